@@ -133,8 +133,7 @@ export interface AskableWriteTool<Input> extends WriteCommon<Input> {
 export type ToolDefinition<Input> = ReadTool<Input> | RetriableWriteTool<Input> | AskableWriteTool<Input>
 
 /** A tool in the registry. Its input type is known only to itself: `run` gets what its own schema let through. */
-// biome-ignore lint/suspicious/noExplicitAny: the one place where tools of every input type stand side by side
-// oxlint-disable-next-line typescript/no-explicit-any
+// oxlint-disable-next-line typescript/no-explicit-any -- the one place where tools of every input type stand side by side
 export type Tool = ToolDefinition<any> & { readonly declaration: ToolDeclaration }
 
 const NAME = /^[a-z][a-z0-9_]{0,63}$/

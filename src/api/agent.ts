@@ -7,8 +7,7 @@ export interface Agent {
   /** For people who choose among several. */
   readonly description?: string
   readonly instructions?: string
-  // biome-ignore lint/suspicious/noExplicitAny: tools of every input type stand side by side here
-  // oxlint-disable-next-line typescript/no-explicit-any
+  // oxlint-disable-next-line typescript/no-explicit-any -- tools of every input type stand side by side here
   readonly tools?: readonly Tool<any, any>[]
   /** How many replies with calls one run may make; 5 without. */
   readonly maxIterations?: number

@@ -30,7 +30,7 @@ const bare = (text: string) => text.replaceAll(/\s+/g, "")
 /** Words of one clause as one: `GROUP BY`, `LEFT OUTER JOIN`. */
 function join(tokens: readonly string[]): string[] {
   const joined: string[] = []
-  for (let at = 0; at < tokens.length; ) {
+  for (let at = 0; at < tokens.length;) {
     const length = [4, 3, 2, 1].find(
       (count) =>
         count === 1 ||

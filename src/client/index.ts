@@ -9,14 +9,7 @@ export { type FollowOptions, mayPass, type StreamState } from "./stream/follow.t
 export type { ConnectionState } from "./socket/line.ts"
 export { fromDetail, withDetail } from "./transcript/from-detail.ts"
 export { escapeHidden, type Piece, piecesOf } from "../protocol/hidden-characters.ts"
-export {
-  BACKSLASH_SIGN,
-  FORMULA_SIGN,
-  type Formula,
-  formulaIndex,
-  protectMath,
-  withFormulas,
-} from "./protect-math.ts"
+export { BACKSLASH_SIGN, FORMULA_SIGN, type Formula, formulaIndex, protectMath, withFormulas } from "./protect-math.ts"
 export { formatSql } from "./format-sql.ts"
 export { MAX_READING_COST, readingCost } from "./reading-cost.ts"
 export { isFrame } from "./is-frame.ts"

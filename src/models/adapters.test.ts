@@ -8,9 +8,12 @@ import { ModelRegistry } from "./registry.ts"
 /** A thought and two calls, one of which failed, as the journal keeps them. */
 function historyOf(model: string, metadata: unknown): HistoryMessage[] {
   const thought: Part = { type: "reasoning", text: "Two of them.", model, metadata }
-  const calls = ["call_1", "call_2"].map(
-    (id): Part => ({ type: "call", id: id as CallId, name: "get_note", input: { id } }),
-  )
+  const calls = ["call_1", "call_2"].map((id): Part => ({
+    type: "call",
+    id: id as CallId,
+    name: "get_note",
+    input: { id },
+  }))
   return [
     { role: "user", text: "Both notes, please." },
     { role: "assistant", parts: [thought, { type: "text", text: "I look." }, ...calls] },

@@ -13,7 +13,8 @@ import type { SocketPorts } from "./socket/ports.ts"
  * its own what it needs, so that no room knows this list.
  */
 export interface ServerPorts
-  extends DoorPorts,
+  extends
+    DoorPorts,
     SocketPorts,
     ConversationRoutePorts,
     ModelRoutePorts,

@@ -47,7 +47,7 @@ export async function* exportOf(source: ExportSource, user: UserId): AsyncGenera
 async function* ofConversation({ engine, journal, conversations }: ExportSource, id: ConversationId) {
   try {
     for await (const run of pages((page) => conversations.runs(id, page))) yield { kind: "run" as const, ...run }
-    for (let after = 0; ; ) {
+    for (let after = 0; ;) {
       const events = await journal.read(id, { after, limit: PAGE })
       for (const event of events) yield { kind: "event" as const, conversationId: id, ...event }
       if (events.length < PAGE) break
@@ -58,7 +58,7 @@ async function* ofConversation({ engine, journal, conversations }: ExportSource,
   }
   const sql = `SELECT number, body, created_at FROM inbox WHERE conversation = (SELECT key FROM conversation WHERE id = ?)
     AND number > ? ORDER BY number LIMIT ?`
-  for (let after = 0; ; ) {
+  for (let after = 0; ;) {
     const rows = await engine.query<{ number: number; body: string; created_at: number }>(sql, [id, after, PAGE])
     for (const { number, body, created_at } of rows) {
       const input = JSON.parse(body) as Record<string, unknown>
@@ -80,7 +80,7 @@ interface Rows {
 async function* rowsOf(engine: Engine, { table, where, columns, user }: Rows): AsyncGenerator<ExportLine> {
   // The place is asked for beside what is shown: a table that does not show its id would never get past its first page.
   const sql = `SELECT ${columns.join(", ")}, id AS place FROM ${table} WHERE ${where} AND id > ? ORDER BY id LIMIT ?`
-  for (let last = ""; ; ) {
+  for (let last = ""; ;) {
     const rows = await engine.query<{ place: string }>(sql, [user, last, PAGE])
     for (const { place: _, ...row } of rows) yield { kind: table, ...toCamelCase(row) }
     if (rows.length < PAGE) return

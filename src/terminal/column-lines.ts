@@ -19,8 +19,9 @@ export function columnLines(rows: readonly (readonly [string, string])[], width:
   const hang = [span(" ".repeat(first))]
   return shown.flatMap(([left, right]) => {
     const lines = wrap(line(right, DIM), width - first)
-    return lines.map(
-      (each, index): Line => [...(index === 0 ? [span(left + " ".repeat(first - widthOf(left)))] : hang), ...each],
-    )
+    return lines.map((each, index): Line => [
+      ...(index === 0 ? [span(left + " ".repeat(first - widthOf(left)))] : hang),
+      ...each,
+    ])
   })
 }

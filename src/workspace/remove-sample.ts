@@ -32,7 +32,7 @@ export function* planSampleRemoval(
       else left.push({ table, id: idOf(row), because: "changed" })
     }
   }
-  for (let more = true; more; ) {
+  for (let more = true; more;) {
     more = false
     for (const [key, { table, row }] of going) {
       if (!(yield* isUsed(layout, { table, row }, going))) continue

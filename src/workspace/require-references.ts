@@ -34,7 +34,7 @@ interface Line {
 
 function* requireNoCircle(layout: Layout, { name, column, row, comes }: Line): Steps<void> {
   const seen = new Set([row.id])
-  for (let up = row[column]; up != null; ) {
+  for (let up = row[column]; up != null;) {
     if (seen.has(up)) {
       const { noun } = readTable(name)
       throw failure("bad_request", { problem: `The ${noun} ${row.id} cannot be a part of itself.` })

@@ -41,36 +41,40 @@ async function open(url: string, between?: WorldOptions["between"]) {
 }
 
 describe.each(anyDatabase)("ask_database on $name", ({ create }) => {
-  test("goes on after a death at any write: one result, its state, and what it was grounded in", {
-    timeout: 120_000,
-  }, async () => {
-    for (let at = 2; ; at++) {
-      await using database = await create()
-      let dying: ReturnType<typeof dyingAt> | undefined
-      const first = await open(database.url, (journal) => {
-        return (dying = dyingAt({ at, when: at % 2 ? "before" : "after" }, journal))
-      })
-      const { runtime } = first.world.pawl
-      const { id } = await runtime.begin({ user: first.world.user, agent: "test", connectionId })
-      await runtime.submit(id, message("How many customers?")).catch(() => {})
-      await runtime.rest(id)
-      await first[Symbol.asyncDispose]()
+  test(
+    "goes on after a death at any write: one result, its state, and what it was grounded in",
+    {
+      timeout: 120_000,
+    },
+    async () => {
+      for (let at = 2; ; at++) {
+        await using database = await create()
+        let dying: ReturnType<typeof dyingAt> | undefined
+        const first = await open(database.url, (journal) => {
+          return (dying = dyingAt({ at, when: at % 2 ? "before" : "after" }, journal))
+        })
+        const { runtime } = first.world.pawl
+        const { id } = await runtime.begin({ user: first.world.user, agent: "test", connectionId })
+        await runtime.submit(id, message("How many customers?")).catch(() => {})
+        await runtime.rest(id)
+        await first[Symbol.asyncDispose]()
 
-      await using second = await open(database.url)
-      const { world } = second
-      if ((await world.load(id)).run === undefined) await world.send(id, "How many customers?")
-      await world.pawl.runtime.recover()
-      await world.pawl.runtime.rest(id)
-      const { run, state, connectionId: chosen } = await world.load(id)
-      expect([run?.status, chosen], `death at write ${at}`).toEqual(["completed", connectionId])
-      expect(await world.results(id)).toEqual(["ok"])
-      const { resultId, rows } = state.sqlResult as { resultId: never; rows: unknown }
-      expect(rows).toEqual([[2]])
-      expect((await world.store.results.find(world.user, resultId))?.rows).toEqual([[2]])
-      for (const { request } of second.model.received) expect(request.system).toContain("## customer")
-      if (!dying?.dead) break
-    }
-  })
+        await using second = await open(database.url)
+        const { world } = second
+        if ((await world.load(id)).run === undefined) await world.send(id, "How many customers?")
+        await world.pawl.runtime.recover()
+        await world.pawl.runtime.rest(id)
+        const { run, state, connectionId: chosen } = await world.load(id)
+        expect([run?.status, chosen], `death at write ${at}`).toEqual(["completed", connectionId])
+        expect(await world.results(id)).toEqual(["ok"])
+        const { resultId, rows } = state.sqlResult as { resultId: never; rows: unknown }
+        expect(rows).toEqual([[2]])
+        expect((await world.store.results.find(world.user, resultId))?.rows).toEqual([[2]])
+        for (const { request } of second.model.received) expect(request.system).toContain("## customer")
+        if (!dying?.dead) break
+      }
+    },
+  )
 
   test("a cancel stops the statement that runs, long before its time is up", { timeout: 20_000 }, async () => {
     const root = mkdtempSync(join(tmpdir(), inject("testRun"), "databases-"))

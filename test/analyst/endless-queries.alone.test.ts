@@ -109,7 +109,7 @@ describe("queries without an end and of any size", { timeout: 180_000 }, () => {
     `SELECT string_agg(repeat('x', 1000000), '') FROM generate_series(1, ${megabytes})`
 
   const until = async (reached: (busy: number) => boolean, ms: number) => {
-    for (const end = performance.now() + ms; performance.now() < end; ) {
+    for (const end = performance.now() + ms; performance.now() < end;) {
       if (reached(await busyBackends())) return true
       await new Promise((resolve) => setTimeout(resolve, 20))
     }

@@ -33,21 +33,24 @@ test("the client is one file for a browser, with nothing of Node's in it", { tim
   expect(code).not.toMatch(/\bnode:|\brequire\(|\bprocess\.env|\bBuffer\./)
 })
 
-test("it talks to a server and shows a conversation where there is nothing but a browser's own", {
-  timeout: 20_000,
-}, async () => {
-  await using face = await Face.open({
-    url: (await sqlite.create()).url,
-    model: scripted(calls("change", { q: "a" }), says("Done.")),
-    tools: [write("change")],
-  })
-  const ada = await face.store.people.ensure("ada", Date.now())
-  const { token } = await face.store.people.createToken(ada, ["read", "chat", "approve", "manage"], Date.now())
-  const fetch = (url: string, init: RequestInit) => face.fetch(new Request(url, init))
-  const page = createContext({ ...ofBrowsers, fetch, token })
-  runInContext(await bundle(), page)
-  const shown = await runInContext(
-    `(async () => {
+test(
+  "it talks to a server and shows a conversation where there is nothing but a browser's own",
+  {
+    timeout: 20_000,
+  },
+  async () => {
+    await using face = await Face.open({
+      url: (await sqlite.create()).url,
+      model: scripted(calls("change", { q: "a" }), says("Done.")),
+      tools: [write("change")],
+    })
+    const ada = await face.store.people.ensure("ada", Date.now())
+    const { token } = await face.store.people.createToken(ada, ["read", "chat", "approve", "manage"], Date.now())
+    const fetch = (url: string, init: RequestInit) => face.fetch(new Request(url, init))
+    const page = createContext({ ...ofBrowsers, fetch, token })
+    runInContext(await bundle(), page)
+    const shown = await runInContext(
+      `(async () => {
       const client = pawl.createClient({ baseUrl: "http://localhost", token })
       const { id } = await client.createConversation({ body: { agent: "test" } })
       let transcript = pawl.emptyTranscript
@@ -61,36 +64,40 @@ test("it talks to a server and shows a conversation where there is nothing but a
       const refused = await client.readRun({ params: { id: "run_nobody" } }).catch((error) => error.code)
       return [transcript.status, transcript.items.map((item) => item.type).join(), refused]
     })()`,
-    page,
-  )
-  expect([...(shown as string[])]).toEqual(["active", "message,message,call,proposal,message", "not_found"])
-})
+      page,
+    )
+    expect([...(shown as string[])]).toEqual(["active", "message,message,call,proposal,message", "not_found"])
+  },
+)
 
-test("so does the one with a socket, which a page opens at its own address", {
-  timeout: 20_000,
-}, async () => {
-  await using server = await openServer({ database: sqlite, model: scripted(says("Hello."), says("Again.")) })
-  const token = await server.tokenFor("ada")
-  const page = new EventTarget()
-  const [addEventListener, removeEventListener] = [
-    page.addEventListener.bind(page),
-    page.removeEventListener.bind(page),
-  ]
-  const opened: string[] = []
-  class PageSocket extends WebSocket {
-    constructor(url: string, protocols: string[]) {
-      super(url, protocols)
-      opened.push(url)
+test(
+  "so does the one with a socket, which a page opens at its own address",
+  {
+    timeout: 20_000,
+  },
+  async () => {
+    await using server = await openServer({ database: sqlite, model: scripted(says("Hello."), says("Again.")) })
+    const token = await server.tokenFor("ada")
+    const page = new EventTarget()
+    const [addEventListener, removeEventListener] = [
+      page.addEventListener.bind(page),
+      page.removeEventListener.bind(page),
+    ]
+    const opened: string[] = []
+    class PageSocket extends WebSocket {
+      constructor(url: string, protocols: string[]) {
+        super(url, protocols)
+        opened.push(url)
+      }
     }
-  }
-  const location = { href: `${server.url}/conversations/1` }
-  const document = Object.assign(new EventTarget(), { visibilityState: "visible" })
-  const fetch = (url: string, init: RequestInit) => globalThis.fetch(new URL(url, location.href), init)
-  const globals = { fetch, WebSocket: PageSocket, token, location, document, addEventListener, removeEventListener }
-  const context = createContext({ ...ofBrowsers, ...globals })
-  runInContext(await bundle(), context)
-  const shown = await runInContext(
-    `(async () => {
+    const location = { href: `${server.url}/conversations/1` }
+    const document = Object.assign(new EventTarget(), { visibilityState: "visible" })
+    const fetch = (url: string, init: RequestInit) => globalThis.fetch(new URL(url, location.href), init)
+    const globals = { fetch, WebSocket: PageSocket, token, location, document, addEventListener, removeEventListener }
+    const context = createContext({ ...ofBrowsers, ...globals })
+    runInContext(await bundle(), context)
+    const shown = await runInContext(
+      `(async () => {
       const states = []
       const client = pawl.createSocketClient({ baseUrl: "", token })
       client.connection.onState(({ state }) => states.push(state))
@@ -102,8 +109,9 @@ test("so does the one with a socket, which a page opens at its own address", {
       const { value } = await client.feed().next()
       return [transcript.items.map((item) => item.message.content).join(), value.type, states.join()]
     })()`,
-    context,
-  )
-  expect([...(shown as string[])]).toEqual(["one,Hello.,two,Again.", "snapshot", "connecting,live"])
-  expect(opened).toEqual([`${server.url.replace("http", "ws")}/api/ws`])
-})
+      context,
+    )
+    expect([...(shown as string[])]).toEqual(["one,Hello.,two,Again.", "snapshot", "connecting,live"])
+    expect(opened).toEqual([`${server.url.replace("http", "ws")}/api/ws`])
+  },
+)

@@ -162,7 +162,7 @@ describe.each(everyWay)(
       const { client, cutter, revoke } = world
       const { id } = await client.createConversation({ body: { agent: "test" } })
       const stream = client.run(id, "go")
-      for (let next = await stream.next(); next.value?.type !== "text_delta"; ) next = await stream.next()
+      for (let next = await stream.next(); next.value?.type !== "text_delta";) next = await stream.next()
       await revoke()
       cutter.cutNow()
       await expect(until(stream, () => false)).rejects.toMatchObject({ code: "unauthenticated", status: 401 })

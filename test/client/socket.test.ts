@@ -263,28 +263,32 @@ describe.each(anyDatabase)("a client on one socket, against a server on $name", 
   })
 })
 
-test("an answer to a message that waits behind others, or is taken back, comes as it does over HTTP", {
-  timeout: 20_000,
-}, async () => {
-  const [sqlite] = databases
-  let goOn = () => {}
-  const held = new Promise<void>((resolve) => (goOn = resolve))
-  const look = read("look", () => held.then(() => answer("found")))
-  const model = scripted(calls("look", {}), says("One."), says("Two."))
-  await using server = await openServer({ database: sqlite!, model, tools: [look] })
-  const client = createSocketClient({ baseUrl: server.url, token: await server.tokenFor("ada") })
-  const { id } = await client.createConversation({ body: { agent: "test" } })
-  const first = until(client.run(id, "one"))
-  await until(client.events(id), ({ type }) => type === "tool_start")
-  const [second, third] = [until(client.run(id, "two")), until(client.run(id, "three"))]
-  const queued = async () => (await client.listQueue({ params: { id } })).items
-  await expect.poll(async () => (await queued()).map(({ text }) => text).sort()).toEqual(["three", "two"])
-  const messageId = (await queued()).find(({ text }) => text === "three")?.id ?? ""
-  await client.withdrawQueued({ params: { id, messageId } })
-  expect((await third).map(({ type, data }) => [type, data])).toEqual([["done", { status: "cancelled" }]])
-  goOn()
-  const said = (frames: readonly UnknownFrame[]) =>
-    frames.flatMap((frame) => (isFrame(frame, "message") ? [frame.data.message.content] : []))
-  expect(said(await first)).toEqual(["one", "", "One."])
-  expect(said(await second)).toEqual(["two", "Two."])
-})
+test(
+  "an answer to a message that waits behind others, or is taken back, comes as it does over HTTP",
+  {
+    timeout: 20_000,
+  },
+  async () => {
+    const [sqlite] = databases
+    let goOn = () => {}
+    const held = new Promise<void>((resolve) => (goOn = resolve))
+    const look = read("look", () => held.then(() => answer("found")))
+    const model = scripted(calls("look", {}), says("One."), says("Two."))
+    await using server = await openServer({ database: sqlite!, model, tools: [look] })
+    const client = createSocketClient({ baseUrl: server.url, token: await server.tokenFor("ada") })
+    const { id } = await client.createConversation({ body: { agent: "test" } })
+    const first = until(client.run(id, "one"))
+    await until(client.events(id), ({ type }) => type === "tool_start")
+    const [second, third] = [until(client.run(id, "two")), until(client.run(id, "three"))]
+    const queued = async () => (await client.listQueue({ params: { id } })).items
+    await expect.poll(async () => (await queued()).map(({ text }) => text).sort()).toEqual(["three", "two"])
+    const messageId = (await queued()).find(({ text }) => text === "three")?.id ?? ""
+    await client.withdrawQueued({ params: { id, messageId } })
+    expect((await third).map(({ type, data }) => [type, data])).toEqual([["done", { status: "cancelled" }]])
+    goOn()
+    const said = (frames: readonly UnknownFrame[]) =>
+      frames.flatMap((frame) => (isFrame(frame, "message") ? [frame.data.message.content] : []))
+    expect(said(await first)).toEqual(["one", "", "One."])
+    expect(said(await second)).toEqual(["two", "Two."])
+  },
+)

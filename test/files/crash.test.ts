@@ -144,8 +144,8 @@ test("kept bytes are bounded, the oldest go first, and what was tampered with is
 })
 
 test.each([
-  ["a write", 'folder.write("a.txt", Buffer.from("new"), { expect: hashOf(Buffer.from("old")) })', "fsyncSync"],
-  ["a deletion", 'folder.remove("a.txt", hashOf(Buffer.from("old")))', "unlinkSync"],
+  ["a write", 'folder.write("a.txt", Buffer.from("new"), { expect: fileHash(Buffer.from("old")) })', "fsyncSync"],
+  ["a deletion", 'folder.remove("a.txt", fileHash(Buffer.from("old")))', "unlinkSync"],
 ])("what %s has left that was killed in its middle goes with the next look or write", async (_, work, dying) => {
   const root = dataFolder()
   const here = (name: string) => JSON.stringify(new URL(`../../src/packs/files/folder/${name}`, import.meta.url).href)
@@ -155,7 +155,7 @@ test.each([
     fs.${dying} = () => process.kill(process.pid, "SIGKILL")
     syncBuiltinESMExports()
     const { openFolder } = await import(${here("local-folder.ts")})
-    const { hashOf } = await import(${here("folder.ts")})
+    const { fileHash } = await import(${here("folder.ts")})
     const folder = openFolder(${JSON.stringify(root)})
     ${work}
   `)

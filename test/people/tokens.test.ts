@@ -79,7 +79,7 @@ describe.each(anyDatabase)("tokens over HTTP on $name", ({ create }) => {
     const visitor = await face.as("carl")
     for (let made = 0; made < 5; made++) await people.createToken(carl, ["read"], 1000, { name: `t${made}` })
     const names: string[] = []
-    for (let path = "/api/tokens?limit=2"; path; ) {
+    for (let path = "/api/tokens?limit=2"; path;) {
       const { items, nextCursor } = (await visitor.get(path)).body
       names.push(...items.map((item: { name: string | null }) => item.name))
       path = nextCursor && `/api/tokens?limit=2&cursor=${nextCursor}`

@@ -179,7 +179,7 @@ describe.each(anyDatabase)("the face on $name", ({ create }) => {
     expect(new Set(runs.map((run) => run.id)).size).toBe(7)
 
     const seqs: number[] = []
-    for (let before: number | null = 1000; before !== null; ) {
+    for (let before: number | null = 1000; before !== null;) {
       const page: MessagePage = MessagePage.parse(
         (await ada.get(`/api/conversations/${id}/messages?before=${before}&limit=4`)).body,
       )
@@ -215,7 +215,7 @@ describe.each(anyDatabase)("the face on $name", ({ create }) => {
     const contents = ["read", "", ...names, "Read."]
     expect(messages.map(({ content }: { content: string }) => content)).toEqual(contents)
     const found: string[] = []
-    for (let before = "9"; before !== "null"; ) {
+    for (let before = "9"; before !== "null";) {
       const { items, nextBefore } = (await ada.get(`/api/conversations/${id}/messages?limit=1&before=${before}`)).body
       found.unshift(...items.map(({ content }: { content: string }) => content))
       before = String(nextBefore)
@@ -307,7 +307,7 @@ describe.each(anyDatabase)("the face on $name", ({ create }) => {
 /** Everything a list holds, page by page. */
 async function pages(read: (cursor: string) => Promise<{ items: { id: string }[]; nextCursor: string | null }>) {
   const all: { id: string }[] = []
-  for (let cursor: string | null = ""; cursor !== null; ) {
+  for (let cursor: string | null = ""; cursor !== null;) {
     const page: { items: { id: string }[]; nextCursor: string | null } = await read(cursor)
     all.push(...page.items)
     cursor = page.nextCursor

@@ -86,48 +86,52 @@ describe.each(anyDatabase)("watching over a socket on $name", (database) => {
     expect(await peer.next("error")).toMatchObject({ code: "not_found", id })
   })
 
-  test("cut off anywhere, whoever comes again with the last cursor has everything once", {
-    timeout: 60_000,
-  }, async () => {
-    await using server = await open(
-      replies(says("Let me look. ", { chunks: 3 }), calls("look", { q: "a" })),
-      calls(["change", { q: "b" }], ["change", { q: "c" }]),
-      says(LONG, { chunks: 40 }),
-    )
-    const ada = await server.visitor("ada")
-    const id = await ada.begin({ agent: "test" })
-    const { proposals } = (await ada.say(id, "go")).body
-    const proposalIds = proposals.map((proposal: { id: string }) => proposal.id)
-    await ada.post(`/api/conversations/${id}/decide`, { decision: "yes", proposalIds })
-    const isWhole = (frames: readonly SeenFrame[]) => frames.at(-1)?.data.status === "completed" && isOver(frames)
-    const whole = await readFrames(await ada.watch(id), isWhole)
-    await using cutter = await Cutter.open(server.url)
-    const token = await server.tokenFor("ada")
-    for (const bytes of [300, 411, 700, 1201, 2500]) {
-      cutter.cutAfter(bytes)
-      const seen: ReturnType<Peer["events"]> = []
-      for (let round = 0; round < 500 && !isWhole(seen); round++) {
-        const peer = new Peer(
-          new WebSocket(`${cutter.url.replace("http", "ws")}/api/ws`, {
-            headers: { authorization: `Bearer ${token}` },
-          }),
-        )
-        // A frame larger than what gets through would come for ever: each try lets a little more.
-        cutter.cutAfter(bytes + round * 150)
-        const cursor = seen.at(-1)?.id
-        peer.socket.on("open", () =>
-          peer.send({ type: "attach", conversationId: id, ...(cursor ? { after: cursor } : {}) }),
-        )
-        await peer.until(() => isWhole(peer.events(id))).catch(() => {}) // or it was cut
-        seen.push(...peer.events(id))
-        peer.socket.terminate()
+  test(
+    "cut off anywhere, whoever comes again with the last cursor has everything once",
+    {
+      timeout: 60_000,
+    },
+    async () => {
+      await using server = await open(
+        replies(says("Let me look. ", { chunks: 3 }), calls("look", { q: "a" })),
+        calls(["change", { q: "b" }], ["change", { q: "c" }]),
+        says(LONG, { chunks: 40 }),
+      )
+      const ada = await server.visitor("ada")
+      const id = await ada.begin({ agent: "test" })
+      const { proposals } = (await ada.say(id, "go")).body
+      const proposalIds = proposals.map((proposal: { id: string }) => proposal.id)
+      await ada.post(`/api/conversations/${id}/decide`, { decision: "yes", proposalIds })
+      const isWhole = (frames: readonly SeenFrame[]) => frames.at(-1)?.data.status === "completed" && isOver(frames)
+      const whole = await readFrames(await ada.watch(id), isWhole)
+      await using cutter = await Cutter.open(server.url)
+      const token = await server.tokenFor("ada")
+      for (const bytes of [300, 411, 700, 1201, 2500]) {
+        cutter.cutAfter(bytes)
+        const seen: ReturnType<Peer["events"]> = []
+        for (let round = 0; round < 500 && !isWhole(seen); round++) {
+          const peer = new Peer(
+            new WebSocket(`${cutter.url.replace("http", "ws")}/api/ws`, {
+              headers: { authorization: `Bearer ${token}` },
+            }),
+          )
+          // A frame larger than what gets through would come for ever: each try lets a little more.
+          cutter.cutAfter(bytes + round * 150)
+          const cursor = seen.at(-1)?.id
+          peer.socket.on("open", () =>
+            peer.send({ type: "attach", conversationId: id, ...(cursor ? { after: cursor } : {}) }),
+          )
+          await peer.until(() => isWhole(peer.events(id))).catch(() => {}) // or it was cut
+          seen.push(...peer.events(id))
+          peer.socket.terminate()
+        }
+        const [given, wanted] = [transcriptOf(seen), transcriptOf(whole)]
+        expect(given.rows, `cut after ${bytes}`).toEqual(wanted.rows)
+        expect(given.shown, `cut after ${bytes}`).toEqual(wanted.shown)
       }
-      const [given, wanted] = [transcriptOf(seen), transcriptOf(whole)]
-      expect(given.rows, `cut after ${bytes}`).toEqual(wanted.rows)
-      expect(given.shown, `cut after ${bytes}`).toEqual(wanted.shown)
-    }
-    expect(cutter.cuts).toBeGreaterThan(10)
-  })
+      expect(cutter.cuts).toBeGreaterThan(10)
+    },
+  )
 })
 
 describe("a reader that does not read", () => {
@@ -167,54 +171,58 @@ describe("a reader that does not read", () => {
   })
 })
 
-test("a thousand sockets opened and closed, and those that are cut, leave nothing behind", {
-  timeout: 60_000,
-}, async () => {
-  await using server = await openServer({ database: sqlite, model: scripted() })
-  const ada = await server.visitor("ada")
-  const id = await ada.begin()
-  const { bus } = server.face.pawl.ports
-  let watchers = 0
-  for (const name of ["subscribe", "subscribeUser"] as const) {
-    const real = bus[name].bind(bus) as (...given: unknown[]) => () => void
-    bus[name] = ((...given: unknown[]) => {
-      watchers++
-      const leave = real(...given)
-      let left = false
+test(
+  "a thousand sockets opened and closed, and those that are cut, leave nothing behind",
+  {
+    timeout: 60_000,
+  },
+  async () => {
+    await using server = await openServer({ database: sqlite, model: scripted() })
+    const ada = await server.visitor("ada")
+    const id = await ada.begin()
+    const { bus } = server.face.pawl.ports
+    let watchers = 0
+    for (const name of ["subscribe", "subscribeUser"] as const) {
+      const real = bus[name].bind(bus) as (...given: unknown[]) => () => void
+      bus[name] = ((...given: unknown[]) => {
+        watchers++
+        const leave = real(...given)
+        let left = false
+        return () => {
+          if (!left) watchers--
+          left = true
+          leave()
+        }
+      }) as never
+    }
+    const registered = new Set<object>()
+    const { revocation } = server.face
+    const register = revocation.register.bind(revocation)
+    revocation.register = (caller, close) => {
+      const key = {}
+      registered.add(key)
+      const leave = register(caller, close)
       return () => {
-        if (!left) watchers--
-        left = true
+        registered.delete(key)
         leave()
       }
-    }) as never
-  }
-  const registered = new Set<object>()
-  const { revocation } = server.face
-  const register = revocation.register.bind(revocation)
-  revocation.register = (caller, close) => {
-    const key = {}
-    registered.add(key)
-    const leave = register(caller, close)
-    return () => {
-      registered.delete(key)
-      leave()
     }
-  }
-  const token = await server.tokenFor("ada")
-  const round = async (index: number) => {
-    const peer = await Peer.open(server.url, { authorization: `Bearer ${token}` })
-    peer.send({ type: "hello", deviceId: `device ${index % 7}`, offers: ["workspace"] })
-    peer.send({ type: "attach", conversationId: id })
-    peer.send({ type: "attach" })
-    if (index % 3 === 0) await peer.next("event")
-    if (index % 2 === 0) peer.socket.terminate()
-    else {
-      peer.socket.close()
-      await once(peer.socket, "close")
+    const token = await server.tokenFor("ada")
+    const round = async (index: number) => {
+      const peer = await Peer.open(server.url, { authorization: `Bearer ${token}` })
+      peer.send({ type: "hello", deviceId: `device ${index % 7}`, offers: ["workspace"] })
+      peer.send({ type: "attach", conversationId: id })
+      peer.send({ type: "attach" })
+      if (index % 3 === 0) await peer.next("event")
+      if (index % 2 === 0) peer.socket.terminate()
+      else {
+        peer.socket.close()
+        await once(peer.socket, "close")
+      }
     }
-  }
-  for (let batch = 0; batch < 50; batch++) await Promise.all(Array.from({ length: 20 }, (_, index) => round(index)))
-  await expect.poll(() => [watchers, registered.size], { timeout: 10_000 }).toEqual([0, 0])
-  const metrics = await (await fetch(`${server.url}/metrics`)).text()
-  expect(/^pawl_open_streams (\d+)/m.exec(metrics)?.[1]).toBe("0")
-})
+    for (let batch = 0; batch < 50; batch++) await Promise.all(Array.from({ length: 20 }, (_, index) => round(index)))
+    await expect.poll(() => [watchers, registered.size], { timeout: 10_000 }).toEqual([0, 0])
+    const metrics = await (await fetch(`${server.url}/metrics`)).text()
+    expect(/^pawl_open_streams (\d+)/m.exec(metrics)?.[1]).toBe("0")
+  },
+)

@@ -26,31 +26,35 @@ function openEcho() {
   }
 }
 
-test("while time passes in small steps, living peers stay and stopped ones are gone within 40 s", {
-  timeout: 120_000,
-}, async () => {
-  const clock = new TurnedClock()
-  const othersRun = openEcho()
-  await using world = await openHalfOpen(clock, always(says("Hello.")))
-  const device = await world.device()
-  const id = await world.ada.begin({ agent: "test" })
-  const watcher = await world.watcher(id)
-  const there = async () => [(await world.ada.get("/api/devices")).body.items.length, await world.openStreams()]
-  /** Lets so much time pass; looks now and then. */
-  async function pass(ms: number, look: (seen: number[]) => void): Promise<void> {
-    for (let step = 1; step <= ms / STEP_MS; step++) {
-      await clock.turn(STEP_MS)
-      await othersRun()
-      if (step % STEPS_TO_A_LOOK === 0) look(await there())
+test(
+  "while time passes in small steps, living peers stay and stopped ones are gone within 40 s",
+  {
+    timeout: 120_000,
+  },
+  async () => {
+    const clock = new TurnedClock()
+    const othersRun = openEcho()
+    await using world = await openHalfOpen(clock, always(says("Hello.")))
+    const device = await world.device()
+    const id = await world.ada.begin({ agent: "test" })
+    const watcher = await world.watcher(id)
+    const there = async () => [(await world.ada.get("/api/devices")).body.items.length, await world.openStreams()]
+    /** Lets so much time pass; looks now and then. */
+    async function pass(ms: number, look: (seen: number[]) => void): Promise<void> {
+      for (let step = 1; step <= ms / STEP_MS; step++) {
+        await clock.turn(STEP_MS)
+        await othersRun()
+        if (step % STEPS_TO_A_LOOK === 0) look(await there())
+      }
     }
-  }
-  await pass(75_000, (seen) => expect(seen).toEqual([1, 2])) // two rounds of pings
-  await stop(device)
-  await stop(watcher)
-  // A ping every 30 s and 10 s for the answer; who does not close its end either is cut off 2 s later.
-  await pass(42_000, () => {})
-  await expect.poll(there).toEqual([0, 0])
-  goOn(device)
-  goOn(watcher)
-  await expect.poll(there, { timeout: 20_000 }).toEqual([1, 2])
-})
+    await pass(75_000, (seen) => expect(seen).toEqual([1, 2])) // two rounds of pings
+    await stop(device)
+    await stop(watcher)
+    // A ping every 30 s and 10 s for the answer; who does not close its end either is cut off 2 s later.
+    await pass(42_000, () => {})
+    await expect.poll(there).toEqual([0, 0])
+    goOn(device)
+    goOn(watcher)
+    await expect.poll(there, { timeout: 20_000 }).toEqual([1, 2])
+  },
+)

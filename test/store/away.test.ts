@@ -72,20 +72,24 @@ describe.runIf(postgres)("while PostgreSQL is away", () => {
     },
   )
 
-  test("one that takes connections and says nothing makes nobody ready, within seconds", {
-    timeout: 30_000,
-  }, async () => {
-    const { database, wire, url } = await open()
-    await using _database = database
-    await using _wire = wire
-    await using face = await Face.open({ url, model: model() })
-    const nobody = new Visitor((request) => face.fetch(request), undefined)
-    expect((await nobody.get("/readyz")).body).toEqual({ status: "ready" })
-    await wire.leave("silent")
-    expect((await nobody.get("/readyz")).body).toMatchObject({ status: 503, code: "store_unavailable" })
-    await wire.comeBack()
-    await expect.poll(async () => (await nobody.get("/readyz")).status, { timeout: 15_000 }).toBe(200)
-  })
+  test(
+    "one that takes connections and says nothing makes nobody ready, within seconds",
+    {
+      timeout: 30_000,
+    },
+    async () => {
+      const { database, wire, url } = await open()
+      await using _database = database
+      await using _wire = wire
+      await using face = await Face.open({ url, model: model() })
+      const nobody = new Visitor((request) => face.fetch(request), undefined)
+      expect((await nobody.get("/readyz")).body).toEqual({ status: "ready" })
+      await wire.leave("silent")
+      expect((await nobody.get("/readyz")).body).toMatchObject({ status: 503, code: "store_unavailable" })
+      await wire.comeBack()
+      await expect.poll(async () => (await nobody.get("/readyz")).status, { timeout: 15_000 }).toBe(200)
+    },
+  )
 
   test("a database that forgets with a power cut is noticed at readyz, under full durability only", async () => {
     await using database = await create()

@@ -224,7 +224,7 @@ export class Story {
     const said = row.type === "message" && row.role === "assistant" ? row.parts : []
     const text = dead || said.map((part) => (part.type === "text" ? part.text : "")).join("")
     const pieces: UnknownFrame[] = []
-    for (let end = 0; end < text.length && this.#roll(4) > 0; ) {
+    for (let end = 0; end < text.length && this.#roll(4) > 0;) {
       const start = end
       end = Math.min(text.length, end + 1 + this.#roll(6))
       if (/[\udc00-\udfff]/.test(text[end] ?? "")) end++ // never inside a pair

@@ -60,61 +60,65 @@ const UNDOES = [
   ...["restore_project", "restore_task", "restore_task_comment"],
 ]
 
-test("every tool that a person is asked about can be approved, whatever it is given", {
-  timeout: 600_000,
-}, async () => {
-  const { site, ada, connectionId, recipes } = await openSite()
-  await using _ = site
-  const { page, faults } = await site.visit({}, "/inbox")
-  const { agents } = site.face.pawl.ports
-  const approved = new Set<string>()
-  const toolOf = async (id: string) => (await ada.get(`/api/agent/proposals/${id}`)).body.tool as string
+test(
+  "every tool that a person is asked about can be approved, whatever it is given",
+  {
+    timeout: 600_000,
+  },
+  async () => {
+    const { site, ada, connectionId, recipes } = await openSite()
+    await using _ = site
+    const { page, faults } = await site.visit({}, "/inbox")
+    const { agents } = site.face.pawl.ports
+    const approved = new Set<string>()
+    const toolOf = async (id: string) => (await ada.get(`/api/agent/proposals/${id}`)).body.tool as string
 
-  for (const [tool, recipe] of Object.entries(recipes)) {
-    const wanted: [string, Arguments][] = []
-    for (const text of someTexts) wanted.push([tool, await recipe(text, ada)])
-    const id = await ada.begin({ agent: agents.get("workspace").tools.find(tool) ? "workspace" : "test" })
-    // What reaches outside is asked about once private words and words from outside have met.
-    if (agents.get("test").tools.find(tool)?.reaches) await ada.say(id, JSON.stringify([["bring_both", {}]]))
-    // What was decided stays in view until somebody comes anew.
-    await page.reload()
-    await approve(page, ada, await propose(ada, id, wanted))
-    approved.add(tool)
-  }
+    for (const [tool, recipe] of Object.entries(recipes)) {
+      const wanted: [string, Arguments][] = []
+      for (const text of someTexts) wanted.push([tool, await recipe(text, ada)])
+      const id = await ada.begin({ agent: agents.get("workspace").tools.find(tool) ? "workspace" : "test" })
+      // What reaches outside is asked about once private words and words from outside have met.
+      if (agents.get("test").tools.find(tool)?.reaches) await ada.say(id, JSON.stringify([["bring_both", {}]]))
+      // What was decided stays in view until somebody comes anew.
+      await page.reload()
+      await approve(page, ada, await propose(ada, id, wanted))
+      approved.add(tool)
+    }
 
-  const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`
-  const statements = someTexts.flatMap((text, index) => [
-    `INSERT INTO customer VALUES (${100 + index}, ${quoted(text)}, 'Rome')`,
-    `UPDATE customer SET town = ${quoted(text)} WHERE id = ${(index % 3) + 1} AND 0 < length(${quoted(text)})`,
-  ])
-  for (const sql of [...statements, "DELETE FROM customer"]) {
-    const id = await ada.begin({ agent: "analyst", connectionId })
-    await approve(page, ada, await propose(ada, id, [["change_database", { sql, why: "Because." }]]))
-    approved.add("change_database")
-  }
+    const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`
+    const statements = someTexts.flatMap((text, index) => [
+      `INSERT INTO customer VALUES (${100 + index}, ${quoted(text)}, 'Rome')`,
+      `UPDATE customer SET town = ${quoted(text)} WHERE id = ${(index % 3) + 1} AND 0 < length(${quoted(text)})`,
+    ])
+    for (const sql of [...statements, "DELETE FROM customer"]) {
+      const id = await ada.begin({ agent: "analyst", connectionId })
+      await approve(page, ada, await propose(ada, id, [["change_database", { sql, why: "Because." }]]))
+      approved.add("change_database")
+    }
 
-  // Taking back is a proposal too, of tools that no model can call.
-  const { body } = await ada.get("/api/agent/audit?limit=200")
-  const newest = new Map<string, string>()
-  for (const { tool, id, inverse } of body.items.toReversed()) if (inverse) newest.set(tool, id)
-  for (const id of newest.values()) {
-    const undo = await ada.post(`/api/agent/audit/${id}/undo`)
-    expect(undo.status, undo.text).toBe(201)
-    await approve(page, ada, [undo.body.id])
-    approved.add(await toolOf(undo.body.id))
-  }
+    // Taking back is a proposal too, of tools that no model can call.
+    const { body } = await ada.get("/api/agent/audit?limit=200")
+    const newest = new Map<string, string>()
+    for (const { tool, id, inverse } of body.items.toReversed()) if (inverse) newest.set(tool, id)
+    for (const id of newest.values()) {
+      const undo = await ada.post(`/api/agent/audit/${id}/undo`)
+      expect(undo.status, undo.text).toBe(201)
+      await approve(page, ada, [undo.body.id])
+      approved.add(await toolOf(undo.body.id))
+    }
 
-  // A tool that is new has to have a recipe before this passes.
-  const gated = agents.all.flatMap(({ tools }) =>
-    tools.names.filter((name) => {
-      const tool = tools.find(name)
-      return tool?.effect === "write" || tool?.reaches === "outside"
-    }),
-  )
-  expect(gated.filter((tool) => !approved.has(tool))).toEqual([])
-  expect([...approved].filter((tool) => /^(restore|remove)_/.test(tool)).sort()).toEqual(UNDOES)
-  expect(faults).toEqual([])
-})
+    // A tool that is new has to have a recipe before this passes.
+    const gated = agents.all.flatMap(({ tools }) =>
+      tools.names.filter((name) => {
+        const tool = tools.find(name)
+        return tool?.effect === "write" || tool?.reaches === "outside"
+      }),
+    )
+    expect(gated.filter((tool) => !approved.has(tool))).toEqual([])
+    expect([...approved].filter((tool) => /^(restore|remove)_/.test(tool)).sort()).toEqual(UNDOES)
+    expect(faults).toEqual([])
+  },
+)
 
 test("all at once, after one look at everything, also where most of it is far above", async () => {
   const { site, recipes } = await openSite()

@@ -283,8 +283,8 @@ describe.each(databases)("a device and a server on $name", (database) => {
     const ada = await server.visitor("ada")
     const id = await ada.begin({ site: "device", deviceId: "phone", mode: "auto" })
     await ada.say(id, "go")
-    const [insert, upsert, search] = ["insert", "vector_upsert", "vector_search"].map(
-      (action) => asked.find((call) => call.action === action)!,
+    const [insert, upsert, search] = ["insert", "vector_upsert", "vector_search"].map((action) =>
+      asked.find((call) => call.action === action)!,
     )
     const { id: callId, ...frame } = upsert!
     expect(frame).toEqual({

@@ -40,9 +40,12 @@ describe("a prompt", () => {
 
   test("marks every result that is not ok as an error, and keeps their order", () => {
     const statuses: CallStatus[] = ["ok", "error", "denied", "in_doubt"]
-    const results = statuses.map(
-      (status, n): CallResult => ({ callId: id(`call_${n}`), name: "t", status, text: status }),
-    )
+    const results = statuses.map((status, n): CallResult => ({
+      callId: id(`call_${n}`),
+      name: "t",
+      status,
+      text: status,
+    }))
     const [message] = promptOf({ role: "tool", results })
     expect(message?.content).toEqual(
       statuses.map((status, n) => ({

@@ -110,7 +110,7 @@ test("what was agreed to within walls does not run without them, and how it is h
 
 /** Looks again in real time: `expect.poll` would turn the test's own clock. */
 async function comes(isThere: () => boolean): Promise<void> {
-  for (const until = Date.now() + 15_000; !isThere() && Date.now() < until; ) await setTimeout(20)
+  for (const until = Date.now() + 15_000; !isThere() && Date.now() < until;) await setTimeout(20)
   expect(isThere()).toBe(true)
 }
 

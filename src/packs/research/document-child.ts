@@ -29,7 +29,7 @@ function isLast(answer: DocumentAnswer): boolean {
 
 async function take(bytes: number): Promise<Uint8Array> {
   const chunks: Buffer[] = []
-  for (let size = 0; size < bytes; ) {
+  for (let size = 0; size < bytes;) {
     const { value, done } = await input.next()
     if (done) process.exit() // whoever asked is gone
     chunks.push(value)

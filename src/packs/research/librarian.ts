@@ -237,7 +237,7 @@ async function hashOf(content: Uint8Array, more = ""): Promise<string> {
 }
 
 function* linesOf(text: string): Generator<string> {
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     const newline = text.indexOf("\n", at)
     const end = newline === -1 ? text.length : newline
     yield text.slice(at, end)

@@ -21,7 +21,7 @@ export function readMarkdown(text: string): ReadText {
     if (text.slice(start, end).trim() !== "") sections.push({ headings: open.map((each) => each.text), start, end })
     start = end
   }
-  for (let at = front.end; at < text.length; ) {
+  for (let at = front.end; at < text.length;) {
     const newline = text.indexOf("\n", at)
     const end = newline === -1 ? text.length : newline
     const line = text.slice(at, Math.min(end, at + 1000))

@@ -27,7 +27,10 @@ export class Strangers {
   constructor({
     trustedProxies = [],
     limits = LIMITS,
-  }: { trustedProxies?: readonly string[]; limits?: StrangerLimits }) {
+  }: {
+    trustedProxies?: readonly string[]
+    limits?: StrangerLimits
+  }) {
     this.#shared = toBlockList([...OURS, ...trustedProxies])
     this.#limits = limits
   }

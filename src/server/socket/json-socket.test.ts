@@ -66,7 +66,7 @@ describe("to a peer that does not read", () => {
     }) as typeof socket.send
     const sent = sender.sendAll(frames)
     // It stands still when nothing has moved for a while of turns.
-    for (let last = -1; last !== sends; ) {
+    for (let last = -1; last !== sends;) {
       last = sends
       for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
     }

@@ -47,8 +47,7 @@ class EventStreamWriter {
     this.#leavePulse = pulse.join(() => this.#beat())
     outgoing.on("close", () => this.#end())
     outgoing.on("error", ignore) // one that cannot be written to closes next; nobody else has to hear of it
-    if (outgoing.destroyed)
-      this.#end() // gone before it was answered: there will be no "close"
+    if (outgoing.destroyed) this.#end() // gone before it was answered: there will be no "close"
     else this.#next()
   }
 

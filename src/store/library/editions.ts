@@ -123,7 +123,7 @@ export function inserts(into: string, rows: readonly (readonly unknown[])[], row
 
 /** Parts of a text with where they begin; none ends inside a pair of surrogates, which could not be stored. */
 function* partsOf(text: string): Generator<[start: number, part: string]> {
-  for (let start = 0; start < text.length; ) {
+  for (let start = 0; start < text.length;) {
     let end = Math.min(start + PART, text.length)
     if (end < text.length && /[\uD800-\uDBFF]/.test(text[end - 1]!)) end--
     yield [start, text.slice(start, end)]

@@ -31,7 +31,7 @@ export async function* rotateSecrets(
     const unreadable: string[] = []
     const read = `SELECT id, person, key_id, sealed FROM ${table} WHERE key_id <> ? AND id > ? ORDER BY id LIMIT ?`
     let done = 0
-    for (let after = ""; ; ) {
+    for (let after = ""; ;) {
       const rows = await engine.query<Row>(read, [to.id, after, PAGE])
       const statements: Statement[] = []
       for (const row of rows) {

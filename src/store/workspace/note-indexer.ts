@@ -130,7 +130,7 @@ export class NoteIndexer {
     }
     const claimed = await vectors.claim(person, MAX_NOTES)
     try {
-      for (let rest = claimed; rest.length > 0 && !this.#loop.signal.aborted; ) {
+      for (let rest = claimed; rest.length > 0 && !this.#loop.signal.aborted;) {
         const some = portion(rest)
         rest = rest.slice(some.length)
         await this.#index(some)

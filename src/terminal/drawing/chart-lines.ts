@@ -108,17 +108,15 @@ function plot({ mark, points, along }: ChartPoints, width: number, colours: Colo
   const [from, to] = ends.map((end) => fit(toShown(end), Math.floor((width - margin) / 2) - 1).head)
   const gap = Math.max(1, width - margin - widthOf(from ?? "") - widthOf(to ?? ""))
   return [
-    ...canvas.lines().map(
-      (cells, row): Line => [
-        span(
-          side(row)
-            .padStart(margin - 1)
-            .padEnd(margin),
-          DIM,
-        ),
-        ...cells,
-      ],
-    ),
+    ...canvas.lines().map((cells, row): Line => [
+      span(
+        side(row)
+          .padStart(margin - 1)
+          .padEnd(margin),
+        DIM,
+      ),
+      ...cells,
+    ]),
     line(" ".repeat(margin) + from + " ".repeat(gap) + to, DIM),
   ]
 }

@@ -99,12 +99,10 @@ async function chooseModel({ talk }: CommandContext, name: string): Promise<void
   if (name === "") {
     // What to set comes first in it; where else it could be put is the server's business.
     const needs = (need: string | null) => toShown((need ?? "not available").split(",")[0] ?? "")
-    const rows = items.map(
-      ({ name: each, available, need }): Line => [
-        span(`${each === usual ? "*" : " "} ${toShown(each)}`),
-        ...(available ? [] : [span(` · ${needs(need)}`, DIM)]),
-      ],
-    )
+    const rows = items.map(({ name: each, available, need }): Line => [
+      span(`${each === usual ? "*" : " "} ${toShown(each)}`),
+      ...(available ? [] : [span(` · ${needs(need)}`, DIM)]),
+    ])
     return talk.print([], ...rows, line("/model NAME chooses one.", DIM))
   }
   if (!items.some((model) => model.name === name || model.aliases.includes(name)))
@@ -169,9 +167,10 @@ async function grants({ talk }: CommandContext, word: string): Promise<void> {
     await talk.client.revokeGrants({ params })
     return talk.print(line("From now on each change is asked about again.", DIM))
   }
-  const rows = items.map(
-    ({ tool, left, uses }): Line => [span(toShown(humanName(tool))), span(` · ${left} of ${uses} left`, DIM)],
-  )
+  const rows = items.map(({ tool, left, uses }): Line => [
+    span(toShown(humanName(tool))),
+    span(` · ${left} of ${uses} left`, DIM),
+  ])
   talk.print([], ...rows, line("/grants off takes it back.", DIM))
 }
 

@@ -44,7 +44,7 @@ async function killedLife(life: ChangeLife): Promise<string> {
 
 async function settled(face: Face, ada: Visitor, proposal: string) {
   const ended = ["applied", "failed", "in_doubt"]
-  for (const end = Date.now() + 60_000; Date.now() < end; ) {
+  for (const end = Date.now() + 60_000; Date.now() < end;) {
     await face.pawl.runtime.recover()
     const { body } = await ada.get(`/api/agent/proposals/${proposal}`)
     if (ended.includes(body.status)) return body

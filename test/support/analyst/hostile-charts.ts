@@ -85,7 +85,7 @@ const expressions: Readonly<Record<string, string>> = {
   "a template literal": "`${alert(1)}`",
   "an arrow": `(() => alert('${CANARY}'))()`,
   "an assignment": `datum.a = window.alert('${CANARY}')`,
-  "new": `new Function("${code}")()`,
+  new: `new Function("${code}")()`,
   "a sequence of expressions": `(1, eval)("${code}")`,
   "Unicode in a name": `datum.\\u0063onstructor.constructor("${code}")()`,
   "a name with _": `_scale('x', 1)`,

@@ -21,7 +21,8 @@ import { WordEmbedder } from "../word-embedder.ts"
 
 /** What differs from the server that `pawl serve` starts: settings, and parts by the names that the composition has for them. */
 export interface FaceOptions
-  extends Partial<Omit<ServerSettings, "databaseUrl" | "policy" | "models">>,
+  extends
+    Partial<Omit<ServerSettings, "databaseUrl" | "policy" | "models">>,
     Pick<Replaced, "clock" | "reach" | "embedder" | "devices" | "mostStreams" | "providerCalls"> {
   readonly url: string
   readonly model: Model

@@ -100,7 +100,7 @@ function fillsOf(tokens: readonly Token[]): string[] | undefined {
 /** Of each row of VALUES, and of each SELECT that is combined with others. */
 function placesOf(tokens: readonly Token[]): string[][] {
   const rows: string[][] = []
-  for (let rest = tokens; rest.length > 0; ) {
+  for (let rest = tokens; rest.length > 0;) {
     const one = upTo(rest, isOneOf(SETS))
     rows.push(...(one[0] && isWord(one[0], "values") ? listedRows(one.slice(1)) : [selectedRow(one.slice(1))]))
     rest = rest.slice(one.length + 1)

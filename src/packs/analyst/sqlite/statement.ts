@@ -38,7 +38,7 @@ const SPACES = " \t\n\f\r"
 export function statementsOf(sql: string): string[] {
   const statements: string[] = []
   let start = -1
-  for (let at = 0; at < sql.length; ) {
+  for (let at = 0; at < sql.length;) {
     const sign = sql.charAt(at)
     const end = endOfPiece(sql, at)
     if (sign === ";") {
@@ -58,7 +58,7 @@ export function statementsOf(sql: string): string[] {
 export function tokensOf(sql: string): { readonly text: string; readonly depth: number }[] {
   const tokens: { text: string; depth: number }[] = []
   let depth = 0
-  for (let at = 0; at < sql.length; ) {
+  for (let at = 0; at < sql.length;) {
     const word = /[\w$\u0080-\uffff.]+/y
     word.lastIndex = at
     const end = word.exec(sql) ? word.lastIndex : endOfPiece(sql, at)

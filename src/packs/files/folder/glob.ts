@@ -26,7 +26,7 @@ export function toFileGlob(engine: Engine, said: string): ReturnType<typeof toGl
 
 function toSource(engine: Engine, glob: string): string {
   let source = ""
-  for (let at = 0; at < glob.length; ) {
+  for (let at = 0; at < glob.length;) {
     const rest = glob.slice(at)
     const set = /^\[([!^]?)([^\]/]+)\]/.exec(rest)
     const either = ALTERNATIVES.exec(rest)

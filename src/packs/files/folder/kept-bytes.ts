@@ -40,7 +40,7 @@ export class KeptInFolder implements KeptBytes {
     const draft = `${path}.${process.pid}`
     const fd = openSync(draft, "w", 0o600)
     try {
-      for (let offset = 0; offset < bytes.length; ) offset += writeSync(fd, bytes, offset)
+      for (let offset = 0; offset < bytes.length;) offset += writeSync(fd, bytes, offset)
       fsyncSync(fd)
     } finally {
       closeSync(fd)

@@ -250,7 +250,7 @@ function isLeft(name: string): boolean {
 const stale = (path: string) => failure("row_stale", { noun: "file", id: shown(path), columns: "the content" })
 
 function writeAll(fd: number, bytes: Buffer): void {
-  for (let offset = 0; offset < bytes.length; ) offset += writeSync(fd, bytes, offset)
+  for (let offset = 0; offset < bytes.length;) offset += writeSync(fd, bytes, offset)
 }
 
 /** Only root can give a file away, and only root would otherwise take it from its owner. */

@@ -79,7 +79,7 @@ export class QuickReader implements Disposable {
   }
 
   #readAll(fd: number): Buffer | "large" {
-    for (let size = 0; ; ) {
+    for (let size = 0; ;) {
       const count = readSync(fd, this.#buffer, size, this.#buffer.length - size, null)
       size += count
       if (size > this.#most) return "large" // it grows while we read

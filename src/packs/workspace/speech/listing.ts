@@ -68,7 +68,7 @@ const OTHERS: Readonly<Record<string, string>> = {
 export function listingOthers(phrase: RequestText): Meaning | undefined {
   const verb = beginsWith(phrase, LOOK)
   let [tool, all]: [string | undefined, boolean] = [undefined, false]
-  for (let at = verb; at < phrase.words.length; ) {
+  for (let at = verb; at < phrase.words.length;) {
     const said = phrase.words[at]?.is ?? ""
     const noun = own(OTHERS, said)
     const length = noun ? 1 : longestSaying(phrase, at, FILLERS)
@@ -87,7 +87,7 @@ export function listingTasks(phrase: RequestText): Meaning | undefined {
   if (verb === 0 && !isBareList(phrase)) return undefined
   const wanted: Wanted = {}
   let named = false
-  for (let at = verb; at < phrase.words.length; ) {
+  for (let at = verb; at < phrase.words.length;) {
     const noun = longestSaying(phrase, at, TASKS)
     const next = noun > 0 ? at + noun : readTrait(phrase, at, wanted)
     if (next === undefined) return undefined

@@ -30,12 +30,12 @@ const AFTER = [
 /** What is wanted, without the words that are only kind. */
 export function withoutKindWords(phrase: RequestText): RequestText {
   let rest = phrase
-  for (let taken = -1; taken !== 0; ) {
+  for (let taken = -1; taken !== 0;) {
     taken = beginsWith(rest, BEFORE)
     if (taken < rest.words.length) rest = part(rest, taken)
     else taken = 0
   }
-  for (let taken = -1; taken !== 0; ) {
+  for (let taken = -1; taken !== 0;) {
     taken = endsWith(rest, AFTER)
     if (taken < rest.words.length) rest = part(rest, 0, rest.words.length - taken)
     else taken = 0

@@ -21,7 +21,7 @@ const CLOSING = new Map(Object.entries({ '"': '"', "“": "”", "„": "“", "
 /** The words of a request, one step a character. */
 export function readWords(text: string): RequestText {
   const words: Word[] = []
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     if (isSpace(text[at])) {
       at++
       continue
