@@ -7,6 +7,7 @@ export class HastyClock implements ClientClock {
   readonly waits: number[] = []
   readonly #listening = new Set<() => void>()
   #now = Date.UTC(2026, 0, 1)
+  #stopped = false
 
   now(): number {
     return this.#now
@@ -19,10 +20,16 @@ export class HastyClock implements ClientClock {
     }
     this.waits.push(ms)
     const soon = setImmediate(() => {
+      if (this.#stopped) return
       this.#now += ms
       ring()
     })
     return () => clearImmediate(soon)
+  }
+
+  /** Nobody gets anywhere any more: a client that a test has left behind would try again at once, for ever. */
+  stop(): void {
+    this.#stopped = true
   }
 
   /** Lets time pass without anything happening. */

@@ -66,6 +66,7 @@ describe.each(everyWay)(
       const ada = await face.store.people.ensure("ada", Date.now())
       const { token, id } = await face.store.people.createToken(ada, ["read", "chat", "approve", "manage"], Date.now())
       const clock = new HastyClock()
+      stack.defer(() => clock.stop())
       const client = connect({ baseUrl: cutter.url, token, clock })
       const revoke = () => face.store.people.revokeToken(ada, id, Date.now())
       return Object.assign(stack, { face, cutter, client, clock, revoke })

@@ -39,7 +39,11 @@ async function open<AnyClock extends HastyClock | TurnedClock>(
 ) {
   const server = await ScriptedSocketServer.open()
   const client = createSocketClient({ baseUrl: server.url, token: "t", clock, random: () => 0, ...more })
-  return { server, client, clock, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
+  const close = () => {
+    if (clock instanceof HastyClock) clock.stop()
+    return server[Symbol.asyncDispose]()
+  }
+  return { server, client, clock, [Symbol.asyncDispose]: close }
 }
 const hasty = (more: Partial<SocketClientOptions> = {}) => open(new HastyClock(), more)
 const turned = () => open(new TurnedClock())
@@ -433,7 +437,7 @@ describe("in a page", () => {
     vi.stubGlobal("location", { href: `${server.url}/some/page?x=1` })
     const fetch = (url: string | URL | Request, init?: RequestInit) =>
       globalThis.fetch(new URL(String(url), server.url), init)
-    const client = createSocketClient({ baseUrl: "", fetch, clock: new HastyClock() })
+    const client = createSocketClient({ baseUrl: "", fetch, clock: world.clock })
     const next = take(client.events(ID), 1)
     const side = await server.next()
     await side.hears("attach")

@@ -80,7 +80,11 @@ describe.each(anyDatabase)("a client on one socket, against a server on $name", 
     const counted = sockets()
     const options = { baseUrl: server.url, token, ...(clock ? { clock } : {}) }
     const client = createSocketClient({ ...options, WebSocket: counted.WebSocket })
-    return { ...server, token, counted, client, sse: createClient(options) }
+    const close = () => {
+      clock?.stop()
+      return server[Symbol.asyncDispose]()
+    }
+    return { ...server, token, counted, client, sse: createClient(options), [Symbol.asyncDispose]: close }
   }
 
   test("the same script as JSON, as server-sent events and over the socket gives the same transcript", async () => {
