@@ -21,6 +21,7 @@ export type { Answer, Answered, Cancelled, Failed, Undecided } from "./api/answe
 export type { AskOptions } from "./api/ask.ts"
 export type { ConversationChange, Conversations, EventOptions, MessagePage, PageOptions } from "./api/conversations.ts"
 export {
+  type LanguageModel,
   type LanguageModelFacts,
   type LocalAccess,
   type Models,

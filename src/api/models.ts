@@ -35,8 +35,19 @@ type ProvidersByName = {
   readonly [Name in ReachableProvider]?: (typeof providers)[Name]["apiKey"] extends null ? LocalAccess : ProviderAccess
 }
 
+/**
+ * A language model of the AI SDK, as far as we have to know it here. Its own type would bring the declarations of its
+ * packages into every program, and those do not compile everywhere.
+ */
+export interface LanguageModel {
+  readonly specificationVersion: string
+  readonly provider: string
+  readonly modelId: string
+  doStream(options: never): PromiseLike<unknown>
+}
+
 /** Providers by their settings; or one model; or several by name, of which the first is asked where none was chosen. */
-export type Models = ProviderSettings | LanguageModelV4 | Model | { readonly [name: string]: LanguageModelV4 | Model }
+export type Models = ProviderSettings | LanguageModel | Model | { readonly [name: string]: LanguageModel | Model }
 
 /** What the AI SDK does not tell about a language model. */
 export interface LanguageModelFacts {
@@ -49,7 +60,7 @@ export interface LanguageModelFacts {
 }
 
 /** A language model of the AI SDK with what it does not tell about itself. */
-export function toModel(model: LanguageModelV4, facts: LanguageModelFacts = {}): Model {
+export function toModel(model: LanguageModel, facts: LanguageModelFacts = {}): Model {
   const { specificationVersion, modelId } = model
   if (specificationVersion !== "v4") {
     throw new TypeError(
@@ -65,7 +76,7 @@ export function toModel(model: LanguageModelV4, facts: LanguageModelFacts = {}):
     provider: owner,
     contextTokens: facts.contextTokens ?? known?.contextTokens ?? assumed,
     price: facts.price ?? null,
-    load: async () => model,
+    load: async () => model as unknown as LanguageModelV4, // it says of itself that it is one
   })
 }
 
@@ -91,16 +102,16 @@ const HOW =
 
 const PLAIN = ["default", "idleSeconds"]
 
-function isSettings(models: Exclude<Models, LanguageModelV4 | Model>): models is ProviderSettings {
+function isSettings(models: Exclude<Models, LanguageModel | Model>): models is ProviderSettings {
   return Object.entries(models).every(
     ([name, value]) => PLAIN.includes(name) || (Object.hasOwn(providers, name) && !isModel(value)),
   )
 }
 
-const isModel = (value: unknown): value is LanguageModelV4 | Model =>
+const isModel = (value: unknown): value is LanguageModel | Model =>
   typeof value === "object" && value !== null && ("doStream" in value || "stream" in value)
 
-const toOwnModel = (model: LanguageModelV4 | Model, name?: string): Model =>
+const toOwnModel = (model: LanguageModel | Model, name?: string): Model =>
   "doStream" in model ? toModel(model, name === undefined ? {} : { name }) : model
 
 function openProviders({

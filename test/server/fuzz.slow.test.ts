@@ -94,7 +94,7 @@ describe.each(databases)("on $name", ({ name, create }) => {
     if (cases >= 5000) {
       // A run in which everything was refused does not pass: what chance did not bring about is asked for in good faith.
       for (let left = PATIENCE; left > 0 && neverWell(met).length > 0; left--)
-        await sendAll([requestInGoodFaith(neverWell(met))])
+        await sendAll([requestInGoodFaith(neverWell(met), left)])
       expect(neverWell(met), refused.slice(-12).join("\n")).toEqual([])
     }
 

@@ -114,10 +114,10 @@ const MEANT: Partial<Record<RouteName, Pick<Drawn, "query" | "body">>> = {
   },
 }
 
-/** One request in good faith, by somebody who may, to one of these routes or to what makes their things. */
-export function requestInGoodFaith(names: readonly RouteName[]): Drawn {
+/** One request in good faith, by somebody who may, to one of these routes or to what makes their things; another for each number. */
+export function requestInGoodFaith(names: readonly RouteName[], number: number): Drawn {
   const anyOfThem = fc.constantFrom(...names, ...MAKERS).chain((name) => requestTo([name, routes[name]]))
-  const [drawn] = fc.sample(anyOfThem, 1)
+  const [drawn] = fc.sample(anyOfThem, { numRuns: 1, seed: (fc.readConfigureGlobal().seed ?? 0) + number })
   const { method } = routes[drawn!.name]
   return {
     ...drawn!,
