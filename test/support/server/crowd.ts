@@ -97,12 +97,12 @@ export class Crowd {
   async #ask(caller: Visitor | Browser, asked: string, sent: { body?: unknown; headers: Record<string, string> }) {
     const [method = "", path = ""] = asked.split(/ (.*)/)
     // A browser of ours reads answers to their end, and a stream may have none.
-    const streams = sent.headers.accept !== undefined || /\/(events|feed)\b/.test(path)
+    const isThread = /^\/api\/chat\/[^/]+\/message\b/.test(path) // alone among the streams it has no signs of life
+    const streams = sent.headers.accept !== undefined || isThread || /\/(events|feed)\b/.test(path)
     if (caller instanceof Browser && !streams) return caller.ask(method, path, sent)
     const visitor = caller instanceof Browser ? (this.#callers[0] as Visitor) : caller
     const response = await visitor.send(method, path, sent)
     const type = response.headers.get("content-type")
-    const isThread = /^\/api\/chat\/[^/]+\/message\b/.test(path) // alone among the streams it has no signs of life
     return { status: response.status, type, text: await readSome(response, isThread) }
   }
 
