@@ -166,10 +166,22 @@ function hasCode(path: string): boolean {
   return lines.some((line) => !/^(import|export|\/\/#) |^$/.test(line)) && !path.includes("rolldown-runtime")
 }
 
-test("each package that is installed with it is one that is used", () => {
-  const sources = readdirSync(inPackage("dist")).filter((name) => /\.(js|d\.ts)$/.test(name))
-  const text = sources.map((name) => readFileSync(inPackage("dist", name), "utf8")).join("\n")
-  const named = new Set([...text.matchAll(/(?:from|import|import\(|resolve\() ?"([^"]+)"/g)].map(([, name]) => name!))
-  const isNamed = (name: string) => [...named].some((each) => each === name || each.startsWith(`${name}/`))
-  expect(Object.keys(manifest.dependencies).filter((name) => !isNamed(name))).toEqual(["@types/node"])
+test("each package that is installed with it is one that is used, and each that its types name is installed", () => {
+  const files = readdirSync(inPackage("dist"), { recursive: true, encoding: "utf8" }).filter(
+    (path) => !/^web/.test(path),
+  )
+  const named = packagesIn(files.filter((path) => /\.(js|d\.ts)$/.test(path)))
+  const installedWith = Object.keys(manifest.dependencies)
+  // The types of Node, and of what the AI SDK's own declarations name without bringing it.
+  const onlyTypes = ["@types/json-schema", "@types/node"]
+  expect(installedWith.filter((name) => !named.has(name))).toEqual(onlyTypes)
+  const inTypes = packagesIn(files.filter((path) => path.endsWith(".d.ts")))
+  expect([...inTypes].filter((name) => !installedWith.includes(name))).toEqual([])
 })
+
+/** The packages that these files import, load or look for: `zod/v4/core` is of `zod`. */
+function packagesIn(paths: readonly string[]): Set<string> {
+  const text = paths.map((path) => readFileSync(inPackage("dist", path), "utf8")).join("\n")
+  const found = text.matchAll(/(?:from|import|import\(|resolve\() ?"((?:@[\w.-]+\/)?[\w.-]+)(?:\/[^":]*)?"/g)
+  return new Set([...found].map(([, name]) => name!).filter((name) => !name.startsWith(".")))
+}
