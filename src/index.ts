@@ -13,9 +13,9 @@ export type {
   WaitingPart,
 } from "./agent/model.ts"
 export type { Clock } from "./agent/clock.ts"
-export type { Phrase, ToolPhrases } from "./agent/phrases.ts"
+export type { Phrase, ToolPhrases } from "./agent/definition/phrases.ts"
 export type { Log } from "./agent/ports.ts"
-export { type Checked, type Issue, type Schema, withJsonSchema } from "./agent/schema.ts"
+export { type Checked, type Issue, type Schema, withJsonSchema } from "./agent/definition/schema.ts"
 export { type Agent, defineAgent, type GroundContext } from "./api/agent.ts"
 export type { Answer, Answered, Cancelled, Failed, Undecided } from "./api/answer.ts"
 export type { AskOptions } from "./api/ask.ts"

@@ -63,7 +63,7 @@ describe("the rules notice", () => {
   const clean: Sources = {
     "src/protocol/ids.ts": `import { z } from "zod"\n`,
     "src/agent/loop.ts": `import { randomUUID } from "node:crypto"\nimport type { Id } from "../protocol/ids.ts"\n`,
-    "src/agent/tool.ts": `import type { ZodType } from "zod"\n// process.env and import("../store/x.ts") in a comment\n`,
+    "src/agent/definition/tool.ts": `import type { ZodType } from "zod"\n// process.env and import("../store/x.ts") in a comment\n`,
     "src/agent/loop.test.ts": `import { scripted } from "../testing.ts"\nimport { databases } from "../../test/support/databases.ts"\n`,
     "src/server/app.ts": `import { Hono } from "hono"\nimport { toAgUi } from "../dialects/ag-ui.ts"\n`,
     "src/packs/research/agent.ts": `import { readPaper } from "./read-paper.ts"\n`,

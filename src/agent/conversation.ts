@@ -18,9 +18,9 @@ import type { Site } from "./devices.ts"
 import type { AppliedWrite, CountedGrant, OpenProposal } from "./conversation-writes.ts"
 import type { InboxItem } from "./input.ts"
 import type { HistoryMessage } from "./model.ts"
-import type { RoutingState } from "./router.ts"
+import type { RoutingState } from "./definition/router.ts"
 import type { ReusableRead } from "./calls/reuse-read.ts"
-import { noStages, type StagesState } from "./stages.ts"
+import { noStages, type StagesState } from "./definition/stages.ts"
 
 /**
  * What a journal says when read from the first event to `position`: the fold. It grows with each event and is never

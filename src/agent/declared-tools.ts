@@ -1,7 +1,7 @@
-import type { Agent } from "./agent.ts"
+import type { Agent } from "./definition/agent.ts"
 import type { Conversation } from "./conversation.ts"
-import { MORE_TOOLS } from "./more-tools.ts"
-import type { Tool } from "./tool.ts"
+import { MORE_TOOLS } from "./definition/more-tools.ts"
+import type { Tool } from "./definition/tool.ts"
 
 /** What the model is shown: the tools that were chosen for the first words and a way to all others, or all. */
 export function declaredTools({ mode, routing }: Conversation, agent: Agent): readonly Tool[] {

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest"
 import { z } from "zod"
-import { type Agent, defineAgent } from "./agent.ts"
+import { type Agent, defineAgent } from "./definition/agent.ts"
 import type { Input } from "./input.ts"
 import { Grade } from "../protocol/conversation/stages.ts"
 import { nextStep, type NextStep } from "./next-step.ts"
 import { ADA, message, proposal, type Staged, staged } from "./staged.fixture.ts"
-import { answer, defineTool } from "./tool.ts"
+import { answer, defineTool } from "./definition/tool.ts"
 
 const common = { description: "For tests.", input: z.object({}), run: () => answer("") }
 const read = defineTool({ ...common, name: "read", effect: "read", afterCrash: "run-again" })

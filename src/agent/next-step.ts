@@ -1,9 +1,9 @@
 import type { PauseReason } from "../protocol/conversation/run.ts"
-import type { Agent } from "./agent.ts"
+import type { Agent } from "./definition/agent.ts"
 import { type Call, type Conversation, isOurs, pauseReason } from "./conversation.ts"
 import { takeable } from "./inbox.ts"
 import { lacksTools } from "./declared-tools.ts"
-import { mustAnswer } from "./stages.ts"
+import { mustAnswer } from "./definition/stages.ts"
 import { isGated } from "./gate/outside-and-private.ts"
 
 export type NextStep =

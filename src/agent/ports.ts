@@ -1,7 +1,7 @@
 import type { JournalEvent } from "../protocol/events.ts"
 import type { ConversationId, RunId, UserId } from "../protocol/ids.ts"
 import type { PaidBy } from "../protocol/conversation/message.ts"
-import type { Agents } from "./agent.ts"
+import type { Agents } from "./definition/agent.ts"
 import type { Clock } from "./clock.ts"
 import type { Journal } from "./journal.ts"
 import type { Model } from "./model.ts"

@@ -1,5 +1,5 @@
 import type { JournalEvent, NewEvent } from "../protocol/events.ts"
-import type { Agent } from "./agent.ts"
+import type { Agent } from "./definition/agent.ts"
 import type { Conversation } from "./conversation.ts"
 import { nextStep, rests } from "./next-step.ts"
 import type { Ports } from "./ports.ts"

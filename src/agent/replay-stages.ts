@@ -3,9 +3,9 @@ import type { Grading, Guardrail, RouterChoice } from "../protocol/conversation/
 import { addUsage } from "./add-usage.ts"
 import { type Conversation, madeProgress } from "./conversation.ts"
 import { tell } from "./history.ts"
-import { show, toDecision } from "./router.ts"
+import { show, toDecision } from "./definition/router.ts"
 import { countSources, sourcesIn } from "./cite/source-numbers.ts"
-import { ASKED_MODEL, GRADING, GUARDRAIL, isThin, OUT_OF_SCOPE, passes, ROUTING, WAITING } from "./stages.ts"
+import { ASKED_MODEL, GRADING, GUARDRAIL, isThin, OUT_OF_SCOPE, passes, ROUTING, WAITING } from "./definition/stages.ts"
 
 /** Folds a step in: what was decided, what the model is told of it, and what it has used. */
 export function applyStep(conversation: Conversation, { step, detail, asked }: EventOf<"step">): void {

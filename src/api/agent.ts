@@ -1,4 +1,4 @@
-import { type Agent as InternalAgent, defineAgent as checkAgent } from "../agent/agent.ts"
+import { type Agent as InternalAgent, defineAgent as checkAgent } from "../agent/definition/agent.ts"
 import { type Tool, toInternalTool } from "./tool.ts"
 
 /** Instructions and tools under a name: what a conversation is with. */

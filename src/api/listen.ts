@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path"
-import type { Agent as InternalAgent } from "../agent/agent.ts"
+import type { Agent as InternalAgent } from "../agent/definition/agent.ts"
 import type { Pawl as Engine } from "../compose/open-pawl.ts"
 import { readBuiltPage } from "../compose/built-page.ts"
 import { composeServer } from "../compose/compose-server.ts"

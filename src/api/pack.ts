@@ -1,4 +1,4 @@
-import type { ToolPhrases } from "../agent/phrases.ts"
+import type { ToolPhrases } from "../agent/definition/phrases.ts"
 import type { Pack as InternalPack, PackNeeds, PackServices } from "../packs/pack.ts"
 import type { PackRoute } from "../protocol/ports/pack-routes.ts"
 import { type Agent, toInternalAgents } from "./agent.ts"

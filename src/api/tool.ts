@@ -1,7 +1,11 @@
-import { type Answer as InternalAnswer, defineTool as checkTool, type Tool as InternalTool } from "../agent/tool.ts"
+import {
+  type Answer as InternalAnswer,
+  defineTool as checkTool,
+  type Tool as InternalTool,
+} from "../agent/definition/tool.ts"
 import type { Model } from "../agent/model.ts"
-import type { Phrase } from "../agent/phrases.ts"
-import type { Schema } from "../agent/schema.ts"
+import type { Phrase } from "../agent/definition/phrases.ts"
+import type { Schema } from "../agent/definition/schema.ts"
 import type { CallId, ConversationId, UserId } from "../protocol/ids.ts"
 import type { InverseCall } from "../protocol/proposals/audit.ts"
 import type { ActionClass, Diff } from "../protocol/proposals/proposal.ts"

@@ -1,4 +1,4 @@
-import { type Agent, Agents } from "../agent/agent.ts"
+import { type Agent, Agents } from "../agent/definition/agent.ts"
 import { type Clock, systemClock } from "../agent/clock.ts"
 import { REPLY_CHARACTERS } from "../agent/ask/stream-reply.ts"
 import type { Model } from "../agent/model.ts"

@@ -1,4 +1,4 @@
-import type { Agent } from "../agent/agent.ts"
+import type { Agent } from "../agent/definition/agent.ts"
 import type { Clock } from "../agent/clock.ts"
 import type { Model } from "../agent/model.ts"
 import type { Bus, Live, Log, ModelSource } from "../agent/ports.ts"

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "../agent/clock.ts"
 import type { Model } from "../agent/model.ts"
-import type { Interpreter, ToolPhrases } from "../agent/phrases.ts"
+import type { Interpreter, ToolPhrases } from "../agent/definition/phrases.ts"
 import type { ModelSource } from "../agent/ports.ts"
 import { failure } from "../protocol/errors.ts"
 import { catalogue, FREE, type ModelEntry } from "./providers/model-catalogue.ts"

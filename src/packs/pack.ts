@@ -1,6 +1,6 @@
-import type { Agent } from "../agent/agent.ts"
+import type { Agent } from "../agent/definition/agent.ts"
 import type { Clock } from "../agent/clock.ts"
-import type { ToolPhrases } from "../agent/phrases.ts"
+import type { ToolPhrases } from "../agent/definition/phrases.ts"
 import type { Log } from "../agent/ports.ts"
 import type { PackRoute } from "../protocol/ports/pack-routes.ts"
 import type { PackMigration, PackTable, PackTables } from "../protocol/ports/pack-tables.ts"

@@ -8,7 +8,7 @@ import {
   reduce,
   type UnknownFrame,
 } from "../../src/client/index.ts"
-import { answer } from "../../src/agent/tool.ts"
+import { answer } from "../../src/agent/definition/tool.ts"
 import { calls, hangs, replies, says, scripted, type ScriptedReply } from "../../src/testing.ts"
 import { anyDatabase, databases } from "../support/databases.ts"
 import { openServer } from "../support/server/socket.ts"

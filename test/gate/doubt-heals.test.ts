@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { z } from "zod"
 import { DoubtfulCalls } from "../../src/agent/gate/doubtful-calls.ts"
-import { answer, defineTool, type WriteOutcome } from "../../src/agent/tool.ts"
+import { answer, defineTool, type WriteOutcome } from "../../src/agent/definition/tool.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
 import { failure } from "../../src/protocol/errors.ts"

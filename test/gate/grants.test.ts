@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { fork } from "../../src/agent/fork.ts"
-import { answer } from "../../src/agent/tool.ts"
+import { answer } from "../../src/agent/definition/tool.ts"
 import { calls, replies, says } from "../../src/models/scripted/script.ts"
 import { always, type ScriptedReply, scripted } from "../../src/models/scripted/model.ts"
 import type { ActionClass } from "../../src/protocol/proposals/proposal.ts"

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { fork } from "../../src/agent/fork.ts"
-import { answer } from "../../src/agent/tool.ts"
+import { answer } from "../../src/agent/definition/tool.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import type { Mode } from "../../src/protocol/schema.ts"

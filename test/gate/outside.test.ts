@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { z } from "zod"
 import { fork } from "../../src/agent/fork.ts"
-import { type Answer, answer, defineTool, failed } from "../../src/agent/tool.ts"
+import { type Answer, answer, defineTool, failed } from "../../src/agent/definition/tool.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { scripted, type ScriptedReply } from "../../src/models/scripted/model.ts"
 import { openChecked, of, resultsOf } from "../support/loop/checked-world.ts"

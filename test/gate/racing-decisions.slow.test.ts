@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest"
-import { answer } from "../../src/agent/tool.ts"
+import { answer } from "../../src/agent/definition/tool.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import { listen } from "../../src/server/listen.ts"

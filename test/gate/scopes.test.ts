@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { answer } from "../../src/agent/tool.ts"
+import { answer } from "../../src/agent/definition/tool.ts"
 import { always, calls, replies, says, scripted } from "../../src/testing.ts"
 import { databases } from "../support/databases.ts"
 import type { Visitor } from "../support/server/face.ts"

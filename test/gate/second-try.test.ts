@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { z } from "zod"
-import { answer, defineTool } from "../../src/agent/tool.ts"
+import { answer, defineTool } from "../../src/agent/definition/tool.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
 import { openChecked } from "../support/loop/checked-world.ts"

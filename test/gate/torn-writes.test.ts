@@ -7,7 +7,7 @@ import {
   defineTool,
   type WriteOutcome,
   type Preview,
-} from "../../src/agent/tool.ts"
+} from "../../src/agent/definition/tool.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"

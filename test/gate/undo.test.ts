@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { fork } from "../../src/agent/fork.ts"
 import type { UndoInput } from "../../src/agent/input.ts"
-import type { Tool } from "../../src/agent/tool.ts"
+import type { Tool } from "../../src/agent/definition/tool.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { always, type ScriptedReply, scripted } from "../../src/models/scripted/model.ts"
 import { type AuditId, type ConversationId, newId } from "../../src/protocol/ids.ts"

@@ -33,12 +33,12 @@ test("a second meaning is noticed, wherever it stands, and two engines of one co
     "src/store/line.ts": "export const Line = 1\n",
     "src/packs/analyst/postgres/rows.ts": "export async function readRows() {}\n",
     "src/packs/analyst/sqlite/rows.ts": "export function readRows() {}\n",
-    "src/agent/tool.ts": "export const place = 1\n",
+    "src/agent/definition/tool.ts": "export const place = 1\n",
     "src/agent/walk.ts": "export const place = 2\n",
   }
   expect(doublesIn(planted)).toEqual([
     "Line: src/agent/lease.ts, src/store/line.ts",
-    "place: src/agent/tool.ts, src/agent/walk.ts",
+    "place: src/agent/definition/tool.ts, src/agent/walk.ts",
   ])
 })
 

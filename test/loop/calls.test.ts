@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { z } from "zod"
-import { answer, defineTool, failed } from "../../src/agent/tool.ts"
+import { answer, defineTool, failed } from "../../src/agent/definition/tool.ts"
 import { type CallInput, calls, replies, says } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
 import { beginUntil, of, openChecked, records, repliesOf, resultsOf } from "../support/loop/checked-world.ts"

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { Model } from "../../src/agent/model.ts"
-import { answer } from "../../src/agent/tool.ts"
+import { answer } from "../../src/agent/definition/tool.ts"
 import { InProcessBus } from "../../src/bus/in-process.ts"
 import { calls, hangs, replies, says } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"

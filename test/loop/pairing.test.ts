@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { failed } from "../../src/agent/tool.ts"
+import { failed } from "../../src/agent/definition/tool.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
 import { type CallStatus, CallStatus as statuses } from "../../src/protocol/conversation/call-status.ts"

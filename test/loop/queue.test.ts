@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { Model, ModelRequest } from "../../src/agent/model.ts"
-import { answer } from "../../src/agent/tool.ts"
+import { answer } from "../../src/agent/definition/tool.ts"
 import { calls, fails, hangs, says, UNCOUNTED } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { type Answer, answer, failed, type Tool } from "../../src/agent/tool.ts"
+import { type Answer, answer, failed, type Tool } from "../../src/agent/definition/tool.ts"
 import { calls, says, type Script } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import { openChecked, resultsOf, woken } from "../support/loop/checked-world.ts"

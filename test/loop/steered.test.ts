@@ -4,7 +4,7 @@ import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../
 import { type ConversationId, newId } from "../../src/protocol/ids.ts"
 import type { Guardrail } from "../../src/protocol/conversation/stages.ts"
 import type { Model } from "../../src/agent/model.ts"
-import type { Tool } from "../../src/agent/tool.ts"
+import type { Tool } from "../../src/agent/definition/tool.ts"
 import { of, openChecked, repliesOf } from "../support/loop/checked-world.ts"
 import { databases } from "../support/databases.ts"
 import { dyingAt } from "../support/loop/faults.ts"

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { answer, type CallContext } from "../../src/agent/tool.ts"
+import { answer, type CallContext } from "../../src/agent/definition/tool.ts"
 import { replay } from "../../src/agent/replay.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"

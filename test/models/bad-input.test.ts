@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { z } from "zod"
-import { type Answer, answer, defineTool, type Tool } from "../../src/agent/tool.ts"
+import { type Answer, answer, defineTool, type Tool } from "../../src/agent/definition/tool.ts"
 import { type CallInput, calls, finishes, replies, says, thinks } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
 import { of, openChecked, repliesOf, resultsOf } from "../support/loop/checked-world.ts"

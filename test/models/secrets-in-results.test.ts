@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { answer, failed } from "../../src/agent/tool.ts"
+import { answer, failed } from "../../src/agent/definition/tool.ts"
 import { calls, replies, says } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
 import { openChecked } from "../support/loop/checked-world.ts"

@@ -1,6 +1,6 @@
 import type { HistoryMessage, ModelRequest, ToolTurn } from "../../src/agent/model.ts"
-import { answer, defineTool, type Tool } from "../../src/agent/tool.ts"
-import { parse } from "../../src/agent/schema.ts"
+import { answer, defineTool, type Tool } from "../../src/agent/definition/tool.ts"
+import { parse } from "../../src/agent/definition/schema.ts"
 import { offlineModel } from "../../src/models/offline/model.ts"
 import { workspaceAgent } from "../../src/packs/workspace/agent.ts"
 import { contextAt, Memory } from "../../src/packs/workspace/memory.fixture.ts"

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { Journal } from "../../src/agent/journal.ts"
-import { answer, type Preview } from "../../src/agent/tool.ts"
+import { answer, type Preview } from "../../src/agent/definition/tool.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { answer } from "../../src/agent/tool.ts"
+import { answer } from "../../src/agent/definition/tool.ts"
 import { calls, says, type Script } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
 import { researchAgent } from "../../src/packs/research/agent.ts"

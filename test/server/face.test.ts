@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { z } from "zod"
-import { answer, defineTool } from "../../src/agent/tool.ts"
+import { answer, defineTool } from "../../src/agent/definition/tool.ts"
 import { calls, fails, hangs, says } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
 import { ConversationDetail, MessagePage, QueuedAnswer, RunAnswer, StateAnswer } from "../../src/protocol/answers.ts"

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { answer } from "../../src/agent/tool.ts"
+import { answer } from "../../src/agent/definition/tool.ts"
 import { calls, fails, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import { errorCodes } from "../../src/protocol/errors.ts"

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { answer } from "../../src/agent/tool.ts"
+import { answer } from "../../src/agent/definition/tool.ts"
 import { failure } from "../../src/protocol/errors.ts"
 import { calls, hangs, says, scripted, type ScriptedReply } from "../../src/testing.ts"
 import { databases } from "../support/databases.ts"

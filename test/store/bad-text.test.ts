@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { Input } from "../../src/agent/input.ts"
-import { answer } from "../../src/agent/tool.ts"
+import { answer } from "../../src/agent/definition/tool.ts"
 import { calls, replies, says, thinks } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
 import type { ProposalId } from "../../src/protocol/ids.ts"

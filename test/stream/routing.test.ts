@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import type { Router } from "../../src/agent/router.ts"
+import type { Router } from "../../src/agent/definition/router.ts"
 import { emptyTranscript, reduce } from "../../src/client/index.ts"
 import { offlineModel } from "../../src/models/offline/model.ts"
 import { calls, says, scripted } from "../../src/testing.ts"

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { z } from "zod"
-import { answer, defineTool } from "../../src/agent/tool.ts"
+import { answer, defineTool } from "../../src/agent/definition/tool.ts"
 import { calls, replies, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import { TurnedClock } from "../support/loop/world.ts"

@@ -1,7 +1,7 @@
 import type { Locator, Page } from "playwright-core"
 import { expect, test } from "vitest"
 import { z } from "zod"
-import { defineTool } from "../../src/agent/tool.ts"
+import { defineTool } from "../../src/agent/definition/tool.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import { PacedModel } from "../support/web/paced-model.ts"

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { z } from "zod"
-import { answer, defineTool, failed } from "../../src/agent/tool.ts"
+import { answer, defineTool, failed } from "../../src/agent/definition/tool.ts"
 import { calls, fails, finishes, replies, says, thinks, waits } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import { dollars } from "../../web/parts/words.ts"

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { z } from "zod"
-import { answer, defineTool } from "../../src/agent/tool.ts"
+import { answer, defineTool } from "../../src/agent/definition/tool.ts"
 import { calls, replies, says } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
 import { Site } from "../support/web/site.ts"

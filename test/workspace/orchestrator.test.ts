@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import type { Routing } from "../../src/agent/router.ts"
+import type { Routing } from "../../src/agent/definition/router.ts"
 import { orchestrator } from "../../src/packs/workspace/routing/orchestrator.ts"
 import { lowercaseWords } from "../../src/packs/workspace/routing/words.ts"
 import type { Embedder } from "../../src/protocol/ports/workspace.ts"

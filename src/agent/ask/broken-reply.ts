@@ -1,7 +1,7 @@
 import type { NewEvent } from "../../protocol/events.ts"
 import { newId } from "../../protocol/ids.ts"
 import type { Part } from "../../protocol/conversation/message.ts"
-import type { Agent } from "../agent.ts"
+import type { Agent } from "../definition/agent.ts"
 import type { Conversation } from "../conversation.ts"
 import { takenBack } from "../history.ts"
 import { citedIn } from "./stage-events.ts"

@@ -5,7 +5,7 @@ import type { Conversation } from "../conversation.ts"
 import { record, type Work } from "../record.ts"
 import { conversationSoFar } from "./conversation-so-far.ts"
 import { settle } from "./spend.ts"
-import { GRADING, type GradingStage } from "../stages.ts"
+import { GRADING, type GradingStage } from "../definition/stages.ts"
 
 /** More of a passage than this is not needed to tell what it is about. */
 const SHOWN_CHARACTERS = 1200

@@ -1,5 +1,5 @@
 import { showHidden } from "../../protocol/hidden-words.ts"
-import type { Ground } from "../agent.ts"
+import type { Ground } from "../definition/agent.ts"
 import type { HistoryMessage, Model } from "../model.ts"
 import type { Work } from "../record.ts"
 

@@ -8,7 +8,7 @@ import type { HistoryMessage } from "../model.ts"
 import { record, type Work } from "../record.ts"
 import { conversationSoFar } from "./conversation-so-far.ts"
 import { settle } from "./spend.ts"
-import { GUARDRAIL, type GuardrailStage, OUT_OF_SCOPE, passes, type StagesState } from "../stages.ts"
+import { GUARDRAIL, type GuardrailStage, OUT_OF_SCOPE, passes, type StagesState } from "../definition/stages.ts"
 
 /** A message of at most this length is judged together with the conversation before it: by itself it says too little. */
 const FOLLOW_UP_CHARACTERS = 120

@@ -1,6 +1,6 @@
 import type { WaitingPart } from "../model.ts"
 import { record, type Work } from "../record.ts"
-import { WAITING } from "../stages.ts"
+import { WAITING } from "../definition/stages.ts"
 
 /** Puts on record that a provider is waited for, so that whoever watches knows why nothing comes, also after a reload. */
 export function reportWait(work: Work): (waiting: WaitingPart) => Promise<void> {

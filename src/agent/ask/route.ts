@@ -1,11 +1,11 @@
 import type { RouterDecision } from "../../protocol/conversation/router-decision.ts"
 import { mendText } from "../../protocol/text.ts"
-import type { Agent } from "../agent.ts"
-import { MORE_TOOLS } from "../more-tools.ts"
+import type { Agent } from "../definition/agent.ts"
+import { MORE_TOOLS } from "../definition/more-tools.ts"
 import { isLastToCall } from "../declared-tools.ts"
 import { record, type Work } from "../record.ts"
-import type { Routed, Router } from "../router.ts"
-import { ROUTING } from "../stages.ts"
+import type { Routed, Router } from "../definition/router.ts"
+import { ROUTING } from "../definition/stages.ts"
 import { withTimeLimit } from "../concurrency/time-limit.ts"
 
 /** A guess that takes longer is worth less than an answer. */

@@ -7,7 +7,7 @@ import { createWork } from "../cite/work-limit.ts"
 import type { Conversation } from "../conversation.ts"
 import { messageText } from "../history.ts"
 import { byMarker } from "../cite/source-numbers.ts"
-import { EXECUTING, GENERATION, ROUTING } from "../stages.ts"
+import { EXECUTING, GENERATION, ROUTING } from "../definition/stages.ts"
 
 const MAX_REASONING = 1000
 /** What a person has said lately may be named without a source. */

@@ -3,7 +3,7 @@ import { mendText } from "../../protocol/text.ts"
 import type { Effect } from "../conversation-writes.ts"
 import { boundedDiff, toObject } from "./result.ts"
 import type { Work } from "../record.ts"
-import type { Answer, Tool } from "../tool.ts"
+import type { Answer, Tool } from "../definition/tool.ts"
 
 /**
  * What a write has changed and how it is taken back, as its tool tells now: recorded with its result, so that a later

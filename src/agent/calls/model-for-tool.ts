@@ -9,7 +9,7 @@ import type { HistoryMessage, Model, ModelRequest, ReplyPart } from "../model.ts
 import type { Reservation } from "../ports.ts"
 import { record, type Work } from "../record.ts"
 import { Reply } from "../ask/reply.ts"
-import { ASKED_MODEL } from "../stages.ts"
+import { ASKED_MODEL } from "../definition/stages.ts"
 import { reportWait } from "../ask/report-wait.ts"
 import { accounted, estimateOf, reserve, settle } from "../ask/spend.ts"
 

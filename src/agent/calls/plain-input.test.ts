@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { z } from "zod"
 import { nearName } from "./near-name.ts"
 import { readInput } from "./read-input.ts"
-import { answer, defineTool } from "../tool.ts"
+import { answer, defineTool } from "../definition/tool.ts"
 
 const tool = defineTool({
   name: "change",

@@ -1,5 +1,5 @@
 import type { CallId, UserId } from "../../protocol/ids.ts"
-import type { Answer } from "../tool.ts"
+import type { Answer } from "../definition/tool.ts"
 
 const MAX_ENTRIES = 1000
 

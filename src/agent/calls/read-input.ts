@@ -2,8 +2,8 @@ import type { JsonObject } from "../../protocol/schema.ts"
 import { own } from "../../protocol/own.ts"
 import { didYouMean } from "./near-name.ts"
 import { choicesOf, shapesOf, toPlainInput } from "./plain-input.ts"
-import { parseNaming } from "../schema.ts"
-import type { Tool } from "../tool.ts"
+import { parseNaming } from "../definition/schema.ts"
+import type { Tool } from "../definition/tool.ts"
 
 /** At most this many hints are added to a problem, so that the sentence stays readable. */
 const MAX_HINTS = 5

@@ -4,7 +4,7 @@ import { answered, checkCall, contextFor, secondsFor, threw } from "./result.ts"
 import type { Call } from "../conversation.ts"
 import { record, type Stop, type Work } from "../record.ts"
 import { findRead } from "./reuse-read.ts"
-import type { Answer, Tool } from "../tool.ts"
+import type { Answer, Tool } from "../definition/tool.ts"
 import { withTimeLimit } from "../concurrency/time-limit.ts"
 
 /** Runs one read, or answers it from what this run or this user has read before. */

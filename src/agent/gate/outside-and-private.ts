@@ -1,6 +1,6 @@
 import type { EventOf } from "../../protocol/events.ts"
 import type { Conversation } from "../conversation.ts"
-import type { Tool } from "../tool.ts"
+import type { Tool } from "../definition/tool.ts"
 
 /**
  * Outside and private kept apart (GATE-08). Words of others can hold orders to a model, and the person's data is

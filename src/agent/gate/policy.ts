@@ -2,7 +2,7 @@ import type { Proposed } from "../../protocol/proposals/proposal.ts"
 import { type Conversation, isOurs } from "../conversation.ts"
 import { covers } from "./grants.ts"
 import type { Policy } from "../ports.ts"
-import type { Tool } from "../tool.ts"
+import type { Tool } from "../definition/tool.ts"
 import { hasSeenOutsideAndPrivate } from "./outside-and-private.ts"
 
 /** A read-only conversation does not even look at what a write would do. */

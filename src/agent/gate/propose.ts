@@ -10,7 +10,7 @@ import { useGrant } from "./grants.ts"
 import { approverOf, isDenied } from "./policy.ts"
 import { proposalHash } from "./proposal-hash.ts"
 import { record, type Work } from "../record.ts"
-import type { Preview, Tool } from "../tool.ts"
+import type { Preview, Tool } from "../definition/tool.ts"
 import { hasSeenOutsideAndPrivate } from "./outside-and-private.ts"
 import { withTimeLimit } from "../concurrency/time-limit.ts"
 

@@ -8,7 +8,7 @@ import { isDenied } from "./policy.ts"
 import { proposalHash } from "./proposal-hash.ts"
 import { record, type Work } from "../record.ts"
 import { runTool } from "../calls/run-read.ts"
-import type { Answer, WriteOutcome, Tool } from "../tool.ts"
+import type { Answer, WriteOutcome, Tool } from "../definition/tool.ts"
 import { withTimeLimit } from "../concurrency/time-limit.ts"
 
 /** A write that was told to stop is not torn: it gets this long to end by itself. */

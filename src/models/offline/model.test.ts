@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import type { HistoryMessage, ModelRequest } from "../../agent/model.ts"
 import type { CallId } from "../../protocol/ids.ts"
 import { collect } from "../providers/server.fixture.ts"
-import type { ToolPhrases } from "../../agent/phrases.ts"
+import type { ToolPhrases } from "../../agent/definition/phrases.ts"
 import { offlineModel } from "./model.ts"
 import { countWork } from "../../../test/support/worked.ts"
 

@@ -1,6 +1,6 @@
 import type { HistoryMessage, Model, ModelRequest, ReplyPart } from "../../agent/model.ts"
-import { MORE_TOOLS } from "../../agent/more-tools.ts"
-import type { Interpreter, PlannedCall, ToolPhrases } from "../../agent/phrases.ts"
+import { MORE_TOOLS } from "../../agent/definition/more-tools.ts"
+import type { Interpreter, PlannedCall, ToolPhrases } from "../../agent/definition/phrases.ts"
 import type { Usage } from "../../protocol/conversation/message.ts"
 import { chunkText } from "./chunk-text.ts"
 import { greeting, kindOfTalk, lost, retold, YOU_ARE_WELCOME } from "./words.ts"

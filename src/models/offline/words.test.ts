@@ -3,7 +3,7 @@ import type { CallResult, HistoryMessage } from "../../agent/model.ts"
 import type { CallId } from "../../protocol/ids.ts"
 import { CallStatus } from "../../protocol/conversation/call-status.ts"
 import { greeting, kindOfTalk, lost, retold } from "./words.ts"
-import type { ToolPhrases } from "../../agent/phrases.ts"
+import type { ToolPhrases } from "../../agent/definition/phrases.ts"
 
 const table: ToolPhrases[] = [
   {

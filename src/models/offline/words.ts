@@ -1,6 +1,6 @@
 import type { CallResult, ModelRequest, ToolTurn } from "../../agent/model.ts"
 import { withoutMarks } from "../../agent/outside-words.ts"
-import { firstRequests, spread, type ToolPhrases } from "../../agent/phrases.ts"
+import { firstRequests, spread, type ToolPhrases } from "../../agent/definition/phrases.ts"
 import { leastVariables } from "../providers/settings.ts"
 
 type History = ModelRequest["history"]

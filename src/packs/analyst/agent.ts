@@ -1,6 +1,6 @@
-import { type Agent, defineAgent } from "../../agent/agent.ts"
+import { type Agent, defineAgent } from "../../agent/definition/agent.ts"
 import type { Clock } from "../../agent/clock.ts"
-import type { Tool } from "../../agent/tool.ts"
+import type { Tool } from "../../agent/definition/tool.ts"
 import { type AskPorts, askDatabase } from "./tools/ask-database.ts"
 import { grounding } from "./tools/grounding.ts"
 

@@ -1,5 +1,5 @@
-import { type Agent, defineAgent } from "../../agent/agent.ts"
-import type { Tool } from "../../agent/tool.ts"
+import { type Agent, defineAgent } from "../../agent/definition/agent.ts"
+import type { Tool } from "../../agent/definition/tool.ts"
 import { createDirectory, removeDirectories } from "./create-directory.ts"
 import { deleteEntry } from "./delete-entry.ts"
 import { deleteFile } from "./delete-file.ts"

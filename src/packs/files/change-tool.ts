@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { dirname } from "node:path"
 import type { z } from "zod"
-import type { Phrase } from "../../agent/phrases.ts"
+import type { Phrase } from "../../agent/definition/phrases.ts"
 import {
   type Answer,
   answer,
@@ -10,7 +10,7 @@ import {
   type WriteOutcome,
   type Preview,
   type Tool,
-} from "../../agent/tool.ts"
+} from "../../agent/definition/tool.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { ActionClass, Diff } from "../../protocol/proposals/proposal.ts"
 import { homeOf, requireHome } from "./file-tool.ts"

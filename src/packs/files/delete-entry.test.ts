@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, inject, test } from "vitest"
-import type { Answer, CallContext, Preview } from "../../agent/tool.ts"
+import type { Answer, CallContext, Preview } from "../../agent/definition/tool.ts"
 import { newId } from "../../protocol/ids.ts"
 import { deleteEntry } from "./delete-entry.ts"
 import { deleteFile } from "./delete-file.ts"

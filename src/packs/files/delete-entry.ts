@@ -1,5 +1,12 @@
 import { z } from "zod"
-import { answer, type CallContext, defineTool, type WriteOutcome, type Preview, type Tool } from "../../agent/tool.ts"
+import {
+  answer,
+  type CallContext,
+  defineTool,
+  type WriteOutcome,
+  type Preview,
+  type Tool,
+} from "../../agent/definition/tool.ts"
 import { requireAgreed } from "./change-tool.ts"
 import { homeOf, requireHome } from "./file-tool.ts"
 import { type Folder, fileRefusal } from "./folder/folder.ts"

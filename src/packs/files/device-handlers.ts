@@ -1,5 +1,5 @@
-import { parse } from "../../agent/schema.ts"
-import { type CallContext, type Tool } from "../../agent/tool.ts"
+import { parse } from "../../agent/definition/schema.ts"
+import { type CallContext, type Tool } from "../../agent/definition/tool.ts"
 import { parseWithoutSecrets } from "../../agent/calls/without-secrets.ts"
 import { newId } from "../../protocol/ids.ts"
 import { type JsonObject } from "../../protocol/schema.ts"

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import type { Tool } from "../../agent/tool.ts"
+import type { Tool } from "../../agent/definition/tool.ts"
 import { showHidden } from "../../protocol/hidden-words.ts"
 import { type ChangePorts, changeTool, lookAt } from "./change-tool.ts"
 import { fileRefusal } from "./folder/folder.ts"

@@ -1,4 +1,11 @@
-import { type Answer, answer, type CallContext, defineTool, type ReadTool, type Tool } from "../../agent/tool.ts"
+import {
+  type Answer,
+  answer,
+  type CallContext,
+  defineTool,
+  type ReadTool,
+  type Tool,
+} from "../../agent/definition/tool.ts"
 import { type Folder, fileRefusal } from "./folder/folder.ts"
 import { shown } from "./folder/shown.ts"
 

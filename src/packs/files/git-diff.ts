@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import { z } from "zod"
-import type { Tool } from "../../agent/tool.ts"
+import type { Tool } from "../../agent/definition/tool.ts"
 import { readTool } from "./file-tool.ts"
 import type { Folder } from "./folder/folder.ts"
 import { type Git, type GitPorts, withGit } from "./git.ts"

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import type { Tool } from "../../agent/tool.ts"
+import type { Tool } from "../../agent/definition/tool.ts"
 import { readTool } from "./file-tool.ts"
 import { type GitPorts, withGit } from "./git.ts"
 import { filePhrase } from "./phrase.ts"

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import type { Tool } from "../../agent/tool.ts"
+import type { Tool } from "../../agent/definition/tool.ts"
 import { type ChangePorts, changeTool, lookAt, RESTORE } from "./change-tool.ts"
 import { fileRefusal } from "./folder/folder.ts"
 import { shown } from "./folder/shown.ts"

@@ -1,6 +1,14 @@
 import { stripVTControlCharacters } from "node:util"
 import { z } from "zod"
-import { answer, type Answer, type CallContext, defineTool, failed, type Preview, type Tool } from "../../agent/tool.ts"
+import {
+  answer,
+  type Answer,
+  type CallContext,
+  defineTool,
+  failed,
+  type Preview,
+  type Tool,
+} from "../../agent/definition/tool.ts"
 import { failure } from "../../protocol/errors.ts"
 import { type CommandLimits, commandLimits, limited, whyTooMuch } from "./sandbox/command-limits.ts"
 import { homeOf, requireHome } from "./file-tool.ts"

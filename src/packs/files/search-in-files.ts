@@ -1,6 +1,6 @@
 import type { RE2JS } from "re2js"
 import { z } from "zod"
-import type { Tool } from "../../agent/tool.ts"
+import type { Tool } from "../../agent/definition/tool.ts"
 import { readTool } from "./file-tool.ts"
 import { type Folder, fileRefusal } from "./folder/folder.ts"
 import { loadEngine, toFileGlob } from "./folder/glob.ts"

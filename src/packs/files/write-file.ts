@@ -1,6 +1,6 @@
 import { basename, dirname, join } from "node:path"
 import { z } from "zod"
-import type { Tool } from "../../agent/tool.ts"
+import type { Tool } from "../../agent/definition/tool.ts"
 import { type ChangePorts, changeTool, lookAt } from "./change-tool.ts"
 import { fileRefusal } from "./folder/folder.ts"
 import { missingDirectories } from "./folder/missing-directories.ts"

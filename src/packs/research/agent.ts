@@ -1,5 +1,5 @@
-import { type Agent, defineAgent } from "../../agent/agent.ts"
-import type { Tool } from "../../agent/tool.ts"
+import { type Agent, defineAgent } from "../../agent/definition/agent.ts"
+import type { Tool } from "../../agent/definition/tool.ts"
 import { researchStages } from "./stages.ts"
 
 /** Retrieve, look in the web, retrieve again, and still have room for other words. */

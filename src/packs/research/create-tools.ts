@@ -1,4 +1,4 @@
-import type { Tool } from "../../agent/tool.ts"
+import type { Tool } from "../../agent/definition/tool.ts"
 import type { Library } from "../../protocol/ports/library.ts"
 import type { Web } from "../../protocol/ports/web.ts"
 import type { Embedder } from "../../protocol/ports/workspace.ts"

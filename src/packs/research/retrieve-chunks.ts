@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { answer, defineTool, failed, type Tool } from "../../agent/tool.ts"
+import { answer, defineTool, failed, type Tool } from "../../agent/definition/tool.ts"
 import type { CollectionId, UserId } from "../../protocol/ids.ts"
 import { PaperDate } from "../../protocol/library.ts"
 import type { Library } from "../../protocol/ports/library.ts"

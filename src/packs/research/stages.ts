@@ -1,5 +1,5 @@
 import { z } from "zod"
-import type { Stages } from "../../agent/stages.ts"
+import type { Stages } from "../../agent/definition/stages.ts"
 import { Grade } from "../../protocol/conversation/stages.ts"
 
 const IN_SCOPE = 75

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { answer, type CallContext, defineTool, failed, type Tool } from "../../agent/tool.ts"
+import { answer, type CallContext, defineTool, failed, type Tool } from "../../agent/definition/tool.ts"
 import { type DocumentId, isId } from "../../protocol/ids.ts"
 import type { Library } from "../../protocol/ports/library.ts"
 import { describe, noDocument } from "./read-document.ts"

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { answer, defineTool, failed, type Tool } from "../../agent/tool.ts"
+import { answer, defineTool, failed, type Tool } from "../../agent/definition/tool.ts"
 import { AppError } from "../../protocol/errors.ts"
 import type { SearchProvider } from "./search-provider.ts"
 import { fromOutside, textHash, listSources, toSources } from "./sources.ts"

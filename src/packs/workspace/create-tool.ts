@@ -1,5 +1,5 @@
 import { z } from "zod"
-import type { Tool } from "../../agent/tool.ts"
+import type { Tool } from "../../agent/definition/tool.ts"
 import type { OpenWorkspace } from "../../protocol/ports/workspace.ts"
 import { workspaceTables } from "../../protocol/workspace-tables.ts"
 import { capitalised, describeNewRow, describeRow, headlineOf, nounOf, toReadable } from "./describe-row.ts"

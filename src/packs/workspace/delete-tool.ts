@@ -1,5 +1,5 @@
 import { z } from "zod"
-import type { Tool } from "../../agent/tool.ts"
+import type { Tool } from "../../agent/definition/tool.ts"
 import { codeOf, failure } from "../../protocol/errors.ts"
 import type { OpenWorkspace, RowsByTable } from "../../protocol/ports/workspace.ts"
 import { type TableName, workspaceTables } from "../../protocol/workspace-tables.ts"

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { answer, defineTool, failed, type Tool } from "../../agent/tool.ts"
+import { answer, defineTool, failed, type Tool } from "../../agent/definition/tool.ts"
 import { hasCode } from "../../protocol/errors.ts"
 import type { OpenWorkspace } from "../../protocol/ports/workspace.ts"
 import { capitalised, headlineOf, inOneLine, nounOf } from "./describe-row.ts"

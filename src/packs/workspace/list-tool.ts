@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { answer, defineTool, type Tool } from "../../agent/tool.ts"
+import { answer, defineTool, type Tool } from "../../agent/definition/tool.ts"
 import type { DeviceFilters } from "../../protocol/socket.ts"
 import type { OpenWorkspace } from "../../protocol/ports/workspace.ts"
 import { workspaceTables } from "../../protocol/workspace-tables.ts"

@@ -1,5 +1,5 @@
-import type { Tool } from "../../agent/tool.ts"
-import { parse } from "../../agent/schema.ts"
+import type { Tool } from "../../agent/definition/tool.ts"
+import { parse } from "../../agent/definition/schema.ts"
 import { failure } from "../../protocol/errors.ts"
 import { type CallId, newId } from "../../protocol/ids.ts"
 import type { DeviceFilters } from "../../protocol/socket.ts"

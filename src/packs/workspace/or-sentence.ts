@@ -1,4 +1,4 @@
-import { type Answer, failed } from "../../agent/tool.ts"
+import { type Answer, failed } from "../../agent/definition/tool.ts"
 import { hasCode } from "../../protocol/errors.ts"
 
 /** A row that is not there, or a name that two have, is an answer in words and no defect. */

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { answer, type Answer, type CallContext, defineTool, failed, type Tool } from "../../agent/tool.ts"
+import { answer, type Answer, type CallContext, defineTool, failed, type Tool } from "../../agent/definition/tool.ts"
 import { codeOf } from "../../protocol/errors.ts"
 import type { Embedder, OpenWorkspace, Workspace } from "../../protocol/ports/workspace.ts"
 import { inOneLine } from "./describe-row.ts"

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import type { Tool } from "../../agent/tool.ts"
+import type { Tool } from "../../agent/definition/tool.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { OpenWorkspace } from "../../protocol/ports/workspace.ts"
 import { capitalised, describeRow, headlineOf, inOneLine, nounOf, toReadable } from "./describe-row.ts"

@@ -1,6 +1,13 @@
 import { createHash } from "node:crypto"
 import type { z } from "zod"
-import { answer, type Answer, type CallContext, defineTool, type Preview, type Tool } from "../../agent/tool.ts"
+import {
+  answer,
+  type Answer,
+  type CallContext,
+  defineTool,
+  type Preview,
+  type Tool,
+} from "../../agent/definition/tool.ts"
 import { canonicalJson } from "../../protocol/canonical-json.ts"
 import type { InverseCall } from "../../protocol/proposals/audit.ts"
 import { failure } from "../../protocol/errors.ts"

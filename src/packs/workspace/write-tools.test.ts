@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { describe, expect, test } from "vitest"
 import { canonicalJson } from "../../protocol/canonical-json.ts"
-import type { Answer } from "../../agent/tool.ts"
+import type { Answer } from "../../agent/definition/tool.ts"
 import { contextAt, openMemory, SUNDAY } from "./memory.fixture.ts"
 
 const FRIDAY = Date.UTC(2026, 10, 19, 23) // its midnight in Berlin

@@ -1,4 +1,4 @@
-import { parse } from "../../agent/schema.ts"
+import { parse } from "../../agent/definition/schema.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { JournalEvent } from "../../protocol/events.ts"
 import type { ProposalId, UserId } from "../../protocol/ids.ts"

@@ -1,4 +1,4 @@
-import type { Agents } from "../../agent/agent.ts"
+import type { Agents } from "../../agent/definition/agent.ts"
 import type { Clock } from "../../agent/clock.ts"
 import type { DevicePlace } from "../../agent/devices.ts"
 import type { Journal } from "../../agent/journal.ts"

@@ -1,4 +1,4 @@
-import type { Agents } from "../../agent/agent.ts"
+import type { Agents } from "../../agent/definition/agent.ts"
 import type { Beginning } from "../../agent/input.ts"
 import type { Site } from "../../agent/devices.ts"
 import { failure, hasCode } from "../../protocol/errors.ts"

@@ -1,5 +1,5 @@
 import { expect, describe, test } from "vitest"
-import type { Tool } from "../../../src/agent/tool.ts"
+import type { Tool } from "../../../src/agent/definition/tool.ts"
 import { changeDatabase } from "../../../src/packs/analyst/tools/change-database.ts"
 import type { DatabaseChange } from "../../../src/packs/analyst/database/kind.ts"
 import { newId } from "../../../src/protocol/ids.ts"

@@ -19,9 +19,10 @@ export const roomsWithin: Readonly<Record<string, Readonly<Record<string, readon
   "src/agent": {
     cite: [],
     concurrency: [],
-    ask: ["cite", "concurrency"],
-    calls: ["ask", "concurrency"],
-    gate: ["calls", "concurrency"],
+    definition: [],
+    ask: ["cite", "concurrency", "definition"],
+    calls: ["ask", "concurrency", "definition"],
+    gate: ["calls", "concurrency", "definition"],
     runtime: ["concurrency", "gate", "loop.ts", "replay.ts"],
   },
   "src/models": {

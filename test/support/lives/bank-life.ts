@@ -9,7 +9,7 @@
 import { createInterface } from "node:readline"
 import { DatabaseSync } from "node:sqlite"
 import { z } from "zod"
-import { type Answer, answer, defineTool, type Tool } from "../../../src/agent/tool.ts"
+import { type Answer, answer, defineTool, type Tool } from "../../../src/agent/definition/tool.ts"
 import type { Conversation } from "../../../src/agent/conversation.ts"
 import type { Model, ModelRequest, ReplyPart } from "../../../src/agent/model.ts"
 import { workspaceAgent } from "../../../src/packs/workspace/agent.ts"

@@ -1,6 +1,6 @@
 import { z } from "zod"
 import type { Input } from "../../../src/agent/input.ts"
-import { answer, type CallContext, defineTool, type Tool } from "../../../src/agent/tool.ts"
+import { answer, type CallContext, defineTool, type Tool } from "../../../src/agent/definition/tool.ts"
 import { calls, says } from "../../../src/models/scripted/script.ts"
 import { scripted } from "../../../src/models/scripted/model.ts"
 import { openChecked, resultsOf } from "./checked-world.ts"

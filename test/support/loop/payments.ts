@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { answer, defineTool, type Tool } from "../../../src/agent/tool.ts"
+import { answer, defineTool, type Tool } from "../../../src/agent/definition/tool.ts"
 import type { ModelRequest } from "../../../src/agent/model.ts"
 import { calls, says } from "../../../src/models/scripted/script.ts"
 import type { Script } from "../../../src/models/scripted/script.ts"

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { answer, defineTool, type Tool } from "../../../src/agent/tool.ts"
+import { answer, defineTool, type Tool } from "../../../src/agent/definition/tool.ts"
 import type { CallId } from "../../../src/protocol/ids.ts"
 import type { World } from "./world.ts"
 

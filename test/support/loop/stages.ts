@@ -1,6 +1,6 @@
 import { z } from "zod"
-import type { Stages } from "../../../src/agent/stages.ts"
-import { answer, defineTool } from "../../../src/agent/tool.ts"
+import type { Stages } from "../../../src/agent/definition/stages.ts"
+import { answer, defineTool } from "../../../src/agent/definition/tool.ts"
 import { says } from "../../../src/models/scripted/script.ts"
 import type { ModelRequest } from "../../../src/agent/model.ts"
 import type { Script } from "../../../src/models/scripted/script.ts"

@@ -1,5 +1,12 @@
 import { z } from "zod"
-import { type Answer, answer, type CallContext, defineTool, type Preview, type Tool } from "../../../src/agent/tool.ts"
+import {
+  type Answer,
+  answer,
+  type CallContext,
+  defineTool,
+  type Preview,
+  type Tool,
+} from "../../../src/agent/definition/tool.ts"
 
 const Input = z.object({ q: z.string().optional() })
 type Input = z.infer<typeof Input>

@@ -1,5 +1,5 @@
 import type { HistoryMessage } from "../../../src/agent/model.ts"
-import type { Router } from "../../../src/agent/router.ts"
+import type { Router } from "../../../src/agent/definition/router.ts"
 import { workspaceProfiles } from "../../../src/packs/workspace/agent.ts"
 
 /** What somebody says, what came before it, and the profiles without which it cannot be done; none: any answer will do. */

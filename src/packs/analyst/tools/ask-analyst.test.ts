@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import type { CallContext } from "../../../agent/tool.ts"
+import type { CallContext } from "../../../agent/definition/tool.ts"
 import type { Model, ModelRequest, ReplyPart } from "../../../agent/model.ts"
 import type { QueryAnswer } from "../../../protocol/databases/connections.ts"
 import type { ConnectionId, ResultId } from "../../../protocol/ids.ts"

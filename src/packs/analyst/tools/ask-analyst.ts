@@ -1,6 +1,6 @@
 import { z } from "zod"
-import type { Phrase } from "../../../agent/phrases.ts"
-import { type Answer, answer, type CallContext, defineTool, failed, type Tool } from "../../../agent/tool.ts"
+import type { Phrase } from "../../../agent/definition/phrases.ts"
+import { type Answer, answer, type CallContext, defineTool, failed, type Tool } from "../../../agent/definition/tool.ts"
 import type { ResultId } from "../../../protocol/ids.ts"
 import type { QueryResults, StoredResult } from "../../../protocol/databases/query-results.ts"
 import type { ChartCheck } from "../charts/check.ts"

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { type Answer, answer, type CallContext, defineTool, failed, type Tool } from "../../../agent/tool.ts"
+import { type Answer, answer, type CallContext, defineTool, failed, type Tool } from "../../../agent/definition/tool.ts"
 import type { QueryAnswer } from "../../../protocol/databases/connections.ts"
 import { AppError } from "../../../protocol/errors.ts"
 import type { ConnectionId } from "../../../protocol/ids.ts"

@@ -7,7 +7,7 @@ import {
   type WriteOutcome,
   type Preview,
   type Tool,
-} from "../../../agent/tool.ts"
+} from "../../../agent/definition/tool.ts"
 import { MAX_SQL } from "../../../protocol/databases/connections.ts"
 import { failure } from "../../../protocol/errors.ts"
 import type { CallId, ConnectionId, UserId } from "../../../protocol/ids.ts"

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import type { Grounding } from "../../../agent/agent.ts"
+import type { Grounding } from "../../../agent/definition/agent.ts"
 import { systemClock } from "../../../agent/clock.ts"
 import type { ConnectionView } from "../../../protocol/databases/connections.ts"
 import { newId } from "../../../protocol/ids.ts"

@@ -1,4 +1,4 @@
-import type { Ground, Grounding } from "../../../agent/agent.ts"
+import type { Ground, Grounding } from "../../../agent/definition/agent.ts"
 import type { Clock } from "../../../agent/clock.ts"
 import { AppError, hasCode } from "../../../protocol/errors.ts"
 import type { ConnectionId, ConversationId, UserId } from "../../../protocol/ids.ts"

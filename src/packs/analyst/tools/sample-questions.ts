@@ -1,4 +1,4 @@
-import type { Phrase } from "../../../agent/phrases.ts"
+import type { Phrase } from "../../../agent/definition/phrases.ts"
 import { own } from "../../../protocol/own.ts"
 
 /** A question about the sample database that the offline model knows the SQL of. Some are about any database. */

@@ -1,4 +1,4 @@
-import type { CallContext } from "../../../agent/tool.ts"
+import type { CallContext } from "../../../agent/definition/tool.ts"
 import { streamReply } from "../../../agent/ask/stream-reply.ts"
 import type { HistoryMessage, Model, ToolDeclaration } from "../../../agent/model.ts"
 import { sqlInReply } from "./sql-in-reply.ts"

@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from "../../../agent/clock.ts"
-import type { Profile } from "../../../agent/profile.ts"
+import type { Profile } from "../../../agent/definition/profile.ts"
 import type { Embedder } from "../../../protocol/ports/workspace.ts"
 
 interface Example {

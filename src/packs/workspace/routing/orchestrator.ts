@@ -1,6 +1,6 @@
 import type { Clock } from "../../../agent/clock.ts"
 import type { HistoryMessage } from "../../../agent/model.ts"
-import type { Routed, Router, Routing } from "../../../agent/router.ts"
+import type { Routed, Router, Routing } from "../../../agent/definition/router.ts"
 import type { Embedder } from "../../../protocol/ports/workspace.ts"
 import { Likeness } from "./likeness.ts"
 import { addsUnnamed, headOf, isBroad, namedProfiles, pointsBack, lowercaseWords } from "./words.ts"

@@ -1,5 +1,5 @@
 import type { HistoryMessage } from "../../../agent/model.ts"
-import type { Interpretation, Interpreter } from "../../../agent/phrases.ts"
+import type { Interpretation, Interpreter } from "../../../agent/definition/phrases.ts"
 import { answering } from "./answering.ts"
 import { asking } from "./asking.ts"
 import { cannot } from "./cannot.ts"

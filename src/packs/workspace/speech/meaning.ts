@@ -1,4 +1,4 @@
-import type { PlannedCall } from "../../../agent/phrases.ts"
+import type { PlannedCall } from "../../../agent/definition/phrases.ts"
 import type { RequestText } from "./words.ts"
 
 /** What a request comes to: calls, a question with the readings that are seen, or words. */

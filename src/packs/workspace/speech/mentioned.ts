@@ -1,6 +1,6 @@
 import type { CallResult, HistoryMessage } from "../../../agent/model.ts"
-import type { PlannedCall } from "../../../agent/phrases.ts"
-import { MORE_TOOLS } from "../../../agent/more-tools.ts"
+import type { PlannedCall } from "../../../agent/definition/phrases.ts"
+import { MORE_TOOLS } from "../../../agent/definition/more-tools.ts"
 import type { TableName } from "../../../protocol/workspace-tables.ts"
 
 type History = readonly HistoryMessage[]

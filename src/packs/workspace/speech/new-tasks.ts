@@ -1,4 +1,4 @@
-import type { PlannedCall } from "../../../agent/phrases.ts"
+import type { PlannedCall } from "../../../agent/definition/phrases.ts"
 import { type Dated, readWhen, takeDate, type When } from "./dates.ts"
 import { plannedCall, type Meaning, type Option } from "./meaning.ts"
 import { type Priority, takePriority } from "./priorities.ts"

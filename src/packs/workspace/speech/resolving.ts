@@ -1,5 +1,5 @@
 import type { CallResult } from "../../../agent/model.ts"
-import type { PlannedCall } from "../../../agent/phrases.ts"
+import type { PlannedCall } from "../../../agent/definition/phrases.ts"
 import type { TableName } from "../../../protocol/workspace-tables.ts"
 import type { SpokenChange } from "./changes.ts"
 import { plannedCall, type Meaning, inWords } from "./meaning.ts"

@@ -1,4 +1,4 @@
-import type { CallContext } from "../../../agent/tool.ts"
+import type { CallContext } from "../../../agent/definition/tool.ts"
 import type { OpenWorkspace, Workspace } from "../../../protocol/ports/workspace.ts"
 
 export type Value = string | number | null

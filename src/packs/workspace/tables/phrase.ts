@@ -1,4 +1,4 @@
-import type { Phrase } from "../../../agent/phrases.ts"
+import type { Phrase } from "../../../agent/definition/phrases.ts"
 
 type Arguments = Record<string, unknown>
 

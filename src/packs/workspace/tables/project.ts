@@ -1,5 +1,5 @@
 import { z } from "zod"
-import type { Phrase } from "../../../agent/phrases.ts"
+import type { Phrase } from "../../../agent/definition/phrases.ts"
 import { Project } from "../../../protocol/workspace-tables.ts"
 import { choice, name, reference, text } from "./kinds.ts"
 import { given, tablePhrase, takeEndings, unquote } from "./phrase.ts"

@@ -1,6 +1,6 @@
 import type { z } from "zod"
-import type { Phrase } from "../../../agent/phrases.ts"
-import type { Profile } from "../../../agent/profile.ts"
+import type { Phrase } from "../../../agent/definition/phrases.ts"
+import type { Profile } from "../../../agent/definition/profile.ts"
 import type { DeviceFilters } from "../../../protocol/socket.ts"
 import type { TableName } from "../../../protocol/workspace-tables.ts"
 import type { Desk, DeskRow } from "./desk.ts"

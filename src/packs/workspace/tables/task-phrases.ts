@@ -1,4 +1,4 @@
-import type { Phrase } from "../../../agent/phrases.ts"
+import type { Phrase } from "../../../agent/definition/phrases.ts"
 import { given, tablePhrase, type GroupText } from "./phrase.ts"
 import { oneTask } from "../speech/new-tasks.ts"
 import { readWords } from "../speech/words.ts"

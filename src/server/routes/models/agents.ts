@@ -1,5 +1,5 @@
 import type { Hono } from "hono"
-import { firstRequests } from "../../../agent/phrases.ts"
+import { firstRequests } from "../../../agent/definition/phrases.ts"
 import { routes } from "../../../protocol/routes/index.ts"
 import type { Env } from "../../door/request-env.ts"
 import type { ModelRoutePorts } from "./ports.ts"

@@ -1,4 +1,4 @@
-import type { Grade, Grading, Guardrail, RouterChoice, Source } from "../protocol/conversation/stages.ts"
+import type { Grade, Grading, Guardrail, RouterChoice, Source } from "../../protocol/conversation/stages.ts"
 import type { Schema } from "./schema.ts"
 
 /** Names of steps, as streams show them (STREAM-03). */

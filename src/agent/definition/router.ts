@@ -1,5 +1,5 @@
-import type { RouterDecision } from "../protocol/conversation/router-decision.ts"
-import type { HistoryMessage } from "./model.ts"
+import type { RouterDecision } from "../../protocol/conversation/router-decision.ts"
+import type { HistoryMessage } from "../model.ts"
 import type { Profile } from "./profile.ts"
 
 /** What a router is shown. */

@@ -1,4 +1,4 @@
-import type { HistoryMessage } from "./model.ts"
+import type { HistoryMessage } from "../model.ts"
 
 /** A plain request the offline model understands, written beside the tool that serves it. */
 export interface Phrase {

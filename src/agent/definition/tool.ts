@@ -1,8 +1,8 @@
-import type { InverseCall } from "../protocol/proposals/audit.ts"
-import type { CallId, ConnectionId, ConversationId, UserId } from "../protocol/ids.ts"
-import type { ActionClass, Diff } from "../protocol/proposals/proposal.ts"
-import type { Site } from "./devices.ts"
-import type { Model, ToolDeclaration } from "./model.ts"
+import type { InverseCall } from "../../protocol/proposals/audit.ts"
+import type { CallId, ConnectionId, ConversationId, UserId } from "../../protocol/ids.ts"
+import type { ActionClass, Diff } from "../../protocol/proposals/proposal.ts"
+import type { Site } from "../devices.ts"
+import type { Model, ToolDeclaration } from "../model.ts"
 import type { Phrase } from "./phrases.ts"
 import { type Schema, toJsonSchema } from "./schema.ts"
 
