@@ -125,7 +125,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
   const { host, publicUrl, allowedOrigins, trustedProxies, requestsPerMinute, threadPaths } = settings
   const app = createApp({
     ...store,
-    ...{ runtime, clock, log, bus, agents: ports.agents, policy: ports.policy, cache: ports.cache },
+    ...{ runtime, clock, log, bus: ports.bus, agents: ports.agents, policy: ports.policy, cache: ports.cache },
     ...{ models, devices, embedder, databases, library, metrics, packRoutes, streams: revocation },
     providers: new OwnProviders({ models: personal, keys, reach }),
     address: { host, ...(publicUrl ? { publicUrl } : {}), allowedOrigins, trustedProxies },
