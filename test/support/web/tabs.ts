@@ -12,7 +12,8 @@ import { newLastingContext } from "./browser.ts"
  */
 const idle = new Map<string, Tab[]>()
 
-const USUAL = { viewport: { width: 1280, height: 800 }, colorScheme: "light", reducedMotion: "no-preference" } as const
+/** Without motion: whoever clicks waits until nothing moves any more. One that is unused moves, as most people's do. */
+const USUAL = { viewport: { width: 1280, height: 800 }, colorScheme: "light", reducedMotion: "reduce" } as const
 
 /** What tests listen to. */
 const HEARD = ["console", "dialog", "download", "pageerror", "request", "requestfailed", "requestfinished", "response"]
@@ -51,7 +52,8 @@ export class Tab {
     const { viewport = USUAL.viewport, colorScheme, reducedMotion, ...others } = options
     const key = unused ? "" : JSON.stringify(others)
     const kept = idle.get(key)?.pop()
-    const tab = kept ?? (await Tab.#open({ ...USUAL, ...options }, key))
+    const motion = unused ? { reducedMotion: "no-preference" as const } : {}
+    const tab = kept ?? (await Tab.#open({ ...USUAL, ...motion, ...options }, key))
     if (kept && viewport) await kept.page.setViewportSize(viewport)
     if (kept) {
       await kept.page.emulateMedia({
