@@ -1,4 +1,5 @@
 import { inject } from "vitest"
+import { numberIn } from "./number-in.ts"
 
 /**
  * How much the tests of chance try: the usual size fits into ten minutes with all others on two cores, the long one
@@ -7,7 +8,7 @@ import { inject } from "vitest"
 export const isLong = process.env.PAWL_TEST_LONG === "1"
 
 const size = (variable: string, { usual, long }: { readonly usual: number; readonly long: number }): number =>
-  Number(process.env[variable] ?? (isLong ? long : usual))
+  numberIn(variable) ?? (isLong ? long : usual)
 
 export const sizes = {
   /** Interleavings of people, models, tools and crashes. */
@@ -26,4 +27,4 @@ export const sizes = {
  * What the dice of a test begin with. One number for the whole run, printed when it starts; PAWL_TEST_SEED brings it
  * back, and the variable of one test that test alone.
  */
-export const seedOf = (variable: string): number => Number(process.env[variable] ?? inject("seed"))
+export const seedOf = (variable: string): number => numberIn(variable) ?? inject("seed")
