@@ -36,10 +36,7 @@ interface Kept {
 const PAGE = 500
 /** Looked for at a time: each look begins anew. */
 const SWEPT = 2000
-/**
- * Candidates asked of the index beyond those wanted: its order is exact only to a few thousandths, and some rows may be
- * gone.
- */
+/** Candidates asked of the index beyond those wanted: its order is exact to a few thousandths, and some rows may be gone. */
 const SPARE = 30
 const DAY = 24 * 60 * 60_000
 const TABLE = {
