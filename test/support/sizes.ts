@@ -18,6 +18,8 @@ export const sizes = {
   killRounds: size("PAWL_KILL_ROUNDS", { usual: 36, long: 216 }),
   /** How often another process swaps a folder for a link. */
   swaps: size("PAWL_SWAPS", { usual: 25_000, long: 100_000 }),
+  /** Notes of one person that are made findable by their meaning. */
+  notes: size("PAWL_NOTES", { usual: 2000, long: 10_000 }),
   /** Proposals that many people decide about at once. */
   racedProposals: size("PAWL_RACED_PROPOSALS", { usual: 20, long: 200 }),
 }
