@@ -83,7 +83,9 @@ export async function lookUntil<Found>(
   const { bus, clock } = ports
   let happened = () => {}
   using stack = new DisposableStack()
-  stack.defer(bus.subscribe(id, () => happened()))
+  // More of a reply changes nothing on record; whoever takes a waiting message back wakes the conversation.
+  stack.defer(bus.subscribe(id, ({ type }) => type !== "text_delta" && happened()))
+  stack.defer(bus.onWake((woken) => woken === id && happened()))
   const stop = () => happened()
   closing.addEventListener("abort", stop)
   stack.defer(() => closing.removeEventListener("abort", stop))

@@ -14,13 +14,15 @@ export const sizes = {
   /** Interleavings of people, models, tools and crashes. */
   chaosCases: size("PAWL_CHAOS_CASES", { usual: 2000, long: 10_000 }),
   /** Random requests to a server; a tenth of them on PostgreSQL. Of fewer, too many are about what nobody has made yet. */
-  fuzzCases: size("PAWL_FUZZ_CASES", { usual: 10_000, long: 30_000 }),
+  fuzzCases: size("PAWL_FUZZ_CASES", { usual: 5000, long: 30_000 }),
   /** Lives that end by kill -9, over all engines and kinds of target. */
-  killRounds: size("PAWL_KILL_ROUNDS", { usual: 72, long: 216 }),
+  killRounds: size("PAWL_KILL_ROUNDS", { usual: 36, long: 216 }),
   /** How often another process swaps a folder for a link. */
   swaps: size("PAWL_SWAPS", { usual: 25_000, long: 100_000 }),
+  /** Notes of one person that are made findable by their meaning. */
+  notes: size("PAWL_NOTES", { usual: 2000, long: 10_000 }),
   /** Proposals that many people decide about at once. */
-  racedProposals: size("PAWL_RACED_PROPOSALS", { usual: 60, long: 200 }),
+  racedProposals: size("PAWL_RACED_PROPOSALS", { usual: 20, long: 200 }),
 }
 
 /**
