@@ -5,11 +5,11 @@ import { type ConversationId, isId, type MessageId, newId, type UserId } from ".
 import type { Mode } from "../protocol/schema.ts"
 import { conversationOf } from "../server/conversation/find.ts"
 import { RunFrames } from "../server/stream/run-frames.ts"
-import { unlessWithdrawn } from "../server/stream/withdrawn-messages.ts"
 import { type Answer, answerOf, runAt } from "./answer.ts"
 import { followConversation } from "./follow.ts"
-import { type PersonalParts, portsOf } from "./parts.ts"
+import type { PersonalParts } from "./parts.ts"
 import type { PawlEvent } from "./read-only.ts"
+import { unlessTakenBack } from "./taken-back.ts"
 
 /** What a conversation begins with. It counts for a new one only; `conversations.change` is for one that there is. */
 export interface ConversationStart {
@@ -27,7 +27,8 @@ export interface AskOptions extends ConversationStart {
   readonly conversation?: string
   /**
    * Makes it safe to ask again: one key is asked once, for good. Whoever asks again, after a crash or a lost connection,
-   * gets the answer to the first. Without a conversation the key also names the one that it begins.
+   * gets the answer to the first. Without a conversation the key also names the one that it begins. What was taken back
+   * before it had its turn (`message_withdrawn`) was not asked, and can be, with the same key.
    */
   readonly key?: string
   /** While the conversation works on something else: wait for its end, enter at the next safe point, or be refused. */
@@ -36,7 +37,7 @@ export interface AskOptions extends ConversationStart {
   readonly maxIterations?: number
   /** Where the person is: what "today" means to them. */
   readonly timeZone?: string
-  /** Stops the work, as `conversations.cancel` does. */
+  /** Stops the work on this question. Others that wait in the conversation have their turn. */
   readonly signal?: AbortSignal
 }
 
@@ -53,7 +54,7 @@ export async function* streamAnswer(
   const { id, user, message, after, waits } = await enter(parts, text, options)
   const source = await followConversation(parts, { id, user, after: { position: after, offset: 0 } })
   const run = new RunFrames(source, { message })
-  const frames = waits ? unlessWithdrawn(portsOf(parts), run, { id, message, position: after }) : run
+  const frames = waits ? unlessTakenBack(parts, run, { id, message, position: after }) : run
   const leave = () => frames.close()
   const stop = AbortSignal.any(signal ? [signal, closing] : [closing])
   stop.addEventListener("abort", leave, { once: true })
@@ -187,7 +188,7 @@ async function takeBack(parts: PersonalParts, id: ConversationId, message: Messa
   const mine = typeof place === "number" ? await runAt(parts, id, place) : undefined
   const [newest] = (await store.conversations.runs(id, { limit: 1 })).items
   // Another run is another question's: that one goes on.
-  if (mine && newest?.id === mine.runId) await runtime.submit(id, { type: "cancel", by: user })
+  if (mine && newest?.id === mine.runId) await runtime.submit(id, { type: "cancel", by: user, run: mine.runId })
 }
 
 /** An id that the same words always lead to. It begins as if it were very old: of when it was made it says nothing. */

@@ -46,7 +46,7 @@ export interface Conversations {
   change(id: string, change: ConversationChange): Promise<Conversation>
   /** A new conversation with all that was said before a message. What waits for a person stays behind. */
   fork(id: string, at: { readonly before: string }): Promise<Conversation>
-  /** Stops what is at work; false where nothing was. */
+  /** Stops what is at work, and takes back the questions that wait behind it; false where nothing was. */
   cancel(id: string): Promise<boolean>
   /** Erases it with all that was said in it. */
   erase(id: string): Promise<void>

@@ -1,6 +1,16 @@
 import { type Conversation, pauseReason } from "../../agent/conversation.ts"
 import type { Input } from "../../agent/input.ts"
-import type { AppendOptions, Claimed, ClaimOptions, Death, Journal, Judgement, ReadRange } from "../../agent/journal.ts"
+import type {
+  AppendOptions,
+  Claimed,
+  ClaimOptions,
+  Death,
+  EventPage,
+  Journal,
+  Judgement,
+  PageRange,
+  ReadRange,
+} from "../../agent/journal.ts"
 import { replay, settled } from "../../agent/replay.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { JournalEvent, UnknownEvent } from "../../protocol/events.ts"
@@ -9,7 +19,7 @@ import type { ProposalStatus } from "../../protocol/proposals/proposal.ts"
 import { toStorableJson } from "../../protocol/text.ts"
 import { Deaths } from "./deaths.ts"
 import type { Engine } from "../engine/engine.ts"
-import { toEvent, toRow } from "../engine/event-rows.ts"
+import { type EventRow, toEvent, toPage, toRow } from "../engine/event-rows.ts"
 import { HotConversations } from "./hot-conversations.ts"
 import { readInbox } from "./inbox.ts"
 import { toAuditRows, toDeciding, toHeadRow, toProposalRows, toRunRow, toUsageRows } from "./mirror-rows.ts"
@@ -151,8 +161,11 @@ export class SqlJournal implements Journal {
   }
 
   async read(id: ConversationId, range: ReadRange = {}): Promise<(JournalEvent | UnknownEvent)[]> {
-    const { key } = this.#hot.get(id)?.lease ?? (await this.#head(id))
-    return (await this.#engine.events(key, { ...EVERYTHING, ...range })).map(toEvent)
+    return (await this.#rows(id, range)).map(toEvent)
+  }
+
+  async readPage(id: ConversationId, { maxLength, ...range }: PageRange): Promise<EventPage> {
+    return toPage(await this.#rows(id, range), maxLength)
   }
 
   async abandoned(limit: number): Promise<ConversationId[]> {
@@ -180,6 +193,11 @@ export class SqlJournal implements Journal {
     const sql = `SELECT DISTINCT c.id FROM proposal p JOIN conversation c ON c.key = p.conversation
       WHERE p.status IN ('pending', 'applying', 'in_doubt') AND p.status = 'in_doubt' LIMIT ?`
     return (await this.#engine.query<{ id: ConversationId }>(sql, [limit])).map(({ id }) => id)
+  }
+
+  async #rows(id: ConversationId, range: ReadRange): Promise<EventRow[]> {
+    const { key } = this.#hot.get(id)?.lease ?? (await this.#head(id))
+    return this.#engine.events(key, { ...EVERYTHING, ...range })
   }
 
   /** After an error the truth is on disk: the fold holds events that may not be there. */
