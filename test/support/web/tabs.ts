@@ -93,7 +93,7 @@ export class Tab {
   async #isAsNew(): Promise<boolean> {
     const { page, context } = this
     try {
-      await Promise.all(context.pages().map((each) => each !== page && each.close()))
+      for (const other of context.pages()) if (other !== page) await other.close()
       for (const type of HEARD) page.removeAllListeners(type)
       await page.unrouteAll({ behavior: "ignoreErrors" })
       await context.unrouteAll({ behavior: "ignoreErrors" })
