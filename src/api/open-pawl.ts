@@ -12,6 +12,8 @@ import { SqlBudget } from "../store/journal/budget.ts"
 import type { Store } from "../store/store.ts"
 import { failure } from "../protocol/errors.ts"
 import { type Agent, toInternalAgents } from "./agent.ts"
+import { check } from "../server/request/read-input.ts"
+import { GivenSettings } from "./given.ts"
 import type { ListenOptions, ListeningServer } from "./listen.ts"
 import { type Models, openModels } from "./models.ts"
 import { openPerson, type Person } from "./person.ts"
@@ -61,6 +63,7 @@ const USUAL_RUN_SECONDS = 180
 /** Opens the store, takes up what an earlier process has left, and is ready to be asked. */
 export async function openPawl(options: PawlOptions): Promise<Pawl> {
   const { timeZone, log, limits = {} } = options
+  check(GivenSettings, { timeZone, limits })
   const agents = toInternalAgents(options.agents)
   const { models, secrets } = openModels(options.models)
   await using opening = new AsyncDisposableStack()
