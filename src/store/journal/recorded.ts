@@ -3,7 +3,7 @@ import type { ConversationId } from "../../protocol/ids.ts"
 import type { Engine } from "../engine/engine.ts"
 
 /** How a conversation stands on disk. */
-interface RecordedRow {
+export interface RecordedRow {
   readonly id: ConversationId
   readonly position: number
   readonly owner: string | null
