@@ -104,9 +104,10 @@ function moveTo({ site, deviceId, connectionId }: Conversation, place: RunSite =
 }
 
 function acceptUndo(conversation: Conversation, input: UndoInput, accepting: Accepting): NewEvent[] {
-  const { auditId: undoes, summary, callId, inverse } = input
+  const { auditId: undoes, summary, callId, inverse, credential } = input
   const call = { id: callId, name: inverse.tool, input: inverse.input }
-  return ownRun(conversation, accepting, { about: { undoes }, words: `Undo: ${summary}`, call })
+  const about = { undoes, ...(credential ? { credential } : {}) }
+  return ownRun(conversation, accepting, { about, words: `Undo: ${summary}`, call })
 }
 
 /** While its run waits for it, the call is proposed anew as after an edit that changed nothing; else by a run of its own. */

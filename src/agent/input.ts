@@ -115,6 +115,7 @@ export interface UndoInput {
   readonly callId: CallId
   readonly inverse: InverseCall
   readonly by: string
+  readonly credential?: string
 }
 
 /** Proposes once more what expired before anybody decided it. Never kept waiting. */

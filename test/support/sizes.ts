@@ -1,4 +1,5 @@
 import { inject } from "vitest"
+import { numberIn } from "./number-in.ts"
 
 /**
  * How much the tests of chance try: the usual size fits into ten minutes with all others on two cores, the long one
@@ -7,7 +8,7 @@ import { inject } from "vitest"
 export const isLong = process.env.PAWL_TEST_LONG === "1"
 
 const size = (variable: string, { usual, long }: { readonly usual: number; readonly long: number }): number =>
-  Number(process.env[variable] ?? (isLong ? long : usual))
+  numberIn(variable) ?? (isLong ? long : usual)
 
 export const sizes = {
   /** Interleavings of people, models, tools and crashes. */
@@ -20,6 +21,8 @@ export const sizes = {
   swaps: size("PAWL_SWAPS", { usual: 25_000, long: 100_000 }),
   /** Notes of one person that are made findable by their meaning. */
   notes: size("PAWL_NOTES", { usual: 2000, long: 10_000 }),
+  /** Rows of a CSV file that is taken in. */
+  csvRows: size("PAWL_CSV_ROWS", { usual: 200_000, long: 1_000_000 }),
   /** Proposals that many people decide about at once. */
   racedProposals: size("PAWL_RACED_PROPOSALS", { usual: 20, long: 200 }),
 }
@@ -28,4 +31,4 @@ export const sizes = {
  * What the dice of a test begin with. One number for the whole run, printed when it starts; PAWL_TEST_SEED brings it
  * back, and the variable of one test that test alone.
  */
-export const seedOf = (variable: string): number => Number(process.env[variable] ?? inject("seed"))
+export const seedOf = (variable: string): number => numberIn(variable) ?? inject("seed")
