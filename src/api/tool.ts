@@ -8,12 +8,10 @@ import {
   type Preview,
   type Tool as InternalTool,
 } from "../agent/definition/tool.ts"
-import type { Model } from "../agent/model.ts"
 import type { Phrase } from "../agent/definition/phrases.ts"
 import type { Schema } from "../agent/definition/schema.ts"
-import type { CallId, ConversationId, UserId } from "../protocol/ids.ts"
+import type { CallId } from "../protocol/ids.ts"
 import type { InverseCall } from "../protocol/proposals/audit.ts"
-import type { ActionClass, Diff } from "../protocol/proposals/proposal.ts"
 
 /** A tool's answer with more than its value: words of its own for the model, or something for the conversation's state. */
 export interface ToolAnswer<Data = unknown> extends InternalAnswer {
