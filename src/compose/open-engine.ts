@@ -13,7 +13,7 @@ import { observed } from "../bus/observed.ts"
 import { openStore, type Store, type StoreOptions } from "../store/store.ts"
 import { silentLog } from "../agent/silent-log.ts"
 
-export interface PawlOptions {
+export interface EngineOptions {
   readonly store: Omit<StoreOptions, "clock"> | Store
   readonly agents: readonly Agent[]
   /** One model for everything, or a registry of them. */
@@ -35,16 +35,17 @@ export interface PawlOptions {
   readonly recovers?: boolean
 }
 
-export interface Pawl extends AsyncDisposable {
+export interface OpenedEngine extends AsyncDisposable {
   readonly store: Store
   readonly runtime: Runtime
   readonly ports: Ports
 }
 
-const LIMITS: Limits = { runSeconds: 180, restarts: 3, replyCharacters: REPLY_CHARACTERS }
+/** What counts where nobody says otherwise. */
+export const USUAL_LIMITS: Limits = { runSeconds: 180, restarts: 3, replyCharacters: REPLY_CHARACTERS }
 const POLICY: Policy = { proposalMinutes: 15, forbidAuto: false }
 /** Puts the rooms together: the whole engine in this process, with the caller's store, models and agents. */
-export async function openPawl(options: PawlOptions): Promise<Pawl> {
+export async function openEngine(options: EngineOptions): Promise<OpenedEngine> {
   const { clock = systemClock, models } = options
   const store = "journal" in options.store ? options.store : await openStore({ ...options.store, clock })
   const ports: Ports = {
@@ -56,7 +57,7 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
     timeZone: options.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
     bus: observed(options.bus ?? new InProcessBus(), (_, live) => elsewhere?.hear(live)),
     cache: new ReadCache(),
-    limits: { ...LIMITS, ...options.limits },
+    limits: { ...USUAL_LIMITS, ...options.limits },
     policy: { ...POLICY, ...options.policy },
     log: options.log ?? silentLog,
     ...(options.secrets ? { secrets: options.secrets } : {}),
