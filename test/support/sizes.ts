@@ -21,6 +21,8 @@ export const sizes = {
   swaps: size("PAWL_SWAPS", { usual: 25_000, long: 100_000 }),
   /** Notes of one person that are made findable by their meaning. */
   notes: size("PAWL_NOTES", { usual: 2000, long: 10_000 }),
+  /** Rows of a CSV file that is taken in. */
+  csvRows: size("PAWL_CSV_ROWS", { usual: 200_000, long: 1_000_000 }),
   /** Proposals that many people decide about at once. */
   racedProposals: size("PAWL_RACED_PROPOSALS", { usual: 20, long: 200 }),
 }
