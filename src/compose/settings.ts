@@ -1,5 +1,5 @@
 import { join } from "node:path"
-import { REPLY_CHARACTERS } from "../agent/ask/stream-reply.ts"
+import { USUAL_LIMITS } from "./open-engine.ts"
 import type { Limits } from "../agent/next-step.ts"
 import type { Policy } from "../agent/ports.ts"
 import type { ProxySettings } from "../models/network/proxied-fetch.ts"
@@ -69,7 +69,7 @@ export function settingsIn(dataFolder: string): ServerSettings {
     requestsPerMinute: 60_000,
     jwt: undefined,
     policy: { proposalMinutes: 15, forbidAuto: false },
-    limits: { runSeconds: 180, replyCharacters: REPLY_CHARACTERS },
+    limits: { runSeconds: USUAL_LIMITS.runSeconds, replyCharacters: USUAL_LIMITS.replyCharacters },
     models: {},
     proxy: undefined,
     masterKey: undefined,

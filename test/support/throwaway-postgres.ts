@@ -97,6 +97,8 @@ function prepare(initdb: string): void {
     // The data dies with the tests, so nothing is gained by waiting for a disk.
     fsync: "off",
     full_page_writes: "off",
+    // No database lives long enough to gain by it.
+    autovacuum: "off",
     wal_level: "minimal",
     max_wal_senders: "0",
   }

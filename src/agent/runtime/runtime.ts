@@ -1,10 +1,10 @@
-import { type AppError, codeOf, failure } from "../../protocol/errors.ts"
+import { codeOf, failure } from "../../protocol/errors.ts"
 import { type ConversationId, newId } from "../../protocol/ids.ts"
 import { accept } from "../accept.ts"
 import { isBehindOthers, isCancelled, takeable } from "../inbox.ts"
 import { sleep } from "../clock.ts"
 import { type Conversation, emptyConversation, pauseReason } from "../conversation.ts"
-import { refuseInput, refuseText } from "../refuse-input.ts"
+import { decidedBefore, refuseInput, refuseText } from "../refuse-input.ts"
 import type { Beginning, Input, MessageInput } from "../input.ts"
 import { Isolation } from "./isolation.ts"
 import { Job } from "./job.ts"
@@ -33,7 +33,9 @@ export class Runtime {
   readonly #lanes = new Semaphore(TAKEN_UP_AT_ONCE)
   readonly #isolation: Isolation
   readonly #unsubscribe: () => void
-  #closing = false
+  readonly #closed = new AbortController()
+  /** Aborts when this process goes down: it takes no input any more. */
+  readonly closing = this.#closed.signal
 
   constructor(ports: Ports) {
     this.ports = ports
@@ -84,13 +86,29 @@ export class Runtime {
     throw failure("busy", { id })
   }
 
-  /** Resolves when nothing is at work on the conversation in this process. */
-  async rest(id: ConversationId): Promise<void> {
-    for (let job = this.#jobs.get(id); job; job = this.#jobs.get(id)) await job.done
+  /** Resolves when nothing is at work on the conversation in this process; true: it was, and had nothing left to do. */
+  async rest(id: ConversationId): Promise<boolean> {
+    let rested = false
+    for (let job = this.#jobs.get(id); job; job = this.#jobs.get(id)) {
+      await job.done
+      rested = job.rested
+    }
+    return rested
   }
 
   isWorking(id: ConversationId): boolean {
     return this.#jobs.has(id)
+  }
+
+  /** The conversations that are at work in this process. */
+  working(): Iterable<ConversationId> {
+    return this.#jobs.keys()
+  }
+
+  /** Another process is the writer, or nobody: what is under way here comes to nothing, and is the other one's to do. */
+  lose(id: ConversationId): void {
+    this.ports.journal.drop(id)
+    this.#jobs.get(id)?.stop("shutdown")
   }
 
   /** The runs at work in this process that a credential has set going, also those that an earlier life began. */
@@ -121,8 +139,8 @@ export class Runtime {
 
   /** Stops taking input and lets go of what is at work, for the next process to continue. */
   async close(): Promise<void> {
-    this.#closing = true
     this.#unsubscribe()
+    this.#closed.abort()
     const jobs = [...this.#jobs.values()]
     for (const job of jobs) job.stop("shutdown")
     await Promise.all(jobs.map((job) => job.done))
@@ -134,7 +152,7 @@ export class Runtime {
     const conversation = await journal.load(id, input.type !== "message")
     const now = clock.now()
     refuseInput(conversation, input, now)
-    if (this.#closing || this.#jobs.has(id) || conversation.lease.held || !takesAtOnce(conversation, input))
+    if (this.closing.aborted || this.#jobs.has(id) || conversation.lease.held || !takesAtOnce(conversation, input))
       return "busy"
     // What came before is told before: a result that was late belongs to these words, not to the next.
     if (takeable(conversation).length > 0 || isBehindOthers(conversation, input)) return "busy"
@@ -155,7 +173,7 @@ export class Runtime {
 
   async #keep(id: ConversationId, input: Input): Promise<"kept"> {
     const { journal, bus } = this.ports
-    if (this.#closing) throw failure("draining")
+    if (this.closing.aborted) throw failure("draining")
     const impatient =
       input.type === "undo" || input.type === "again" || (input.type === "message" && input.when === "reject")
     if (impatient) throw failure("busy", { id })
@@ -193,9 +211,10 @@ export class Runtime {
     const { journal, bus, clock, log } = this.ports
     job.claiming = !held
     const letNext = held ? undefined : await this.#isolation.turnOf(job)
-    for (let failures = 0, mine = held; !this.#closing; mine = false) {
+    for (let failures = 0, mine = held; !this.closing.aborted; mine = false) {
       try {
         job.again = false
+        job.rested = false
         job.claiming = !mine
         if (!mine && !(await this.#lanes.run(() => this.#locks.run(id, () => this.#reclaim(job))))) {
           if (job.again) continue // something came while we looked
@@ -204,6 +223,7 @@ export class Runtime {
         job.claiming = false
         await runConversation(id, this.ports, job)
         failures = 0
+        job.rested = true
         if (!job.again) break
       } catch (error) {
         // What the loop had in memory may not be on disk. It begins anew from there, as after a crash.
@@ -217,7 +237,7 @@ export class Runtime {
         await sleep(clock, Math.min(FIRST_RETRY_MS * 2 ** failures++, LONGEST_RETRY_MS))
       }
     }
-    if (this.#closing)
+    if (this.closing.aborted)
       await journal.release(id).catch((error: unknown) => log.warn("release_failed", { conversation: id, error }))
     job.end()
     letNext?.()
@@ -270,13 +290,6 @@ function takesAtOnce(conversation: Conversation, input: Input): boolean {
   const because = pauseReason(conversation)
   // A call in doubt wants an answer first; words wait in the queue until it has one.
   return because === "awaiting_confirmation" || (because === "in_doubt" && input.type !== "message")
-}
-
-function decidedBefore(input: Input, status: string): AppError {
-  const id = "proposalId" in input ? input.proposalId : ""
-  if (input.type === "resolve") return failure("not_in_doubt", { id, status })
-  if (status === "pending") return failure("proposal_expired", { id, at: "its time" })
-  return failure("proposal_decided", { id, status })
 }
 
 /** Said only where it is not the server: most conversations never hear of a device, nor of a database. */

@@ -4,6 +4,7 @@ import { toNetwork } from "../../server/door/trusted-proxies.ts"
 import { toMasterKey } from "../../store/people/master-keys.ts"
 import { logFormats, logLevels } from "../process/log.ts"
 import { anyText, httpAddress, listOfItems, numberFrom, onOffOr, oneOf, onOrOff, readBy, textLike } from "./kinds.ts"
+import { USUAL_LIMITS } from "../../compose/open-engine.ts"
 import { itsPassword, setting, type Setting, type SettingValues, theWhole } from "./setting.ts"
 import { readWebSearch, WEB_SEARCH_FORMS } from "./web-search.ts"
 
@@ -97,7 +98,7 @@ const runs = {
   }),
   PAWL_RUN_SECONDS: setting(numberFrom({ least: 1, most: 86_400 }), {
     says: "How long one run may work; waiting for a person does not count.",
-    usually: 180,
+    usually: USUAL_LIMITS.runSeconds,
   }),
   PAWL_REPLY_CHARACTERS: setting(numberFrom({ least: 1000, most: 4_000_000, whole: true }), {
     says: "How long one reply of a model may be.",

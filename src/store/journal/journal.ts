@@ -10,6 +10,7 @@ import type {
   Judgement,
   PageRange,
   ReadRange,
+  Recorded,
 } from "../../agent/journal.ts"
 import { replay, settled } from "../../agent/replay.ts"
 import { failure } from "../../protocol/errors.ts"
@@ -22,6 +23,7 @@ import type { Engine } from "../engine/engine.ts"
 import { type EventRow, toEvent, toPage, toRow } from "../engine/event-rows.ts"
 import { HotConversations } from "./hot-conversations.ts"
 import { readInbox } from "./inbox.ts"
+import { type RecordedRow, readRecorded, toRecorded } from "./recorded.ts"
 import { toAuditRows, toDeciding, toHeadRow, toProposalRows, toRunRow, toUsageRows } from "./mirror-rows.ts"
 import type { ThisNode } from "./nodes.ts"
 import type { Commit, Committed } from "../engine/operations.ts"
@@ -31,13 +33,9 @@ const EVERYTHING = { after: 0, upTo: Number.MAX_SAFE_INTEGER, limit: Number.MAX_
 /** The owner of a conversation whose writer went down in good order: no node has this id, so anyone may take it up. */
 const NOBODY = "nobody"
 
-interface Head {
+interface Head extends Omit<RecordedRow, "id" | "position"> {
   readonly key: number
   readonly user_id: UserId
-  readonly fence: number
-  readonly arrivals: number
-  readonly seen: number
-  readonly owner: string | null
 }
 
 /** The journal on either engine. It keeps folds hot, never copies them, and drops them after any error. */
@@ -166,6 +164,11 @@ export class SqlJournal implements Journal {
 
   async readPage(id: ConversationId, { maxLength, ...range }: PageRange): Promise<EventPage> {
     return toPage(await this.#rows(id, range), maxLength)
+  }
+
+  async recorded(ids: readonly ConversationId[]): Promise<Recorded[]> {
+    const rows = await readRecorded(this.#engine, ids)
+    return rows.map((row) => toRecorded(row, this.isWriterOf(row.id) ? this.#hot.get(row.id)?.lease : undefined))
   }
 
   async abandoned(limit: number): Promise<ConversationId[]> {
