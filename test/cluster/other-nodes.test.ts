@@ -1,24 +1,30 @@
 import { randomUUID } from "node:crypto"
 import { describe, expect, test } from "vitest"
 import { answer } from "../../src/agent/definition/tool.ts"
+import type { Script } from "../../src/models/scripted/script.ts"
 import { calls, says, scripted } from "../../src/testing.ts"
 import { databases } from "../support/databases.ts"
 import { Held, read, write } from "../support/loop/tools.ts"
 import { Face, type Reply } from "../support/server/face.ts"
 import { isOver, readFrames, type SeenFrame } from "../support/server/stream.ts"
 
+interface Scripts {
+  readonly then?: readonly string[]
+  readonly elsewhere?: readonly Script[]
+}
+
 /** What is written here must be read there without a word between the two: only the database is common to them. */
 const shared = databases.filter(({ name }) => name === "postgres")
 
 describe.each(shared)("two servers on one $name", ({ create }) => {
   /** A run that is at work on `one`, in the middle of a tool; and somebody at `two`. */
-  const open = async (...then: string[]) => {
+  const open = async ({ then = [], elsewhere = [says("Two.")] }: Scripts = {}) => {
     const { url } = await create()
     const held = new Held()
     const tools = [read("wait", held.run), write("save", () => answer("Saved."))]
     const model = scripted(calls("wait"), says("Found."), ...then.map((text) => says(text)))
     const one = await Face.open({ url, model, tools })
-    const two = await Face.open({ url, model: scripted(calls("save"), says("Two.")), tools })
+    const two = await Face.open({ url, model: scripted(...elsewhere), tools })
     const [here, there] = [await one.as("ada"), await two.as("ada")]
     const id = await here.begin({ agent: "test" })
     const path = `/api/conversations/${id}/messages`
@@ -46,7 +52,7 @@ describe.each(shared)("two servers on one $name", ({ create }) => {
   })
 
   test("words that arrive at the other one are answered there", async () => {
-    await using nodes = await open("Second.")
+    await using nodes = await open({ then: ["Second."] })
     const headers = { accept: "text/event-stream", "content-type": "application/json" }
     const stream = await nodes.there.send("POST", nodes.path, { body: { text: "And then?" }, headers })
     const seen = readFrames(stream, isOver)
@@ -91,13 +97,28 @@ describe.each(shared)("two servers on one $name", ({ create }) => {
   })
 
   test("a decision at the other one is carried out and answered there", async () => {
-    await using nodes = await open()
+    await using nodes = await open({ elsewhere: [calls("save"), says("Saved.")] })
     nodes.held.end("found it")
     const id = await nodes.there.begin({ agent: "test" })
     expect(statusOf(await nodes.there.say(id, "Save."))).toBe("paused")
     const { items } = (await nodes.here.get("/api/agent/proposals")).body
     const decided = await nodes.here.post(`/api/agent/proposals/${items[0].id}/commit`)
     expect([decided.status, decided.body.status]).toEqual([200, "applied"])
+  })
+
+  test("a server that is taken for dead stops its work, and whoever watches there sees what the other one makes of it", async () => {
+    await using nodes = await open()
+    const signal = await nodes.held.begun
+    const seen = readFrames(await nodes.here.watch(nodes.id), isOver)
+    // As after a pause that was too long: the others have struck it off, and it does not know.
+    const struckOff = { sql: "DELETE FROM node WHERE id = ?", values: [nodes.one.store.node.id] }
+    await nodes.two.store.engine.change({ type: "statements", statements: [struckOff] })
+    expect(await nodes.two.pawl.runtime.recover()).toBe(1)
+    await expect.poll(() => signal.aborted).toBe(true)
+    nodes.held.end("found it")
+    const frames = await seen
+    expect(frames.map(({ type }) => type)).toContain("restarted")
+    expect(textOf(frames)).toBe("Two.")
   })
 
   test("all that a person's devices show changes with what happens at the other one", async () => {

@@ -1,7 +1,7 @@
 import { codeOf, failure } from "../../protocol/errors.ts"
 import { type ConversationId, newId } from "../../protocol/ids.ts"
 import { accept } from "../accept.ts"
-import { isBehindOthers, isCancelled, takeable } from "../inbox.ts"
+import { isBehindOthers, isCancelled, isImpatient, takeable, takesAtOnce } from "../inbox.ts"
 import { sleep } from "../clock.ts"
 import { type Conversation, emptyConversation, pauseReason } from "../conversation.ts"
 import { decidedBefore, refuseInput, refuseText } from "../refuse-input.ts"
@@ -81,7 +81,7 @@ export class Runtime {
       if (job && !job.claiming && !this.ports.journal.isWriterOf(id)) await job.done
       const outcome = this.#jobs.has(id) ? "busy" : await this.#locks.run(id, () => this.#take(id, input))
       if (outcome === "taken") return outcome
-      if (outcome === "busy") return this.#keep(id, input)
+      if (outcome === "busy" && !(await this.#restsOnRecord(id, input))) return this.#keep(id, input)
     }
     throw failure("busy", { id })
   }
@@ -171,12 +171,19 @@ export class Runtime {
     return "taken"
   }
 
+  /** A commit is seen by others before its writer has heard of it: who saw the run end must not be told that it works. */
+  async #restsOnRecord(id: ConversationId, input: Input): Promise<boolean> {
+    if (!isImpatient(input) || !this.#jobs.has(id)) return false
+    const [recorded] = await this.ports.journal.recorded([id])
+    if (!recorded || recorded.atWork) return false
+    await this.rest(id)
+    return true
+  }
+
   async #keep(id: ConversationId, input: Input): Promise<"kept"> {
     const { journal, bus } = this.ports
     if (this.closing.aborted) throw failure("draining")
-    const impatient =
-      input.type === "undo" || input.type === "again" || (input.type === "message" && input.when === "reject")
-    if (impatient) throw failure("busy", { id })
+    if (isImpatient(input)) throw failure("busy", { id })
     const outcome = await journal.addToInbox(id, input)
     if (outcome !== "kept") throw decidedBefore(input, outcome)
     bus.wake(id)
@@ -282,14 +289,6 @@ export class Runtime {
       this.ports.log.warn("look_failed", { conversation: id, error })
     }
   }
-}
-
-/** Whether the commit that makes the conversation ours may begin with this input: nobody is, or should be, at work on it. */
-function takesAtOnce(conversation: Conversation, input: Input): boolean {
-  if (conversation.run?.status !== "running") return true
-  const because = pauseReason(conversation)
-  // A call in doubt wants an answer first; words wait in the queue until it has one.
-  return because === "awaiting_confirmation" || (because === "in_doubt" && input.type !== "message")
 }
 
 /** Said only where it is not the server: most conversations never hear of a device, nor of a database. */
