@@ -19,6 +19,8 @@ export interface ServerSettings {
   readonly dataFolder: string
   /** `postgres://…`, or the SQLite file in `dataFolder`. */
   readonly databaseUrl: string
+  /** How many connections to PostgreSQL are opened at most. */
+  readonly databaseConnections: number
   readonly durability: "full" | "normal"
   readonly publicUrl: string | undefined
   readonly allowedOrigins: readonly string[]
@@ -62,6 +64,7 @@ export function settingsIn(dataFolder: string): ServerSettings {
     host: "127.0.0.1",
     dataFolder,
     databaseUrl: `file:${join(dataFolder, "pawl.db")}`,
+    databaseConnections: 10,
     durability: "full",
     publicUrl: undefined,
     allowedOrigins: [],

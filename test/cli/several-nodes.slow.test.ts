@@ -1,0 +1,85 @@
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import pg from "pg"
+import { describe, expect, test } from "vitest"
+import { databases } from "../support/databases.ts"
+import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
+import { Visitor } from "../support/server/face.ts"
+
+const postgres = databases.find(({ name }) => name === "postgres") as (typeof databases)[number]
+
+test("a server that is told to stop says draining for as long as it is told to, and serves meanwhile", async () => {
+  const environment = { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_DRAIN_SECONDS: "3" }
+  const token = (await pawl(["token", "create", "--user", "ada"], environment)).stdout.trim()
+  await using server = new PawlProcess(["serve"], environment)
+  const [, url] = await server.says(/listening on (\S+)/)
+  const ada = new Visitor(fetch, token, url)
+  const from = performance.now()
+  const ended = server.kill("SIGTERM")
+  await expect.poll(async () => (await ada.get("/readyz")).body.code).toBe("draining")
+  expect((await ada.get("/healthz")).status).toBe(200)
+  // Also for whoever comes over a new connection, and begins something.
+  const said = await ada.say(await ada.begin(), "list my tasks")
+  expect(said.body.run.status).toBe("completed")
+  expect((await ended).code).toBe(0)
+  expect(performance.now() - from).toBeGreaterThan(2900)
+})
+
+describe.runIf(postgres)("on one PostgreSQL", () => {
+  test("a server opens as many connections as it may, and no more", async () => {
+    await using database = await postgres.create()
+    const environment = { PAWL_DATA: dataFolder(), DATABASE_URL: database.url, PAWL_PORT: "0" }
+    const token = (await pawl(["token", "create", "--user", "ada"], environment)).stdout.trim()
+    await using server = new PawlProcess(["serve"], { ...environment, PAWL_DATABASE_CONNECTIONS: "3" })
+    const [, url] = await server.says(/listening on (\S+)/)
+    const ada = new Visitor(fetch, token, url)
+    await using client = Object.assign(new pg.Client({ connectionString: database.url }), {
+      [Symbol.asyncDispose]: () => client.end(),
+    })
+    await client.connect()
+    // Everything that is asked waits for this table, so that each takes a connection of its own.
+    await client.query("BEGIN; LOCK TABLE token, conversation IN ACCESS EXCLUSIVE MODE")
+    const asked = Array.from({ length: 12 }, () => ada.get("/api/conversations"))
+    const others =
+      "SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND wait_event_type = 'Lock'"
+    const waiting = async () => (await client.query<{ n: number }>(others)).rows[0]?.n
+    await expect.poll(waiting).toBe(3)
+    const all = others.replace(" AND wait_event_type = 'Lock'", "")
+    expect((await client.query<{ n: number }>(all)).rows[0]?.n).toBe(3)
+    await client.query("ROLLBACK")
+    expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(asked.map(() => 200))
+  })
+  test("a node with another master key does not start and says what to do; one with the same does, also while keys are rotated", async () => {
+    await using database = await postgres.create()
+    const node = (more: Record<string, string> = {}) => ({
+      ...{ PAWL_DATA: dataFolder(), DATABASE_URL: database.url, PAWL_PORT: "0" },
+      ...more,
+    })
+    const starts = async (environment: Record<string, string>) => {
+      await using server = new PawlProcess(["serve"], environment)
+      await server.says(/listening on/)
+      return (await server.kill("SIGTERM")).code
+    }
+    const refused = async (environment: Record<string, string>) => {
+      const { code, stdout, stderr } = await pawl(["serve"], environment)
+      expect([code, stdout]).toEqual([1, ""])
+      expect(stderr).toMatch(/not the one that the database .* is under.*Set MASTER_ENCRYPTION_KEY to/s)
+      expect(stderr).not.toContain(" at ")
+    }
+    const first = node()
+    // A command beside it, with a data folder of its own, does not decide which key it is.
+    expect((await pawl(["token", "create", "--user", "ada"], node())).code).toBe(0)
+    expect(await starts(first)).toBe(0)
+    expect(await starts(first)).toBe(0)
+    await refused(node())
+    const old = readFileSync(join(first.PAWL_DATA, "master.key"), "utf8").trim()
+    const [MASTER_ENCRYPTION_KEY, next] = [old, "b".repeat(64)]
+    expect(await starts(node({ MASTER_ENCRYPTION_KEY }))).toBe(0)
+    await refused(node({ MASTER_ENCRYPTION_KEY: next }))
+    const both = { MASTER_ENCRYPTION_KEY: next, MASTER_ENCRYPTION_KEY_PREVIOUS: old }
+    expect(await starts(node(both))).toBe(0)
+    expect((await pawl(["rotate-keys"], node(both))).code).toBe(0)
+    expect(await starts(node({ MASTER_ENCRYPTION_KEY: next }))).toBe(0)
+    await refused(node({ MASTER_ENCRYPTION_KEY: old }))
+  })
+})
