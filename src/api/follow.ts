@@ -92,7 +92,9 @@ export async function lookUntil<Found>(
   for (;;) {
     const { promise, resolve } = Promise.withResolvers<void>()
     happened = resolve // before looking, so that nothing happens unseen in between
-    const found = await look()
+    const found = await look().catch((error: unknown) => {
+      throw closing.aborted ? failure("draining") : error // a store that is being closed refuses what comes late
+    })
     if (found !== undefined) return found
     if (closing.aborted) throw failure("draining")
     const cancel = clock.alarm(LOOK_MS, resolve)
