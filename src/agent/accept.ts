@@ -163,7 +163,7 @@ const toWords = (id: MessageId, seq: number, text: string): Extract<NewEvent, { 
 /** What was queued before the cancel is held; what was said after it is the next message. */
 function acceptCancel(conversation: Conversation, { now, number }: Accepting): NewEvent[] {
   if (conversation.run?.status !== "running") return []
-  const heldUpTo = number ?? conversation.lease.arrivals
+  const heldUpTo = number ?? conversation.arrivals
   return [...settleOpenCalls(conversation, "cancelled", now), { type: "run_ended", status: "cancelled", heldUpTo }]
 }
 
