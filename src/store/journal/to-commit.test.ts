@@ -51,6 +51,12 @@ test.each<[what: string, story: Staged, events: NewEvent[], rows: [head: boolean
     [false, false, ["applied"]],
   ],
   ["a grant taken back", granted(), [{ type: "grant_revoked", by: ADA }], [true, true, ["pending", "pending"]]],
+  [
+    "an agreement in the place of a grant",
+    granted(),
+    [{ type: "grant_revoked", by: ADA }, commits],
+    [true, true, ["applying", "pending"]],
+  ],
   ["a grant of nothing", asked(), [{ type: "grant_revoked", by: ADA }], [false, false, []]],
 ])("the commit of %s changes the rows that it changes, and no other", (_, story, events, rows) => {
   const { head, run: runRow, proposals } = commit(story, events)
