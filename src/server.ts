@@ -16,6 +16,7 @@ export async function runServer({ settings, stopping }: ServerOptions): Promise<
   warn(config)
   await using closing = new AsyncDisposableStack()
   const server = closing.use(await openServer(config))
+  warn({ warnings: await server.store.engine.weaknesses() })
   const broken = await serveUntilStopped(server, { config, stopping })
   if (!broken) return
   closing.move() // what closing in good order would write could do harm to a database whose disk has failed

@@ -26,6 +26,16 @@ test.each<[credential: string | undefined, named: string | undefined, ends: bool
   expect(events.map((event) => event.type)).toEqual(ends ? ["run_ended"] : [])
 })
 
+test("a cancel of one run ends that run only, and holds nothing of what waits behind it", () => {
+  const conversation = running()
+  conversation.arrivals = 3
+  const cancel = { type: "cancel", by: "user_1" } as const
+  expect(accept(conversation, { ...cancel, run: newId("run") }, accepting)).toEqual([])
+  const own = accept(conversation, { ...cancel, run: conversation.run!.id }, accepting)
+  expect(own).toMatchObject([{ type: "run_ended", heldUpTo: 0 }])
+  expect(accept(conversation, cancel, accepting)).toMatchObject([{ type: "run_ended", heldUpTo: 3 }])
+})
+
 test("words and resumptions leave in the journal with what their sender came in", () => {
   const conversation = emptyConversation(newId("conv"), newId("user"))
   const words = { type: "message", id: newId("msg"), text: "hi", when: "queue", credential: "tok_a" } as const

@@ -6,7 +6,8 @@ import { mendText } from "../protocol/text.ts"
 import { newlyBrought } from "./sent-along.ts"
 import { type Call, type Conversation, openCalls, pauseReason } from "./conversation.ts"
 import { isRevocable } from "./gate/grants.ts"
-import type { AgainInput, Input, MessageInput, RunSite, UndoInput } from "./input.ts"
+import { concernsRun } from "./inbox.ts"
+import type { AgainInput, CancelInput, Input, MessageInput, RunSite, UndoInput } from "./input.ts"
 
 export interface Accepting {
   readonly now: number
@@ -37,7 +38,7 @@ export function accept(conversation: Conversation, input: Input, accepting: Acce
     case "resolve":
       return acceptResolution(conversation, input)
     case "cancel":
-      return concernsRun(conversation, input) ? acceptCancel(conversation, accepting) : []
+      return acceptCancel(conversation, input, accepting)
     case "resume":
       return acceptResume(conversation, input, accepting)
     case "revoke": {
@@ -102,15 +103,11 @@ function moveTo({ site, deviceId, connectionId }: Conversation, place: RunSite =
   ]
 }
 
-/** Whether a cancel means the run that is under way: one for a revoked credential must not hit the run of another. */
-function concernsRun({ run }: Conversation, { credential }: Extract<Input, { type: "cancel" }>): boolean {
-  return credential === undefined || run?.credential === credential
-}
-
 function acceptUndo(conversation: Conversation, input: UndoInput, accepting: Accepting): NewEvent[] {
-  const { auditId: undoes, summary, callId, inverse } = input
+  const { auditId: undoes, summary, callId, inverse, credential } = input
   const call = { id: callId, name: inverse.tool, input: inverse.input }
-  return ownRun(conversation, accepting, { about: { undoes }, words: `Undo: ${summary}`, call })
+  const about = { undoes, ...(credential ? { credential } : {}) }
+  return ownRun(conversation, accepting, { about, words: `Undo: ${summary}`, call })
 }
 
 /** While its run waits for it, the call is proposed anew as after an edit that changed nothing; else by a run of its own. */
@@ -160,10 +157,11 @@ const toWords = (id: MessageId, seq: number, text: string): Extract<NewEvent, { 
   parts: [{ type: "text", text }],
 })
 
-/** What was queued before the cancel is held; what was said after it is the next message. */
-function acceptCancel(conversation: Conversation, { now, number }: Accepting): NewEvent[] {
-  if (conversation.run?.status !== "running") return []
-  const heldUpTo = number ?? conversation.arrivals
+/** What was queued before the cancel is held, unless it is of one question; what was said after it is the next message. */
+function acceptCancel(conversation: Conversation, input: CancelInput, { now, number }: Accepting): NewEvent[] {
+  const { run } = conversation
+  if (run?.status !== "running" || !concernsRun(run, input)) return []
+  const heldUpTo = input.run === undefined ? (number ?? conversation.arrivals) : 0
   return [...settleOpenCalls(conversation, "cancelled", now), { type: "run_ended", status: "cancelled", heldUpTo }]
 }
 

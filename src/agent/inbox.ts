@@ -1,5 +1,6 @@
-import { type Conversation, isOurs, openCalls } from "./conversation.ts"
-import type { InboxItem, Input } from "./input.ts"
+import type { MessageId } from "../protocol/ids.ts"
+import { type Conversation, isOurs, openCalls, type RunState } from "./conversation.ts"
+import type { CancelInput, InboxItem, Input } from "./input.ts"
 
 /** The waiting inputs that may enter the journal now, in the order they came. */
 export function takeable(conversation: Conversation): readonly InboxItem[] {
@@ -23,11 +24,24 @@ function nextToBegin({ inbox, run, heldUpTo }: Conversation): InboxItem | undefi
   return spoken && run?.status === "failed" ? inbox.find(isMessage) : spoken
 }
 
+/** Whether a message waits that nothing will begin until somebody speaks: the run before it was stopped, or has failed. */
+export function isHeld(conversation: Conversation, message: MessageId): boolean {
+  const { inbox, run } = conversation
+  if (run?.status === "running" || nextToBegin(conversation)) return false
+  return inbox.some(({ input }) => input.type === "message" && input.id === message)
+}
+
 /** Whether words have to wait behind those that a run which failed has left: with them, these are let go too. */
 export function isBehindOthers({ inbox, run }: Conversation, input: Input): boolean {
   // Who does not want to wait is not made to, where nothing is at work.
   if (input.type !== "message" || input.when === "reject" || run?.status !== "failed") return false
   return inbox.some((item) => item.input.type === "message")
+}
+
+/** Whether a cancel means the run that is under way: one for a revoked credential must not hit the run of another. */
+export function concernsRun(run: Pick<RunState, "id" | "credential"> | undefined, cancel: CancelInput): boolean {
+  const { credential, run: only } = cancel
+  return (credential === undefined || run?.credential === credential) && (only === undefined || run?.id === only)
 }
 
 /**
@@ -37,7 +51,7 @@ export function isBehindOthers({ inbox, run }: Conversation, input: Input): bool
 export function isCancelled({ run, inbox, proposals }: Conversation): boolean {
   let credential = run?.credential
   for (const { input } of inbox) {
-    if (input.type === "cancel" && (input.credential === undefined || input.credential === credential)) return true
+    if (input.type === "cancel" && concernsRun(run && { ...run, credential }, input)) return true
     if ("proposalId" in input && proposals.has(input.proposalId)) credential = input.credential ?? credential
   }
   return false

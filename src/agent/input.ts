@@ -9,6 +9,7 @@ import type {
   InboxId,
   MessageId,
   ProposalId,
+  RunId,
   UserId,
 } from "../protocol/ids.ts"
 import type { JsonObject, Mode } from "../protocol/schema.ts"
@@ -45,8 +46,7 @@ export type Input =
   | AgainInput
   /** Takes back what was agreed to beforehand, for one tool or all. */
   | { readonly type: "revoke"; readonly tool?: string; readonly by: string }
-  /** With a credential: only of the run that this credential has set going. */
-  | { readonly type: "cancel"; readonly by: string; readonly credential?: string }
+  | CancelInput
   | { readonly type: "resume"; readonly by: string; readonly credential?: string; readonly asks?: true }
   | {
       readonly type: "settings"
@@ -68,6 +68,15 @@ export type Input =
       /** Its target was asked what became of it, maybe by several nodes: counts once, and not after a person has decided. */
       readonly whileInDoubt?: true
     } & Effect)
+
+export interface CancelInput {
+  readonly type: "cancel"
+  readonly by: string
+  /** Only of the run that this credential has set going. */
+  readonly credential?: string
+  /** Only of this run, which is one question's: what waits behind it is not held, but has its turn. */
+  readonly run?: RunId
+}
 
 export interface MessageInput {
   readonly type: "message"
@@ -106,6 +115,7 @@ export interface UndoInput {
   readonly callId: CallId
   readonly inverse: InverseCall
   readonly by: string
+  readonly credential?: string
 }
 
 /** Proposes once more what expired before anybody decided it. Never kept waiting. */

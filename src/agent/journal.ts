@@ -59,6 +59,9 @@ export interface Journal {
   /** Events after a position, oldest first. */
   read(id: ConversationId, range?: ReadRange): Promise<(JournalEvent | UnknownEvent)[]>
 
+  /** The same for whoever must not hold much at once: as many as `maxLength` has room for as stored, at least one. */
+  readPage(id: ConversationId, range: PageRange): Promise<EventPage>
+
   /** Conversations with work to do and no living writer, or with this node as their writer: it knows if it is at work. */
   abandoned(limit: number): Promise<ConversationId[]>
 
@@ -125,4 +128,17 @@ export interface ReadRange {
   readonly after?: number
   readonly upTo?: number
   readonly limit?: number
+}
+
+export interface PageRange extends ReadRange {
+  readonly after: number
+  readonly limit: number
+  readonly maxLength: number
+}
+
+export interface EventPage {
+  readonly events: readonly (JournalEvent | UnknownEvent)[]
+  /** How many rows were read for it, also those that there was no room for, and how long they are together. */
+  readonly found: number
+  readonly length: number
 }

@@ -1,15 +1,18 @@
 import { createHash } from "node:crypto"
+import type { z } from "zod"
 import type { Beginning, MessageInput } from "../agent/input.ts"
 import { failure } from "../protocol/errors.ts"
 import { type ConversationId, isId, type MessageId, newId, type UserId } from "../protocol/ids.ts"
 import type { Mode } from "../protocol/schema.ts"
 import { conversationOf } from "../server/conversation/find.ts"
+import { check } from "../server/request/read-input.ts"
 import { RunFrames } from "../server/stream/run-frames.ts"
-import { unlessWithdrawn } from "../server/stream/withdrawn-messages.ts"
 import { type Answer, answerOf, runAt } from "./answer.ts"
 import { followConversation } from "./follow.ts"
-import { type PersonalParts, portsOf } from "./parts.ts"
+import { GivenQuestion } from "./given.ts"
+import type { PersonalParts } from "./parts.ts"
 import type { PawlEvent } from "./read-only.ts"
+import { unlessTakenBack } from "./taken-back.ts"
 
 /** What a conversation begins with. It counts for a new one only; `conversations.change` is for one that there is. */
 export interface ConversationStart {
@@ -27,7 +30,8 @@ export interface AskOptions extends ConversationStart {
   readonly conversation?: string
   /**
    * Makes it safe to ask again: one key is asked once, for good. Whoever asks again, after a crash or a lost connection,
-   * gets the answer to the first. Without a conversation the key also names the one that it begins.
+   * gets the answer to the first. Without a conversation the key also names the one that it begins. What was taken back
+   * before it had its turn (`message_withdrawn`) was not asked, and can be, with the same key.
    */
   readonly key?: string
   /** While the conversation works on something else: wait for its end, enter at the next safe point, or be refused. */
@@ -36,7 +40,7 @@ export interface AskOptions extends ConversationStart {
   readonly maxIterations?: number
   /** Where the person is: what "today" means to them. */
   readonly timeZone?: string
-  /** Stops the work, as `conversations.cancel` does. */
+  /** Stops the work on this question. Others that wait in the conversation have their turn. */
   readonly signal?: AbortSignal
 }
 
@@ -46,14 +50,15 @@ export async function* streamAnswer(
   text: string,
   options: AskOptions = {},
 ): AsyncGenerator<PawlEvent, Answer, undefined> {
-  const { signal } = options
+  const asked = check(GivenQuestion, { ...options, text })
+  const { signal } = asked
   const { closing, store } = parts
   signal?.throwIfAborted()
   if (closing.aborted) throw failure("draining")
-  const { id, user, message, after, waits } = await enter(parts, text, options)
+  const { id, user, message, after, waits } = await enter(parts, asked)
   const source = await followConversation(parts, { id, user, after: { position: after, offset: 0 } })
   const run = new RunFrames(source, { message })
-  const frames = waits ? unlessWithdrawn(portsOf(parts), run, { id, message, position: after }) : run
+  const frames = waits ? unlessTakenBack(parts, run, { id, message, position: after }) : run
   const leave = () => frames.close()
   const stop = AbortSignal.any(signal ? [signal, closing] : [closing])
   stop.addEventListener("abort", leave, { once: true })
@@ -83,6 +88,8 @@ export async function askAndWait(parts: PersonalParts, text: string, options?: A
   }
 }
 
+type Question = z.infer<typeof GivenQuestion>
+
 interface Entered {
   readonly id: ConversationId
   readonly user: UserId
@@ -94,19 +101,19 @@ interface Entered {
 }
 
 /** Makes the question durable, unless its key was asked before. */
-async function enter(parts: PersonalParts, text: string, options: AskOptions): Promise<Entered> {
+async function enter(parts: PersonalParts, asked: Question): Promise<Entered> {
   const { runtime, store } = parts
-  const { key, when = "queue", maxIterations, timeZone } = options
+  const { text, key, maxIterations, timeZone } = asked
+  const when = asked.when ?? "queue"
   const user = await parts.user()
   const more = { ...(maxIterations ? { maxIterations } : {}), ...(timeZone ? { timeZone } : {}) }
   const input = (id: MessageId): MessageInput => ({ type: "message", id, text, when, ...more })
-  if (options.conversation === undefined && key === undefined) {
+  if (asked.conversation === undefined && key === undefined) {
     const message = newId("msg")
-    const { id } = await runtime.begin(await toBeginning(parts, user, options), input(message))
+    const { id } = await runtime.begin(await toBeginning(parts, user, asked), input(message))
     return { id, user, message, after: 0, waits: false }
   }
-  if (key === "") throw failure("bad_request", { problem: "key: an empty one names nothing." })
-  const id = await conversationFor(parts, user, options)
+  const id = await conversationFor(parts, user, asked)
   const { position } = await conversationOf(store, user, id)
   const message = key === undefined ? newId("msg") : toId("msg", [id, key])
   if (key !== undefined) {
@@ -114,6 +121,8 @@ async function enter(parts: PersonalParts, text: string, options: AskOptions): P
     if (place !== undefined) return enteredBefore(parts, { id, user, message, text, place, position })
   }
   const waits = (await runtime.submit(id, input(message))) === "kept"
+  // Somebody may have asked with the same key in this moment: what is on record is what was asked.
+  if (key !== undefined) await refuseOtherWords(parts, { id, message, text })
   return { id, user, message, after: position, waits }
 }
 
@@ -123,24 +132,31 @@ interface Before extends Omit<Entered, "after" | "waits"> {
   readonly position: number
 }
 
-async function enteredBefore({ store }: PersonalParts, before: Before): Promise<Entered> {
-  const { id, user, message, text, place, position } = before
-  const said =
-    place === "waiting"
-      ? (await store.queue.list(id)).find((queued) => queued.id === message)?.text
-      : (await store.conversations.message(id, message))?.content
-  if (said !== undefined && said !== text) throw failure("key_reused")
+async function enteredBefore(parts: PersonalParts, before: Before): Promise<Entered> {
+  const { store } = parts
+  const { id, user, message, place, position } = before
+  await refuseOtherWords(parts, before)
   if (place === "waiting") return { id, user, message, after: position, waits: true }
   const start = await store.conversations.runStart(id, place)
   // Words stand right behind the row that starts their run; those that were let into a working one stand alone.
   return { id, user, message, after: (place === start + 1 ? start : place) - 1, waits: false }
 }
 
+async function refuseOtherWords(
+  { store }: PersonalParts,
+  { id, message, text }: Pick<Before, "id" | "message" | "text">,
+): Promise<void> {
+  // In this order: it may be taken from the queue in between, and never goes back.
+  const queued = (await store.queue.list(id)).find((each) => each.id === message)
+  const said = (await store.conversations.message(id, message))?.content ?? queued?.text
+  if (said !== undefined && said !== text) throw failure("key_reused")
+}
+
 /** The conversation that is meant, made now if it is one that a key names and nobody has. */
-async function conversationFor(parts: PersonalParts, user: UserId, options: AskOptions): Promise<ConversationId> {
-  const { conversation, key = "", agent, model, mode, title } = options
+async function conversationFor(parts: PersonalParts, user: UserId, asked: Question): Promise<ConversationId> {
+  const { conversation, key = "", agent, model, mode, title } = asked
   if (conversation !== undefined) {
-    const late = Object.entries({ agent, model, mode, title }).find(([, value]) => value !== undefined)
+    const late = Object.entries({ agent, model, mode, title }).find(([, value]) => value != null)
     if (late) {
       const problem = `${late[0]}: that counts when a conversation begins; this one has. See conversations.change.`
       throw failure("bad_request", { problem })
@@ -152,7 +168,7 @@ async function conversationFor(parts: PersonalParts, user: UserId, options: AskO
   const id = toId("conv", [user, key])
   if (await conversations.find(user, id)) return id
   try {
-    await parts.runtime.begin({ ...(await toBeginning(parts, user, options)), id })
+    await parts.runtime.begin({ ...(await toBeginning(parts, user, asked)), id })
   } catch (error) {
     // Somebody asks with the same key in this moment, and was first.
     if (!(await conversations.find(user, id))) throw error
@@ -163,11 +179,11 @@ async function conversationFor(parts: PersonalParts, user: UserId, options: AskO
 async function toBeginning(
   { ports }: PersonalParts,
   user: UserId,
-  { agent, model, mode, title }: ConversationStart,
+  { agent, model, mode, title }: Question,
 ): Promise<Beginning> {
   const { agents, models, policy } = ports
   if (mode === "auto" && policy.forbidAuto) throw failure("mode_forbidden", { mode })
-  const chosen = model === undefined ? undefined : await models.get(model, user)
+  const chosen = model == null ? undefined : await models.get(model, user)
   return {
     user,
     agent: agent ?? agents.all[0]?.name ?? "",
@@ -187,7 +203,7 @@ async function takeBack(parts: PersonalParts, id: ConversationId, message: Messa
   const mine = typeof place === "number" ? await runAt(parts, id, place) : undefined
   const [newest] = (await store.conversations.runs(id, { limit: 1 })).items
   // Another run is another question's: that one goes on.
-  if (mine && newest?.id === mine.runId) await runtime.submit(id, { type: "cancel", by: user })
+  if (mine && newest?.id === mine.runId) await runtime.submit(id, { type: "cancel", by: user, run: mine.runId })
 }
 
 /** An id that the same words always lead to. It begins as if it were very old: of when it was made it says nothing. */

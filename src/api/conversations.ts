@@ -6,7 +6,9 @@ import type { Mode } from "../protocol/schema.ts"
 import { eraseConversation } from "../server/conversation/erase.ts"
 import { conversationOf } from "../server/conversation/find.ts"
 import { nameModel, nameModels } from "../server/conversation/named-models.ts"
+import { check } from "../server/request/read-input.ts"
 import { followConversation, lookUntil } from "./follow.ts"
+import { GivenChange, GivenPage, GivenRange } from "./given.ts"
 import { type PersonalParts, portsOf } from "./parts.ts"
 import type { Conversation, Message, Page, PawlEvent } from "./read-only.ts"
 
@@ -46,13 +48,11 @@ export interface Conversations {
   change(id: string, change: ConversationChange): Promise<Conversation>
   /** A new conversation with all that was said before a message. What waits for a person stays behind. */
   fork(id: string, at: { readonly before: string }): Promise<Conversation>
-  /** Stops what is at work; false where nothing was. */
+  /** Stops what is at work, and takes back the questions that wait behind it; false where nothing was. */
   cancel(id: string): Promise<boolean>
   /** Erases it with all that was said in it. */
   erase(id: string): Promise<void>
 }
-
-const USUAL_PAGE = 50
 
 export function openConversations(parts: PersonalParts): Conversations {
   const { store, runtime, models, closing } = parts
@@ -64,15 +64,17 @@ export function openConversations(parts: PersonalParts): Conversations {
   const named = async (id: ConversationId) => nameModel(models, await parts.user(), await find(id))
 
   return {
-    async list({ limit = USUAL_PAGE, ...page } = {}) {
+    async list(page = {}) {
+      const given = check(GivenPage, page)
       const user = await parts.user()
-      const found = await conversations.list(user, { limit, ...page })
+      const found = await conversations.list(user, given)
       return { ...found, items: await nameModels(models, user, found.items) }
     },
 
     get: (id) => named(id as ConversationId),
 
-    async messages(id, { before, limit = USUAL_PAGE } = {}) {
+    async messages(id, range = {}) {
+      const { before, limit } = check(GivenRange, range)
       const { items } = await conversations.messages((await find(id)).id, { before, limit })
       const first = items[0]?.seq ?? 1
       return { items, nextBefore: first > 1 ? first : null }
@@ -96,7 +98,8 @@ export function openConversations(parts: PersonalParts): Conversations {
       }
     },
 
-    async change(id, { model, mode, title }) {
+    async change(id, change) {
+      const { model, mode, title } = check(GivenChange, change)
       const { id: found } = await find(id)
       if (mode === "auto" && parts.ports.policy.forbidAuto) throw failure("mode_forbidden", { mode })
       const chosen = model === undefined ? undefined : await models.get(model, await parts.user())

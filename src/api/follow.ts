@@ -3,6 +3,7 @@ import { failure } from "../protocol/errors.ts"
 import type { Cursor } from "../protocol/cursor.ts"
 import type { JournalEvent } from "../protocol/events.ts"
 import type { ConversationId, UserId } from "../protocol/ids.ts"
+import { JournalPages } from "../server/stream/journal-pages.ts"
 import { Subscription } from "../server/stream/subscription.ts"
 import type { Parts } from "./parts.ts"
 
@@ -58,9 +59,14 @@ function lookFor({ store, ports }: Parts, { id, user, after }: Followed, tell: (
     if (over) return
     if (!view) return tell({ type: "gone", user })
     if (view.position <= position) return
-    const events = (await journal.read(id, { after: position })) as JournalEvent[]
-    position = events.at(-1)?.position ?? position
-    if (!over && events.length > 0) tell({ type: "events", user, events })
+    const pages = new JournalPages(journal, id)
+    for (let more = true; more && !over;) {
+      const page = await pages.read({ after: position })
+      const events = page.events as readonly JournalEvent[]
+      position = events.at(-1)?.position ?? position
+      if (!over && events.length > 0) tell({ type: "events", user, events })
+      more = page.more
+    }
   }
   return () => {
     over = true
@@ -77,7 +83,9 @@ export async function lookUntil<Found>(
   const { bus, clock } = ports
   let happened = () => {}
   using stack = new DisposableStack()
-  stack.defer(bus.subscribe(id, () => happened()))
+  // More of a reply changes nothing on record; whoever takes a waiting message back wakes the conversation.
+  stack.defer(bus.subscribe(id, ({ type }) => type !== "text_delta" && happened()))
+  stack.defer(bus.onWake((woken) => woken === id && happened()))
   const stop = () => happened()
   closing.addEventListener("abort", stop)
   stack.defer(() => closing.removeEventListener("abort", stop))

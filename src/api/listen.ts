@@ -3,6 +3,7 @@ import type { Agent as InternalAgent } from "../agent/definition/agent.ts"
 import type { Pawl as Engine } from "../compose/open-pawl.ts"
 import { readBuiltPage } from "../compose/built-page.ts"
 import { composeServer } from "../compose/compose-server.ts"
+import { baseUrl, toLink } from "../compose/server-url.ts"
 import { settingsIn } from "../compose/settings.ts"
 import { listenOn, startServer } from "../compose/start-server.ts"
 import { usualScopes } from "../protocol/scopes.ts"
@@ -41,19 +42,19 @@ export async function openListening(
   { parts, engine, agents, owner }: Listens,
   { port, host = "127.0.0.1", publicUrl, dataFolder = ".pawl" }: ListenOptions,
 ): Promise<{ readonly server: ListeningServer; close(): Promise<void> }> {
-  const { store, models, devices } = parts
+  const { store, models, devices, metrics } = parts
   const { clock, log, bus } = engine.ports
   const folder = resolve(dataFolder)
   const settings = { ...settingsIn(folder), host, publicUrl, sqliteRoot: join(folder, "databases") }
   await using opening = new AsyncDisposableStack()
   const ports = { page: await readBuiltPage() }
-  const replaced = { clock, log, bus, store, models, devices, pawl: engine, agents: () => agents, ports }
+  const replaced = { clock, log, bus, store, models, devices, metrics, pawl: engine, agents: () => agents, ports }
   const composed = opening.use(await composeServer(settings, replaced))
   const running = await startServer(composed, await listenOn(composed, port))
   opening.defer(() => running.close(GRACE_MS))
   const person = await store.people.ensure(owner, clock.now())
   const secret = await store.sessions.createLink(person, [...usualScopes, "admin"], clock.now())
   const open = opening.move()
-  const url = publicUrl ?? running.url
-  return { server: { url: running.url, signInLink: `${url}/sign-in#${secret}` }, close: () => open.disposeAsync() }
+  const signInLink = toLink(baseUrl({ publicUrl, host, port }, running.url), secret)
+  return { server: { url: running.url, signInLink }, close: () => open.disposeAsync() }
 }

@@ -89,6 +89,7 @@ export function openModels(models: Models): { readonly models: OpenedModels; rea
     const model = toOwnModel(models)
     return { models: new GivenModels(new Map([[model.name, model]])), secrets: [] }
   }
+  if (Object.keys(models).length === 0) throw new TypeError(`models: ${HOW}`)
   if (isSettings(models)) return openProviders(models)
   const named = Object.entries(models).map(([name, model]) => {
     if (!isModel(model)) throw new TypeError(`models.${name}: ${HOW}`)

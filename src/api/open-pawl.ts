@@ -1,10 +1,19 @@
 import { systemClock } from "../agent/clock.ts"
 import type { Log } from "../agent/ports.ts"
+import { silentLog } from "../agent/silent-log.ts"
+import { InProcessBus } from "../bus/in-process.ts"
+import { observed } from "../bus/observed.ts"
 import { openPawl as openEngine } from "../compose/open-pawl.ts"
+import { observedModels } from "../server/metrics/observed-models.ts"
+import { RunMeter } from "../server/metrics/run-meter.ts"
+import { createServerMetrics } from "../server/metrics/server-metrics.ts"
 import { Devices } from "../server/socket/devices.ts"
 import { SqlBudget } from "../store/journal/budget.ts"
 import type { Store } from "../store/store.ts"
+import { failure } from "../protocol/errors.ts"
 import { type Agent, toInternalAgents } from "./agent.ts"
+import { check } from "../server/request/read-input.ts"
+import { GivenSettings } from "./given.ts"
 import type { ListenOptions, ListeningServer } from "./listen.ts"
 import { type Models, openModels } from "./models.ts"
 import { openPerson, type Person } from "./person.ts"
@@ -54,15 +63,21 @@ const USUAL_RUN_SECONDS = 180
 /** Opens the store, takes up what an earlier process has left, and is ready to be asked. */
 export async function openPawl(options: PawlOptions): Promise<Pawl> {
   const { timeZone, log, limits = {} } = options
+  check(GivenSettings, { timeZone, limits })
   const agents = toInternalAgents(options.agents)
   const { models, secrets } = openModels(options.models)
   await using opening = new AsyncDisposableStack()
   const store = opening.use(await openGivenStore(options.store))
+  // Counted from the start, so that a server over it later tells of all that was asked here.
+  const metrics = createServerMetrics()
+  const tools = new Set(agents.flatMap(({ tools: each }) => each.names))
+  const meter = new RunMeter({ metrics, log: log ?? silentLog, isTool: (name) => tools.has(name) })
   const engine = opening.use(
     await openEngine({
       store,
       agents,
-      models,
+      models: observedModels(models, metrics),
+      bus: observed(new InProcessBus(), meter.hear),
       secrets,
       limits: given({ runSeconds: limits.runSeconds, replyCharacters: limits.replyCharacters }),
       policy: given({ proposalMinutes: limits.proposalMinutes }),
@@ -72,27 +87,41 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
     }),
   )
   const closing = new AbortController()
-  opening.defer(() => closing.abort())
   const parts = {
     store,
     runtime: engine.runtime,
     ports: engine.ports,
     models,
     devices: new Devices(systemClock),
+    metrics,
     closing: closing.signal,
   }
   const open = opening.move()
+  /** Servers that are being opened: closing waits for them, or one of them would be left with its port. */
+  const listens = new Set<Promise<unknown>>()
+  const closeAll = async () => {
+    closing.abort()
+    await Promise.allSettled(listens)
+    await open.disposeAsync()
+  }
   let closed: Promise<void> | undefined
-  const close = () => (closed ??= open.disposeAsync())
+  const close = () => (closed ??= closeAll())
+  const listenUnlessClosed = async (how: ListenOptions) => {
+    if (closing.signal.aborted) throw failure("draining")
+    // Loaded now: a program that only asks does not pay for a server.
+    const { openListening } = await import("./listen.ts")
+    const { server, close: end } = await openListening({ parts, engine, agents, owner: OWNER }, how)
+    open.defer(end)
+    if (closing.signal.aborted) throw failure("draining") // it goes with the rest
+    return server
+  }
   return {
     ...openPerson(parts, OWNER),
     as: (name) => openPerson(parts, name),
-    async listen(how) {
-      // Loaded now: a program that only asks does not pay for a server.
-      const { openListening } = await import("./listen.ts")
-      const { server, close: end } = await openListening({ parts, engine, agents, owner: OWNER }, how)
-      open.defer(end)
-      return server
+    listen(how) {
+      const listening = listenUnlessClosed(how)
+      listens.add(listening)
+      return listening.finally(() => listens.delete(listening))
     },
     close,
     [Symbol.asyncDispose]: close,

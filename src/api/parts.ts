@@ -1,6 +1,7 @@
 import type { Ports } from "../agent/ports.ts"
 import type { Runtime } from "../agent/runtime/runtime.ts"
 import type { UserId } from "../protocol/ids.ts"
+import type { ServerMetrics } from "../server/metrics/server-metrics.ts"
 import type { Devices } from "../server/socket/devices.ts"
 import type { Store } from "../store/store.ts"
 import type { OpenedModels } from "./models.ts"
@@ -13,6 +14,8 @@ export interface Parts {
   readonly ports: Ports
   readonly models: OpenedModels
   readonly devices: Devices
+  /** Of all that was asked since it was opened, for a server over it. */
+  readonly metrics: ServerMetrics
   /** Aborts when it is closed: nothing is waited for any more. */
   readonly closing: AbortSignal
 }

@@ -4,7 +4,9 @@ import type { Proposal as ProtocolProposal, ProposalStatus } from "../protocol/p
 import { approve, edit, reject } from "../server/conversation/decide-proposal.ts"
 import { proposalOf } from "../server/conversation/find.ts"
 import { resolveDoubt } from "../server/conversation/resolve-doubt.ts"
+import { check } from "../server/request/read-input.ts"
 import { lookUntil } from "./follow.ts"
+import { GivenFilter } from "./given.ts"
 import { type PersonalParts, portsOf } from "./parts.ts"
 import type { Page, Proposal } from "./read-only.ts"
 
@@ -33,8 +35,6 @@ export interface Proposals {
   resolve(id: string, choice: "retry" | "done" | "abandon"): Promise<Proposal>
 }
 
-const USUAL_PAGE = 50
-
 export function openProposals(parts: PersonalParts): Proposals {
   const ports = portsOf(parts)
   const find = async (id: string) => {
@@ -43,10 +43,10 @@ export function openProposals(parts: PersonalParts): Proposals {
   }
   const by = async () => ({ by: await parts.user() })
   return {
-    async list({ conversation, limit = USUAL_PAGE, ...filter } = {}) {
+    async list({ conversation, ...filter } = {}) {
       if (conversation !== undefined && !isId("conv", conversation)) throw failure("not_found")
       const here = conversation === undefined ? {} : { conversationId: conversation }
-      return ports.proposals.list(await parts.user(), { ...filter, ...here, limit })
+      return ports.proposals.list(await parts.user(), check(GivenFilter, { ...filter, ...here }))
     },
     get: find,
     approve: async (id, also = {}) =>

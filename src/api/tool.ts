@@ -1,6 +1,9 @@
 import {
+  answer as makeAnswer,
   type Answer as InternalAnswer,
   defineTool as checkTool,
+  failed as makeFailed,
+  isAnswer,
   type Tool as InternalTool,
 } from "../agent/definition/tool.ts"
 import type { Model } from "../agent/model.ts"
@@ -11,18 +14,8 @@ import type { InverseCall } from "../protocol/proposals/audit.ts"
 import type { ActionClass, Diff } from "../protocol/proposals/proposal.ts"
 
 /** A tool's answer with more than its value: words of its own for the model, or something for the conversation's state. */
-export interface ToolAnswer<Data = unknown> {
-  readonly status: "ok" | "error"
-  /** What the model is told. */
-  readonly text: string
-  /** For programs and views; never shown to the model. */
+export interface ToolAnswer<Data = unknown> extends InternalAnswer {
   readonly data?: Data
-  /** Merged into the conversation's state, on record with the result. */
-  readonly state?: Readonly<Record<string, unknown>>
-  /** What this answer holds beyond what its tool always brings. */
-  readonly brings?: "private" | "outside"
-  /** Of a write: what really was there before and after. Without it the preview's diff stands in the audit. */
-  readonly change?: Diff
 }
 
 /** What may stand beside the text of an answer. */
@@ -30,12 +23,12 @@ export type AnswerExtra<Data = unknown> = Pick<ToolAnswer<Data>, "data" | "state
 
 /** An answer in words of your own. A tool that has no need of that returns its value as it is. */
 export function answer<Data = undefined>(text: string, extra: AnswerExtra<Data> = {}): ToolAnswer<Data> {
-  return { status: "ok", text, ...extra }
+  return makeAnswer(text, extra) as ToolAnswer<Data>
 }
 
 /** An answer that says what went wrong, and what to do instead. What a tool throws becomes one too. */
 export function failed<Data = undefined>(text: string, extra: AnswerExtra<Data> = {}): ToolAnswer<Data> {
-  return { status: "error", text, ...extra }
+  return makeFailed(text, extra) as ToolAnswer<Data>
 }
 
 /** What a tool is told about the call it serves. */
@@ -142,25 +135,27 @@ export function defineTool<Input, Result>(tool: Tool<Input, Result>): Tool<Input
 
 /** The same with what the loop wants to be told about every tool, and with values made into answers. */
 export function toInternalTool<Input, Result>(tool: Tool<Input, Result>): InternalTool {
-  const run = async (input: Input, context: CallContext) => toAnswer(await tool.run(input, context))
+  const run = async (input: Input, context: CallContext) => toAnswer(await tool.run(input, context), tool.effect)
   if (tool.effect === "read") return checkTool<Input>({ ...tool, afterCrash: tool.afterCrash ?? "run-again", run })
   const written = { inverse: tool.inverse ?? (false as const), run }
   if (tool.afterCrash === "ask-target") return checkTool<Input>({ ...tool, ...written })
   return checkTool<Input>({ ...tool, ...written, afterCrash: tool.afterCrash ?? "in-doubt" })
 }
 
-function toAnswer(value: unknown): InternalAnswer {
-  if (typeof value === "string") return answer(value)
-  if (isAnswer(value)) return value
-  if (value === undefined || value === null) return answer("Done.")
-  // A function has no JSON; what JSON refuses is thrown, and told to the model as an error.
-  return answer(JSON.stringify(value) ?? "Done.", { data: value })
+/** Of anything that a tool gives back. It never throws: by then a write is done, and must not be reported as failed. */
+function toAnswer(value: unknown, effect: "read" | "write"): InternalAnswer {
+  try {
+    if (typeof value === "string") return answer(value)
+    if (isAnswer(value)) return value
+    // A function has no JSON, and neither has nothing.
+    const json = value === null ? undefined : JSON.stringify(value, bigAsText)
+    return json === undefined ? answer("Done.") : answer(json, { data: value })
+  } catch {
+    return effect === "write" ? answer(`Done. ${UNTOLD}`) : failed(UNTOLD)
+  }
 }
 
-const isAnswer = (value: unknown): value is ToolAnswer =>
-  typeof value === "object" &&
-  value !== null &&
-  "text" in value &&
-  typeof value.text === "string" &&
-  "status" in value &&
-  (value.status === "ok" || value.status === "error")
+const UNTOLD = "What it gave back has no JSON, so it cannot be told."
+
+/** JSON has no big integers; drivers of databases give ids as such. */
+const bigAsText = (_: string, value: unknown) => (typeof value === "bigint" ? String(value) : value)

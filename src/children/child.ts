@@ -126,6 +126,9 @@ export class Child {
     if (this.alive) {
       this.#expected = true
       this.process.kill("SIGKILL")
+      // It may have been released: a process that has nothing else to do would end here, in the middle of its own end.
+      this.process.ref()
+      ;(this.process.stderr as Socket | null)?.ref()
     }
     await this.ended
   }

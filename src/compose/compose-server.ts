@@ -1,6 +1,5 @@
 import manifest from "../../package.json" with { type: "json" }
 import { systemClock } from "../agent/clock.ts"
-import type { Log } from "../agent/ports.ts"
 import { InProcessBus } from "../bus/in-process.ts"
 import { observed } from "../bus/observed.ts"
 import { createEmbedder } from "../models/embedders/create.ts"
@@ -34,10 +33,9 @@ import { openPawl } from "./open-pawl.ts"
 import { openConfiguredStore } from "./open-store.ts"
 import type { Replaced } from "./replaced.ts"
 import type { ServerSettings } from "./settings.ts"
+import { silentLog } from "../agent/silent-log.ts"
 
 export type ComposedServer = Awaited<ReturnType<typeof composeServer>>
-
-const SILENT: Log = { info() {}, warn() {}, error() {} }
 
 /**
  * A whole server in this process, as a function of a request: it has no port yet. The only place that puts one together,
@@ -45,7 +43,12 @@ const SILENT: Log = { info() {}, warn() {}, error() {} }
  * in the opposite order, also where something in the middle cannot be opened.
  */
 export async function composeServer(settings: ServerSettings, replaced: Replaced = {}) {
-  const { clock = systemClock, log = SILENT, metrics = createServerMetrics(), devices = new Devices(clock) } = replaced
+  const {
+    clock = systemClock,
+    log = silentLog,
+    metrics = createServerMetrics(),
+    devices = new Devices(clock),
+  } = replaced
   const taken = housePacks.map(({ name }) => name)
   const outside = await loadPacks(settings.packs, { folder: process.cwd(), clock, taken })
   await using opening = new AsyncDisposableStack()
@@ -89,7 +92,8 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
   })
   const models = replaced.models ?? (replaced.model ? oneModel(replaced.model) : personal)
   const meter = new RunMeter({ metrics, log, isTool: (name) => toolNames.has(name) })
-  const metered = observed(replaced.bus ?? new InProcessBus(), meter.hear)
+  // An engine that is at work already is heard, and its models are observed, by whoever opened it.
+  const metered = replaced.pawl?.ports.bus ?? observed(replaced.bus ?? new InProcessBus(), meter.hear)
   const bus = replaced.hear ? observed(metered, replaced.hear) : metered
   const { policy, limits } = settings
   const pawl =

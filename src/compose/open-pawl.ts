@@ -9,6 +9,7 @@ import { Runtime } from "../agent/runtime/runtime.ts"
 import { startSweeping } from "../agent/runtime/sweep.ts"
 import { InProcessBus } from "../bus/in-process.ts"
 import { openStore, type Store, type StoreOptions } from "../store/store.ts"
+import { silentLog } from "../agent/silent-log.ts"
 
 export interface PawlOptions {
   readonly store: Omit<StoreOptions, "clock"> | Store
@@ -38,8 +39,6 @@ export interface Pawl extends AsyncDisposable {
 
 const LIMITS: Limits = { runSeconds: 180, restarts: 3, replyCharacters: REPLY_CHARACTERS }
 const POLICY: Policy = { proposalMinutes: 15, forbidAuto: false }
-const SILENT: Log = { info() {}, warn() {}, error() {} }
-
 /** Puts the rooms together: the whole engine in this process, with the caller's store, models and agents. */
 export async function openPawl(options: PawlOptions): Promise<Pawl> {
   const { clock = systemClock, models } = options
@@ -55,7 +54,7 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
     cache: new ReadCache(),
     limits: { ...LIMITS, ...options.limits },
     policy: { ...POLICY, ...options.policy },
-    log: options.log ?? SILENT,
+    log: options.log ?? silentLog,
     ...(options.secrets ? { secrets: options.secrets } : {}),
   }
   const runtime = new Runtime(ports)

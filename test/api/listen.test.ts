@@ -1,7 +1,9 @@
+import { once } from "node:events"
+import { type AddressInfo, createServer } from "node:net"
 import { expect, test } from "vitest"
 import { z } from "zod"
 import { createClient } from "../../src/client/index.ts"
-import { defineTool, openPawl } from "../../src/index.ts"
+import { defineTool, hasCode, openPawl } from "../../src/index.ts"
 import { calls, says, scripted } from "../../src/testing.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 
@@ -38,4 +40,42 @@ test("what a program asks is seen and decided through its own server, by the one
   expect(await pawl.answer(conversationId)).toMatchObject({ status: "answered", text: "Noted." })
   await pawl.close()
   await expect(fetch(`${url}/healthz`)).rejects.toThrow()
+})
+
+test("its links lead where a browser can go, with one slash, whatever it listens on", async () => {
+  await using pawl = await openPawl({ store: ":memory:", models: scripted() })
+  const folder = dataFolder()
+  const everywhere = await pawl.listen({ port: 0, host: "0.0.0.0", dataFolder: folder })
+  expect(everywhere.signInLink).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/sign-in#.+/)
+  const named = await pawl.listen({ port: 0, publicUrl: "https://pawl.example/", dataFolder: folder })
+  expect(named.signInLink).toMatch(/^https:\/\/pawl\.example\/sign-in#.+/)
+})
+
+test("its metrics count what this program asks, also before it listened", async () => {
+  const look = defineTool({ name: "look", description: "d", input: z.object({}), effect: "read", run: () => "A cat." })
+  const models = scripted(calls("look"), says("A cat."), says("A dog."))
+  await using pawl = await openPawl({ store: ":memory:", models, agents: [{ name: "a", tools: [look] }] })
+  await pawl.ask("What is there?")
+  const { url } = await pawl.listen({ port: 0, dataFolder: dataFolder() })
+  await pawl.ask("And there?")
+  const counted = await (await fetch(`${url}/metrics`)).text()
+  expect(counted).toMatch(/pawl_runs_total\{.*completed.*\} 2\n/)
+  expect(counted).toMatch(/pawl_model_calls_total\{.*outcome="ok".*\} 3\n/)
+  expect(counted).toMatch(/pawl_tool_calls_total\{.*look.*\} 1\n/)
+})
+
+test("who listens while it is closed, or after, is told so, and no port stays open", async () => {
+  const pawl = await openPawl({ store: ":memory:", models: scripted() })
+  const free = createServer().listen(0, "127.0.0.1")
+  await once(free, "listening")
+  const { port } = free.address() as AddressInfo
+  free.close()
+  await once(free, "close")
+  const draining = (error: unknown) => hasCode(error, "draining")
+  const listens = () => pawl.listen({ port, dataFolder: dataFolder() })
+  const during = listens()
+  await Promise.all([expect(during).rejects.toSatisfy(draining), pawl.close()])
+  await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow()
+  await expect(listens()).rejects.toSatisfy(draining)
+  await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow()
 })

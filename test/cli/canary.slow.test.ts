@@ -8,7 +8,7 @@ import { chatChunk, ProviderServer, sse, streamHead } from "../../src/models/pro
 import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
 import { Receiver } from "../support/server/receiver.ts"
 
-vi.setConfig({ testTimeout: 90_000 })
+vi.setConfig({ testTimeout: 180_000 })
 
 /** Unlike anything else, so that finding it anywhere means that it has leaked. */
 const canary = (kind: string) => `${kind}Canary${randomBytes(18).toString("hex")}`
@@ -26,7 +26,8 @@ function echo(response: Parameters<Parameters<typeof ProviderServer.open>[0]>[0]
   response.writeHead(403, { "content-type": "text/html" }).end(`<h1>Authorization: Bearer ${key}</h1>`)
 }
 
-test.each(["json", "plain"])(
+// Beside each other: half of it is waiting until the webhook is called again.
+test.concurrent.each(["json", "plain"])(
   "no canary is in an answer, a header, an export, the metrics, a file of the database, a copy of it or the %s log",
   async (format) => {
     let turn = 0
@@ -249,7 +250,7 @@ async function bytesIn(folder: string, file: string): Promise<string> {
   return Buffer.concat(all).toString("latin1")
 }
 
-test("the password of a database that cannot be reached is in nothing that is printed", async () => {
+test.concurrent("the password of a database that cannot be reached is in nothing that is printed", async () => {
   const password = canary("Database")
   const environment = { PAWL_DATA: dataFolder(), DATABASE_URL: `postgres://pawl:${password}@127.0.0.1:1/pawl` }
   for (const words of [

@@ -5,6 +5,7 @@ import { expect, test, vi } from "vitest"
 import { ProviderServer } from "../../src/models/providers/server.fixture.ts"
 import { dataFolder, pawl } from "../support/processes/pawl-process.ts"
 
+// Beside each other: providers that stall, break off and ask for time are waited for.
 vi.setConfig({ testTimeout: 120_000 })
 
 /** One reply of a server that speaks chat completions: these deltas, then why it ended, if it says so. */
@@ -22,7 +23,7 @@ const reply = (deltas: readonly object[], finish?: string) => (response: ServerR
 }
 const text = { content: "It begins" }
 
-test.each([
+test.concurrent.each([
   { what: "stop", deltas: [text], finish: "stop", code: 0, says: "", reason: undefined },
   { what: "content_filter", deltas: [], finish: "content_filter", code: 4, says: "refused", reason: "refused" },
   {
@@ -59,7 +60,7 @@ test.each([
   })
 })
 
-test("an answer that is longer than replies may be is cut, and says which setting allows more", async () => {
+test.concurrent("an answer that is longer than replies may be is cut, and says which setting allows more", async () => {
   await using provider = await ProviderServer.open(
     reply(
       Array.from({ length: 50 }, () => ({ content: "x".repeat(100) })),
@@ -101,7 +102,7 @@ const beginning = (response: ServerResponse, isCut: boolean) => {
   response.write(`data: ${JSON.stringify(chunk)}\n\n`, () => isCut && setTimeout(() => response.destroy(), 20))
 }
 
-test("an answer that had to be given because the limit of tool calls was reached says so, and is one", async () => {
+test.concurrent("an answer that had to be given because the limit of tool calls was reached says so, and is one", async () => {
   const call = { index: 0, id: "c1", type: "function", function: { name: "list_tasks", arguments: "{}" } }
   const { plain, json } = await ask((response, { body }) =>
     /"tool_choice":"none"/.test(body)
@@ -114,7 +115,7 @@ test("an answer that had to be given because the limit of tool calls was reached
   expect(json.events.at(-1)).toEqual({ type: "done", status: "completed", reason: "iteration_limit" })
 })
 
-test("an answer of which the provider never says that it is finished may be cut, and says so", async () => {
+test.concurrent("an answer of which the provider never says that it is finished may be cut, and says so", async () => {
   const { plain, json } = await ask((response) => reply([text])(response))
   expect([plain.code, plain.stdout]).toEqual([5, "It begins\n"])
   expect(plain.stderr).toMatch(/^pawl: .*may be cut.*\.$/m)
@@ -122,7 +123,7 @@ test("an answer of which the provider never says that it is finished may be cut,
   expect(json.events.at(-1)).toEqual({ type: "done", status: "completed", reason: "unknown" })
 })
 
-test("an answer that breaks off again and again has failed; what was heard of it stays printed", async () => {
+test.concurrent("an answer that breaks off again and again has failed; what was heard of it stays printed", async () => {
   const { plain, json } = await ask((response) => beginning(response, true))
   expect(plain.code).toBe(3)
   expect(plain.stdout).toContain("It begins")
@@ -134,17 +135,17 @@ test("an answer that breaks off again and again has failed; what was heard of it
   expect(broken).toMatchObject({ message: { finish: "broken", content: "It begins" } })
 })
 
-test("an answer that stalls is asked for again, like one that breaks off", async () => {
+test.concurrent("an answer that stalls is asked for again, like one that breaks off", async () => {
   const stall = (response: ServerResponse, { number }: AskedFor) =>
     number % 2 === 1 ? beginning(response, false) : reply([{ content: "It ends" }], "stop")(response)
-  const { plain, asked, json } = await ask(stall, { PAWL_MODEL_IDLE_SECONDS: "1" })
+  const { plain, asked, json } = await ask(stall, { PAWL_MODEL_IDLE_SECONDS: "3" })
   expect([plain.code, asked]).toEqual([0, 2])
   expect(plain.stdout).toMatch(/It ends\n$/)
   expect(plain.stderr).toContain("(the answer broke off; it starts again)")
   expect(json.events.find(({ type }) => type === "restarted")).toMatchObject({ detail: "model_silent" })
 })
 
-test("a provider that asks for a little time is waited for, and one that asks for an hour is not", async () => {
+test.concurrent("a provider that asks for a little time is waited for, and one that asks for an hour is not", async () => {
   const busy =
     (seconds: string) =>
     (response: ServerResponse, { number }: AskedFor) =>
@@ -163,7 +164,7 @@ test("a provider that asks for a little time is waited for, and one that asks fo
   expect(long.json.events.at(-1)).toMatchObject({ type: "error", code: "rate_limited" })
 })
 
-test("pawl exec prints a long answer whole, also where it goes on with a conversation that has one", async () => {
+test.concurrent("pawl exec prints a long answer whole, also where it goes on with a conversation that has one", async () => {
   const long = `${"words and ".repeat(15_000)}THE END`
   await using provider = await ProviderServer.open(reply([{ content: long }], "stop"))
   const environment = { PAWL_DATA: dataFolder(), LM_STUDIO_ENDPOINT: `${provider.url}` }
@@ -178,7 +179,7 @@ test("pawl exec prints a long answer whole, also where it goes on with a convers
   }
 })
 
-test.each([
+test.concurrent.each([
   ["a folder that is not there", "nowhere/answer.txt", "there is no such folder"],
   ["a folder", ".", "it is a folder"],
 ])("-o to %s is refused before anything is asked", async (_, place, why) => {
@@ -193,7 +194,7 @@ test.each([
   expect(existsSync(join(data, "nowhere"))).toBe(false)
 })
 
-test("what stood in the file of -o stays until there is an answer", async () => {
+test.concurrent("what stood in the file of -o stays until there is an answer", async () => {
   await using provider = await ProviderServer.open(reply([text], "stop"))
   const data = dataFolder()
   const [kept, made] = [join(data, "kept.txt"), join(data, "made.txt")]

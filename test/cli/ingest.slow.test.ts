@@ -2,18 +2,31 @@ import { copyFileSync, existsSync, mkdirSync, symlinkSync, truncateSync, writeFi
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, test, vi } from "vitest"
+import { ProviderServer } from "../../src/models/providers/server.fixture.ts"
 import { dataFolder, pawl, PawlProcess } from "../support/processes/pawl-process.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
 
-function place() {
+function place(more: Record<string, string> = {}) {
   const [folder, data] = [dataFolder(), dataFolder()]
-  const environment = { PAWL_DATA: data }
+  const environment = { PAWL_DATA: data, ...more }
   const ingest = (...words: string[]) => pawl(["ingest", folder, "--collection", "Shelf", ...words], environment)
   return { folder, environment, ingest }
 }
 
-test("pawl ingest takes a folder, skips what it has, replaces what has changed, and names what it cannot read", async () => {
+/** Where nothing is asked of what the embedder makes: the one that ships takes a second to begin, in each process. */
+async function playedEmbedder() {
+  const provider = await ProviderServer.open((response, { body }) => {
+    const { input, model } = body as { readonly input: readonly string[]; readonly model: string }
+    const data = input.map((_, index) => ({ object: "embedding", index, embedding: [1, ...Array(1535).fill(0)] }))
+    response.writeHead(200, { "content-type": "application/json" })
+    response.end(JSON.stringify({ object: "list", model, data, usage: { prompt_tokens: 1, total_tokens: 1 } }))
+  })
+  const settings = { OPENAI_API_KEY: "sk-test-0123456789abcdef", OPENAI_BASE_URL: provider.url }
+  return { settings, provider, [Symbol.asyncDispose]: () => provider[Symbol.asyncDispose]() }
+}
+
+test.concurrent("pawl ingest takes a folder, skips what it has, replaces what has changed, and names what it cannot read", async () => {
   const { folder, environment, ingest } = place()
   const paper = { id: "2401.00001", title: "On stall", abstract: "The flow separates.", update_date: "2024-01-02" }
   mkdirSync(join(folder, "deep"))
@@ -39,8 +52,9 @@ test("pawl ingest takes a folder, skips what it has, replaces what has changed, 
   expect((await pawl(["ingest", join(folder, "nothing")], environment)).stderr).toContain("There is no file or folder")
 })
 
-test("a folder is the same from wherever it is brought, and a copy of a file is that file", async () => {
-  const { folder, environment } = place()
+test.concurrent("a folder is the same from wherever it is brought, and a copy of a file is that file", async () => {
+  await using embedder = await playedEmbedder()
+  const { folder, environment } = place(embedder.settings)
   const paper = join(folder, "papers")
   mkdirSync(paper)
   writeFileSync(join(paper, "lift.md"), "# Lift\n\nLift grows.\n")
@@ -65,8 +79,9 @@ test("a folder is the same from wherever it is brought, and a copy of a file is 
   expect((await from(folder, "link")).stdout).toContain("Shelf: 0 added, 0 replaced, 3 unchanged, 0 failed.")
 })
 
-test("a file that is too large or cannot be read is named, and the next one is taken", async () => {
-  const { folder, ingest } = place()
+test.concurrent("a file that is too large or cannot be read is named, and the next one is taken", async () => {
+  await using embedder = await playedEmbedder()
+  const { folder, ingest } = place(embedder.settings)
   writeFileSync(join(folder, "a.txt"), "")
   truncateSync(join(folder, "a.txt"), 65 * 1024 * 1024)
   writeFileSync(join(folder, "b.jsonl"), "x".repeat(17 * 1024 * 1024))
@@ -80,8 +95,9 @@ test("a file that is too large or cannot be read is named, and the next one is t
   expect([code, stdout]).toEqual([1, expect.stringMatching(/Shelf: 1 added, .* [23] failed/)])
 })
 
-test("one that is killed goes on where it was: everything is in, nothing twice", async () => {
-  const { folder, environment, ingest } = place()
+test.concurrent("one that is killed goes on where it was: everything is in, nothing twice", async () => {
+  await using embedder = await playedEmbedder()
+  const { folder, environment, ingest } = place(embedder.settings)
   const count = 40
   for (let at = 0; at < count; at++)
     writeFileSync(join(folder, `d${at}.md`), `# Document ${at}\n\nWords of number ${at}.\n`)
@@ -95,4 +111,6 @@ test("one that is killed goes on where it was: everything is in, nothing twice",
   expect(Number(added) + Number(unchanged)).toBe(count)
   expect(Number(unchanged)).toBeGreaterThanOrEqual(4)
   expect((await ingest()).stdout).toContain(`Shelf: 0 added, 0 replaced, ${count} unchanged, 0 failed.`)
+  const embedded = embedder.provider.received.flatMap(({ body }) => (body as { input: string[] }).input)
+  expect(embedded.filter((text) => text.includes("Words of number")).length).toBeGreaterThanOrEqual(count)
 })

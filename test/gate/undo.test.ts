@@ -361,6 +361,28 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(world.shelf.books.size).toBe(1)
     })
 
+    test("the run of an undo is stopped when the token is revoked that asked for it", async () => {
+      await using world = await openFace()
+      const { face, ada, entry, id } = world
+      const { credential } = (await ada.get("/api/auth/me")).body
+      const asked = Promise.withResolvers<void>()
+      const revoked = Promise.withResolvers<void>()
+      // The book is looked for before its removal is proposed: here that takes until the token is gone.
+      world.shelf.beforeTaking = () => (asked.resolve(), revoked.promise)
+      const undoing = ada.post(`/api/agent/audit/${entry.id}/undo`)
+      await asked.promise
+      const other = await face.as("ada")
+      expect((await other.ask("DELETE", `/api/tokens/${credential.id}`)).status).toBe(204)
+      revoked.resolve()
+      await undoing
+      await face.pawl.runtime.rest(id as ConversationId)
+      expect((await face.store.journal.load(id as ConversationId, true)).run).toMatchObject({
+        ...{ status: "cancelled", credential: credential.id },
+      })
+      const { items } = (await other.get("/api/agent/proposals")).body
+      expect(items.filter(({ status }: { status: string }) => status === "pending")).toEqual([])
+    })
+
     test("somebody else's entry cannot be undone, nor told from a missing one", async () => {
       await using world = await openFace()
       const bob = await world.face.as("bob")

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest"
+import { answer } from "../../src/agent/definition/tool.ts"
 import type { Model } from "../../src/agent/model.ts"
 import { breaksOff, calls, fails, replies, says, waits } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
@@ -52,7 +53,7 @@ describe.each(databases)("on $name", ({ create }) => {
     test("in the middle of a run loses no result", async () => {
       await using database = await create()
       let ran = 0
-      const look = read("look", () => ({ status: "ok", text: `${++ran}` }))
+      const look = read("look", () => answer(`${++ran}`))
       const model = scripted(calls("look"), fails("overloaded"), says("I see."))
       await using world = await openChecked({ url: database.url, model, tools: [look] })
       const id = await world.begin("Look.")

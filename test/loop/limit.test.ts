@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest"
+import { answer } from "../../src/agent/definition/tool.ts"
 import { calls, replies, says, thinks } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"
@@ -78,7 +79,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
   test("a model that calls although it must answer has its calls left out, and the next turn works", async () => {
     await using database = await create()
     let ran = 0
-    const look = read("look", () => ({ status: "ok", text: `${++ran}` }))
+    const look = read("look", () => answer(`${++ran}`))
     const model = scripted(calls("look"), replies(says("Wait, "), calls("look", { q: "again" })), says("Better."))
     await using world = await openChecked({ url: database.url, model, tools: [look] })
     const id = await world.begin("Go.", { maxIterations: 1 })
@@ -91,7 +92,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
   test("one that only calls is told that it may not and asked once more, and what it says then is the answer", async () => {
     await using database = await create()
     let ran = 0
-    const look = read("look", () => ({ status: "ok", text: `${++ran}` }))
+    const look = read("look", () => answer(`${++ran}`))
     const again = replies(thinks("I look again"), calls("look", { q: "again" }))
     const model = scripted(calls("look"), again, says("That is all."))
     await using world = await openChecked({ url: database.url, model, tools: [look] })

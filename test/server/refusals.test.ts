@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from "vitest"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
-import { anyDatabase, databases } from "../support/databases.ts"
+import { databases } from "../support/databases.ts"
 import { Face, Visitor } from "../support/server/face.ts"
 
 const milk = calls("create_task", { title: "Buy milk" })
 
-describe.each(anyDatabase)("what is refused on $name", ({ create }) => {
+describe.each(databases)("what is refused on $name", ({ create }) => {
   let face: Face
   let bob: Visitor
   let proposalOfAda: string

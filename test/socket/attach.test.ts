@@ -150,7 +150,7 @@ describe("a reader that does not read", () => {
     // All that is handed to a connection and has not left it yet, of the server's ends.
     let most = 0
     const { send } = WebSocket.prototype
-    const spy = vi.spyOn(WebSocket.prototype, "send").mockImplementation(function (
+    using _spy = vi.spyOn(WebSocket.prototype, "send").mockImplementation(function (
       this: WebSocket,
       ...given: unknown[]
     ) {
@@ -160,7 +160,6 @@ describe("a reader that does not read", () => {
     for (let turn = 0; turn < turns; turn++) await ada.say(id, "go")
     const isDone = (peer: Peer) => peer.events(id).filter(({ type }) => type === "done").length >= turns
     await quick.until(() => isDone(quick))
-    spy.mockRestore()
     expect(most).toBeGreaterThan(0)
     expect(most).toBeLessThan(1_000_000) // of 28 million
     expect(isDone(slow)).toBe(false)

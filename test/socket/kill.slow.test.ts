@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from "vitest"
 import type { ServerFrame } from "../../src/protocol/socket.ts"
 import { chatChunk, ProviderServer, sse, streamHead } from "../../src/models/providers/server.fixture.ts"
 import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
-import { anyDatabase } from "../support/databases.ts"
+import { databases } from "../support/databases.ts"
 import { connect, Machine } from "../support/server/device.ts"
 import { Visitor } from "../support/server/face.ts"
 import { Peer } from "../support/server/socket.ts"
@@ -18,7 +18,7 @@ async function serve(environment: Record<string, string>, token: string) {
   return { server, url: url as string, ada: new Visitor(fetch, token, url as string) }
 }
 
-describe.concurrent.each(anyDatabase)("over a socket on $name", ({ name, create }) => {
+describe.concurrent.each(databases)("over a socket on $name", ({ name, create }) => {
   const prepare = async (more: Record<string, string> = {}) => {
     const database: Record<string, string> = name === "postgres" ? { DATABASE_URL: (await create()).url } : {}
     const environment = { PAWL_DATA: dataFolder(), ...database, ...more }

@@ -5,6 +5,8 @@ import { databases } from "../support/databases.ts"
 
 const postgres = databases.find(({ name }) => name === "postgres")
 
+const WAITS = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+
 describe.runIf(postgres)("on postgres", () => {
   test("whoever is erased while a model call of theirs sets money aside does not wait for it and it for them", async () => {
     await using database = await postgres!.create()
@@ -19,7 +21,7 @@ describe.runIf(postgres)("on postgres", () => {
       await client.query("BEGIN")
       await client.query("UPDATE budget SET person = person WHERE person = $1", [user])
       const erased = store.retention.erasePerson(user)
-      await new Promise((resolve) => setTimeout(resolve, 200))
+      await expect.poll(() => store.engine.query(WAITS, [])).toHaveLength(1)
       await client.query("DELETE FROM reservation WHERE person = $1", [user])
       await client.query("COMMIT")
       expect(await erased).toBe(true)

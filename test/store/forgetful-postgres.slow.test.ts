@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto"
 import pg from "pg"
-import { describe, expect, onTestFinished, test, vi } from "vitest"
+import { describe, expect, test, vi } from "vitest"
 import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
 import { databases } from "../support/databases.ts"
 
@@ -22,15 +22,16 @@ async function ownRole() {
     await client.end()
   }
   await asAdmin(`CREATE ROLE ${role} LOGIN PASSWORD '${password}'`, `ALTER DATABASE ${name} OWNER TO ${role}`)
-  onTestFinished(async () => {
+  const end = async () => {
     await asAdmin(`ALTER DATABASE ${name} OWNER TO CURRENT_USER`, `REASSIGN OWNED BY ${role} TO CURRENT_USER`)
     await asAdmin(`DROP OWNED BY ${role}`, `DROP ROLE ${role}`)
     await database[Symbol.asyncDispose]()
-  })
+  }
   const url = new URL(database.url)
   url.username = role
   url.password = password
-  return { environment: { PAWL_DATA: dataFolder(), DATABASE_URL: url.href, PAWL_PORT: "0" }, asAdmin, name, role }
+  const environment = { PAWL_DATA: dataFolder(), DATABASE_URL: url.href, PAWL_PORT: "0" }
+  return { environment, asAdmin, name, role, [Symbol.asyncDispose]: end }
 }
 
 interface Heard {
@@ -55,10 +56,11 @@ const NOTICED = { doctor: { code: 1, says: true, names: true }, start: true, rea
 const SILENT = { doctor: { says: false, names: false }, start: false, ready: { status: 200, says: false } }
 
 describe.runIf(postgres)("a PostgreSQL that acknowledges before it has written", () => {
-  test.each(["role", "database"] as const)(
+  test.concurrent.each(["role", "database"] as const)(
     "is noticed by doctor, at the start and by readyz where it is set for the %s",
     async (where) => {
-      const { environment, asAdmin, name, role } = await ownRole()
+      await using owned = await ownRole()
+      const { environment, asAdmin, name, role } = owned
       expect(await ask(environment)).toMatchObject(SILENT)
       const what = where === "role" ? `ROLE ${role}` : `DATABASE ${name}`
       await asAdmin(`ALTER ${what} SET synchronous_commit = off`)

@@ -1,10 +1,12 @@
-import { describe, expect, test } from "vitest"
+import { describe, expect, test, vi } from "vitest"
+import type { Journal } from "../../src/agent/journal.ts"
 import { feedFrames, type FeedFrameType } from "../../src/protocol/frames.ts"
+import type { ConversationId } from "../../src/protocol/ids.ts"
 import { calls, says, scripted } from "../../src/testing.ts"
-import { anyDatabase } from "../support/databases.ts"
+import { databases } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 import { readFrames, type SeenFrame } from "../support/server/stream.ts"
-import { write } from "../support/loop/tools.ts"
+import { Held, write } from "../support/loop/tools.ts"
 
 const parse = (frames: SeenFrame[]) =>
   frames.map((frame) => ({
@@ -12,7 +14,7 @@ const parse = (frames: SeenFrame[]) =>
     data: feedFrames[frame.type as FeedFrameType].parse(frame.data) as SeenFrame["data"],
   }))
 
-describe.each(anyDatabase)("the feed on $name", ({ create }) => {
+describe.each(databases)("the feed on $name", ({ create }) => {
   const open = async () => {
     const { url } = await create()
     const model = scripted(calls("change", { q: "a" }), says("Done."), says("For bob."))
@@ -54,5 +56,55 @@ describe.each(anyDatabase)("the feed on $name", ({ create }) => {
     const frames = await feed
     expect(frames[0]?.data).toEqual({ conversations: [], proposals: [] })
     expect(frames[1]?.data.conversation.id).toBe(own)
+  })
+
+  test("tells that a write waits again whose grant was taken back", async () => {
+    const { url } = await create()
+    const held = [new Held(), new Held()] as const
+    let begun = 0
+    const tools = [write("slow", (...given) => held[begun++]!.run(...given)), write("change")]
+    const both = calls(["slow"], ["change"])
+    await using face = await Face.open({ url, model: scripted(both, says("Done."), both), tools })
+    const ada = await face.as("ada")
+    const id = (await ada.begin({ agent: "test" })) as ConversationId
+    held[0].end("Done.")
+    for (const { id: proposal } of (await ada.say(id, "go")).body.proposals)
+      await ada.post(`/api/agent/proposals/${proposal}/commit`, { always: true })
+    await face.pawl.runtime.rest(id)
+
+    // The row that takes the grant back is recorded only after everything else has been told.
+    const [taken, told] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const journal = face.pawl.ports.journal as Journal
+    const append = journal.append.bind(journal)
+    vi.spyOn(journal, "append").mockImplementation(async (conversation, events, options) => {
+      if (events.some(({ type }) => type === "grant_revoked")) {
+        taken.resolve()
+        await told.promise
+      }
+      return append(conversation, events, options)
+    })
+    const toldBefore = Promise.withResolvers<void>()
+    const feed = readFrames(await ada.send("GET", "/api/feed"), (seen) => {
+      const titles = seen.map(({ data }) => data.conversation?.title)
+      if (titles.includes("Before")) toldBefore.resolve()
+      return titles.includes("After")
+    })
+
+    const said = ada.say(id, "again")
+    await held[1].begun
+    await ada.ask("DELETE", `/api/conversations/${id}/grants/change`)
+    held[1].end("Done.")
+    await taken.promise
+    await ada.begin({ title: "Before" })
+    await toldBefore.promise
+    told.resolve()
+    await said
+    await ada.begin({ title: "After" })
+    const frames = parse(await feed)
+    const after = frames.slice(frames.findIndex(({ data }) => data.conversation?.title === "Before"))
+    expect(after.filter(({ data }) => data.conversation.id === id).at(-1)?.data).toMatchObject({
+      conversation: { status: "awaiting_confirmation" },
+      proposals: [{ tool: "change", status: "pending" }],
+    })
   })
 })

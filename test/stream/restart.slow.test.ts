@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest"
 import { chatChunk, ProviderServer, sse, streamHead } from "../../src/models/providers/server.fixture.ts"
 import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
-import { anyDatabase } from "../support/databases.ts"
+import { databases } from "../support/databases.ts"
 import { Visitor } from "../support/server/face.ts"
 import { isOver, readFrames, type SeenFrame, transcriptOf } from "../support/server/stream.ts"
 
@@ -16,7 +16,7 @@ async function serve(environment: Record<string, string>, token: string) {
   return { server, ada: new Visitor(fetch, token, url as string) }
 }
 
-describe.concurrent.each(anyDatabase)("a watched reply on $name", ({ name, create }) => {
+describe.concurrent.each(databases)("a watched reply on $name", ({ name, create }) => {
   test("through kill -9 in the middle of it, twice, the watcher's pieces are what is stored", async () => {
     let attempt = 0
     // Two attempts show some text and never end; the third is whole.

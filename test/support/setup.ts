@@ -7,6 +7,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import type { TestProject } from "vitest/node"
+import { numberIn } from "./number-in.ts"
 import { Admin, makeTemplates } from "./template-databases.ts"
 
 declare module "vitest" {
@@ -28,7 +29,9 @@ declare module "vitest" {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const testRun = `pawl_test_${randomBytes(4).toString("hex")}`
   const folder = join(tmpdir(), testRun)
-  const engines = (process.env.PAWL_TEST_ENGINES ?? "sqlite,postgres").split(",")
+  const engines = (process.env.PAWL_TEST_ENGINES || "sqlite,postgres").split(",")
+  const unknown = engines.find((name) => name !== "sqlite" && name !== "postgres")
+  if (unknown !== undefined) throw new Error(`PAWL_TEST_ENGINES: there is no "${unknown}", only sqlite and postgres`)
   const given = engines.includes("postgres") ? process.env.PAWL_TEST_POSTGRES_URL : ""
   const throwaway = given === undefined ? await startThrowaway() : undefined
   const postgresUrl = given ?? throwaway!.url
@@ -40,7 +43,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide("engines", engines)
   project.provide("postgresUrl", postgresUrl)
   project.provide("testRun", testRun)
-  const seed = Number(process.env.PAWL_TEST_SEED ?? randomInt(2 ** 31))
+  const seed = numberIn("PAWL_TEST_SEED") ?? randomInt(1, 2 ** 31)
   project.provide("seed", seed)
   process.stderr.write(`The tests of chance begin with PAWL_TEST_SEED=${seed}\n`)
   return async () => {

@@ -1,4 +1,5 @@
 import { inject } from "vitest"
+import { numberIn } from "./number-in.ts"
 
 /**
  * How much the tests of chance try: the usual size fits into ten minutes with all others on two cores, the long one
@@ -7,23 +8,27 @@ import { inject } from "vitest"
 export const isLong = process.env.PAWL_TEST_LONG === "1"
 
 const size = (variable: string, { usual, long }: { readonly usual: number; readonly long: number }): number =>
-  Number(process.env[variable] ?? (isLong ? long : usual))
+  numberIn(variable) ?? (isLong ? long : usual)
 
 export const sizes = {
   /** Interleavings of people, models, tools and crashes. */
   chaosCases: size("PAWL_CHAOS_CASES", { usual: 2000, long: 10_000 }),
   /** Random requests to a server; a tenth of them on PostgreSQL. Of fewer, too many are about what nobody has made yet. */
-  fuzzCases: size("PAWL_FUZZ_CASES", { usual: 10_000, long: 30_000 }),
+  fuzzCases: size("PAWL_FUZZ_CASES", { usual: 5000, long: 30_000 }),
   /** Lives that end by kill -9, over all engines and kinds of target. */
-  killRounds: size("PAWL_KILL_ROUNDS", { usual: 72, long: 216 }),
+  killRounds: size("PAWL_KILL_ROUNDS", { usual: 36, long: 216 }),
   /** How often another process swaps a folder for a link. */
   swaps: size("PAWL_SWAPS", { usual: 25_000, long: 100_000 }),
+  /** Notes of one person that are made findable by their meaning. */
+  notes: size("PAWL_NOTES", { usual: 2000, long: 10_000 }),
+  /** Rows of a CSV file that is taken in. */
+  csvRows: size("PAWL_CSV_ROWS", { usual: 200_000, long: 1_000_000 }),
   /** Proposals that many people decide about at once. */
-  racedProposals: size("PAWL_RACED_PROPOSALS", { usual: 60, long: 200 }),
+  racedProposals: size("PAWL_RACED_PROPOSALS", { usual: 20, long: 200 }),
 }
 
 /**
  * What the dice of a test begin with. One number for the whole run, printed when it starts; PAWL_TEST_SEED brings it
  * back, and the variable of one test that test alone.
  */
-export const seedOf = (variable: string): number => Number(process.env[variable] ?? inject("seed"))
+export const seedOf = (variable: string): number => numberIn(variable) ?? inject("seed")

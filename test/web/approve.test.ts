@@ -7,6 +7,7 @@ import { calls, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import { changeTargets } from "../support/analyst/change-targets.ts"
 import type { Visitor } from "../support/server/face.ts"
+import { approveAtOnce, approveByHand } from "../support/web/approve-cards.ts"
 import { type Arguments, openPlace, recipesIn, someTexts, texts } from "../support/web/every-write.ts"
 import { Site } from "../support/web/site.ts"
 import { say } from "../support/web/talk.ts"
@@ -38,21 +39,20 @@ async function propose(ada: Visitor, id: string, wanted: readonly [string, Argum
   return body.proposals.map((proposal: { id: string }) => proposal.id)
 }
 
-/** Approves what is in the inbox as a person would: looks at what is too long first. */
+/** Approves what is in the inbox, the last of it by hand. */
 async function approve(page: Page, ada: Visitor, ids: readonly string[]): Promise<void> {
-  for (const id of ids) {
-    const card = page.locator(`section[aria-labelledby="proposal-${id}"]`)
-    const button = card.getByRole("button", { name: "Approve", exact: true })
-    await button.waitFor()
-    if (await button.isDisabled()) await card.getByRole("button", { name: "Show everything" }).click()
-    await button.click()
-    // What is decided shrinks to a line: whoever clicks while the page moves may miss.
-    await card.waitFor({ state: "detached" })
-  }
+  await approveAtOnce(page, ids.slice(0, -1))
+  for (const id of ids.slice(-1)) await approveByHand(page, id)
   for (const id of ids) {
     const read = async () => (await ada.get(`/api/agent/proposals/${id}`)).body.status
     await expect.poll(read, { message: id }).toBe("applied")
   }
+}
+
+/** Leaves the inbox and comes back: what was decided stays in view until somebody comes anew. */
+async function comeAnew(page: Page): Promise<void> {
+  for (const name of ["Notes", /^Inbox/]) await page.getByRole("navigation").getByRole("button", { name }).click()
+  await page.getByRole("heading", { name: "Inbox" }).waitFor()
 }
 
 const UNDOES = [
@@ -79,20 +79,28 @@ test(
       const id = await ada.begin({ agent: agents.get("workspace").tools.find(tool) ? "workspace" : "test" })
       // What reaches outside is asked about once private words and words from outside have met.
       if (agents.get("test").tools.find(tool)?.reaches) await ada.say(id, JSON.stringify([["bring_both", {}]]))
-      // What was decided stays in view until somebody comes anew.
-      await page.reload()
-      await approve(page, ada, await propose(ada, id, wanted))
+      const ids = await propose(ada, id, wanted)
+      await comeAnew(page)
+      await approve(page, ada, ids)
       approved.add(tool)
     }
 
     const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`
-    const statements = someTexts.flatMap((text, index) => [
-      `INSERT INTO customer VALUES (${100 + index}, ${quoted(text)}, 'Rome')`,
-      `UPDATE customer SET town = ${quoted(text)} WHERE id = ${(index % 3) + 1} AND 0 < length(${quoted(text)})`,
-    ])
-    for (const sql of [...statements, "DELETE FROM customer"]) {
-      const id = await ada.begin({ agent: "analyst", connectionId })
-      await approve(page, ada, await propose(ada, id, [["change_database", { sql, why: "Because." }]]))
+    const inserts = someTexts.map(
+      (text, index) => `INSERT INTO customer VALUES (${100 + index}, ${quoted(text)}, 'Rome')`,
+    )
+    const updates = someTexts.map(
+      (text, index) =>
+        `UPDATE customer SET town = ${quoted(text)} WHERE id = ${100 + index} AND 0 < length(${quoted(text)})`,
+    )
+    for (const statements of [inserts, updates, ["DELETE FROM customer"]]) {
+      const ids: string[] = []
+      for (const sql of statements) {
+        const id = await ada.begin({ agent: "analyst", connectionId })
+        ids.push(...(await propose(ada, id, [["change_database", { sql, why: "Because." }]])))
+      }
+      await comeAnew(page)
+      await approve(page, ada, ids)
       approved.add("change_database")
     }
 
@@ -100,12 +108,15 @@ test(
     const { body } = await ada.get("/api/agent/audit?limit=200")
     const newest = new Map<string, string>()
     for (const { tool, id, inverse } of body.items.toReversed()) if (inverse) newest.set(tool, id)
+    const undos: string[] = []
     for (const id of newest.values()) {
       const undo = await ada.post(`/api/agent/audit/${id}/undo`)
       expect(undo.status, undo.text).toBe(201)
-      await approve(page, ada, [undo.body.id])
-      approved.add(await toolOf(undo.body.id))
+      undos.push(undo.body.id)
     }
+    await comeAnew(page)
+    await approve(page, ada, undos)
+    for (const id of undos) approved.add(await toolOf(id))
 
     // A tool that is new has to have a recipe before this passes.
     const gated = agents.all.flatMap(({ tools }) =>

@@ -121,15 +121,16 @@ test("a message whose answer was lost is said once, and so is the first one of a
   // The server has done what it was asked for, and nobody hears of it.
   let lost = 0
   for (const path of ["**/api/conversations", "**/messages"]) {
+    let isFirst = true
     await page.route(path, async (route) => {
-      if (route.request().method() !== "POST") return route.continue()
+      if (route.request().method() !== "POST" || !isFirst) return route.continue()
+      isFirst = false
       lost++
       await ada.post(new URL(route.request().url()).pathname, route.request().postDataJSON(), {
         ...(route.request().headers()["idempotency-key"]
           ? { "idempotency-key": route.request().headers()["idempotency-key"] as string }
           : {}),
       })
-      await page.unroute(path)
       return route.abort()
     })
   }

@@ -213,7 +213,7 @@ test("on a phone the drawer leads everywhere, and a note takes the place of the 
 
 test("who comes to talk does not load the other pages, and a page that cannot be loaded says so", async () => {
   await using site = await Site.open({ model: scripted() })
-  const { page } = await site.visit()
+  const { page } = await site.visit({ unused: true })
   const loaded: string[] = []
   page.on("request", (request) => loaded.push(new URL(request.url()).pathname))
   await page.reload()

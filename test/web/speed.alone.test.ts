@@ -50,7 +50,7 @@ function summed(tasks: readonly number[], what: string) {
 test("a reply of 2,000 pieces does not make the page stutter", async () => {
   const model = new PacedModel()
   await using site = await Site.open({ model })
-  const { page, faults } = await site.visit()
+  const { page, faults } = await site.visit({ unused: true })
   const written = async () => {
     await page.getByRole("button", { name: "New conversation" }).click()
     await page.getByRole("heading", { name: "What shall we do?" }).waitFor()
@@ -94,7 +94,7 @@ test("a conversation of 2,000 messages opens in less than a second, and can be r
     await runtime.submit(id as never, { type: "message", id: newId("msg"), text: `Question ${turn}`, when: "queue" })
     await runtime.rest(id as never)
   }
-  const { page, faults } = await site.visit()
+  const { page, faults } = await site.visit({ unused: true })
   await page.getByRole("button", { name: "Long", exact: true }).waitFor()
   const opened = async () => {
     await page.getByRole("button", { name: "New conversation" }).click()
@@ -139,7 +139,10 @@ test("a table of 10,000 rows is scrolled and sorted without making the page stut
   await using site = await Site.open({ model, sqliteRoot: root })
   const ada = await site.ada()
   const { body } = await ada.post("/api/connections", { name: "Shop", kind: "sqlite", path: "shared/shop.db" })
-  const { page, faults } = await site.visit({}, `/c/${await ada.begin({ agent: "analyst", connectionId: body.id })}`)
+  const { page, faults } = await site.visit(
+    { unused: true },
+    `/c/${await ada.begin({ agent: "analyst", connectionId: body.id })}`,
+  )
   await say(page, "Numbers")
   await page.getByRole("button", { name: "Show all" }).click()
   await page.getByText("10,000 rows", { exact: true }).waitFor()

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest"
+import { answer } from "../../src/agent/definition/tool.ts"
 import type { ModelRequest } from "../../src/agent/model.ts"
 import { offlineModel } from "../../src/models/offline/model.ts"
 import { workspaceAgent } from "../../src/packs/workspace/agent.ts"
@@ -56,7 +57,7 @@ describe.each(anyDatabase)("the workspace's router in the loop on $name", ({ cre
     await using place = await create()
     const { profiles = [], route } = agent
     const fakes = tools.filter(({ name, effect }) => effect === "read" && name !== "more_tools")
-    const quiet = fakes.map((tool) => ({ ...tool, run: () => ({ status: "ok", text: "Found 2." }) as const }))
+    const quiet = fakes.map((tool) => ({ ...tool, run: () => answer("Found 2.") }))
     const shown = profiles.map((profile) => ({
       ...profile,
       tools: profile.tools.filter((name) => quiet.some((tool) => tool.name === name)),

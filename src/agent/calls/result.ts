@@ -10,7 +10,7 @@ import { modelForTool } from "./model-for-tool.ts"
 import { didYouMean } from "./near-name.ts"
 import { readInput } from "./read-input.ts"
 import { zoneOf } from "../ask/person-context.ts"
-import type { Answer, CallContext, Tool } from "../definition/tool.ts"
+import { type Answer, type CallContext, isAnswer, type Tool } from "../definition/tool.ts"
 import { parseWithoutSecrets, withoutSecrets } from "./without-secrets.ts"
 
 const MAX_OUTPUT = 50_000
@@ -112,12 +112,6 @@ export function answered(
     ...(answer.data === undefined ? {} : { data: boundedData(answer.data, secrets) }),
     ...(state ? { state } : {}),
   }
-}
-
-/** Tools are other people's code: their types are a promise, not a proof. */
-export function isAnswer(answer: unknown): answer is Answer {
-  const { status, text } = (answer ?? {}) as Partial<Record<keyof Answer, unknown>>
-  return typeof text === "string" && (status === "ok" || status === "error")
 }
 
 /** The result a throw becomes: the model learns what happened, the run goes on. */

@@ -90,18 +90,22 @@ function lastIndexOfWords(passage: Folded, piece: string, first: number, end: nu
 
 /**
  * Where a piece stands between two places in whole words. Each character is looked at once, by what the piece repeats of
- * its own beginning: `indexOf` compares a run of one letter anew from each of them.
+ * its own beginning: `indexOf` compares a run of one letter anew from each of them, and looks for the first one only.
  */
 function* placesOf(
   passage: Folded,
   piece: string,
   { from, end }: { readonly from: number; readonly end: number },
 ): Generator<number, undefined> {
+  const { text } = passage
   const repeats = repeatsOf(piece)
   let length = 0
   for (let at = from; at < end; at++) {
-    while (length > 0 && (length === piece.length || passage.text[at] !== piece[length])) length = repeats[length - 1]!
-    if (passage.text[at] === piece[length]) length++
+    if (length === 0) at = text.indexOf(piece[0] as string, at)
+    if (at < 0 || at >= end) return undefined
+    const unit = text.charCodeAt(at)
+    while (length > 0 && (length === piece.length || unit !== piece.charCodeAt(length))) length = repeats[length - 1]!
+    if (unit === piece.charCodeAt(length)) length++
     const start = at + 1 - piece.length
     if (length === piece.length && !isInside(passage, start) && !isInside(passage, at + 1)) yield start
   }
@@ -113,8 +117,9 @@ function repeatsOf(piece: string): Int32Array {
   const repeats = new Int32Array(piece.length)
   let length = 0
   for (let at = 1; at < piece.length; at++) {
-    while (length > 0 && piece[at] !== piece[length]) length = repeats[length - 1]!
-    if (piece[at] === piece[length]) length++
+    const unit = piece.charCodeAt(at)
+    while (length > 0 && unit !== piece.charCodeAt(length)) length = repeats[length - 1]!
+    if (unit === piece.charCodeAt(length)) length++
     repeats[at] = length
   }
   return repeats
@@ -138,7 +143,7 @@ export function fold(from: string): Folded {
   const units: string[] = []
   const at: number[] = []
   for (let index = 0; index < from.length; index++) {
-    for (const unit of plain(from[index] as string)) {
+    for (const unit of ASCII[from.charCodeAt(index)] ?? plain(from[index] as string)) {
       if (unit === " " && (units.length === 0 || units.at(-1) === " ")) continue
       units.push(unit)
       at.push(index)
@@ -159,3 +164,6 @@ function plain(character: string): string {
   if (/[*_`\u00AD\u200B-\u200D\u2060]/.test(character)) return ""
   return character.normalize("NFKC").toLowerCase()
 }
+
+/** Most of what is folded is this, and an expression for each character of a passage is most of the work. */
+const ASCII: readonly string[] = Array.from({ length: 128 }, (_, unit) => plain(String.fromCharCode(unit)))

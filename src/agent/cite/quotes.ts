@@ -114,6 +114,7 @@ export function groupsOf(
   markers: readonly Marker[],
   { words, isSource }: { readonly words: string; readonly isSource: (marker: string) => boolean },
 ): (number | undefined)[] {
+  const lineAt = linesOf(words)
   let next = 0
   return quotes.map(({ start, end }) => {
     while (next < markers.length && markers[next]!.start < start) next++
@@ -122,23 +123,36 @@ export function groupsOf(
     for (; behind < markers.length && markers[behind]!.start < end; behind++)
       if (isSource(markers[behind]!.marker)) return markers[behind]!.group
     const after = markers[behind]
-    if (after && !words.slice(end, after.start).includes("\n")) return after.group
-    if (before && !words.slice(before.end, start).includes("\n")) return before.group
+    if (after && lineAt(after.start) <= lineAt(end)) return after.group
+    if (before && lineAt(start) <= lineAt(before.end)) return before.group
     return (after ?? before)?.group
   })
 }
 
+/** Tells on which line a place is. Many quotes may be far from one marker: what lies between is not read for each of them. */
+function linesOf(words: string): (place: number) => number {
+  const breaks: number[] = []
+  for (let at = words.indexOf("\n"); at >= 0; at = words.indexOf("\n", at + 1)) breaks.push(at)
+  return (place) => firstFrom(breaks, (at) => at >= place)
+}
+
 /** Those that share something with a stretch. They stand in order, and none overlaps another. */
 export function between(quotes: readonly Quote[], start: number, end: number): readonly Quote[] {
-  let [low, high] = [0, quotes.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (quotes[middle]!.end <= start) low = middle + 1
-    else high = middle
-  }
+  const low = firstFrom(quotes, (quote) => quote.end > start)
   let last = low
   while (last < quotes.length && quotes[last]!.start < end) last++
   return quotes.slice(low, last)
+}
+
+/** Where in a list that is ordered something begins to hold, or its length. */
+function firstFrom<Item>(list: readonly Item[], holds: (item: Item) => boolean): number {
+  let [low, high] = [0, list.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (holds(list[middle] as Item)) high = middle
+    else low = middle + 1
+  }
+  return low
 }
 
 export function apartFrom(others: readonly Quote[]): (quote: Quote) => boolean {

@@ -1,20 +1,24 @@
 import { describe, expect, test } from "vitest"
 import type { Source } from "../../protocol/conversation/stages.ts"
+import { isLong } from "../../../test/support/sizes.ts"
 import { countWork } from "../../../test/support/worked.ts"
 import { cite, unmarked } from "./cite.ts"
 import { createWork } from "./work-limit.ts"
 
-const MEGABYTE = 1_000_000
+/** A reply may have a megabyte. A quarter shows as well whether the work is bounded: without it, each takes minutes. */
+const LENGTH = isLong ? 1_000_000 : 250_000
+/** Milliseconds. */
+const MOST_WORK = LENGTH / 100
 const passage = (n: number) => `Passage ${n} says so. ${`The word${n} of a long passage, and more of it. `.repeat(200)}`
 const many = new Map<string, Source>(
   Array.from({ length: 300 }, (_, n) => [String(n + 1), { id: `psg_${n}`, title: `Paper ${n}`, passage: passage(n) }]),
 )
 const same = new Map<string, Source>([["1", { id: "psg_1", title: "a", passage: "a".repeat(20_000) }]])
 const all = [...many.keys()].map((number) => `[${number}]`).join("")
-const fill = (text: string, rest = "") => text.repeat(Math.floor((MEGABYTE - rest.length) / text.length)) + rest
+const fill = (text: string, rest = "") => text.repeat(Math.floor((LENGTH - rest.length) / text.length)) + rest
 const made = (n: number) => `"what ${n} nobody has said" `
 
-describe("a reply of a megabyte is read with bounded work", () => {
+describe("a long reply is read with bounded work", () => {
   test.each<[string, string, ReadonlyMap<string, Source>]>([
     ["quotes before all markers", fill(made(1), all), many],
     ["quotes in pieces", fill('"nobody has said … what nobody has … ever said at all" ', all), many],
@@ -23,23 +27,23 @@ describe("a reply of a megabyte is read with bounded work", () => {
     ["block quotes", fill("> nobody has ever said so at all\n", `> so ${all}`), many],
     ["italics", fill("They say *nobody has ever said so at all* ", all), many],
     ["numbers before all markers", fill("177 ", all), many],
-    ["numbers and one marker again and again", `${"177 ".repeat(100_000)}${"[1]a".repeat(100_000)}`, many],
-    ["a long quote and its marker again and again", `"${"b".repeat(500_000)}" ${"[1]".repeat(160_000)}`, many],
+    ["numbers and one marker again and again", `${"177 ".repeat(LENGTH / 10)}${"[1]a".repeat(LENGTH / 10)}`, many],
+    ["a long quote and its marker again and again", `"${"b".repeat(LENGTH / 2)}" ${"[1]".repeat(LENGTH / 6)}`, many],
     ["quotes that nearly stand there", fill(`"b${"a".repeat(9_000)}" [1] `), same],
     ["quotes that stand inside a word everywhere", fill(`"${"a".repeat(9_000)}" [1] `), same],
   ])("%s", (_, text, sources) => {
     const worked = countWork()
     const found = cite(text, sources)
     unmarked(text, sources)
-    expect(worked()).toBeLessThan(10_000)
-    expect(JSON.stringify(found).length).toBeLessThan(20 * MEGABYTE)
+    expect(worked()).toBeLessThan(MOST_WORK)
+    expect(JSON.stringify(found).length).toBeLessThan(20_000_000)
   })
 
   test("also where none of the quotes has a marker", () => {
     const worked = countWork()
     unmarked(fill('They say "honey cures every wound in a single day". '), many)
     unmarked(fill("They say:\n\n> honey cures every wound in a single day\n\n"), many)
-    expect(worked()).toBeLessThan(10_000)
+    expect(worked()).toBeLessThan(MOST_WORK)
   })
 })
 

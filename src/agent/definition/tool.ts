@@ -6,9 +6,15 @@ import type { Model, ToolDeclaration } from "../model.ts"
 import type { Phrase } from "./phrases.ts"
 import { type Schema, toJsonSchema } from "./schema.ts"
 
-/** What a tool answers. An `error` is an answer too: it tells the model what to do next. */
+/** In the registry of symbols, so that two copies of this program in one process know each other's answers. */
+const MADE_HERE: unique symbol = Symbol.for("pawl.answer")
+
+/** What a tool answers, as `answer` or `failed` makes it. An `error` is an answer too: it tells the model what to do next. */
 export interface Answer {
+  /** No JSON has it, so nothing that a tool merely passes on is taken for an answer: that could write the state. */
+  readonly [MADE_HERE]: true
   readonly status: "ok" | "error"
+  /** What the model is told. */
   readonly text: string
   /** For programs and views; never shown to the model. */
   readonly data?: unknown
@@ -23,15 +29,24 @@ export interface Answer {
 type Extra = Pick<Answer, "data" | "state" | "change" | "brings">
 
 export const answer = (text: string, extra: Extra = {}): Answer => ({
+  [MADE_HERE]: true,
   status: "ok",
   text,
   ...extra,
 })
 export const failed = (text: string, extra: Extra = {}): Answer => ({
+  [MADE_HERE]: true,
   status: "error",
   text,
   ...extra,
 })
+
+/** Tools are other people's code: their types are a promise, not a proof. */
+export function isAnswer(value: unknown): value is Answer {
+  if (typeof value !== "object" || value === null) return false
+  const { status, text, [MADE_HERE]: made } = value as Partial<Record<keyof Answer, unknown>>
+  return made === true && typeof text === "string" && (status === "ok" || status === "error")
+}
 
 /** What a tool is told about the call it serves. */
 export interface CallContext {

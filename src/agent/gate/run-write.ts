@@ -1,14 +1,14 @@
 import { hasCode } from "../../protocol/errors.ts"
 import { mendText } from "../../protocol/text.ts"
 import { toolEnd } from "../accept.ts"
-import { answered, checkCall, contextFor, isAnswer, secondsFor, threw, TOOL_SECONDS } from "../calls/result.ts"
+import { answered, checkCall, contextFor, secondsFor, threw, TOOL_SECONDS } from "../calls/result.ts"
 import type { Call } from "../conversation.ts"
 import { effectOf } from "../calls/effect.ts"
 import { isDenied } from "./policy.ts"
 import { proposalHash } from "./proposal-hash.ts"
 import { record, type Work } from "../record.ts"
 import { runTool } from "../calls/run-read.ts"
-import type { Answer, WriteOutcome, Tool } from "../definition/tool.ts"
+import { type Answer, isAnswer, type WriteOutcome, type Tool } from "../definition/tool.ts"
 import { withTimeLimit } from "../concurrency/time-limit.ts"
 
 /** A write that was told to stop is not torn: it gets this long to end by itself. */

@@ -1,10 +1,10 @@
 import { join, resolve } from "node:path"
 import type { ReadStream, WriteStream } from "node:tty"
-import type { Log } from "../../agent/ports.ts"
 import type { Mode } from "../../protocol/schema.ts"
 import { drawFirstPrompt } from "../../terminal/screen/first-prompt.ts"
 import type { StartChoices, TerminalServer } from "../../terminal/terminal-server.ts"
 import { CommandError, readFlags } from "../process/command.ts"
+import { silentLog } from "../../agent/silent-log.ts"
 
 export const help = `Usage: pawl chat [flags]
 
@@ -83,7 +83,7 @@ async function reach({ dir, server, token }: Where): Promise<TerminalServer> {
   forgetSecrets(config.secrets)
   const recent = new RecentSecrets(config.secrets)
   const folder = resolve(dir ?? ".")
-  const place = await openClient(config, { log: SILENT, recent, dir: folder, server })
+  const place = await openClient(config, { log: silentLog, recent, dir: folder, server })
   const { client, newest, takeUp, beginsWith } = place
   return {
     client,
@@ -100,4 +100,3 @@ async function reach({ dir, server, token }: Where): Promise<TerminalServer> {
 }
 
 /** The screen is the person's: what goes wrong in a run is part of the conversation. */
-const SILENT: Log = { info() {}, warn() {}, error() {} }

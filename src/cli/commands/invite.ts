@@ -2,7 +2,8 @@ import { usualScopes } from "../../protocol/scopes.ts"
 import { CommandError, readFlags } from "../process/command.ts"
 import { readConfig } from "../settings/config.ts"
 import { openConfiguredStore } from "../../compose/open-store.ts"
-import { baseUrl, toLink, toUrl } from "../settings/server-url.ts"
+import { baseUrl, toLink } from "../../compose/server-url.ts"
+import { toUrl } from "../settings/server-flag.ts"
 import { warn } from "../settings/warn.ts"
 
 export const help = `Usage: pawl invite --user NAME [--admin] [--server URL]

@@ -6,7 +6,7 @@ import type { Listening } from "../../server/listen.ts"
 import { CommandError } from "../process/command.ts"
 import { userName } from "../process/user-name.ts"
 import type { Config } from "../settings/config.ts"
-import { baseUrl, toLink } from "../settings/server-url.ts"
+import { baseUrl, toLink } from "../../compose/server-url.ts"
 
 /** How long answers under way may take once the server was told to stop. */
 const GRACE_MS = 5000

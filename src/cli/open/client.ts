@@ -6,7 +6,7 @@ import { CommandError } from "../process/command.ts"
 import type { Config } from "../settings/config.ts"
 import { openFilesDevice } from "./files-device.ts"
 import { FolderConversations } from "./folder-conversations.ts"
-import { toUrl } from "../settings/server-url.ts"
+import { toUrl } from "../settings/server-flag.ts"
 import { type InProcess, openEmbedded, openInProcess } from "./embedded.ts"
 
 export interface ClientPlace extends AsyncDisposable {

@@ -14,11 +14,10 @@ import { CommandError } from "../process/command.ts"
 import { userName } from "../process/user-name.ts"
 import type { Config } from "../settings/config.ts"
 import { FolderConversations } from "./folder-conversations.ts"
+import { silentLog } from "../../agent/silent-log.ts"
 
 /** How often conversations of this folder are looked for that a dead process has left behind. */
 const SWEEP_MS = 1000
-const NO_LOG: Log = { info() {}, warn() {}, error() {} }
-
 export interface EmbeddedOptions extends Pick<Replaced, "recent"> {
   /** The folder that is worked in. */
   readonly dir: string
@@ -61,7 +60,7 @@ interface InProcessOptions extends Omit<EmbeddedOptions, "dir"> {
 export async function openInProcess(config: Config, options: InProcessOptions = {}): Promise<InProcess> {
   const { recent, folder, begun } = options
   // That somebody asks a server of their own is no news to them.
-  const log: Log = { ...(options.log ?? NO_LOG), info() {} }
+  const log: Log = { ...(options.log ?? silentLog), info() {} }
   const ours = new Set<ConversationId>()
   const secret = randomBytes(24).toString("base64url")
   await using opening = new AsyncDisposableStack()

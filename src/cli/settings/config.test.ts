@@ -1,4 +1,5 @@
 import { resolve } from "node:path"
+import pg from "pg"
 import { describe, expect, test } from "vitest"
 import { RecentSecrets } from "../../models/providers/recent-secrets.ts"
 import { readConfig } from "./config.ts"
@@ -257,6 +258,19 @@ test("the log is JSON or plain, or off, from a level on, and hides what looks li
   expect(lines).toHaveLength(2)
 })
 
+test("the password of the database may stand beside its address, in any letters, and none is ever printed", () => {
+  const PGPASSWORD = "a/b#c?d%e@f"
+  const { databaseUrl, secrets } = readConfig({ DATABASE_URL: "postgres://pawl@database/pawl", PGPASSWORD })
+  expect(new pg.Client({ connectionString: databaseUrl })).toMatchObject({ host: "database", password: PGPASSWORD })
+  expect(secrets).toContain(PGPASSWORD)
+  const both = readConfig({ DATABASE_URL: "postgres://pawl:own@database/pawl", PGPASSWORD })
+  expect(both.databaseUrl).toBe("postgres://pawl:own@database/pawl")
+  const asked = readConfig({ DATABASE_URL: "postgres://pawl@database/pawl?password=hunter%32" })
+  expect(asked.secrets).toEqual(expect.arrayContaining(["hunter%32", "hunter2"]))
+  const search = readConfig({ PAWL_WEB_SEARCH: "searxng:https://ada:hush-hush@s.example/x" })
+  expect(search.secrets).toContain("hush-hush")
+})
+
 test("who searches the web is one of several, and a key is never printed", () => {
   const read = (PAWL_WEB_SEARCH: string) => readConfig({ PAWL_WEB_SEARCH }).webSearch
   expect(read("off")).toEqual({ provider: "off" })
@@ -297,5 +311,7 @@ describe("the proxies of this machine", () => {
 
 test("whoever sets nothing has the server of whoever was given nothing to set", () => {
   const { commandEnvironment: _, ...usual } = settingsIn("/data")
-  expect(readConfig({ PAWL_DATA: "/data" })).toMatchObject(usual)
+  // What only the commands ask for, and what the machine is like.
+  const { commandEnvironment, port, token, log, warnings, ...read } = readConfig({ PAWL_DATA: "/data" })
+  expect(read).toEqual(usual)
 })

@@ -10,7 +10,7 @@ import { CommandError } from "../process/command.ts"
 import type { LogSettings } from "../process/log.ts"
 import type { Reflow } from "../../terminal/terminal-server.ts"
 import { toJwtSettings } from "./jwt.ts"
-import { type Environment, idleSettings, readSettings, secretsOf } from "./setting.ts"
+import { type Environment, idleSettings, itsPassword, readSettings, secretsOf } from "./setting.ts"
 import { settingTable, type Values } from "./table.ts"
 
 /** The settings of a server, and what concerns only the process that read them. */
@@ -33,7 +33,7 @@ export function readConfig(environment: Environment = process.env, flags: Enviro
     host: values.PAWL_HOST,
     port: values.PAWL_PORT,
     dataFolder,
-    databaseUrl: values.DATABASE_URL ?? `file:${join(dataFolder, "pawl.db")}`,
+    databaseUrl: databaseUrl(values) ?? `file:${join(dataFolder, "pawl.db")}`,
     durability: values.PAWL_DURABILITY,
     publicUrl: values.PAWL_PUBLIC_URL,
     allowedOrigins: values.PAWL_ALLOWED_ORIGINS,
@@ -97,6 +97,14 @@ function aboutKeys(config: Pick<Config, "databaseUrl" | "masterKey" | "previousM
   return [
     "MASTER_ENCRYPTION_KEY is not set: secrets are under the key in the data folder (PAWL_DATA), and other nodes of this database need the same one.",
   ]
+}
+
+/** With the password that stands beside it, where it has none of its own. */
+function databaseUrl({ DATABASE_URL: text, PGPASSWORD: password }: Values): string | undefined {
+  const url = text && password ? URL.parse(text) : undefined
+  if (!url || !password || itsPassword(url.href).length > 0) return text
+  // Whole, not by setting `url.password`: that leaves a % as it is, and it would be read as the start of a letter.
+  return url.href.replace(/^(\w+:\/\/[^@/?#]*)@/, (_, user: string) => `${user}:${encodeURIComponent(password)}@`)
 }
 
 function ceilings({ PAWL_DAILY_LIMIT_USD: dailyUsd, PAWL_RUN_LIMIT_USD: runUsd }: Values): Ceilings {

@@ -33,12 +33,18 @@ export const theWhole = (text: string): readonly string[] => [text]
 
 /** Of an address only the password is secret, as it stands there and as it is meant; the rest is worth reading in a log. */
 export function itsPassword(text: string): readonly string[] {
-  const password = (URL.parse(text) ?? URL.parse(`http://${text}`))?.password
-  if (!password) return []
+  const url = URL.parse(text) ?? URL.parse(`http://${text}`)
+  // PostgreSQL takes it from behind the question mark, too.
+  const asked = [...(url?.search ?? "").matchAll(/[?&]password=([^&]*)/gi)].map(([, password = ""]) => password)
+  const all = [url?.password ?? "", ...asked].filter((password) => password !== "")
+  return [...new Set(all.flatMap((password) => [password, decoded(password)]))]
+}
+
+function decoded(text: string): string {
   try {
-    return [...new Set([password, decodeURIComponent(password)])]
+    return decodeURIComponent(text)
   } catch {
-    return [password]
+    return text
   }
 }
 

@@ -49,6 +49,10 @@ const data = {
     usuallyInWords: "SQLite, `pawl.db` in `PAWL_DATA`",
     secretsIn: itsPassword,
   }),
+  PGPASSWORD: setting(anyText, {
+    says: "The password for `DATABASE_URL` where that holds none: here every letter stands for itself.",
+    secretsIn: theWhole,
+  }),
   PAWL_DURABILITY: setting(oneOf(["full", "normal"]), {
     says: "`full`: what was acknowledged survives a loss of power. `normal`: it survives the death of the process.",
     usually: "full",
@@ -139,7 +143,10 @@ const outside = {
     says: "Who searches the web for agents.",
     usually: { provider: "duckduckgo" },
     usuallyInWords: "`duckduckgo`, which needs no key",
-    secretsIn: (text) => [/^(?:brave|tavily):(.+)$/.exec(text)?.[1] ?? ""],
+    secretsIn: (text) => {
+      const [, provider, rest = ""] = /^(\w+):(.+)$/.exec(text) ?? []
+      return provider === "brave" || provider === "tavily" ? [rest] : itsPassword(rest)
+    },
   }),
   PAWL_ALLOW_PRIVATE_HOSTS: setting(
     onOffOr(listOfItems((item) => /^[\w.:-]{1,255}$/.test(item), "names and addresses split by commas")),

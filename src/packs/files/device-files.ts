@@ -1,7 +1,15 @@
 import { z } from "zod"
 import { type Agent, defineAgent } from "../../agent/definition/agent.ts"
 import type { DeviceCalls, DevicePlace } from "../../agent/devices.ts"
-import { type Answer, type CallContext, defineTool, type Preview, type Tool } from "../../agent/definition/tool.ts"
+import {
+  answer,
+  type Answer,
+  type CallContext,
+  defineTool,
+  failed,
+  type Preview,
+  type Tool,
+} from "../../agent/definition/tool.ts"
 import { failure } from "../../protocol/errors.ts"
 import { ActionClass, Diff } from "../../protocol/proposals/proposal.ts"
 import type { CallOutcome } from "../../protocol/socket.ts"
@@ -95,12 +103,11 @@ const Answered = z.object({
 
 function toAnswer({ row }: CallOutcome): Answer {
   const { text, data: told } = Answered.parse(row)
-  return {
-    status: told?.status ?? "ok",
-    text,
+  const make = told?.status === "error" ? failed : answer
+  return make(text, {
     ...(told?.data === undefined ? {} : { data: told.data }),
     ...(told?.change ? { change: told.change } : {}),
-  }
+  })
 }
 
 function placeOf({ user, conversation, deviceId, site }: CallContext): DevicePlace {

@@ -64,7 +64,8 @@ export function readQuery<Schema extends z.ZodType>(c: Context, schema: Schema):
   return check(schema, Object.fromEntries(given))
 }
 
-function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
+/** What a schema reads of a value; what does not fit is refused with where and why. */
+export function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
   const problems = parsed.error.issues.slice(0, 5).map(({ path, message }) => {

@@ -1,3 +1,4 @@
+import { type CallEvents, isAboutCalls } from "../../protocol/calls/follow-calls.ts"
 import type { EventType, JournalEvent } from "../../protocol/events.ts"
 import type { FeedFrame } from "../../protocol/frames.ts"
 import type { ConversationId, UserId } from "../../protocol/ids.ts"
@@ -7,20 +8,21 @@ import type { FrameSource, WaitingSource } from "./event-stream.ts"
 import { nameModel, nameModels } from "../conversation/named-models.ts"
 import type { StreamPorts } from "./ports.ts"
 
-/** Rows that change what a list of conversations or an inbox shows. */
-const SHOWN: ReadonlySet<string> = new Set<EventType>([
-  "conversation_started",
-  "settings",
-  "run_started",
-  "run_ended",
-  "awaiting_confirmation",
-  "proposal",
-  "decision",
-  "in_doubt",
-  "resolution",
-  "late_result",
-  "tool_end",
-])
+/** Rows that change what a list of conversations or an inbox shows: the compiler asks about each that is not about calls. */
+const SHOWN: Readonly<Record<Exclude<EventType, keyof CallEvents>, boolean>> = {
+  conversation_started: true,
+  settings: true,
+  run_started: true,
+  run_ended: true,
+  message: false,
+  step: false,
+  restarted: false,
+  history_cut: false,
+}
+
+/** What is about calls changes a proposal; only the start of a call leaves it as it was. */
+const isShown = (event: JournalEvent): boolean =>
+  isAboutCalls(event) ? event.type !== "tool_start" : SHOWN[event.type]
 const NEWEST = { limit: 50 }
 /** Of what waits, of what is in doubt, and of what expired unseen. */
 const MAX_PROPOSALS = 200
@@ -80,7 +82,7 @@ export class Feed implements FrameSource<FeedFrame>, WaitingSource<FeedFrame> {
   }
 
   #hear(id: ConversationId, events: readonly JournalEvent[]): void {
-    if (events.length > 0 && !events.some(({ type }) => SHOWN.has(type))) return
+    if (events.length > 0 && !events.some(isShown)) return
     this.#changed.add(id)
     this.#everything ||= this.#changed.size > MAX_CHANGED
     this.#stir()

@@ -6,6 +6,8 @@ import type { JournalEvent, UnknownEvent } from "../../protocol/events.ts"
 import type { ConversationId } from "../../protocol/ids.ts"
 import type { FrameSource, WaitingSource } from "./event-stream.ts"
 import { type AnyFrame, FrameMaker, wholeUnits } from "./frame-maker.ts"
+import { JournalPages } from "./journal-pages.ts"
+import { rowsLength } from "./rows-length.ts"
 
 export interface SubscriptionTarget {
   readonly id: ConversationId
@@ -18,17 +20,14 @@ export interface SubscriptionTarget {
 }
 
 interface Source {
-  readonly journal: Pick<Journal, "read">
+  readonly journal: Pick<Journal, "readPage">
   readonly bus: Pick<Bus, "subscribe" | "soFar">
   readonly clock: Pick<Clock, "alarm">
 }
 
-/** Rows are read so many at a time, fewer where they are long: a watcher that does not read on holds what was read. */
-const PAGES = { first: 8, most: 64 }
-const MAX_PAGE_TEXT = 256 * 1024
 /** Rows that may wait in memory for a watcher; a slower one reads them from the journal when it is ready. */
 const MAX_WAITING = 64
-const MAX_WAITING_ROW_TEXT = 512 * 1024
+const MAX_WAITING_LENGTH = 512 * 1024
 const MAX_WAITING_TEXT = 64 * 1024
 /** Text that follows text waits for the next picture on a screen: a model may be faster than anyone can see. */
 const PACE_MS = 16
@@ -51,7 +50,7 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
   #offset: number
   /** Rows that came since the last pull, and text of the open reply that starts at `#textStart`. */
   #rows: readonly (JournalEvent | UnknownEvent)[] = NO_ROWS
-  #rowText = 0
+  #rowsLength = 0
   #text = ""
   #textAt: Cursor = START
   /** The journal has to be read: at first, and whenever something came too fast or not in order. */
@@ -59,7 +58,8 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
   #primed = false
   #closed = false
   #wake: (() => void) | undefined
-  #page = PAGES.first
+  /** Only while it catches up. */
+  #pages: JournalPages | undefined
   /** Takes the alarm back that ends the pause after text was shown. */
   #pausing: (() => void) | undefined
 
@@ -108,7 +108,7 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
     if (this.#behind) return this.#readOn()
     const rows = this.#rows
     this.#rows = NO_ROWS
-    this.#rowText = 0
+    this.#rowsLength = 0
     return rows.length > 0 ? this.#show(rows) : this.#showText()
   }
 
@@ -116,8 +116,14 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
   async #prime(): Promise<AnyFrame[]> {
     this.#primed = true
     if (this.#runStart === 0) return []
-    const rows = await this.#source.journal.read(this.#id, { after: this.#runStart - 1, upTo: this.#position })
-    const last = rows.map((row) => this.#frames.rows(row, 0)).at(-1) ?? []
+    let last: AnyFrame[] = []
+    const pages = new JournalPages(this.#source.journal, this.#id)
+    for (let [after, more] = [this.#runStart - 1, true]; more && !this.#closed;) {
+      const page = await pages.read({ after, upTo: this.#position })
+      for (const row of page.events) last = this.#frames.rows(row, 0)
+      after = page.events.at(-1)?.position ?? after
+      more = page.more && after < this.#position
+    }
     return this.#cutOff && this.#offset === 0 && last.some(isEnd)
       ? last.filter(({ type }) => type === "usage" || isEnd({ type }))
       : []
@@ -125,15 +131,14 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
 
   async #readOn(): Promise<AnyFrame[]> {
     this.#behind = false // what comes while we read is kept, and left out below where it was read too
-    const limit = this.#page
-    const read = await this.#source.journal.read(this.#id, { after: this.#position, limit })
-    const rows = within(read)
-    const frames = this.#show(rows)
-    this.#page = nextPage(limit, read)
-    if (read.length === limit || rows.length < read.length) {
+    this.#pages ??= new JournalPages(this.#source.journal, this.#id)
+    const { events, more } = await this.#pages.read({ after: this.#position })
+    const frames = this.#show(events)
+    if (more) {
       this.#behind = true
       return frames
     }
+    this.#pages = undefined
     const open = await this.#source.bus.soFar(this.#id)
     if (open?.position === this.#position) frames.push(...this.#moreText(open.text, 0))
     return frames
@@ -200,8 +205,8 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
 
   #hearRows(rows: readonly JournalEvent[]): void {
     this.#text = "" // the row that ends a reply holds all of its text
-    for (const row of rows) this.#rowText += textLength(row)
-    if (this.#rows.length + rows.length > MAX_WAITING || this.#rowText > MAX_WAITING_ROW_TEXT) this.#fallBehind()
+    this.#rowsLength += rowsLength(rows)
+    if (this.#rows.length + rows.length > MAX_WAITING || this.#rowsLength > MAX_WAITING_LENGTH) this.#fallBehind()
     else this.#rows = this.#rows === NO_ROWS ? rows : [...this.#rows, ...rows]
   }
 
@@ -218,7 +223,7 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
 
   #fallBehind(): void {
     this.#rows = NO_ROWS
-    this.#rowText = 0
+    this.#rowsLength = 0
     this.#text = ""
     this.#behind = true
   }
@@ -228,28 +233,6 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
     if (this.#wake) setImmediate(this.#wake)
     this.#wake = undefined
   }
-}
-
-/** The first of them that are not too long together, at least one. */
-function within<Row extends JournalEvent | UnknownEvent>(rows: readonly Row[]): readonly Row[] {
-  let text = 0
-  const end = rows.findIndex((row) => (text += textLength(row as JournalEvent)) > MAX_PAGE_TEXT)
-  return end < 0 ? rows : rows.slice(0, Math.max(1, end))
-}
-
-/** How many rows to read next, so that a page has about the intended amount of text, judged by the rows just read. */
-function nextPage(limit: number, rows: readonly (JournalEvent | UnknownEvent)[]): number {
-  const text = rows.reduce((sum, row) => sum + textLength(row as JournalEvent), 0)
-  const fitting = text === 0 ? PAGES.most : Math.floor((rows.length * MAX_PAGE_TEXT) / text)
-  return Math.max(1, Math.min(PAGES.most, 2 * limit, fitting))
-}
-
-/** Of the rows that can be long. */
-function textLength(row: JournalEvent): number {
-  // A newer version's may be made otherwise.
-  if (row.type === "tool_end") return row.text?.length ?? 0
-  if (row.type !== "message" || !row.parts) return 0
-  return row.parts.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : 0), 0)
 }
 
 export const isEnd = ({ type }: Pick<AnyFrame, "type">): boolean => type === "done" || type === "error"

@@ -1,3 +1,4 @@
+import type { EventPage } from "../../agent/journal.ts"
 import { EVENT_VERSION } from "../../protocol/event-version.ts"
 import type { JournalEvent, UnknownEvent } from "../../protocol/events.ts"
 import type { CallPart, Finish, Part } from "../../protocol/conversation/message.ts"
@@ -153,6 +154,21 @@ export function toEvent(row: EventRow): JournalEvent | UnknownEvent {
     default:
       return { type, version, position, at, ...whole(type, rest) } as JournalEvent
   }
+}
+
+/** As many of the rows as there is room for, at least one. The others are not parsed. */
+export function toPage(rows: readonly EventRow[], maxLength: number): EventPage {
+  let [length, fitting] = [0, 0]
+  for (const row of rows) {
+    length += lengthOf(row)
+    if (length <= maxLength) fitting++
+  }
+  return { events: rows.slice(0, Math.max(1, fitting)).map(toEvent), found: rows.length, length }
+}
+
+/** Of all that can be long: whatever an event holds stands in one of these. */
+function lengthOf([, , , , , , , content, toolCalls, , body]: EventRow): number {
+  return (content?.length ?? 0) + (toolCalls?.length ?? 0) + (body?.length ?? 0)
 }
 
 const NOTHING: Record<string, unknown> = {}

@@ -4,17 +4,9 @@ import type { Engine } from "./engine.ts"
 import { EVENTS, EVENTS_TO_FOLD, type EventRow } from "./event-rows.ts"
 import type { Words } from "./schema-words.ts"
 import type { InboxAppend, Commit, Operation, OperationOutcome, Statements } from "./operations.ts"
+import { toQuery } from "./numbered.ts"
 import { postgresFullText } from "./postgres-full-text.ts"
-import {
-  appendToInbox,
-  commit,
-  decide,
-  holdStill,
-  numbered,
-  runStatements,
-  toQuery,
-  whyRefused,
-} from "./postgres-operations.ts"
+import { appendToInbox, commit, decide, holdStill, runStatements, whyRefused } from "./postgres-operations.ts"
 import { toWriteFailure, toReadFailure } from "./store-failure.ts"
 
 export const postgresWords: Words = {
@@ -152,11 +144,11 @@ export function openPostgres({ url, durability, connections }: PostgresOptions):
       return (await read(toQuery(text, values))).rows as Row[]
     },
     async events(key, { after, upTo, limit }) {
-      const query = { name: "events", text: numbered(EVENTS), values: [key, after, upTo, limit] }
+      const query = { name: "events", ...toQuery(EVENTS, [key, after, upTo, limit]) }
       return (await read({ ...query, rowMode: "array" })).rows as unknown as EventRow[]
     },
     async eventsToFold(key) {
-      const query = { name: "events-to-fold", text: numbered(EVENTS_TO_FOLD), values: [key, key] }
+      const query = { name: "events-to-fold", ...toQuery(EVENTS_TO_FOLD, [key, key]) }
       return (await read({ ...query, rowMode: "array" })).rows as unknown as EventRow[]
     },
     close: () => pool.end(),

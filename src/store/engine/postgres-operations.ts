@@ -1,5 +1,6 @@
 import type { ClientBase } from "pg"
 import { EVENT_COLUMNS, type EventRow } from "./event-rows.ts"
+import { toQuery } from "./numbered.ts"
 import {
   AUDIT_COLUMNS,
   type InboxAppend,
@@ -243,20 +244,6 @@ function joined(statements: readonly Statement[]): Statement[] {
 }
 
 const isDefinition = ({ sql: text, values }: Statement) => values.length === 0 && /^(CREATE|ALTER|DROP) /.test(text)
-
-/** Our statements are written with `?`, those of packs too; PostgreSQL counts its values. Without any there is nothing to count. */
-export function toQuery(text: string, values: readonly unknown[]): { text: string; values: unknown[] } {
-  return { text: values.length > 0 ? numbered(text) : text, values: [...values] }
-}
-
-/** A quoted part, a comment, or the place of a value. What has no end goes to the end, so that no text is looked at twice. */
-const MARKS = /'[^']*'?|"[^"]*"?|--[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/)?|\?/g
-
-/** A `?` that is quoted, or in a comment, is a word and no value. */
-export function numbered(text: string): string {
-  let count = 0
-  return text.replaceAll(MARKS, (found) => (found === "?" ? `$${++count}` : found))
-}
 
 function columns<Row extends readonly unknown[]>(rows: readonly Row[], width: number): unknown[][] {
   return Array.from({ length: width }, (_, column) => rows.map((row) => row[column]))

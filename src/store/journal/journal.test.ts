@@ -5,7 +5,7 @@ import { accept } from "../../agent/accept.ts"
 import { type Conversation, emptyConversation } from "../../agent/conversation.ts"
 import { proposal, staged } from "../../agent/staged.fixture.ts"
 import { replay, stage } from "../../agent/replay.ts"
-import type { NewEvent } from "../../protocol/events.ts"
+import type { JournalEvent, NewEvent } from "../../protocol/events.ts"
 import { type ConversationId, newId, type UserId } from "../../protocol/ids.ts"
 import type { Engine } from "../engine/engine.ts"
 import { bookkeepingOf } from "./bookkeeping.ts"
@@ -65,6 +65,37 @@ describe.each(databases)("the journal on $name", ({ create }) => {
     expect(events.map((event) => ("title" in event ? event.title : ""))).toEqual([null, "one", "two", "three"])
     expect(await otherNode(store.engine).read(conversation.id, { after: 2, limit: 1 })).toMatchObject([{ position: 3 }])
   })
+
+  const text = "x".repeat(1000)
+  const said = { type: "message", seq: 1, role: "user" } as const
+  const ended = { type: "tool_end", callId: newId("call"), seq: 1, status: "ok", ms: 1 } as const
+  test.each<[string, NewEvent]>([
+    ["words", { ...said, id: newId("msg"), parts: [{ type: "text", text }] }],
+    ["call", { ...said, id: newId("msg"), parts: [{ type: "call", id: newId("call"), name: "a", input: { text } }] }],
+    ["result", { ...ended, id: newId("msg"), text }],
+    ["data", { ...ended, id: newId("msg"), text: "1 row", data: { rows: [[text]] } }],
+    ["title", note(text)],
+  ])(
+    "gives a page of what is long by its %s only as much as there is room for, and at least one",
+    async (_by, long) => {
+      await using database = await create()
+      await using store = (await open(database.url)).store
+      const journal = otherNode(store.engine)
+      const conversation = await begin(store, journal)
+      // Placed by hand: a fold would ask what a lone result belongs to.
+      const rows = [2, 3, 4].map((position) => ({ ...long, version: 1, position, at: clock }) as JournalEvent)
+      await journal.append(conversation, rows, NOT_YET)
+      const page = async (after: number, limit: number, maxLength: number) => {
+        const { events, found, length } = await journal.readPage(conversation.id, { after, limit, maxLength })
+        return { positions: events.map(({ position }) => position), found, length: Math.floor(length / 1000) }
+      }
+      expect(await page(1, 9, 2500)).toEqual({ positions: [2, 3], found: 3, length: 3 })
+      expect(await page(1, 9, 10)).toEqual({ positions: [2], found: 3, length: 3 })
+      expect(await page(1, 2, 9000)).toEqual({ positions: [2, 3], found: 2, length: 2 })
+      expect(await page(3, 9, 9000)).toEqual({ positions: [4], found: 1, length: 1 })
+      expect(await page(4, 9, 9000)).toEqual({ positions: [], found: 0, length: 0 })
+    },
+  )
 
   // One also changes the conversation's row, the other only adds to the journal: two statements, one rule.
   test.each<NewEvent>([note("too late"), { type: "step", step: "too late" }])(

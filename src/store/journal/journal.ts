@@ -5,9 +5,11 @@ import type {
   Claimed,
   ClaimOptions,
   Death,
+  EventPage,
   Journal,
   Judgement,
   LeftBehind,
+  PageRange,
   ReadRange,
 } from "../../agent/journal.ts"
 import { replay } from "../../agent/replay.ts"
@@ -18,7 +20,7 @@ import type { ProposalStatus } from "../../protocol/proposals/proposal.ts"
 import { toStorableJson } from "../../protocol/text.ts"
 import { Deaths } from "./deaths.ts"
 import type { Engine } from "../engine/engine.ts"
-import { toEvent } from "../engine/event-rows.ts"
+import { type EventRow, toEvent, toPage } from "../engine/event-rows.ts"
 import { HotConversations } from "./hot-conversations.ts"
 import { readInbox } from "./inbox.ts"
 import { toDeciding, toRowText } from "./mirror-rows.ts"
@@ -169,8 +171,11 @@ export class SqlJournal implements Journal {
   }
 
   async read(id: ConversationId, range: ReadRange = {}): Promise<(JournalEvent | UnknownEvent)[]> {
-    const key = await this.#keyOf(id)
-    return (await this.#engine.events(key, { ...EVERYTHING, ...range })).map(toEvent)
+    return (await this.#rows(id, range)).map(toEvent)
+  }
+
+  async readPage(id: ConversationId, { maxLength, ...range }: PageRange): Promise<EventPage> {
+    return toPage(await this.#rows(id, range), maxLength)
   }
 
   async abandoned(limit: number): Promise<ConversationId[]> {
@@ -198,6 +203,10 @@ export class SqlJournal implements Journal {
     const sql = `SELECT DISTINCT c.id FROM proposal p JOIN conversation c ON c.key = p.conversation
       WHERE p.status IN ('pending', 'applying', 'in_doubt') AND p.status = 'in_doubt' LIMIT ?`
     return (await this.#engine.query<{ id: ConversationId }>(sql, [limit])).map(({ id }) => id)
+  }
+
+  async #rows(id: ConversationId, range: ReadRange): Promise<EventRow[]> {
+    return this.#engine.events(await this.#keyOf(id), { ...EVERYTHING, ...range })
   }
 
   /** After an error the truth is on disk: the fold holds events that may not be there. */

@@ -5,11 +5,16 @@ import type { Engine } from "../engine/engine.ts"
 /** Longer than some texts take on a slow machine; what a killed process had claimed waits for so long. */
 const CLAIMED_MS = 2 * 60_000
 
-/** A table of what waits for vectors, with `person`, `embedder`, `claimed_by` and `claimed_until`. */
+/**
+ * A table of what waits for vectors, with `person`, `embedder`, `at`, `claimed_by` and `claimed_until`, and an index over
+ * embedder, person and time of those that wait.
+ */
 export interface WaitingTable {
   readonly name: string
   /** With the embedder, what a row is known by. */
   readonly key: string
+  /** Whether the primary key begins with the person. Where not, asking for the person leads to an index over all of theirs. */
+  readonly keyHasPerson: boolean
   /** As the index over those that wait has it: otherwise that would not be used. */
   readonly waits: string
   readonly order: string
@@ -36,34 +41,43 @@ export class EmbeddingClaims<Row> {
 
   /** People of whom something waits that nobody is at work on; whose waits longest first. */
   async people(): Promise<UserId[]> {
-    const { name } = this.#table
-    const sql = `SELECT person FROM ${name} WHERE ${this.#free} GROUP BY person ORDER BY min(at), person`
-    return (await this.#engine.query<{ person: UserId }>(sql, [this.#embedder, this.#now()])).map(
-      ({ person }) => person,
-    )
+    const { name, waits } = this.#table
+    // From one person to the next: it is asked again for every few rows, and would each time look through all that wait.
+    const next = `SELECT min(person) FROM ${name} WHERE embedder = ? AND ${waits}`
+    const sql = `WITH RECURSIVE waiting (person) AS (${next} UNION ALL
+        SELECT (${next} AND ${name}.person > waiting.person) FROM waiting WHERE person IS NOT NULL),
+      longest (person, since) AS (SELECT person,
+        (SELECT min(at) FROM ${name} WHERE ${name}.person = waiting.person AND ${this.#free}) FROM waiting)
+      SELECT person FROM longest WHERE since IS NOT NULL ORDER BY since, person`
+    const values = [this.#embedder, this.#embedder, this.#embedder, this.#now()]
+    return (await this.#engine.query<{ person: UserId }>(sql, values)).map(({ person }) => person)
   }
 
   /** What waits of a person's, for whoever asks alone. */
   async claim(person: UserId, limit: number): Promise<Row[]> {
-    const { name, key, order, columns } = this.#table
-    const sql = `UPDATE ${name} SET claimed_by = ?, claimed_until = ? WHERE person = ? AND ${this.#free}
-      AND ${key} IN (SELECT ${key} FROM ${name} WHERE person = ? AND ${this.#free} ORDER BY ${order} LIMIT ?)
-      RETURNING ${columns}`
+    const { name, key, waits, order, columns } = this.#table
     const now = this.#now()
-    const free = [person, this.#embedder, now]
-    const values = [this.#claimer, now + CLAIMED_MS, ...free, ...free, limit]
+    // Chosen beforehand: in one statement PostgreSQL chooses anew for every row that waits. Who was quicker keeps what both have chosen.
+    const choice = `SELECT ${key} AS key FROM ${name} WHERE person = ? AND ${this.#free} ORDER BY ${order} LIMIT ?`
+    const chosen = await this.#engine.query<{ key: string }>(choice, [person, this.#embedder, now, limit])
+    const keys = chosen.map((row) => row.key)
+    if (keys.length === 0) return []
+    const some = this.#some(person, keys)
+    // As a CASE, so that the index over those that wait is not taken for this: it would be looked through for a few of them.
+    const sql = `UPDATE ${name} SET claimed_by = ?, claimed_until = ? WHERE ${some.are} AND claimed_until <= ?
+      AND CASE WHEN ${waits} THEN 1 ELSE 0 END = 1 RETURNING ${columns}`
+    const values = [this.#claimer, now + CLAIMED_MS, ...some.values, now]
     const outcome = await this.#engine.change({ type: "statements", statements: [{ sql, values }] })
     return outcome.ok ? (outcome.rows[0] as unknown as Row[]) : []
   }
 
   /** Gives back what was claimed and is not done: others take it at once, or not before that time. */
   async release(person: UserId, keys: readonly string[], until = 0): Promise<void> {
-    const { name, key } = this.#table
-    const statements = keys.map((each) => ({
-      sql: `UPDATE ${name} SET claimed_by = NULL, claimed_until = ? WHERE person = ? AND ${key} = ? AND embedder = ? AND claimed_by = ?`,
-      values: [until, person, each, this.#embedder, this.#claimer],
-    }))
-    if (statements.length > 0) await this.#engine.change({ type: "statements", statements })
+    if (keys.length === 0) return
+    const some = this.#some(person, keys)
+    const sql = `UPDATE ${this.#table.name} SET claimed_by = NULL, claimed_until = ? WHERE ${some.are} AND claimed_by = ?`
+    const values = [until, ...some.values, this.#claimer]
+    await this.#engine.change({ type: "statements", statements: [{ sql, values }] })
   }
 
   /** Whether somebody is at work on something of theirs. */
@@ -72,6 +86,15 @@ export class EmbeddingClaims<Row> {
     const sql = `SELECT 1 FROM ${name} WHERE embedder = ? AND ${waits} AND person = ?
       AND claimed_by IS NOT NULL AND claimed_until > ? LIMIT 1`
     return (await this.#engine.query(sql, [this.#embedder, person, this.#now()])).length > 0
+  }
+
+  /** Rows by their primary key. */
+  #some(person: UserId, keys: readonly string[]) {
+    const { key, keyHasPerson } = this.#table
+    const among = `${key} IN (${keys.map(() => "?").join(", ")}) AND embedder = ?`
+    return keyHasPerson
+      ? { are: `person = ? AND ${among}`, values: [person, ...keys, this.#embedder] }
+      : { are: among, values: [...keys, this.#embedder] }
   }
 
   get #free(): string {

@@ -44,7 +44,7 @@ const SWEPT = 2000
 const NAMED = 60
 const DAY = 24 * 60 * 60_000
 const TABLE = {
-  ...{ name: "embedding", key: "edition", waits: "embedded < passages", order: "at, edition" },
+  ...{ name: "embedding", key: "edition", keyHasPerson: true, waits: "embedded < passages", order: "at, edition" },
   columns: "person, edition, collection, document, embedded",
 }
 

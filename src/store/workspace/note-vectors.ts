@@ -36,15 +36,13 @@ interface Kept {
 const PAGE = 500
 /** Looked for at a time: each look begins anew. */
 const SWEPT = 2000
-/**
- * Candidates asked of the index beyond those wanted: its order is exact only to a few thousandths, and some rows may be
- * gone.
- */
+/** Candidates asked of the index beyond those wanted: its order is exact to a few thousandths, and some rows may be gone. */
 const SPARE = 30
 const DAY = 24 * 60 * 60_000
 const TABLE = {
-  ...{ name: "note_vector", key: "note", waits: "note_updated_at = -1" },
-  ...{ order: "at DESC, note", columns: "note" },
+  ...{ name: "note_vector", key: "note", keyHasPerson: false, waits: "note_updated_at = -1" },
+  // As the index has them: anything else would sort all that wait for every few of them.
+  ...{ order: "at DESC", columns: "note" },
 }
 
 /** The vectors of everybody's notes, in the database; the indexes that find by them, in memory. */
@@ -191,9 +189,11 @@ export class SqlNoteVectors implements NoteVectors {
   async claim(person: UserId, limit: number): Promise<IndexedNote[]> {
     const claimed = (await this.#claims.claim(person, limit)).map(({ note }) => note)
     const among = claimed.map(() => "?").join(", ")
+    // A CROSS JOIN is one that SQLite takes in this order: the other way round it looks through all notes of the person.
     const sql = `SELECT note.id, note.person, title, content, updated_at, hash
-      FROM note_vector JOIN note ON note.id = note_vector.note
-      WHERE note_vector.note IN (${among}) AND embedder = ? AND note.person = ? ORDER BY at DESC`
+      FROM note_vector CROSS JOIN note
+      WHERE note.id = note_vector.note AND note_vector.note IN (${among}) AND embedder = ? AND note.person = ?
+      ORDER BY at DESC`
     if (claimed.length === 0) return []
     const values = [...claimed, this.#embedder, person]
     const rows = await this.#engine.query<Omit<IndexedNote, "updatedAt"> & { updated_at: number }>(sql, values)
@@ -275,9 +275,9 @@ export class SqlNoteVectors implements NoteVectors {
   async #read(person: UserId, ids: readonly string[]) {
     const rows = await Promise.all(
       inPortions(ids).map((some) => {
-        // Whose it is, is asked of the note only: of its vector too, SQLite would look through all of the person's.
-        const sql = `SELECT note.id, content, vector FROM note_vector JOIN note ON note.id = note_vector.note
-          WHERE note_vector.note IN (${some.map(() => "?").join(", ")}) AND embedder = ? AND note.person = ?`
+        // Whose it is, is asked of the note only, and in this order: otherwise SQLite would look through all of the person's.
+        const sql = `SELECT note.id, content, vector FROM note_vector CROSS JOIN note WHERE note.id = note_vector.note
+          AND note_vector.note IN (${some.map(() => "?").join(", ")}) AND embedder = ? AND note.person = ?`
         const values = [...some, this.#embedder, person]
         return this.#engine.query<{ id: string; content: string; vector: string }>(sql, values)
       }),

@@ -12,6 +12,9 @@ export class Shelf {
   /** Called after the effect of a write and before its answer: where a process dies. */
   afterEffect: () => void = () => {}
 
+  /** Called before the removal of a book is proposed. */
+  beforeTaking: () => Promise<void> | void = () => {}
+
   #apply(callId: CallId, apply: () => ReturnType<typeof answer>) {
     const known = this.#applied.get(callId)
     if (known) return known
@@ -52,7 +55,8 @@ export class Shelf {
       afterCrash: "ask-target",
       outcome: (callId) => this.#applied.get(callId) ?? "not-applied",
       inverse: ({ id }, { data }) => ({ tool: "put", input: { id, title: (data as { title: string }).title } }),
-      preview: ({ id }) => {
+      preview: async ({ id }) => {
+        await this.beforeTaking()
         const title = this.books.get(id)
         if (title === undefined) throw new Error(`there is no book ${id}`)
         return { summary: `Take "${title}" off the shelf`, action: "destructive_delete" }

@@ -1,17 +1,19 @@
-/** Draws texts as the page and the terminal do, in a process that can be ended: they come as JSON on its standard input. */
-import { text as readAll } from "node:stream/consumers"
+/** Draws texts as the page and the terminal do, in a process that can be ended: each line is a JSON list of them, and is answered by one. */
+import { createInterface } from "node:readline"
 import { createElement } from "react"
 import { renderToStaticMarkup } from "react-dom/server"
 import { markdownLines, settledLength } from "../../../src/terminal/drawing/markdown-lines.ts"
 // @ts-expect-error the page is checked with settings of its own
 import { Markdown } from "../../../web/markdown/markdown.tsx"
 
-const texts = JSON.parse(await readAll(process.stdin)) as string[]
 const page = (text: string, isOpen: boolean) => renderToStaticMarkup(createElement(Markdown, { text, isOpen })).length
-const drawn = texts.flatMap((text) => [
-  page(text, false),
-  page(text, true),
-  markdownLines(text, 80).length,
-  settledLength(text),
-])
-process.stdout.write(`drawn ${drawn.join(", ")}`)
+
+for await (const line of createInterface(process.stdin)) {
+  const drawn = (JSON.parse(line) as string[]).flatMap((text) => [
+    page(text, false),
+    page(text, true),
+    markdownLines(text, 80).length,
+    settledLength(text),
+  ])
+  process.stdout.write(`drawn ${drawn.join(", ")}\n`)
+}

@@ -114,6 +114,10 @@ const MEANT: Partial<Record<RouteName, Pick<Drawn, "query" | "body">>> = {
   },
 }
 
+/** Who of the crowd comes with a session, and what only they may ask for. */
+const BROWSER = 5
+const OF_SESSION: ReadonlySet<RouteName> = new Set(["signOut"])
+
 /** One request in good faith, by somebody who may, to one of these routes or to what makes their things; another for each number. */
 export function requestInGoodFaith(names: readonly RouteName[], number: number): Drawn {
   const anyOfThem = fc.constantFrom(...names, ...MAKERS).chain((name) => requestTo([name, routes[name]]))
@@ -122,7 +126,7 @@ export function requestInGoodFaith(names: readonly RouteName[], number: number):
   return {
     ...drawn!,
     ...MEANT[drawn!.name],
-    caller: 0,
+    caller: OF_SESSION.has(drawn!.name) ? BROWSER : 0,
     known: 10,
     method,
     spoil: undefined,

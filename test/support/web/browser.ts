@@ -4,7 +4,7 @@ import { atEndOfFile } from "../end-of-file.ts"
 
 /**
  * One for all files of a worker: a start takes as long as a short test. It ends with its process. Who looks at it looks
- * from a context of their own (cookies, storage), and none of these outlives its file.
+ * from a context of their own (cookies, storage), and none of these outlives its file, but those of `tabs.ts`.
  */
 let browser: Promise<Browser> | undefined
 const contexts = new Set<BrowserContext>()
@@ -14,7 +14,11 @@ atEndOfFile(async () => {
 })
 
 export async function newContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
-  const context = await (await (browser ??= openBrowser())).newContext(options)
+  const context = await newLastingContext(options)
   contexts.add(context)
   return context
 }
+
+/** One that somebody else closes, if anybody. */
+export const newLastingContext = async (options: BrowserContextOptions): Promise<BrowserContext> =>
+  (await (browser ??= openBrowser())).newContext(options)

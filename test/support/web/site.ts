@@ -1,13 +1,25 @@
 import { join } from "node:path"
-import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core"
+import type { BrowserContext, Page } from "playwright-core"
 import { listen, type Listening } from "../../../src/server/listen.ts"
-import { readPageFiles } from "../../../src/server/routes/pages/page-files.ts"
+import { type PageFiles, readPageFiles } from "../../../src/server/routes/pages/page-files.ts"
 import { Browser as Signed } from "../server/browser.ts"
-import { newContext } from "./browser.ts"
 import { databases } from "../databases.ts"
 import { Face, type FaceOptions, type Visitor } from "../server/face.ts"
+import { Tab, type TabOptions } from "./tabs.ts"
 
 const built = join(import.meta.dirname, "..", "..", "..", "dist", "web")
+let files: Promise<PageFiles | undefined> | undefined
+
+/** Where the last site of this worker was: what a browser has compiled for an address it uses again. */
+let lastPort = 0
+
+async function listenFor(face: Face): Promise<Listening> {
+  const at = (port: number) => listen((request, env) => face.fetch(request, env), { host: "127.0.0.1", port })
+  // Somebody else may have it by now, another site of the same test for one.
+  const listening = await at(lastPort).catch(() => at(0))
+  lastPort = Number(new URL(listening.url).port)
+  return listening
+}
 
 export interface Visit {
   readonly page: Page
@@ -21,7 +33,7 @@ export class Site implements AsyncDisposable {
   readonly face: Face
   readonly url: string
   #listening: Listening
-  readonly #visits: BrowserContext[] = []
+  readonly #tabs: Tab[] = []
 
   private constructor(face: Face, listening: Listening) {
     this.face = face
@@ -30,13 +42,12 @@ export class Site implements AsyncDisposable {
   }
 
   static async open(options: Omit<FaceOptions, "url"> & { readonly url?: string }): Promise<Site> {
-    const page = await readPageFiles(built)
+    const page = await (files ??= readPageFiles(built))
     if (!page) throw new Error("The page is not built: npm run page.")
     const [database] = databases
     const url = options.url ?? (await database!.create()).url
     const face = await Face.open({ ...options, url, instead: { ...options.instead, page } })
-    const listening = await listen((request, env) => face.fetch(request, env), { host: "127.0.0.1", port: 0 })
-    return new Site(face, listening)
+    return new Site(face, await listenFor(face))
   }
 
   /** The server is away: nobody answers on its port, and what was connected is cut off. */
@@ -54,29 +65,29 @@ export class Site implements AsyncDisposable {
   ada = (): Promise<Visitor> => this.face.as("ada")
 
   /** A browser of its own (cookies, storage) that has signed in as ada. */
-  async visit(options: BrowserContextOptions = {}, path = "/"): Promise<Visit> {
+  async visit(options: TabOptions = {}, path = "/"): Promise<Visit> {
     // How somebody comes in by the page itself is the first run's to show.
     const { cookie = "", pageSecret = "" } = await Signed.of(this.face, "ada")
     const [name = "", value = ""] = cookie.split("=")
-    const { origin, port } = new URL(this.url)
-    const storageState = {
-      cookies: [],
-      origins: [{ origin, localStorage: [{ name: "pawl.session", value: pageSecret }] }],
-    }
-    const context = await newContext({ viewport: { width: 1280, height: 800 }, storageState, ...options })
-    this.#visits.push(context)
-    await context.addCookies([{ name: `${name}_${port}`, value, url: this.url }])
-    const visit = { ...(await this.look(context)), context }
-    await visit.page.goto(this.url + path)
-    await visit.page.locator("#main").waitFor()
-    if (path === "/") await visit.page.locator("#composer").waitFor()
-    return visit
+    const tab = await Tab.take(options)
+    this.#tabs.push(tab)
+    const { page, context } = tab
+    await context.addCookies([{ name: `${name}_${new URL(this.url).port}`, value, url: this.url }])
+    const faults = this.#listenTo(page)
+    await tab.goTo(this.url + path, { "pawl.session": pageSecret })
+    await page.locator("#main").waitFor()
+    if (path === "/") await page.locator("#composer").waitFor()
+    return { page, context, faults }
   }
 
   /** One more tab; everything that is wrong in it is written down. */
   async look(context: BrowserContext): Promise<{ page: Page; faults: string[] }> {
-    const faults: string[] = []
     const page = await context.newPage()
+    return { page, faults: this.#listenTo(page) }
+  }
+
+  #listenTo(page: Page): string[] {
+    const faults: string[] = []
     // A machine that does other things takes its time; what never comes is told all the same.
     page.setDefaultTimeout(30_000)
     page.on("console", (message) => {
@@ -87,18 +98,21 @@ export class Site implements AsyncDisposable {
       faults.push(`dialog: ${dialog.message()}`)
       void dialog.dismiss()
     })
-    await page.route(
-      (url) => url.origin !== this.url,
-      (route) => {
-        faults.push(`left: ${route.request().url()}`)
-        return route.abort()
-      },
-    )
-    return { page, faults }
+    // It finds no address (`openBrowser`). A route would hold up every request there is, and switch the cache off.
+    page.on("request", (request) => {
+      const { origin, protocol } = new URL(request.url())
+      if (origin !== this.url && protocol !== "blob:") faults.push(`left: ${request.url()}`)
+    })
+    // What the page's own policy stops has not left.
+    page.on("requestfailed", (request) => {
+      const at = request.failure()?.errorText === "csp" ? faults.indexOf(`left: ${request.url()}`) : -1
+      if (at !== -1) faults.splice(at, 1)
+    })
+    return faults
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#visits.map((context) => context.close()))
+    await Promise.all(this.#tabs.map((tab) => tab.giveBack()))
     await this.#listening.close(0)
     await this.face[Symbol.asyncDispose]()
   }

@@ -4,7 +4,7 @@ import { AppError, failure, hasCode } from "../../../protocol/errors.ts"
 import type { JournalEvent } from "../../../protocol/events.ts"
 import { newId, type ProposalId } from "../../../protocol/ids.ts"
 import { routes } from "../../../protocol/routes/index.ts"
-import { userOf } from "../../door/caller.ts"
+import { doneBy, userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
 import { findAudit } from "../../conversation/find.ts"
 import type { ConversationPorts } from "../../conversation/ports.ts"
@@ -22,7 +22,7 @@ export function undoRoutes(app: Hono<Env>, ports: ConversationPorts): void {
     const callId = newId("call")
     const seen = watchProposal(callId)
     using watching = waitForEvent(ports, conversationId, seen.happens)
-    const input: UndoInput = { type: "undo", auditId: id, summary, callId, inverse, by: userOf(c) }
+    const input: UndoInput = { type: "undo", auditId: id, summary, callId, inverse, ...doneBy(c) }
     await runtime.submit(conversationId, input).catch(async (error: unknown) => {
       throw hasCode(error, "already_undone") ? await conflict(c, ports, error as AppError) : error
     })

@@ -4,13 +4,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { dataFolder, pawl } from "../../support/processes/pawl-process.ts"
 import { WatchedServer } from "../../support/processes/watched-server.ts"
 import { HealthProbe } from "../../support/processes/health-probe.ts"
+import { sizes } from "../../support/sizes.ts"
 
-const ROWS = 1_000_000
+const ROWS = sizes.csvRows
 /** So much of the processor one turn of the server's loop may take. */
 const MAX_TURN_MS = 50
 
-/** A file of a million rows, made while it is sent. */
-function million(rows = ROWS): ReadableStream<Uint8Array> {
+/** A file of so many rows, made while it is sent. */
+function manyRows(rows = ROWS): ReadableStream<Uint8Array> {
   let at = 0
   return new ReadableStream({
     pull(to) {
@@ -23,7 +24,7 @@ function million(rows = ROWS): ReadableStream<Uint8Array> {
   })
 }
 
-describe("a CSV file of a million rows", { timeout: 180_000 }, () => {
+describe(`a CSV file of ${ROWS} rows`, { timeout: 180_000 }, () => {
   const folder = dataFolder()
   const settings = { PAWL_DATA: folder, PAWL_PORT: "0" }
   let server: WatchedServer
@@ -38,7 +39,7 @@ describe("a CSV file of a million rows", { timeout: 180_000 }, () => {
     fetch(`${url}/api/connections/csv?name=many`, {
       method: "POST",
       headers: { authorization: `Bearer ${token}`, "content-type": "text/csv" },
-      body: million(rows),
+      body: manyRows(rows),
       duplex: "half",
     } as RequestInit)
   const uploads = () => {
@@ -63,7 +64,7 @@ describe("a CSV file of a million rows", { timeout: 180_000 }, () => {
     expect(response.status).toBe(201)
 
     expect(await server.longestTurn(), "the longest turn of the loop, in ms of processor").toBeLessThan(MAX_TURN_MS)
-    expect(await probe.latest(), "the longest that /healthz took, in ms").toBeLessThan(250)
+    expect(await probe.latest(), "the longest that /healthz took, in ms").toBeLessThan(1000)
     const sql = "SELECT count(*), sum(amount), min(day), sum(flag) FROM many"
     const asked = await fetch(`${url}/api/connections/${id}/query`, {
       method: "POST",
@@ -77,7 +78,7 @@ describe("a CSV file of a million rows", { timeout: 180_000 }, () => {
 
   test("whose server is killed in the middle leaves nothing half", async () => {
     const lost = upload(200_000).catch(() => "cut")
-    while (!uploads().some((name) => name.endsWith("made.db"))) await new Promise((resolve) => setTimeout(resolve, 20))
+    await expect.poll(() => uploads().some((name) => name.endsWith("made.db")), { interval: 5 }).toBe(true)
     await server.kill("SIGKILL")
     expect(await lost).toBe("cut")
     expect(uploads()).not.toEqual([])

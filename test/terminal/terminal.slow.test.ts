@@ -5,8 +5,8 @@ import { expect, test } from "vitest"
 import { chatChunk, chatReply, sse } from "../../src/models/providers/server.fixture.ts"
 import { dataFolder, pawl, PawlProcess } from "../support/processes/pawl-process.ts"
 import { Visitor } from "../support/server/face.ts"
-import { keys, TerminalProcess } from "../support/terminal/terminal.ts"
-import { ASKED, calls, folder, provided } from "../support/terminal/terminal-world.ts"
+import { keys } from "../support/terminal/terminal.ts"
+import { ASKED, calls, provided } from "../support/terminal/terminal-world.ts"
 
 const LONG = `printf %s ${"x".repeat(16_000)} > long.txt`
 
@@ -182,44 +182,6 @@ test("no order to the terminal gets through, and no colour where none is wanted"
   expect(output, "no colour, no bold, nothing").not.toMatch(/\x1b\[[\d;]*m/)
 })
 
-test("a long reply stays responsive, scrolls away whole, and survives a resize and a paste", async () => {
-  const lines = Array.from({ length: 2000 }, (_, index) => `Line ${index} of the reply.`)
-  const half = Promise.withResolvers<ServerResponse>()
-  await using world = await provided(async (response) => {
-    for (const line of lines.slice(0, 1000))
-      response.write(sse(chatChunk({ role: "assistant", content: `${line}\n\n` })))
-    response.write(sse(chatChunk({ content: "Half of it" })))
-    half.resolve(response)
-  })
-  await using terminal = world.open()
-  await terminal.shows("what can be done")
-  terminal.type("write much", keys.enter)
-  const response = await half.promise
-  await terminal.shows("Half of it")
-  terminal.resize(60, 15)
-  await terminal.shows(/Esc stops/)
-  terminal.paste("two\nlines")
-  await terminal.shows("> two\n  lines")
-  const typed = performance.now()
-  response.write(sse(chatChunk({ content: " is done.\n\n" })))
-  for (const line of lines.slice(1000)) response.write(sse(chatChunk({ content: `${line}\n\n` })))
-  terminal.type(" typed meanwhile")
-  await terminal.shows("lines typed meanwhile")
-  expect(performance.now() - typed).toBeLessThan(5000)
-  response.end(sse(chatChunk({}, "stop"), "[DONE]"))
-  await terminal.shows("Line 1999 of the reply.")
-  await terminal.showsNoMore("Esc stops")
-  await terminal.settles((_, all) => {
-    const found = [...all.matchAll(/^Line (\d+) of the reply\.$/gm)].map(([, number]) => Number(number))
-    expect(found).toEqual(lines.map((_, index) => index))
-    expect(all.match(/^Half of it is done\.$/gm)).toHaveLength(1)
-  })
-  // Much was sent for so much text, and not the screen again for each piece.
-  expect(terminal.output.length).toBeLessThan(1_000_000)
-  terminal.resize(100, 30)
-  await terminal.shows(/> two\n {2}lines typed meanwhile\n.*confirm/)
-})
-
 test("nobody agrees to what they have not had on the screen", async () => {
   const content = Array.from({ length: 60 }, (_, index) => `step ${index}`).join("\n")
   await using world = await provided(calls("write_file", { path: "long.txt", content }), chatReply("All done."))
@@ -273,30 +235,6 @@ test("over --server this machine does it, and what is decided in the page is liv
   await page.post(`/api/agent/proposals/${command.id}/commit`)
   await terminal.shows("It ran.")
   expect(readFileSync(join(world.cwd, "long.txt"), "utf8")).toHaveLength(16_000)
-})
-
-test("the prompt is there in five times what Node takes to do nothing", async () => {
-  const settings = { PAWL_DATA: dataFolder() }
-  {
-    // What was compiled is kept when a process ends in good order.
-    await using terminal = new TerminalProcess(["chat"], settings, { cwd: folder() })
-    await terminal.shows("what can be done")
-    terminal.type(keys.endOfInput)
-    await terminal.ended
-  }
-  const [nothing, prompt]: [number[], number[]] = [[], []]
-  for (let round = 0; round < 5; round++) {
-    const begun = performance.now()
-    await using node = new TerminalProcess([], {}, { run: ["-e", "0"] })
-    await node.ended
-    nothing.push(performance.now() - begun)
-    const asked = performance.now()
-    await using terminal = new TerminalProcess(["chat"], settings, { cwd: folder() })
-    await terminal.shows(/^> ?$/m)
-    prompt.push(performance.now() - asked)
-  }
-  // The quickest of each, because other programs run beside them.
-  expect(Math.min(...prompt) / Math.min(...nothing)).toBeLessThan(5)
 })
 
 test("a pipe is not a terminal", async () => {

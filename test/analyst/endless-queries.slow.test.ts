@@ -3,24 +3,30 @@ import { freemem } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import pg from "pg"
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest"
-import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
-import { HealthProbe } from "../support/processes/health-probe.ts"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { databases } from "../support/databases.ts"
+import { dataFolder, pawl } from "../support/processes/pawl-process.ts"
+import { WatchedServer } from "../support/processes/watched-server.ts"
+import { isLong } from "../support/sizes.ts"
 
-const MAX_LATE_MS = 1000
-/** Ten seconds, and what it takes to stop, on a machine that has other things to do. */
-const MAX_MS = 15_000
+/** Promise 12: so much of the processor one turn of the server's loop may take before others have theirs. */
+const MAX_TURN_MS = 1000
+/** Ten seconds, and what it takes to stop, on a machine that has other things to do. Without a bound they take for ever. */
+const MAX_MS = 40_000
 /** How long a backend may be deaf, in the middle of a step over a gigabyte. */
 const MAX_BUSY_MS = 120_000
-/** A gigabyte; PostgreSQL holds it four times over, so where there is less the name of the test says how much it was. */
-const megabytes = freemem() > 6 * 2 ** 30 ? 1000 : 300
+/**
+ * More than a result may have, in one step that cannot be interrupted. In the long run a gigabyte, which PostgreSQL holds four
+ * times over: where there is less, the name of the test says how much it was.
+ */
+const megabytes = isLong && freemem() > 6 * 2 ** 30 ? 1000 : 300
+const postgres = databases.find(({ name }) => name === "postgres")
 
-describe("queries without an end and of any size", { timeout: 180_000 }, () => {
-  let server: PawlProcess
+describe.runIf(postgres)("queries without an end and of any size", { timeout: 180_000 }, () => {
+  let server: WatchedServer
   let url: string
   let token: string
   let bob: string
-  let probe: HealthProbe
   let admin: pg.Client
   const ids: Record<string, string> = {}
   const folder = dataFolder()
@@ -51,17 +57,19 @@ describe("queries without an end and of any size", { timeout: 180_000 }, () => {
       PAWL_ALLOW_PRIVATE_HOSTS: "127.0.0.1",
       PAWL_ALLOW_SUPERUSER_CONNECTIONS: "on",
     }
-    server = new PawlProcess(["serve"], settings)
-    url = (await server.says(/listening on (\S+)/))[1] ?? ""
+    server = new WatchedServer(settings)
+    url = await server.url()
     token = (await pawl(["token", "create", "--user", "ada"], settings)).stdout.trim()
     bob = (await pawl(["token", "create", "--user", "bob"], settings)).stdout.trim()
     const sqlite = { name: "x", kind: "sqlite", path: "shared/x.db" }
     ids.sqlite = (await ask("POST", "/connections", sqlite)).body.id
     ids.bob = (await ask("POST", "/connections", sqlite, { as: bob })).body.id
-    admin = new pg.Client(inject("postgresUrl"))
+    // Of its own, so that only its own backends are looked at.
+    const place = (await postgres!.createEmpty()).url
+    admin = new pg.Client(place)
     await admin.connect()
-    const { hostname: host, port, pathname, username: user, password } = new URL(inject("postgresUrl"))
-    const postgres = {
+    const { hostname: host, port, pathname, username: user, password } = new URL(place)
+    const connection = {
       name: "y",
       kind: "postgres",
       host,
@@ -70,18 +78,20 @@ describe("queries without an end and of any size", { timeout: 180_000 }, () => {
       user,
       password,
     }
-    ids.postgres = (await ask("POST", "/connections", postgres)).body.id
-    probe = await HealthProbe.open(Number(new URL(url).port))
+    ids.postgres = (await ask("POST", "/connections", connection)).body.id
+    // What is loaded when it is first needed is loaded.
+    for (const id of [ids.sqlite, ids.postgres]) await ask("POST", `/connections/${id}/query`, { sql: "SELECT 1" })
+    await server.longestTurn()
   })
 
   afterAll(async () => {
-    await probe[Symbol.asyncDispose]()
     await admin.end()
     await server[Symbol.asyncDispose]()
   })
 
   const busyBackends = async () => {
-    const sql = "SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name = 'pawl' AND state <> 'idle'"
+    const sql = `SELECT count(*)::int AS n FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name = 'pawl' AND state <> 'idle'`
     return (await admin.query(sql)).rows[0].n as number
   }
 
@@ -119,29 +129,36 @@ describe("queries without an end and of any size", { timeout: 180_000 }, () => {
   const deep = (part: string, times: number, end = "") => `SELECT ${part.repeat(times)}1${end.repeat(times)}`
 
   /** Which is up first, time or memory, is the machine's: each of these statuses is an answer. */
-  const endsInTime = async (id: string | undefined, sql: string, statuses: readonly number[]) => {
+  const endsInTime = async (id: string | undefined, sql: string, statuses: readonly number[], as = token) => {
     const began = performance.now()
-    const reply = await ask("POST", `/connections/${id}/query`, { sql })
+    const reply = await ask("POST", `/connections/${id}/query`, { sql }, { as })
     const took = performance.now() - began
     expect(statuses, JSON.stringify(reply.body).slice(0, 300)).toContain(reply.status)
     if (reply.status === 200) expect(JSON.stringify(reply.body).length).toBeLessThan(12 * 1024 * 1024)
     expect(took).toBeLessThan(MAX_MS)
   }
+  const expectOthersHadTheirTurn = async () =>
+    expect(await server.longestTurn(), "the longest turn, in ms of the processor").toBeLessThan(MAX_TURN_MS)
   const expectUnmoved = async () => {
-    expect(await probe.latest(), "the longest that /healthz took, in ms").toBeLessThan(MAX_LATE_MS)
-    expect(await until((busy) => busy === 0, 2000)).toBe(true)
+    await expectOthersHadTheirTurn()
+    expect(await until((busy) => busy === 0, 10_000)).toBe(true)
   }
 
   const recursion = `${NUMBERS} SELECT count(*) FROM n`
   const product = `${NUMBERS}, m AS (SELECT i FROM n LIMIT 100000) SELECT count(*) FROM m a, m b, m c`
+  const longSum = `${NUMBERS} SELECT group_concat(hex(zeroblob(1000000))) FROM n`
   const series = `SELECT count(*) FROM ${["a", "b", "c"].map((x) => `generate_series(1, 100000) ${x}`)}`
 
-  // Beside each other, because each takes all of its ten seconds.
-  test.each([
-    ["a recursion", recursion, recursion],
-    ["a product", product, series],
-  ])("sqlite and postgres: %s without an end is ended in time", async (_what, sqlite, postgres) => {
-    await Promise.all([endsInTime(ids.sqlite, sqlite, [422, 504]), endsInTime(ids.postgres, postgres, [504])])
+  test("what has no end is ended in time: a recursion, a product and a long sum", async () => {
+    // Beside each other, because each takes all of its ten seconds.
+    await Promise.all([
+      endsInTime(ids.sqlite, recursion, [422, 504]),
+      // Of files one person reads one at a time, so one of these waits for its turn before.
+      endsInTime(ids.bob, product, [422, 504], bob),
+      endsInTime(ids.sqlite, longSum, [422, 504]),
+      endsInTime(ids.postgres, recursion, [504]),
+      endsInTime(ids.postgres, series, [504]),
+    ])
     await expectUnmoved()
   })
 
@@ -151,7 +168,6 @@ describe("queries without an end and of any size", { timeout: 180_000 }, () => {
     ["sqlite", "a set", `${NUMBERS} SELECT count(*) FROM (SELECT DISTINCT hex(randomblob(500000)) FROM n)`, 422, 504],
     ["sqlite", "a gigabyte", "SELECT hex(zeroblob(1000000000))", 422],
     ["sqlite", "a gigabyte of digits", "SELECT printf('%1000000000d', 1)", 422],
-    ["sqlite", "a long sum", `${NUMBERS} SELECT group_concat(hex(zeroblob(1000000))) FROM n`, 422, 504],
     ["sqlite", "a pattern", `SELECT hex(zeroblob(2000)) LIKE '${"%_".repeat(2000)}x'`, 200, 504],
     ["sqlite", "a deep nest", deep("(", 5000, ")"), 422],
     ["sqlite", "a long union", `SELECT 1 ${"UNION ALL SELECT 1 ".repeat(3000)}`, 422],
@@ -194,11 +210,11 @@ describe("queries without an end and of any size", { timeout: 180_000 }, () => {
     expect(performance.now() - began).toBeLessThan(MAX_MS)
     // The smallest of them may be through before time is up.
     expect([200, 422, 504], JSON.stringify(reply.body).slice(0, 300)).toContain(reply.status)
-    expect(await probe.latest(), "the longest that /healthz took, in ms").toBeLessThan(MAX_LATE_MS)
+    await expectOthersHadTheirTurn()
     // Nobody else waits for it.
     expect((await ask("POST", `/connections/${ids.postgres}/query`, { sql: "SELECT 1" })).status).toBe(200)
     expect(await until((busy) => busy === 0, MAX_BUSY_MS)).toBe(true)
-    expect(await probe.latest(), "the longest that /healthz took, in ms").toBeLessThan(MAX_LATE_MS)
+    await expectOthersHadTheirTurn()
   })
 
   test("postgres: whoever hangs up in the middle of it has the next answer at once", async () => {
@@ -210,11 +226,11 @@ describe("queries without an end and of any size", { timeout: 180_000 }, () => {
       { signal: leaving.signal },
     )
     query.catch(() => {})
-    expect(await until((busy) => busy === 1, 5000)).toBe(true)
+    expect(await until((busy) => busy === 1, 30_000)).toBe(true)
     leaving.abort()
     const began = performance.now()
     expect((await ask("POST", `/connections/${ids.postgres}/query`, { sql: "SELECT 1" })).status).toBe(200)
-    expect(performance.now() - began).toBeLessThan(5000)
+    expect(performance.now() - began).toBeLessThan(8000)
     expect(await until((busy) => busy === 0, MAX_BUSY_MS)).toBe(true)
   })
 
@@ -238,22 +254,20 @@ describe("queries without an end and of any size", { timeout: 180_000 }, () => {
     const began = performance.now()
     const one = await ask("POST", `/connections/${ids.bob}/query`, { sql: "SELECT a FROM t" }, { as: bob })
     expect(one.body.rows).toEqual([[1]])
-    expect(performance.now() - began).toBeLessThan(5000)
-    // All the while /healthz is asked.
-    await new Promise((resolve) => setTimeout(resolve, 3000))
+    expect(performance.now() - began).toBeLessThan(8000)
     enough.abort()
     await Promise.allSettled(endless)
-    expect(await probe.latest()).toBeLessThan(MAX_LATE_MS)
+    await expectOthersHadTheirTurn()
   })
 
-  test("whoever hangs up has stopped the query within two seconds", async () => {
+  test("whoever hangs up has stopped the query, long before its time is up", async () => {
     const leaving = new AbortController()
     const sql = `${NUMBERS} SELECT count(*) FROM n`
     const query = ask("POST", `/connections/${ids.postgres}/query`, { sql }, { signal: leaving.signal })
     query.catch(() => {})
-    expect(await until((busy) => busy === 1, 5000)).toBe(true)
+    expect(await until((busy) => busy === 1, 30_000)).toBe(true)
     leaving.abort()
-    expect(await until((busy) => busy === 0, 2000)).toBe(true)
+    expect(await until((busy) => busy === 0, 6000)).toBe(true)
     expect((await ask("POST", `/connections/${ids.postgres}/query`, { sql: "SELECT 1" })).status).toBe(200)
   })
 })

@@ -17,4 +17,4 @@ test("the benchmark runs through, and everything it stores is what was said", as
     expect(stdout).toContain(workload)
   expect(stdout).not.toContain("FAILED")
   await rm(out, { recursive: true, force: true })
-})
+}, 300_000)

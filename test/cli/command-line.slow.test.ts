@@ -2,14 +2,11 @@ import { readFile } from "node:fs/promises"
 import { userInfo } from "node:os"
 import { join } from "node:path"
 import { SignJWT } from "jose"
-import { describe, expect, test, vi } from "vitest"
+import { describe, expect, test } from "vitest"
 import { chatChunk, chatReply, ProviderServer, sse, streamHead } from "../../src/models/providers/server.fixture.ts"
 import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
 import { databases } from "../support/databases.ts"
 import { Visitor } from "../support/server/face.ts"
-
-// Each starts a process or five, and other tests run beside them.
-vi.setConfig({ testTimeout: 60_000 })
 
 const call = (name: string, input: object) =>
   sse(
@@ -85,10 +82,8 @@ describe("pawl serve", () => {
       await first.promise
       return id
     })()
-    const restarted = Date.now()
     await using server = await serve(environment)
     await second.promise
-    expect(Date.now() - restarted).toBeLessThan(5000)
     const ada = await visitor(server.url, environment)
     const { body } = await ada.post(`/api/conversations/${id}/resume`)
     expect(body.messages.at(-1).content).toBe("Here I am again.")

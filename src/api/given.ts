@@ -1,0 +1,45 @@
+import { z } from "zod"
+import {
+  ConversationPatch,
+  MessageQuery,
+  NewConversation,
+  NewMessage,
+  PageQuery,
+  ProposalQuery,
+} from "../protocol/requests.ts"
+import { TimeZone } from "../protocol/time/zone.ts"
+
+/**
+ * What a program hands in, read by what the routes of a server read: types are a promise, and what JavaScript or a cast
+ * lets through would be kept for good, as a mode that is none, say.
+ */
+export {
+  ConversationPatch as GivenChange,
+  MessageQuery as GivenRange,
+  PageQuery as GivenPage,
+  ProposalQuery as GivenFilter,
+}
+
+export const GivenQuestion = z.strictObject({
+  ...NewMessage.shape,
+  ...NewConversation.pick({ agent: true, model: true, mode: true, title: true }).shape,
+  conversation: z.string().optional(),
+  key: z.string().min(1, "an empty one names nothing").optional(),
+  signal: z.instanceof(AbortSignal).optional(),
+})
+
+/** Within what `pawl serve` takes, too. */
+const dollars = z.number().min(0).max(1_000_000).optional()
+
+export const GivenSettings = z.object({
+  timeZone: TimeZone.optional(),
+  limits: z
+    .strictObject({
+      runSeconds: z.number().min(1).max(86_400).optional(),
+      replyCharacters: z.number().int().min(1000).max(4_000_000).optional(),
+      proposalMinutes: z.number().min(0.01).max(525_600).optional(),
+      dailyUsd: dollars,
+      runUsd: dollars,
+    })
+    .optional(),
+})

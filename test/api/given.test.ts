@@ -1,0 +1,61 @@
+import { expect, test } from "vitest"
+import { hasCode, openPawl, type AskOptions, type PawlOptions } from "../../src/index.ts"
+import { always, says, scripted } from "../../src/testing.ts"
+
+const open = (more: Partial<PawlOptions> = {}) =>
+  openPawl({ store: ":memory:", models: scripted(always(says("Hello."))), ...more })
+
+test.each<[name: string, options: object]>([
+  ["mode", { mode: "readonly" }],
+  ["title", { title: "x".repeat(2_000_000) }],
+  ["maxIterations", { maxIterations: -3 }],
+  ["when", { when: "later" }],
+  ["timeZone", { timeZone: "Mars/X" }],
+  ["key", { key: "" }],
+  ["signal", { signal: {} }],
+  ["tilte", { tilte: "Greeting" }],
+])("a question with a %s that means nothing is refused by name, and nothing is begun", async (name, options) => {
+  await using pawl = await open()
+  const asked = pawl.ask("Hi.", options as AskOptions)
+  await expect(asked).rejects.toThrow(name)
+  await expect(asked).rejects.toSatisfy((error) => hasCode(error, "bad_request"))
+  expect((await pawl.conversations.list()).items).toEqual([])
+})
+
+test("what is no text is no question", async () => {
+  await using pawl = await open()
+  await expect(pawl.ask(5 as never)).rejects.toThrow(/text: /)
+  expect((await pawl.conversations.list()).items).toEqual([])
+})
+
+test.each([-1, 0, 1e9, Number.NaN, 1.5])("a page of %d is refused, of whatever it is one", async (limit) => {
+  await using pawl = await open()
+  const { conversationId: id } = await pawl.ask("Hi.")
+  await expect(pawl.conversations.list({ limit })).rejects.toThrow(/limit: /)
+  await expect(pawl.conversations.messages(id, { limit })).rejects.toThrow(/limit: /)
+  await expect(pawl.proposals.list({ limit })).rejects.toThrow(/limit: /)
+})
+
+test("a change to a mode that is none is refused", async () => {
+  await using pawl = await open()
+  const { conversationId: id } = await pawl.ask("Hi.")
+  await expect(pawl.conversations.change(id, { mode: "readonly" as never })).rejects.toThrow(/mode: /)
+  expect(await pawl.conversations.get(id)).toMatchObject({ mode: "confirm" })
+})
+
+test.each<[named: RegExp, options: Partial<PawlOptions>]>([
+  [/timeZone: /, { timeZone: "Mars/X" }],
+  [/limits\.runSeconds: /, { limits: { runSeconds: Number.NaN } }],
+  [/limits\.proposalMinutes: /, { limits: { proposalMinutes: -1 } }],
+  [/^models: /, { models: {} }],
+])("opening says %s where that means nothing", async (named, options) => {
+  await expect(open(options)).rejects.toThrow(named)
+})
+
+test("two that ask at once with one key and other words: one is asked, and the other is told", async () => {
+  await using pawl = await open()
+  const asked = [pawl.ask("A", { key: "k" }), pawl.ask("B", { key: "k" })]
+  const outcomes = (await Promise.allSettled(asked)).map(({ status }) => status)
+  expect(outcomes.toSorted()).toEqual(["fulfilled", "rejected"])
+  await expect(Promise.all(asked)).rejects.toSatisfy((error) => hasCode(error, "key_reused"))
+})

@@ -1,0 +1,125 @@
+import { describe, expect, test } from "vitest"
+import { z } from "zod"
+import { type AskOptions, defineTool, hasCode, openPawl, type Pawl } from "../../src/index.ts"
+import { calls, fails, hangs, says, type Script, scripted } from "../../src/testing.ts"
+import { openGivenStore } from "../../src/api/store.ts"
+import { codeOf } from "../../src/protocol/errors.ts"
+import type { ConversationId } from "../../src/protocol/ids.ts"
+import { databases } from "../support/databases.ts"
+
+const withdrawn = (error: unknown) => hasCode(error, "message_withdrawn")
+
+describe.each(databases)("a question that waits behind another, on $name", ({ create }) => {
+  /** A program whose first question is at work until it is stopped, and somebody who sees its queue. */
+  async function open(...script: Script[]) {
+    const { url } = await create()
+    const stack = new AsyncDisposableStack()
+    const gate = Promise.withResolvers<string>()
+    const { promise } = gate
+    const wait = {
+      name: "wait",
+      description: "Waits.",
+      input: z.object({}),
+      effect: "read",
+      run: () => promise,
+    } as const
+    const agents = [{ name: "waiter", tools: [defineTool(wait)] }]
+    const openAnother = async (...other: Script[]) =>
+      stack.use(await openPawl({ store: url, models: scripted(...other), agents }))
+    const store = stack.use(await openGivenStore(url))
+    const pawl = await openAnother(...script)
+    const stop = new AbortController()
+    const first = pawl.stream("First.", { signal: stop.signal })
+    await first.next()
+    const { id } = (await pawl.conversations.list()).items[0]!
+    const waiting = async () => (await store.queue.list(id as ConversationId)).map(({ text }) => text)
+    /** Asks, and comes back when it waits. */
+    const queue = async (text: string, options: AskOptions = {}, by: Pawl = pawl) => {
+      const asked = by.ask(text, { conversation: id, ...options })
+      asked.catch(() => {}) // looked at later
+      await expect.poll(waiting).toContain(text)
+      return { asked }
+    }
+    return {
+      pawl,
+      first,
+      stop,
+      id,
+      gate,
+      waiting,
+      queue,
+      openAnother,
+      [Symbol.asyncDispose]: () => stack.disposeAsync(),
+    }
+  }
+
+  test("is taken back when the conversation is cancelled, and so is everything else that waits there", async () => {
+    await using world = await open(hangs("So far"), says("Third."))
+    const [first, second] = [await world.queue("One."), await world.queue("Two.")]
+    expect(await world.pawl.conversations.cancel(world.id)).toBe(true)
+    await expect(first.asked).rejects.toSatisfy(withdrawn)
+    await expect(second.asked).rejects.toSatisfy(withdrawn)
+    expect(await world.waiting()).toEqual([])
+    expect(await world.pawl.ask("Three.", { conversation: world.id })).toMatchObject({ text: "Third." })
+  })
+
+  test("has its turn when who asked before it stops their own question", async () => {
+    await using world = await open(hangs("So far"), says("Second."))
+    const { asked } = await world.queue("One.")
+    world.stop.abort(new Error("enough"))
+    await expect(Array.fromAsync(world.first)).rejects.toThrow("enough")
+    expect(await asked).toMatchObject({ status: "answered", text: "Second." })
+  })
+
+  test("is taken back when what it waits behind fails", async () => {
+    await using world = await open(calls("wait"), fails("auth"), says("Second."))
+    const { asked } = await world.queue("One.")
+    world.gate.resolve("Waited.")
+    await expect(asked).rejects.toSatisfy(withdrawn)
+    expect(await world.pawl.ask("Two.", { conversation: world.id })).toMatchObject({ text: "Second." })
+  })
+
+  test("with a key is taken back for everybody who asked with it, and can be asked again", async () => {
+    await using world = await open(hangs("So far"), says("Once."))
+    const { pawl, id } = world
+    const [one, two] = [await world.queue("One.", { key: "k" }), await world.queue("One.", { key: "k" })]
+    await pawl.conversations.cancel(id)
+    await expect(one.asked).rejects.toSatisfy(withdrawn)
+    // Nobody sees when the second one waits: where it came after the cancel, it is the one that asks again.
+    expect(await two.asked.then(({ text }) => text, codeOf)).toBeOneOf(["message_withdrawn", "Once."])
+    expect(await pawl.ask("One.", { conversation: id, key: "k" })).toMatchObject({ text: "Once." })
+  })
+
+  test("with a key, held since a process that died, is taken back for who asks with it again", async () => {
+    await using world = await open(hangs("So far"), says("Once."))
+    const { pawl, id } = world
+    const dying = await world.openAnother()
+    await world.queue("One.", { key: "k" }, dying)
+    await dying.close() // it waits on disk, and nobody waits for it
+    await pawl.conversations.cancel(id)
+    expect(await world.waiting()).toEqual(["One."])
+    const asked = () => pawl.ask("One.", { conversation: id, key: "k" })
+    await expect(asked()).rejects.toSatisfy(withdrawn)
+    expect(await asked()).toMatchObject({ text: "Once." })
+  })
+
+  test("is over when another process takes it back", async () => {
+    await using world = await open(hangs("So far"))
+    const other = await world.openAnother()
+    const stop = new AbortController()
+    const mine = await world.queue("One.", { key: "k" })
+    const theirs = await world.queue("One.", { key: "k", signal: stop.signal }, other)
+    stop.abort(new Error("enough"))
+    await expect(theirs.asked).rejects.toThrow("enough")
+    await expect(mine.asked).rejects.toSatisfy(withdrawn)
+  })
+
+  test("is taken back for who waits in another process, too, when the conversation is cancelled", async () => {
+    await using world = await open(hangs("So far"))
+    const other = await world.openAnother()
+    const theirs = await world.queue("One.", {}, other)
+    await world.pawl.conversations.cancel(world.id)
+    await expect(theirs.asked).rejects.toSatisfy(withdrawn)
+    expect(await world.waiting()).toEqual([])
+  })
+})

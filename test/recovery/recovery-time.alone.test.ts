@@ -1,0 +1,72 @@
+import { once } from "node:events"
+import { rm, writeFile } from "node:fs/promises"
+import { connect } from "node:net"
+import { join } from "node:path"
+import { expect, test, vi } from "vitest"
+import { start, startLife, tokenOf, callsOnce, settings, stateOf, until } from "../support/processes/server-lives.ts"
+import { Visitor } from "../support/server/face.ts"
+
+vi.setConfig({ testTimeout: 90_000 })
+
+test("after kill -9 in the middle of a tool, the run goes on by itself with the next start, within 5 s and unasked", async () => {
+  await using provider = await callsOnce("hang")
+  const environment = settings(provider)
+  const token = await tokenOf(environment)
+  await writeFile(join(environment.PAWL_DATA, "hanging"), "")
+  const first = await startLife(environment)
+  const id = await new Visitor(fetch, token, first.url).begin()
+  new Visitor(fetch, token, first.url).say(id, "go").catch(() => {})
+  await first.says(/hanging/)
+  await first.kill("SIGKILL")
+  await rm(join(environment.PAWL_DATA, "hanging"))
+  expect(provider.received).toHaveLength(1)
+
+  const again = Date.now()
+  await using second = await startLife(environment)
+  // Watched at the provider, not at the server: nobody may say a word to it.
+  await until(
+    async () => provider.received.length,
+    (asked) => asked === 2,
+    5000,
+  )
+  expect(Date.now() - again).toBeLessThan(5000)
+  const ada = new Visitor(fetch, token, second.url)
+  const run = await until(
+    () => stateOf(ada, id),
+    ({ status }) => status !== "running",
+    5000,
+  )
+  expect(run).toMatchObject({ status: "completed", toolHistory: [{ name: "hang", status: "ok" }] })
+})
+
+/** A connection with a request that is not finished: it counts as at work and holds up the end. */
+async function halfARequest(url: string) {
+  const socket = connect(Number(new URL(url).port), "127.0.0.1")
+  await once(socket, "connect")
+  socket.write("GET /readyz HTTP/1.1\r\nHost: localhost\r\n")
+  return socket
+}
+
+const refused = (url: string) =>
+  fetch(url).then(
+    () => false,
+    () => true,
+  )
+
+test("SIGTERM drains: nobody new comes in, readyz says so, and a second one stops at once", async () => {
+  await using provider = await callsOnce("hang")
+  await using server = await start(settings(provider))
+  const [finishing, hanging] = [await halfARequest(server.url), await halfARequest(server.url)]
+  await fetch(`${server.url}/healthz`) // what was sent before has been read by now
+  server.child.kill("SIGTERM")
+  await until(() => refused(`${server.url}/healthz`), Boolean, 4000)
+  finishing.write("Connection: close\r\n\r\n")
+  let text = ""
+  for await (const chunk of finishing) text += String(chunk)
+  expect(text).toMatch(/^HTTP\/1.1 503 [\s\S]*"code":"draining"/)
+  expect(server.child.exitCode).toBe(null)
+  const asked = Date.now()
+  expect((await server.kill("SIGTERM")).code).toBe(143)
+  expect(Date.now() - asked).toBeLessThan(2000)
+  hanging.destroy()
+})

@@ -1,0 +1,75 @@
+import pg from "pg"
+import { describe, expect, test } from "vitest"
+import { TurnedClock } from "../../src/agent/turned-clock.fixture.ts"
+import { newId, type UserId } from "../../src/protocol/ids.ts"
+import type { Note } from "../../src/protocol/workspace-tables.ts"
+import { indexNotes } from "../../src/store/workspace/note-indexer.ts"
+import { openStore } from "../../src/store/store.ts"
+import { databases } from "../support/databases.ts"
+import { sizes } from "../support/sizes.ts"
+import { WordEmbedder } from "../support/word-embedder.ts"
+import { countWork } from "../support/worked.ts"
+
+const COUNT = sizes.notes
+const SYLLABLES = ["ba", "de", "fi", "go", "lu", "ma", "ne", "pi", "ro", "tu"]
+/** Each note has a word of its own; the embedder of tests takes some of them for one. */
+const wordOf = (number: number) => [...String(number).padStart(4, "0")].map((digit) => SYLLABLES[+digit]).join("")
+const log = { info() {}, warn() {}, error() {} }
+
+describe.each(databases)("on $name", ({ name, create }) => {
+  /** Writes so many, waits until each has its vector, looks for some. Tells the work of indexing them: ms of the processor, or rows read. */
+  async function indexed(count: number): Promise<number> {
+    await using database = await create()
+    const clock = new TurnedClock()
+    const embedder = new WordEmbedder("test/words", 1024)
+    let worked: number
+    {
+      await using store = await openStore({ url: database.url, clock, durability: "normal" })
+      const workspace = store.workspaceOf(newId("user") as UserId)
+      const rows = Array.from({ length: count }, (_, i): Note => {
+        const about = { title: `Note ${i}`, content: `${wordOf(i)} ${wordOf(i)} and more`, projectId: null }
+        return { id: `note_${i}`, ...about, createdAt: i, updatedAt: i }
+      })
+      for (let at = 0; at < count; at += 500)
+        await workspace.edit({ action: "restore", table: "notes", rows: rows.slice(at, at + 500), with: {} })
+      const work = countWork()
+      const indexer = indexNotes({ workspaces: store.workspaces, embedder, clock, log })
+      await expect.poll(() => embedder.seen.length, { timeout: 250_000 }).toBe(count)
+      await expect.poll(async () => (await workspace.indexing()).waiting).toBe(0)
+      worked = work()
+      const find = async (number: number) => {
+        const vector = { embedder: embedder.name, numbers: [...embedder.vectorOf(wordOf(number))] }
+        return (await workspace.nearest(vector, { limit: 40 })).map(({ id }) => id)
+      }
+      for (const number of [0, 1, Math.floor(count / 2), count - 1])
+        expect(await find(number)).toContain(`note_${number}`)
+      const searching = countWork()
+      for (let i = 0; i < 20; i++) await find(i * Math.floor(count / 20))
+      expect(searching() / 20, "ms of the processor for a search").toBeLessThan(100) // 10 of ten thousand notes
+      await indexer.close()
+    }
+    return name === "sqlite" ? worked : await rowsRead(database.url)
+  }
+
+  test(`${COUNT} notes are indexed by themselves, found one by one, cost a search little, and each no more than one of fewer`, async () => {
+    const few = await indexed(COUNT / 4)
+    const many = await indexed(COUNT)
+    // Where every few notes look through all that wait it is seven times as much, and in PostgreSQL twenty thousand rows for each note.
+    if (name === "sqlite") expect(many / few, "for four times as many").toBeLessThan(5.5)
+    else expect(Math.max(few / (COUNT / 4), many / COUNT), "rows read for a note").toBeLessThan(1500)
+  }, 300_000)
+})
+
+/** How many rows PostgreSQL has read in a database whose connections are closed: they tell when they end. */
+async function rowsRead(url: string): Promise<number> {
+  const admin = new pg.Client(url)
+  await admin.connect()
+  try {
+    const others = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    await expect.poll(async () => (await admin.query(others)).rowCount).toBe(0)
+    const read = "SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0)) AS rows FROM pg_stat_user_tables"
+    return Number((await admin.query(read)).rows[0].rows)
+  } finally {
+    await admin.end()
+  }
+}
