@@ -27,7 +27,6 @@ const mayImport: rules.RoomTables["mayImport"] = {
   compose: ["agent", "bus", "children", "client", "models", "packs", "protocol", "server", "store"],
   cli: "everything",
   api: "everything", // what a program that embeds Pawl calls
-  "main.ts": "everything",
   "index.ts": "everything",
   "server.ts": "everything",
   "testing.ts": "everything",
@@ -68,7 +67,7 @@ describe("the rules notice", () => {
     "src/server/app.ts": `import { Hono } from "hono"\nimport { toAgUi } from "../dialects/ag-ui.ts"\n`,
     "src/packs/research/agent.ts": `import { readPaper } from "./read-paper.ts"\n`,
     "src/cli/settings/config.ts": `export const home = process.env.HOME\n`,
-    "src/main.ts": `import { app } from "./server/app.ts"\nimport { journal } from "./store/journal.ts"\n`,
+    "src/index.ts": `import { app } from "./server/app.ts"\nimport { journal } from "./store/journal.ts"\n`,
   }
 
   test("nothing in clean sources", () => {

@@ -3,7 +3,7 @@ import { Hono } from "hono"
 import type { WebSocket } from "ws"
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response"
 import type { ComposedServer } from "../../src/compose/compose-server.ts"
-import type { Pawl } from "../engine.ts"
+import type { OpenedEngine } from "../engine.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"
 import type { Place, Variant } from "../contender.ts"
 import { finalText, userText } from "../script.ts"
@@ -67,7 +67,7 @@ function echo(socket: WebSocket): Promise<unknown> {
   })
 }
 
-function writeFrames({ ports }: Pawl, id: ConversationId, socket: WebSocket): void {
+function writeFrames({ ports }: OpenedEngine, id: ConversationId, socket: WebSocket): void {
   let [text, waits] = ["", false]
   const send = (type: string, data: object) =>
     socket.send(JSON.stringify({ type: "event", conversationId: id, event: { id: "", type, data } }))
@@ -90,7 +90,7 @@ function writeFrames({ ports }: Pawl, id: ConversationId, socket: WebSocket): vo
   socket.once("close", leave)
 }
 
-function writeEvents({ ports }: Pawl, id: ConversationId, outgoing: ServerResponse): () => void {
+function writeEvents({ ports }: OpenedEngine, id: ConversationId, outgoing: ServerResponse): () => void {
   let [text, waits] = ["", false]
   const flush = () => {
     outgoing.write(text)

@@ -1,13 +1,13 @@
 import { type ComposedServer, composeServer } from "../../src/compose/compose-server.ts"
 import { settingsIn } from "../../src/compose/settings.ts"
-import { newId, type Pawl } from "../engine.ts"
+import { newId, type OpenedEngine } from "../engine.ts"
 import { listen } from "../../src/server/listen.ts"
 import type { Place, Variant } from "../contender.ts"
 import { benchAgent, complaining, model, PERSON, urlOf } from "./pawl.ts"
 
 /** A server on a port of its own, for one person with one token. */
 export interface Served extends AsyncDisposable {
-  readonly pawl: Pawl
+  readonly pawl: OpenedEngine
   readonly url: string
   readonly token: string
   /** Asks the device of that name for a row, over its socket, and waits for it. */
@@ -21,7 +21,7 @@ export interface App {
 }
 
 /** The server as `pawl serve` puts it together, with the benchmark's agent and model. */
-export function openPawlServer(variant: Variant, place: Place, before?: (pawl: Pawl) => void): Promise<Served> {
+export function openPawlServer(variant: Variant, place: Place, before?: (pawl: OpenedEngine) => void): Promise<Served> {
   return serve(variant, place, async ({ app, pawl, store, devices }) => {
     before?.(pawl)
     const { id: user } = await store.people.ensure(PERSON, Date.now())

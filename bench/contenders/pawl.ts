@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import { z } from "zod"
 import type { Agent, Conversation, Model, ReplyPart } from "../engine.ts"
-import { answer, defineAgent, defineTool, newId, openPawl, type Pawl, type Tool } from "../engine.ts"
+import { answer, defineAgent, defineTool, newId, openEngine, type OpenedEngine, type Tool } from "../engine.ts"
 import type { JournalEvent, UnknownEvent } from "../../src/protocol/events.ts"
 import type { ConversationId, ProposalId } from "../../src/protocol/ids.ts"
 import type { Contender, OpenOptions, Place, Variant } from "../contender.ts"
@@ -15,8 +15,8 @@ export async function openPawlContender(variant: Variant, options: OpenOptions):
   return toContender(await openBenchPawl(variant, options), variant)
 }
 
-export function openBenchPawl(variant: Variant, { place, approval }: OpenOptions): Promise<Pawl> {
-  return openPawl({
+export function openBenchPawl(variant: Variant, { place, approval }: OpenOptions): Promise<OpenedEngine> {
+  return openEngine({
     store: { url: urlOf(variant, place), durability: variant.durability },
     agents: [benchAgent(approval === true)],
     models: model,
@@ -31,7 +31,7 @@ export const urlOf = (variant: Variant, place: Place): string =>
 export const benchAgent = (approval: boolean): Agent =>
   defineAgent({ name: AGENT, description: "", instructions: "Answer.", tools: [lookUpTool(approval)] })
 
-export async function toContender(pawl: Pawl, variant: Variant): Promise<Contender> {
+export async function toContender(pawl: OpenedEngine, variant: Variant): Promise<Contender> {
   const { runtime, store } = pawl
   const { journal, bus } = pawl.ports
   const person = await store.people.ensure(PERSON, Date.now())

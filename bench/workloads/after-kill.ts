@@ -1,5 +1,5 @@
 import { type Contender, type OpenOptions, type VariantName } from "../contender.ts"
-import type { Pawl } from "../engine.ts"
+import type { OpenedEngine } from "../engine.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"
 import type { Served } from "../contenders/pawl-server.ts"
 import { check, type Numbers, same } from "../meters.ts"
@@ -41,7 +41,7 @@ function holdUp(contender: Contender, running: number): Promise<void> {
  * row that says that a run was broken off is no step; what the model or a tool says, once it is durable, is one.
  */
 export async function startAgain(
-  serve: (before: (pawl: Pawl) => void) => Promise<Served>,
+  serve: (before: (pawl: OpenedEngine) => void) => Promise<Served>,
   { running }: Sizes["w7"],
 ): Promise<Numbers> {
   const moved = new Set<ConversationId>()

@@ -1,6 +1,6 @@
 import { join } from "node:path"
 import type { Model, ModelRequest, ReplyPart } from "../engine.ts"
-import { answer, defineAgent, newId, openPawl, type Tool } from "../engine.ts"
+import { answer, defineAgent, newId, openEngine, type Tool } from "../engine.ts"
 import { workspaceAgent } from "../../src/packs/workspace/agent.ts"
 import { orchestrator } from "../../src/packs/workspace/routing/orchestrator.ts"
 import { check, type Numbers } from "../meters.ts"
@@ -57,7 +57,7 @@ export async function promptCost(isFloor: boolean, folder: string): Promise<Numb
   const { profiles, route, ...rest } = served
   const tools = served.tools.visibleIn("confirm").filter(({ name }) => name !== "more_tools")
   const agent = defineAgent({ ...rest, ...(route ? { profiles: profiles ?? [], route } : {}), tools: tools.map(quiet) })
-  await using pawl = await openPawl({
+  await using pawl = await openEngine({
     store: { url: `file:${join(folder, "pawl.db")}`, durability: "normal" },
     agents: [agent],
     models: lookingUp((request) => requests.push(toPieces(request))),

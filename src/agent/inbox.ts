@@ -1,5 +1,5 @@
 import type { MessageId } from "../protocol/ids.ts"
-import { type Conversation, isOurs, openCalls, type RunState } from "./conversation.ts"
+import { type Conversation, isOurs, openCalls, pauseReason, type RunState } from "./conversation.ts"
 import type { CancelInput, InboxItem, Input } from "./input.ts"
 
 /** The waiting inputs that may enter the journal now, in the order they came. */
@@ -55,4 +55,16 @@ export function isCancelled({ run, inbox, proposals }: Conversation): boolean {
     if ("proposalId" in input && proposals.has(input.proposalId)) credential = input.credential ?? credential
   }
   return false
+}
+
+/** Is refused where it cannot be taken at once: nobody wants it to happen later. */
+export const isImpatient = (input: Input): boolean =>
+  input.type === "undo" || input.type === "again" || (input.type === "message" && input.when === "reject")
+
+/** Whether the commit that makes the conversation ours may begin with this input: nobody is, or should be, at work on it. */
+export function takesAtOnce(conversation: Conversation, input: Input): boolean {
+  if (conversation.run?.status !== "running") return true
+  const because = pauseReason(conversation)
+  // A call in doubt wants an answer first; words wait in the queue until it has one.
+  return because === "awaiting_confirmation" || (because === "in_doubt" && input.type !== "message")
 }

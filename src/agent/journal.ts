@@ -62,6 +62,9 @@ export interface Journal {
   /** The same for whoever must not hold much at once: as many as `maxLength` has room for as stored, at least one. */
   readPage(id: ConversationId, range: PageRange): Promise<EventPage>
 
+  /** What the record says of conversations that other processes may write to. Those that were erased are left out. */
+  recorded(ids: readonly ConversationId[]): Promise<Recorded[]>
+
   /** Conversations with work to do and no living writer, or with this node as their writer: it knows if it is at work. */
   abandoned(limit: number): Promise<ConversationId[]>
 
@@ -86,6 +89,17 @@ export interface LeftBehind {
   readonly handedOver: boolean
   /** Input waits that no writer has read. */
   readonly unread: boolean
+}
+
+/** How a conversation stands on record, whoever has written it. */
+export interface Recorded {
+  readonly id: ConversationId
+  /** The newest. */
+  readonly position: number
+  /** It has a writer, dead or alive, or input that nobody has taken in yet. */
+  readonly atWork: boolean
+  /** What this node has to do with it: `lost`, it took itself for the writer and another one is; `unread`, input has arrived. */
+  readonly here: "writer" | "unread" | "lost" | undefined
 }
 
 /** A writer that died, and what of its conversations nobody has taken up yet. */

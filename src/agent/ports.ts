@@ -80,12 +80,19 @@ export interface Bus {
   subscribe(id: ConversationId, listener: (live: Live) => void): () => void
   /** Rows of any conversation of a person, for whoever looks at all of them; no rows at all when it was erased. */
   subscribeUser(user: UserId, listener: (id: ConversationId, events: readonly JournalEvent[]) => void): () => void
+  /** Tells who watches all of a person's things that another process has changed some of them. */
+  publishNews(user: UserId, kind: NewsKind): void
+  subscribeNews(user: UserId, listener: (kind: NewsKind) => void): () => void
+  /** What somebody in this process watches: whatever other processes write there has to be looked for. */
+  watched(): { readonly conversations: Iterable<ConversationId>; readonly people: Iterable<UserId> }
   /** The reply that is open, as far as it has come; undefined where none is, or where its writer is out of reach. */
   soFar(id: ConversationId): Promise<LiveReply | undefined>
   /** Tells the writer of a conversation, wherever it is (also on this very node), that something has arrived. */
   wake(id: ConversationId): void
   onWake(listener: (id: ConversationId) => void): () => void
 }
+
+export type NewsKind = "conversations" | "workspace"
 
 /** The text of the reply that is open after `position`. */
 export interface LiveReply {
@@ -102,8 +109,10 @@ export type Live =
   | { readonly type: "rest" }
   /** The person has seen something of it that is no row: what is listed of it for them has changed. */
   | { readonly type: "seen"; readonly user: UserId }
-  /** The conversation was erased: there is nothing to watch any more. */
-  | { readonly type: "gone"; readonly user: UserId }
+  /** What the record says where other processes write too: how far it goes, and whether anybody is at work on it. */
+  | { readonly type: "recorded"; readonly position: number; readonly atWork: boolean }
+  /** The conversation was erased: there is nothing to watch any more. Whose it was is unknown where another process did it. */
+  | { readonly type: "gone"; readonly user: UserId | undefined }
 
 /** Where the program tells its operator what happens and what went wrong; a line has a name and fields, never a secret. */
 export interface Log {

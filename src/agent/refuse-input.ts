@@ -1,4 +1,4 @@
-import { failure } from "../protocol/errors.ts"
+import { type AppError, failure } from "../protocol/errors.ts"
 import { isStorable, toStorableJson } from "../protocol/text.ts"
 import { expiredCalls } from "./accept.ts"
 import { type Conversation, openCalls, pauseReason } from "./conversation.ts"
@@ -102,4 +102,12 @@ function requireRest(conversation: Conversation, open: number): void {
   const working = conversation.run?.status === "running" && !pauseReason(conversation)
   if (working) throw failure("busy", { id: conversation.id })
   if (open > 0) throw failure("still_pending", { count: open })
+}
+
+/** Why an input about a proposal comes too late. */
+export function decidedBefore(input: Input, status: string): AppError {
+  const id = "proposalId" in input ? input.proposalId : ""
+  if (input.type === "resolve") return failure("not_in_doubt", { id, status })
+  if (status === "pending") return failure("proposal_expired", { id, at: "its time" })
+  return failure("proposal_decided", { id, status })
 }

@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path"
 import type { Agent as InternalAgent } from "../agent/definition/agent.ts"
-import type { Pawl as Engine } from "../compose/open-pawl.ts"
+import type { OpenedEngine } from "../compose/open-engine.ts"
 import { readBuiltPage } from "../compose/built-page.ts"
 import { composeServer } from "../compose/compose-server.ts"
 import { baseUrl, toLink } from "../compose/server-url.ts"
@@ -32,7 +32,7 @@ const GRACE_MS = 5000
 
 interface Listens {
   readonly parts: Parts
-  readonly engine: Engine
+  readonly engine: OpenedEngine
   readonly agents: readonly InternalAgent[]
   readonly owner: string
 }

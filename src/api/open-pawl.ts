@@ -3,13 +3,12 @@ import type { Log } from "../agent/ports.ts"
 import { silentLog } from "../agent/silent-log.ts"
 import { InProcessBus } from "../bus/in-process.ts"
 import { observed } from "../bus/observed.ts"
-import { openPawl as openEngine } from "../compose/open-pawl.ts"
+import { budgetOf } from "../compose/ceilings.ts"
+import { openEngine, USUAL_LIMITS } from "../compose/open-engine.ts"
 import { observedModels } from "../server/metrics/observed-models.ts"
 import { RunMeter } from "../server/metrics/run-meter.ts"
 import { createServerMetrics } from "../server/metrics/server-metrics.ts"
 import { Devices } from "../server/socket/devices.ts"
-import { SqlBudget } from "../store/journal/budget.ts"
-import type { Store } from "../store/store.ts"
 import { failure } from "../protocol/errors.ts"
 import { type Agent, toInternalAgents } from "./agent.ts"
 import { check } from "../server/request/read-input.ts"
@@ -56,14 +55,12 @@ export interface Pawl extends Person, AsyncDisposable {
 
 /** Who asks where nobody is named. */
 const OWNER = "owner"
-/** No call outlives its run, so what is set aside for longer was left by a process that died. */
-const HOLD_MARGIN_SECONDS = 60
-const USUAL_RUN_SECONDS = 180
 
 /** Opens the store, takes up what an earlier process has left, and is ready to be asked. */
 export async function openPawl(options: PawlOptions): Promise<Pawl> {
   const { timeZone, log, limits = {} } = options
   check(GivenSettings, { timeZone, limits })
+  const { dailyUsd, runUsd, runSeconds = USUAL_LIMITS.runSeconds } = limits
   const agents = toInternalAgents(options.agents)
   const { models, secrets } = openModels(options.models)
   await using opening = new AsyncDisposableStack()
@@ -81,7 +78,7 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
       secrets,
       limits: given({ runSeconds: limits.runSeconds, replyCharacters: limits.replyCharacters }),
       policy: given({ proposalMinutes: limits.proposalMinutes }),
-      ...budgetOf(store, limits),
+      ...budgetOf(store, { ...given({ dailyUsd, runUsd }), runSeconds, now: () => systemClock.now() }),
       ...(timeZone ? { timeZone } : {}),
       ...(log ? { log } : {}),
     }),
@@ -126,12 +123,6 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
     close,
     [Symbol.asyncDispose]: close,
   }
-}
-
-function budgetOf({ engine }: Store, { dailyUsd, runUsd, runSeconds = USUAL_RUN_SECONDS }: Limits) {
-  if (dailyUsd === undefined && runUsd === undefined) return {}
-  const holdSeconds = runSeconds + HOLD_MARGIN_SECONDS
-  return { budget: new SqlBudget(engine, { dailyUsd, runUsd, now: () => systemClock.now(), holdSeconds }) }
 }
 
 /** Only what was said: an option that is there and undefined would take the place of what is usual. */

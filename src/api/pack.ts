@@ -1,6 +1,4 @@
-import type { ToolPhrases } from "../agent/definition/phrases.ts"
-import type { Pack as InternalPack, PackNeeds, PackServices } from "../packs/pack.ts"
-import type { PackRoute } from "../protocol/ports/pack-routes.ts"
+import type { OpenedPack as InternalOpenedPack, Pack as InternalPack, PackNeeds, PackServices } from "../packs/pack.ts"
 import { type Agent, toInternalAgents } from "./agent.ts"
 
 /** Agents of your own for a server, with what it takes to have them there: docs/packs.md. */
@@ -11,14 +9,8 @@ export interface Pack {
 }
 
 /** A pack at work in a server. */
-export interface OpenedPack {
+export interface OpenedPack extends Omit<InternalOpenedPack, "agents"> {
   readonly agents: readonly Agent[]
-  /** What the offline model understands beyond what the tools of the agents bring along themselves. */
-  readonly phrases?: readonly ToolPhrases[]
-  /** Addresses below `/api/packs/<pack>`, by the name that the reference has for them. */
-  readonly routes?: Readonly<Record<string, PackRoute>>
-  /** Ends what opening has begun: processes, connections, files. */
-  close?(): Promise<void>
 }
 
 /** A pack as a server opens it: its agents are those of a program that embeds Pawl. */

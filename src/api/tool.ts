@@ -1,17 +1,17 @@
 import {
   answer as makeAnswer,
   type Answer as InternalAnswer,
+  type CallContext as InternalContext,
   defineTool as checkTool,
   failed as makeFailed,
   isAnswer,
+  type Preview,
   type Tool as InternalTool,
 } from "../agent/definition/tool.ts"
-import type { Model } from "../agent/model.ts"
 import type { Phrase } from "../agent/definition/phrases.ts"
 import type { Schema } from "../agent/definition/schema.ts"
-import type { CallId, ConversationId, UserId } from "../protocol/ids.ts"
+import type { CallId } from "../protocol/ids.ts"
 import type { InverseCall } from "../protocol/proposals/audit.ts"
-import type { ActionClass, Diff } from "../protocol/proposals/proposal.ts"
 
 /** A tool's answer with more than its value: words of its own for the model, or something for the conversation's state. */
 export interface ToolAnswer<Data = unknown> extends InternalAnswer {
@@ -32,38 +32,9 @@ export function failed<Data = undefined>(text: string, extra: AnswerExtra<Data> 
 }
 
 /** What a tool is told about the call it serves. */
-export interface CallContext {
-  readonly user: UserId
-  readonly conversation: ConversationId
-  /** Unique for ever: a target that remembers it can refuse to apply a call twice. */
-  readonly callId: CallId
-  readonly signal: AbortSignal
-  readonly now: number
-  /** Where the person is: what "today" means to them. The same when a write is shown and when it runs. */
-  readonly timeZone: string
-  /** When the call was made. `tomorrow` counts from here: a decision may come after midnight. */
-  readonly askedAt: number
-  /** Of a write that was agreed to: what its preview said of its target. */
-  readonly agreed?: Pick<Preview, "target" | "revision">
-  /** What tools have added to the conversation so far. */
-  readonly state: Readonly<Record<string, unknown>>
-  /** The conversation's own model. What it is asked counts like a question of the conversation's own. */
-  model(): Promise<Model>
-}
+export interface CallContext extends Omit<InternalContext, "site" | "deviceId" | "connectionId"> {}
 
-/** What a write would do, read from its target before anyone is asked. */
-export interface Preview {
-  readonly summary: string
-  /** A heading for where the diff stands below it: the summary without what the diff tells. */
-  readonly title?: string
-  readonly action: ActionClass
-  readonly diff?: Diff
-  /** Names what would change, and the state it is in now; when `revision` differs at the decision the proposal is stale. */
-  readonly target?: string
-  readonly revision?: string
-  /** A person is asked each time, whatever the mode and whatever was agreed to beforehand. */
-  readonly insists?: boolean
-}
+export type { Preview }
 
 interface AnyTool<Input, Result> {
   /** snake_case, as models know it. */

@@ -1,4 +1,4 @@
-import type { Bus, Live, LiveReply } from "../agent/ports.ts"
+import type { Bus, Live, LiveReply, NewsKind } from "../agent/ports.ts"
 import type { JournalEvent } from "../protocol/events.ts"
 import type { ConversationId, UserId } from "../protocol/ids.ts"
 
@@ -7,6 +7,7 @@ export class InProcessBus implements Bus {
   readonly #open = new Map<ConversationId, { position: number; text: string }>()
   readonly #watchers = new Map<ConversationId, Set<(live: Live) => void>>()
   readonly #userWatchers = new Map<UserId, Set<(id: ConversationId, events: readonly JournalEvent[]) => void>>()
+  readonly #newsWatchers = new Map<UserId, Set<(kind: NewsKind) => void>>()
   readonly #wakers = new Set<(id: ConversationId) => void>()
 
   publish(id: ConversationId, live: Live): void {
@@ -22,7 +23,7 @@ export class InProcessBus implements Bus {
         }
       }
     }
-    if (live.type === "text_delta" || live.type === "rest") return
+    if (live.type === "text_delta" || live.type === "rest" || live.type === "recorded" || !live.user) return
     const events = live.type === "events" ? live.events : []
     for (const watch of this.#userWatchers.get(live.user) ?? []) {
       try {
@@ -41,6 +42,18 @@ export class InProcessBus implements Bus {
     return join(this.#userWatchers, user, listener)
   }
 
+  publishNews(user: UserId, kind: NewsKind): void {
+    for (const watch of this.#newsWatchers.get(user) ?? []) watch(kind)
+  }
+
+  subscribeNews(user: UserId, listener: (kind: NewsKind) => void): () => void {
+    return join(this.#newsWatchers, user, listener)
+  }
+
+  watched(): { conversations: Iterable<ConversationId>; people: Iterable<UserId> } {
+    return { conversations: this.#watchers.keys(), people: this.#newsWatchers.keys() }
+  }
+
   async soFar(id: ConversationId): Promise<LiveReply | undefined> {
     return this.#open.get(id)
   }
@@ -55,12 +68,13 @@ export class InProcessBus implements Bus {
   }
 
   #remember(id: ConversationId, live: Live): void {
+    const open = this.#open.get(id)
     if (live.type === "seen") return // a reply that is open stays open
+    if (live.type === "recorded" && live.position <= (open?.position ?? 0)) return
     if (live.type !== "text_delta") {
       this.#open.delete(id)
       return
     }
-    const open = this.#open.get(id)
     // A delta that starts at nothing is another attempt: what the last one had shown is gone with it.
     if (open?.position === live.position && live.offset > live.text.length) open.text += live.text
     else this.#open.set(id, { position: live.position, text: live.text })

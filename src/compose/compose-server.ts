@@ -22,14 +22,13 @@ import { observedModels } from "../server/metrics/observed-models.ts"
 import { RunMeter } from "../server/metrics/run-meter.ts"
 import { createServerMetrics } from "../server/metrics/server-metrics.ts"
 import { Devices } from "../server/socket/devices.ts"
-import { SqlBudget } from "../store/journal/budget.ts"
 import { SqlLibrary } from "../store/library/library.ts"
 import { PassageIndexer } from "../store/library/passage-indexer.ts"
-import type { Store } from "../store/store.ts"
 import { indexNotes } from "../store/workspace/note-indexer.ts"
+import { budgetOf } from "./ceilings.ts"
 import { filesOptions, secretsOfServer } from "./files-options.ts"
 import { oneModel } from "./one-model.ts"
-import { openPawl } from "./open-pawl.ts"
+import { openEngine } from "./open-engine.ts"
 import { openConfiguredStore } from "./open-store.ts"
 import type { Replaced } from "./replaced.ts"
 import type { ServerSettings } from "./settings.ts"
@@ -99,9 +98,9 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
   const pawl =
     replaced.pawl ??
     opening.use(
-      await openPawl({
+      await openEngine({
         ...{ store, agents, models: observedModels(models, metrics), bus, clock, log, secrets, policy, limits },
-        ...budgetOf(store, settings, () => clock.now()),
+        ...budgetOf(store, { ...settings.ceilings, runSeconds: limits.runSeconds, now: () => clock.now() }),
         recovers: false, // `startServer` sees to that, or whoever knows which conversations are theirs
       }),
     )
@@ -129,12 +128,13 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
   const { host, publicUrl, allowedOrigins, trustedProxies, requestsPerMinute, threadPaths } = settings
   const app = createApp({
     ...store,
-    ...{ runtime, clock, log, bus, agents: ports.agents, policy: ports.policy, cache: ports.cache },
+    ...{ runtime, clock, log, bus: ports.bus, agents: ports.agents, policy: ports.policy, cache: ports.cache },
     ...{ models, devices, embedder, databases, library, metrics, packRoutes, streams: revocation },
     providers: new OwnProviders({ models: personal, keys, reach }),
     address: { host, ...(publicUrl ? { publicUrl } : {}), allowedOrigins, trustedProxies },
     ...{ requestsPerMinute, threadPaths, version: manifest.version },
     ...(settings.jwt ? { jwt: await openJwt(settings.jwt, clock, outward.fetch) } : {}),
+    broken: store.engine.broken,
     ready() {
       store.engine.broken.throwIfAborted()
       if (draining.signal.aborted) throw failure("draining")
@@ -172,13 +172,3 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
     [Symbol.asyncDispose]: close,
   }
 }
-
-/** Only where a ceiling is set: without one no call waits for the database to agree. */
-function budgetOf({ engine }: Store, { ceilings, limits }: ServerSettings, now: () => number): { budget?: SqlBudget } {
-  if (ceilings.dailyUsd === undefined && ceilings.runUsd === undefined) return {}
-  // No call outlives its run, so what is set aside longer than that was left by a process that died.
-  const holdSeconds = limits.runSeconds + HOLD_MARGIN_SECONDS
-  return { budget: new SqlBudget(engine, { ...ceilings, now, holdSeconds }) }
-}
-
-const HOLD_MARGIN_SECONDS = 60

@@ -10,7 +10,7 @@ import { SettingsError } from "./settings-error.ts"
 
 export type StoreConfig = Pick<
   ServerSettings,
-  "databaseUrl" | "dataFolder" | "durability" | "masterKey" | "previousMasterKey"
+  "databaseUrl" | "databaseConnections" | "dataFolder" | "durability" | "masterKey" | "previousMasterKey"
 >
 
 /** The store alone: for the server, and for commands that run no conversation. */
@@ -18,11 +18,11 @@ export async function openConfiguredStore(
   settings: StoreConfig,
   given: { readonly clock?: Clock; readonly log?: Log } = {},
 ): Promise<Store> {
-  const { databaseUrl, dataFolder, durability } = settings
+  const { databaseUrl, dataFolder, durability, databaseConnections: connections } = settings
   // What people say is nobody else's business, also not that of other users of this machine.
   if (databaseUrl.startsWith("file:")) makeDataFolder(dataFolder)
   try {
-    return await openStore({ url: databaseUrl, durability, masterKeys: masterKeysOf(settings), ...given })
+    return await openStore({ url: databaseUrl, durability, connections, masterKeys: masterKeysOf(settings), ...given })
   } catch (error) {
     const where = databaseUrl.startsWith("file:") ? databaseUrl.slice("file:".length) : "DATABASE_URL"
     throw new SettingsError(`The database (${where}) cannot be opened: ${errorReason(error)}.`, { cause: error })
@@ -30,7 +30,9 @@ export async function openConfiguredStore(
 }
 
 /** The keys that the settings name, or the one in the data folder. */
-export function masterKeysOf(settings: Omit<StoreConfig, "databaseUrl" | "durability">): MasterKeys | KeyFile {
+export function masterKeysOf(
+  settings: Omit<StoreConfig, "databaseUrl" | "databaseConnections" | "durability">,
+): MasterKeys | KeyFile {
   const { masterKey, previousMasterKey, dataFolder } = settings
   if (!masterKey) return new KeyFile(join(dataFolder, "master.key"))
   return givenKeys(masterKey, ...(previousMasterKey ? [previousMasterKey] : []))

@@ -13,7 +13,7 @@ import type { ModelCatalogue } from "../server/conversation/ports.ts"
 import type { ServerPorts } from "../server/ports.ts"
 import type { PackRoutes } from "../server/routes/packs/packs.ts"
 import type { Devices } from "../server/socket/devices.ts"
-import type { Pawl } from "./open-pawl.ts"
+import type { OpenedEngine } from "./open-engine.ts"
 import type { Store } from "../store/store.ts"
 
 export type ReplacedPorts = Partial<ServerPorts & PackRoutes>
@@ -28,7 +28,7 @@ export interface Replaced {
   readonly bus?: Bus | undefined
   readonly store?: Store | undefined
   /** An engine that is at work already, over the same store and bus: the server works with it and makes none. */
-  readonly pawl?: Pawl | undefined
+  readonly pawl?: OpenedEngine | undefined
   /** One model for everybody and everything. */
   readonly model?: Model | undefined
   /** A registry of models. */

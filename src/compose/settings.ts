@@ -1,5 +1,5 @@
 import { join } from "node:path"
-import { REPLY_CHARACTERS } from "../agent/ask/stream-reply.ts"
+import { USUAL_LIMITS } from "./open-engine.ts"
 import type { Limits } from "../agent/next-step.ts"
 import type { Policy } from "../agent/ports.ts"
 import type { ProxySettings } from "../models/network/proxied-fetch.ts"
@@ -19,6 +19,8 @@ export interface ServerSettings {
   readonly dataFolder: string
   /** `postgres://…`, or the SQLite file in `dataFolder`. */
   readonly databaseUrl: string
+  /** How many connections to PostgreSQL are opened at most. */
+  readonly databaseConnections: number
   readonly durability: "full" | "normal"
   readonly publicUrl: string | undefined
   readonly allowedOrigins: readonly string[]
@@ -62,6 +64,7 @@ export function settingsIn(dataFolder: string): ServerSettings {
     host: "127.0.0.1",
     dataFolder,
     databaseUrl: `file:${join(dataFolder, "pawl.db")}`,
+    databaseConnections: 10,
     durability: "full",
     publicUrl: undefined,
     allowedOrigins: [],
@@ -69,7 +72,7 @@ export function settingsIn(dataFolder: string): ServerSettings {
     requestsPerMinute: 60_000,
     jwt: undefined,
     policy: { proposalMinutes: 15, forbidAuto: false },
-    limits: { runSeconds: 180, replyCharacters: REPLY_CHARACTERS },
+    limits: { runSeconds: USUAL_LIMITS.runSeconds, replyCharacters: USUAL_LIMITS.replyCharacters },
     models: {},
     proxy: undefined,
     masterKey: undefined,

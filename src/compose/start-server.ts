@@ -43,6 +43,7 @@ export async function startServer(server: ComposedServer, listening: Listening):
     async close(graceMs) {
       server.drain()
       stopping.abort()
+      store.engine.hurry() // a database that has fallen silent must not keep a process that was told to end
       // Nobody new comes in; then the work is put down where the next start finds it, which also ends the waiting answers.
       const closed = listening.close(graceMs)
       await runtime.close()

@@ -11,7 +11,6 @@ export interface OpenedPacks extends AsyncDisposable {
   readonly agents: readonly Agent[]
   /** Addresses that they add to the server. */
   readonly routes: readonly NamedPackRoute[]
-  readonly toolNames: ReadonlySet<string>
   /** What the offline model goes by. */
   readonly phrases: readonly ToolPhrases[]
   readonly interpreters: readonly Interpreter[]
@@ -41,7 +40,6 @@ export async function openPacks<Services>(packs: readonly Pack<Services>[], serv
     names: packs.map(({ name }) => name),
     routes: packs.flatMap((pack) => routesOf(pack.name, opened.get(pack)?.routes)),
     agents,
-    toolNames: new Set(tools.map(({ name }) => name)),
     phrases: [...ofTools, ...all.flatMap(({ phrases = [] }) => phrases)],
     interpreters: agents.flatMap(({ interpreter }) => interpreter ?? []),
     of<Opened extends OpenedPack>(pack: Pack<never, Opened>): Opened {

@@ -26,7 +26,7 @@ export class Erasure {
     const tables = personalTables.filter(({ names }) => !names.startsWith("person"))
     const [lock, ...rest] = conversations(mine, tables, this.#engine.reusesKeys)
     const statements = [{ ...(lock as Statement), mustChange: true }, ...rest]
-    const { ok } = await this.#engine.change({ type: "statements", statements })
+    const { ok } = await this.#engine.change({ type: "statements", statements, patience: "long" })
     if (ok) await this.#engine.scrub({ words: false })
     return ok
   }
@@ -43,7 +43,7 @@ export class Erasure {
       { sql: nameless, values: [user] },
       ...(await this.#everythingOf(user)),
     ]
-    const { ok } = await this.#engine.change({ type: "statements", statements })
+    const { ok } = await this.#engine.change({ type: "statements", statements, patience: "long" })
     if (ok) await this.#scrub(user)
     return ok
   }
@@ -74,7 +74,8 @@ export class Erasure {
     const erased = await this.#engine.query<{ id: UserId; at: number }>(sql, [])
     for (const { id, at } of erased) {
       const last = at + STRAGGLERS_MS < this.#now() ? purge(id) : []
-      await this.#engine.change({ type: "statements", statements: [...(await this.#everythingOf(id)), ...last] })
+      const statements = [...(await this.#everythingOf(id)), ...last]
+      await this.#engine.change({ type: "statements", statements, patience: "long" })
       await this.#scrub(id) // also for one whose server died before it had
     }
     return erased.map(({ id }) => id)

@@ -39,6 +39,7 @@ export const personalTables: readonly PersonalTable[] = [
     names: "person key",
     exported: ["id", "scopes", "browser", "created_at", "expires_at", "revoked_at"], // not its hash
   },
+  { table: "news", column: "person", names: "person key", exported: "counts what was changed, and says nothing of it" },
   { table: "sign_in_link", column: "person", names: "person key", exported: "a way in, and nothing else" },
   {
     table: "device",

@@ -17,6 +17,7 @@ import { SqlJournal } from "./journal/journal.ts"
 import { SqlMessageKeys } from "./journal/message-keys.ts"
 import type { MasterKeys } from "./people/master-keys.ts"
 import { migrate } from "./migrations/migrate.ts"
+import { SqlNews } from "./people/news.ts"
 import { ThisNode } from "./journal/nodes.ts"
 import { SqlPeople } from "./people/people.ts"
 import { SqlProposals } from "./journal/proposals.ts"
@@ -51,6 +52,7 @@ export interface Store {
   readonly readiness: Readiness
   readonly journal: SqlJournal
   readonly people: SqlPeople
+  readonly news: SqlNews
   readonly sessions: SqlSessions
   readonly credentials: SqlCredentials
   readonly deviceOwners: SqlDeviceOwners
@@ -107,6 +109,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     readiness: new Readiness(engine, node, clock),
     journal,
     people: new SqlPeople(engine),
+    news: new SqlNews(engine),
     conversations,
     proposals,
     sessions: new SqlSessions(engine),

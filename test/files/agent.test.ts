@@ -74,8 +74,9 @@ async function openPlace(files: Record<string, string | Buffer> = {}): Promise<P
   async function settled(): Promise<void> {
     for await (const { type } of client.events(await id())) {
       if (type !== "done" && type !== "error") continue
-      const { status } = await client.readConversation({ params: { id: await id() } })
-      if (status === "active") return
+      // It may be the end of an earlier run.
+      const { items } = await client.listRuns({ params: { id: await id() }, query: { limit: 1 } })
+      if (items[0]?.status === "completed") return
     }
   }
   return { root, data, embedded, say, agree, decide, id, settled, [Symbol.asyncDispose]: () => embedded.close() }

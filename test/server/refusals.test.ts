@@ -175,6 +175,17 @@ describe("the doors", () => {
     expect((await nobody.get("/healthz")).status).toBe(200)
   })
 
+  test("health is 503 when only a new start can help, and not before", async () => {
+    const breaking = new AbortController()
+    await using face = await open({}, { broken: breaking.signal })
+    const nobody = new Visitor((request) => face.fetch(request), undefined)
+    expect((await nobody.get("/healthz")).status).toBe(200)
+    breaking.abort(new Error("a disk at 10.0.0.1"))
+    const { status, body, text } = await nobody.get("/healthz")
+    expect([status, body.code]).toEqual([503, "store_unavailable"])
+    expect(text).not.toContain("10.0.0.1")
+  })
+
   test("a fault of ours is `internal` outside and itself in the log", async () => {
     const broken = { list: () => Promise.reject(new Error("password=hunter2 in table x")) }
     await using face = await open({}, { conversations: broken })

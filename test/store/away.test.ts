@@ -91,6 +91,32 @@ describe.runIf(postgres)("while PostgreSQL is away", () => {
     },
   )
 
+  // A standby that has not been told about us yet, or a database that is being put back.
+  test.each<Away>(["28P01", "3D000"])(
+    "(%s) one that lets nobody in is away too, to readers and writers",
+    async (away) => {
+      const { database, wire, url } = await open()
+      await using _database = database
+      await using _wire = wire
+      await using store = await openStore({ url })
+      await wire.leave(away)
+      await store.people.hasTokens().catch(() => {}) // finds the connection from before broken
+      await expect(store.people.hasTokens()).rejects.toMatchObject({ code: "store_unavailable" })
+      await expect(store.people.ensure("ada", 1)).rejects.toMatchObject({ code: "store_unavailable" })
+      await wire.comeBack()
+      await expect.poll(() => store.people.hasTokens().catch(() => "away")).toBe(false)
+    },
+  )
+
+  test("one that has become a standby is left: the next change goes to whoever takes it", async () => {
+    await using database = await create()
+    await using store = await openStore({ ...database, connections: 1 })
+    // As after a failover behind one address: a session from before only reads, and one that is begun now may write.
+    await store.engine.query("SET default_transaction_read_only = on", [])
+    await expect(store.people.ensure("ada", 1)).rejects.toMatchObject({ code: "store_unavailable" })
+    expect(await store.people.ensure("ada", 1)).toBeTruthy()
+  })
+
   test("a database that forgets with a power cut is noticed at readyz, under full durability only", async () => {
     await using database = await create()
     const name = new URL(database.url).pathname.slice(1)

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { z } from "zod"
 import { defineAgent } from "../../src/agent/definition/agent.ts"
 import { answer, defineTool } from "../../src/agent/definition/tool.ts"
-import { openPawl } from "../../src/main.ts"
+import { openEngine } from "../../src/compose/open-engine.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import { SqlJournal } from "../../src/store/journal/journal.ts"
@@ -47,7 +47,7 @@ describe.each(databases)("on $name", ({ create }) => {
       ),
     )
     model.contextTokens = 10_000_000
-    await using pawl = await openPawl({
+    await using pawl = await openEngine({
       recovers: false,
       store: { ...store, engine, journal: new SqlJournal(engine, new ThisNode(engine, { clock: systemClock })) },
       agents: [defineAgent({ name: "test", description: "x", instructions: "x", tools: [lookup] })],

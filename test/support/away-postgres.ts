@@ -2,15 +2,17 @@ import { once } from "node:events"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 
 /** What a PostgreSQL does that is not there: `refusing` and `silent` connections, or a FATAL of this code to whoever comes. */
-export type Away = "refusing" | "silent" | "57P03" | "53300"
+export type Away = "refusing" | "silent" | "57P03" | "53300" | "28P01" | "3D000"
 
 /** Stands between a server and its PostgreSQL, and takes it away and gives it back. */
 export class AwayPostgres implements AsyncDisposable {
   readonly #target: URL
   readonly #sockets = new Set<Socket>()
+  readonly #pairs = new Set<{ readonly near: Socket; readonly far: Socket }>()
   #server = createServer()
   #port = 0
   #away: Away | undefined
+  #lost: string | undefined
 
   constructor(url: string) {
     this.#target = new URL(url)
@@ -30,6 +32,26 @@ export class AwayPostgres implements AsyncDisposable {
     this.#away = away
     if (away === "refusing") await this.#stop()
     for (const socket of this.#sockets) socket.resetAndDestroy()
+  }
+
+  /** Nothing is heard any more, and nobody is told: connections stay, new ones too. `answers`: what is asked still arrives. */
+  fallSilent(what: "both ways" | "answers" = "both ways"): void {
+    this.#away = "silent"
+    for (const { near, far } of this.#pairs) {
+      far.unpipe(near).resume()
+      if (what === "both ways") near.unpipe(far).resume()
+    }
+    this.#pairs.clear()
+  }
+
+  /** What holds these words arrives, and from then on nothing is answered any more. */
+  loseAnswerTo(words: string): void {
+    this.#lost = words
+  }
+
+  /** Who comes anew is answered; connections that have fallen silent stay so. */
+  answerNewOnes(): void {
+    this.#away = undefined
   }
 
   async comeBack(): Promise<void> {
@@ -59,9 +81,19 @@ export class AwayPostgres implements AsyncDisposable {
     if (away === "silent") return
     if (away) return void near.once("data", () => near.end(fatal(away)))
     const far = connect(Number(this.#target.port || 5432), this.#target.hostname)
-    far.on("error", () => {}).on("close", () => near.destroy())
-    near.on("close", () => far.destroy())
+    const pair = { near, far }
+    this.#pairs.add(pair)
+    this.#sockets.add(far)
+    // Of one that has fallen silent neither end learns what becomes of the other.
+    const ended = (other: Socket) => this.#pairs.delete(pair) && other.destroy()
+    far.on("error", () => {}).on("close", () => this.#sockets.delete(far) && ended(near))
+    near.on("close", () => ended(far))
     near.pipe(far).pipe(near)
+    near.on("data", (bytes: Buffer) => {
+      if (this.#lost === undefined || !bytes.includes(this.#lost)) return
+      this.#lost = undefined
+      this.fallSilent("answers")
+    })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,11 +1,10 @@
-import { randomBytes } from "node:crypto"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inject } from "vitest"
-import { atEndOfFile } from "./end-of-file.ts"
+import { giveBack, takeEmpty, takeMigrated, urlOf } from "./postgres-databases.ts"
 import { isLong } from "./sizes.ts"
-import { Admin, copyPostgres, copySqlite, databaseUrl } from "./template-databases.ts"
+import { copySqlite } from "./template-databases.ts"
 
 /** One engine the tests run on; `describe.each(databases)("on $name", ({ create }) => …)` covers them all. */
 export interface TestDatabase {
@@ -32,14 +31,6 @@ export const databases: readonly TestDatabase[] = all.filter(({ name }) => injec
 /** One engine, for what happens above the store: the statements that it brings about are tested on both elsewhere. The long run takes both. */
 export const anyDatabase: readonly TestDatabase[] = isLong ? databases : databases.slice(0, 1)
 
-const admin = new Admin(inject("postgresUrl"))
-/** Databases of PostgreSQL that are still there: each takes megabytes, so none outlives its file. */
-const made = new Set<string>()
-atEndOfFile(async () => {
-  for (const name of made) await drop(name)
-  await admin[Symbol.asyncDispose]()
-})
-
 async function createSqlite(how: "copied" | "empty"): Promise<TemporaryDatabase> {
   const place = join(tmpdir(), inject("testRun"))
   const folder = await mkdtemp(join(place, "sqlite-"))
@@ -52,16 +43,6 @@ async function createSqlite(how: "copied" | "empty"): Promise<TemporaryDatabase>
 }
 
 async function createPostgres(how: "copied" | "empty"): Promise<TemporaryDatabase> {
-  const name = `${inject("testRun")}_${randomBytes(6).toString("hex")}`
-  made.add(name)
-  await admin.run(
-    how === "copied" ? copyPostgres(inject("testRun"), name) : `create database ${name} strategy file_copy`,
-  )
-  return { url: databaseUrl(inject("postgresUrl"), name), [Symbol.asyncDispose]: () => drop(name) }
-}
-
-/** Also while somebody is connected: a test may leave what it has opened to the end of its process. */
-async function drop(name: string): Promise<void> {
-  made.delete(name)
-  await admin.run(`drop database if exists ${name} with (force)`)
+  const name = await (how === "copied" ? takeMigrated() : takeEmpty())
+  return { url: urlOf(name), [Symbol.asyncDispose]: () => giveBack(name) }
 }

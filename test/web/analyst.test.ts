@@ -11,7 +11,7 @@ import { scripted } from "../../src/models/scripted/model.ts"
 import { askPhrases, sqlPhrases } from "../../src/packs/analyst/tools/sample-questions.ts"
 import { WRITE_SQL } from "../../src/packs/analyst/tools/write-sql.ts"
 import { makeShop } from "../support/analyst/shop.ts"
-import { seriousFaults } from "../support/web/serious-faults.ts"
+import { seriousFaultsInBothColours } from "../support/web/serious-faults.ts"
 import { Site } from "../support/web/site.ts"
 import { say } from "../support/web/talk.ts"
 
@@ -245,35 +245,32 @@ test("a chart says that it is old while other SQL was run in the place of its ro
   expect(faults).toEqual([])
 })
 
-test.each(["light", "dark"] as const)(
-  "axe finds nothing serious in tables, SQL, uploads and the choice of a database, in %s",
-  async (colorScheme) => {
-    const model = scripted(calls(["show", { n: 1 }], ["show", { n: 2 }]), says("Drawn."))
-    await using site = await Site.open({ model, sqliteRoot: folder(), tools: [show] })
-    const { page } = await site.visit({ colorScheme, reducedMotion: "reduce" }, `/c/${await drawn(site)}`)
-    await say(page, "draw")
-    await page.getByText("Drawn.").waitFor()
-    await page.getByRole("table").getByRole("button", { name: /name/ }).click()
-    await page.getByText("SQL", { exact: true }).first().click()
-    await page.locator(".hljs-keyword").first().waitFor()
-    expect(await seriousFaults(page)).toEqual([])
-    await page.getByRole("button", { name: "Edit and run" }).click()
-    await page.getByRole("textbox", { name: "SQL" }).fill("DROP TABLE customer")
-    await page.keyboard.press("Control+Enter")
-    await page.getByRole("alert").waitFor()
-    expect(await seriousFaults(page)).toEqual([])
-    await page.getByRole("button", { name: "Database: Shop" }).click()
-    await page.getByRole("menuitemradio", { name: /^Shop/ }).waitFor()
-    expect(await seriousFaults(page)).toEqual([])
-    await page.goto(`${site.url}/settings/connections`)
-    const csv = Buffer.from("town;people\nLisbon;545923\nPorto;\n")
-    await page.getByLabel("CSV file").setInputFiles({ name: "towns.csv", mimeType: "text/csv", buffer: csv })
-    await page.getByText("2 rows, 2 columns").waitFor()
-    await page.getByRole("button", { name: "Tables" }).click()
-    await page.getByRole("group", { name: "Tables and columns" }).waitFor()
-    expect(await seriousFaults(page)).toEqual([])
-    await page.setViewportSize({ width: 390, height: 844 })
-    const widths = "[document.documentElement.scrollWidth, document.querySelector('#main').scrollWidth]"
-    await expect.poll(async () => Math.max(...((await page.evaluate(widths)) as number[]))).toBe(390)
-  },
-)
+test("axe finds nothing serious in tables, SQL, uploads and the choice of a database, in light and in dark", async () => {
+  const model = scripted(calls(["show", { n: 1 }], ["show", { n: 2 }]), says("Drawn."))
+  await using site = await Site.open({ model, sqliteRoot: folder(), tools: [show] })
+  const { page } = await site.visit({ reducedMotion: "reduce" }, `/c/${await drawn(site)}`)
+  await say(page, "draw")
+  await page.getByText("Drawn.").waitFor()
+  await page.getByRole("table").getByRole("button", { name: /name/ }).click()
+  await page.getByText("SQL", { exact: true }).first().click()
+  await page.locator(".hljs-keyword").first().waitFor()
+  expect(await seriousFaultsInBothColours(page)).toEqual([])
+  await page.getByRole("button", { name: "Edit and run" }).click()
+  await page.getByRole("textbox", { name: "SQL" }).fill("DROP TABLE customer")
+  await page.keyboard.press("Control+Enter")
+  await page.getByRole("alert").waitFor()
+  expect(await seriousFaultsInBothColours(page)).toEqual([])
+  await page.getByRole("button", { name: "Database: Shop" }).click()
+  await page.getByRole("menuitemradio", { name: /^Shop/ }).waitFor()
+  expect(await seriousFaultsInBothColours(page)).toEqual([])
+  await page.goto(`${site.url}/settings/connections`)
+  const csv = Buffer.from("town;people\nLisbon;545923\nPorto;\n")
+  await page.getByLabel("CSV file").setInputFiles({ name: "towns.csv", mimeType: "text/csv", buffer: csv })
+  await page.getByText("2 rows, 2 columns").waitFor()
+  await page.getByRole("button", { name: "Tables" }).click()
+  await page.getByRole("group", { name: "Tables and columns" }).waitFor()
+  expect(await seriousFaultsInBothColours(page)).toEqual([])
+  await page.setViewportSize({ width: 390, height: 844 })
+  const widths = "[document.documentElement.scrollWidth, document.querySelector('#main').scrollWidth]"
+  await expect.poll(async () => Math.max(...((await page.evaluate(widths)) as number[]))).toBe(390)
+})

@@ -18,7 +18,7 @@ test("every list that could not be read is read again by itself when the server 
   const model = scripted(calls("create_task", { title: "Buy milk" }), always(says("Done.")))
   await using site = await Site.open({ model })
   const ada = await site.ada()
-  const { page } = await site.visit({}, "/tasks")
+  const { page } = await site.visit({ unused: true }, "/tasks")
   // The code of each page is there; what it shows is not.
   for (const path of ["/inbox", "/audit", "/library", "/settings/tokens", "/"]) {
     await go(page, path)
@@ -46,7 +46,7 @@ test("every list that could not be read is read again by itself when the server 
     await expect.poll(() => away(page).count()).toBe(0)
     await site.leave()
   }
-  // One whose code is not there either.
+  // One whose code is not there either, in a browser that has never seen it.
   await go(page, "/notes")
   await page.getByRole("heading", { name: "This page could not be loaded" }).waitFor()
   await site.comeBack()

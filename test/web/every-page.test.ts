@@ -4,7 +4,7 @@ import { OutboundPolicy } from "../../src/models/network/outbound-policy.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import type { Visitor } from "../support/server/face.ts"
-import { seriousFaults } from "../support/web/serious-faults.ts"
+import { RULES_OF_COLOUR, seriousFaults } from "../support/web/serious-faults.ts"
 import { Site } from "../support/web/site.ts"
 
 /** Everything that is known to make a page do something, and what the eye would miss, in one line. */
@@ -132,14 +132,14 @@ const OUT = `[document.documentElement, ...document.querySelectorAll("#main, #ma
 /** The same page in light, in dark and on a phone, where nothing may stick out to the side: loaded and filled once. */
 async function look(page: Page, what: string): Promise<string[]> {
   const faults: string[] = []
-  for (const [colorScheme, size] of [
-    ["light", DESK],
-    ["dark", DESK],
-    ["light", PHONE],
+  for (const [colorScheme, size, rules] of [
+    ["light", DESK, undefined],
+    ["dark", DESK, RULES_OF_COLOUR],
+    ["light", PHONE, undefined],
   ] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
     await page.setViewportSize(size)
-    faults.push(...(await seriousFaults(page, `${what} ${colorScheme} ${size.width}`)))
+    faults.push(...(await seriousFaults(page, `${what} ${colorScheme} ${size.width}`, rules)))
     const out = (await page.evaluate(OUT)) as string[]
     faults.push(...out.map((each) => `${what} ${colorScheme} ${size.width}: sticks out of ${each}`))
   }

@@ -14,6 +14,8 @@ export class Job implements RunSignals {
   judged: Judged | undefined
   /** Still finding out whether there is something to do. */
   claiming = false
+  /** It ended as the writer, with nothing left to do. */
+  rested = false
   done: Promise<void> = Promise.resolve()
   readonly #clock: Clock
   readonly #limits: Limits

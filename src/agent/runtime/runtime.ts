@@ -1,10 +1,10 @@
-import { type AppError, codeOf, failure } from "../../protocol/errors.ts"
+import { codeOf, failure } from "../../protocol/errors.ts"
 import { type ConversationId, newId } from "../../protocol/ids.ts"
 import { accept } from "../accept.ts"
-import { isBehindOthers, isCancelled, takeable } from "../inbox.ts"
+import { isBehindOthers, isCancelled, isImpatient, takeable, takesAtOnce } from "../inbox.ts"
 import { sleep } from "../clock.ts"
 import { type Conversation, emptyConversation, pauseReason } from "../conversation.ts"
-import { refuseInput, refuseText } from "../refuse-input.ts"
+import { decidedBefore, refuseInput, refuseText } from "../refuse-input.ts"
 import type { Beginning, Input, MessageInput } from "../input.ts"
 import { Isolation } from "./isolation.ts"
 import { Job } from "./job.ts"
@@ -33,7 +33,9 @@ export class Runtime {
   readonly #lanes = new Semaphore(TAKEN_UP_AT_ONCE)
   readonly #isolation: Isolation
   readonly #unsubscribe: () => void
-  #closing = false
+  readonly #closed = new AbortController()
+  /** Aborts when this process goes down: it takes no input any more. */
+  readonly closing = this.#closed.signal
 
   constructor(ports: Ports) {
     this.ports = ports
@@ -79,18 +81,34 @@ export class Runtime {
       if (job && !job.claiming && !this.ports.journal.isWriterOf(id)) await job.done
       const outcome = this.#jobs.has(id) ? "busy" : await this.#locks.run(id, () => this.#take(id, input))
       if (outcome === "taken") return outcome
-      if (outcome === "busy") return this.#keep(id, input)
+      if (outcome === "busy" && !(await this.#restsOnRecord(id, input))) return this.#keep(id, input)
     }
     throw failure("busy", { id })
   }
 
-  /** Resolves when nothing is at work on the conversation in this process. */
-  async rest(id: ConversationId): Promise<void> {
-    for (let job = this.#jobs.get(id); job; job = this.#jobs.get(id)) await job.done
+  /** Resolves when nothing is at work on the conversation in this process; true: it was, and had nothing left to do. */
+  async rest(id: ConversationId): Promise<boolean> {
+    let rested = false
+    for (let job = this.#jobs.get(id); job; job = this.#jobs.get(id)) {
+      await job.done
+      rested = job.rested
+    }
+    return rested
   }
 
   isWorking(id: ConversationId): boolean {
     return this.#jobs.has(id)
+  }
+
+  /** The conversations that are at work in this process. */
+  working(): Iterable<ConversationId> {
+    return this.#jobs.keys()
+  }
+
+  /** Another process is the writer, or nobody: what is under way here comes to nothing, and is the other one's to do. */
+  lose(id: ConversationId): void {
+    this.ports.journal.drop(id)
+    this.#jobs.get(id)?.stop("shutdown")
   }
 
   /** The runs at work in this process that a credential has set going, also those that an earlier life began. */
@@ -121,8 +139,8 @@ export class Runtime {
 
   /** Stops taking input and lets go of what is at work, for the next process to continue. */
   async close(): Promise<void> {
-    this.#closing = true
     this.#unsubscribe()
+    this.#closed.abort()
     const jobs = [...this.#jobs.values()]
     for (const job of jobs) job.stop("shutdown")
     await Promise.all(jobs.map((job) => job.done))
@@ -134,8 +152,8 @@ export class Runtime {
     const conversation = await journal.load(id, input.type !== "message")
     const now = clock.now()
     refuseInput(conversation, input, now)
-    if (this.#closing || this.#jobs.has(id) || journal.mayAppend(conversation) || !takesAtOnce(conversation, input))
-      return "busy"
+    const isAtWork = this.#jobs.has(id) || journal.mayAppend(conversation)
+    if (this.closing.aborted || isAtWork || !takesAtOnce(conversation, input)) return "busy"
     // What came before is told before: a result that was late belongs to these words, not to the next.
     if (takeable(conversation).length > 0 || isBehindOthers(conversation, input)) return "busy"
     const agent = agents.get(conversation.agent)
@@ -153,12 +171,19 @@ export class Runtime {
     return "taken"
   }
 
+  /** A commit is seen by others before its writer has heard of it: who saw the run end must not be told that it works. */
+  async #restsOnRecord(id: ConversationId, input: Input): Promise<boolean> {
+    if (!isImpatient(input) || !this.#jobs.has(id)) return false
+    const [recorded] = await this.ports.journal.recorded([id])
+    if (!recorded || recorded.atWork) return false
+    await this.rest(id)
+    return true
+  }
+
   async #keep(id: ConversationId, input: Input): Promise<"kept"> {
     const { journal, bus } = this.ports
-    if (this.#closing) throw failure("draining")
-    const impatient =
-      input.type === "undo" || input.type === "again" || (input.type === "message" && input.when === "reject")
-    if (impatient) throw failure("busy", { id })
+    if (this.closing.aborted) throw failure("draining")
+    if (isImpatient(input)) throw failure("busy", { id })
     const outcome = await journal.addToInbox(id, input)
     if (outcome !== "kept") throw decidedBefore(input, outcome)
     bus.wake(id)
@@ -193,9 +218,10 @@ export class Runtime {
     const { journal, bus, clock, log } = this.ports
     job.claiming = !held
     const letNext = held ? undefined : await this.#isolation.turnOf(job)
-    for (let failures = 0, mine = held; !this.#closing; mine = false) {
+    for (let failures = 0, mine = held; !this.closing.aborted; mine = false) {
       try {
         job.again = false
+        job.rested = false
         job.claiming = !mine
         if (!mine && !(await this.#lanes.run(() => this.#locks.run(id, () => this.#reclaim(job))))) {
           if (job.again) continue // something came while we looked
@@ -204,6 +230,7 @@ export class Runtime {
         job.claiming = false
         await runConversation(id, this.ports, job)
         failures = 0
+        job.rested = true
         if (!job.again) break
       } catch (error) {
         // What the loop had in memory may not be on disk. It begins anew from there, as after a crash.
@@ -217,7 +244,7 @@ export class Runtime {
         await sleep(clock, Math.min(FIRST_RETRY_MS * 2 ** failures++, LONGEST_RETRY_MS))
       }
     }
-    if (this.#closing)
+    if (this.closing.aborted)
       await journal.release(id).catch((error: unknown) => log.warn("release_failed", { conversation: id, error }))
     job.end()
     letNext?.()
@@ -262,21 +289,6 @@ export class Runtime {
       this.ports.log.warn("look_failed", { conversation: id, error })
     }
   }
-}
-
-/** Whether the commit that makes the conversation ours may begin with this input: nobody is, or should be, at work on it. */
-function takesAtOnce(conversation: Conversation, input: Input): boolean {
-  if (conversation.run?.status !== "running") return true
-  const because = pauseReason(conversation)
-  // A call in doubt wants an answer first; words wait in the queue until it has one.
-  return because === "awaiting_confirmation" || (because === "in_doubt" && input.type !== "message")
-}
-
-function decidedBefore(input: Input, status: string): AppError {
-  const id = "proposalId" in input ? input.proposalId : ""
-  if (input.type === "resolve") return failure("not_in_doubt", { id, status })
-  if (status === "pending") return failure("proposal_expired", { id, at: "its time" })
-  return failure("proposal_decided", { id, status })
 }
 
 /** Said only where it is not the server: most conversations never hear of a device, nor of a database. */

@@ -1,4 +1,5 @@
 import { once } from "node:events"
+import { sleep } from "../../agent/clock.ts"
 import type { ComposedServer } from "../../compose/compose-server.ts"
 import { listenOn, startServer } from "../../compose/start-server.ts"
 import { usualScopes } from "../../protocol/scopes.ts"
@@ -12,7 +13,7 @@ import { baseUrl, toLink } from "../../compose/server-url.ts"
 const GRACE_MS = 5000
 
 export interface Serving {
-  readonly config: Pick<Config, "host" | "port" | "publicUrl">
+  readonly config: Pick<Config, "host" | "port" | "publicUrl" | "drainSeconds">
   readonly stopping: AbortSignal
 }
 
@@ -28,6 +29,10 @@ export async function serveUntilStopped(server: ComposedServer, serving: Serving
     throw error
   }
   if (!stopping.aborted) await once(stopping, "abort")
+  // A balancer asks now and then. Until it has heard, it sends people here, and they are served as before.
+  const { drainSeconds } = serving.config
+  server.drain()
+  if (drainSeconds > 0) await sleep(server.clock, drainSeconds * 1000, broken)
   if (broken.aborted) server.log.error("store_broken", { error: broken.reason })
   await running.close(GRACE_MS)
   return broken.aborted ? (broken.reason as Error) : undefined

@@ -10,8 +10,10 @@ test("without settings there is one right way for everything", () => {
   expect(readConfig({})).toEqual({
     host: "127.0.0.1",
     port: 7295,
+    drainSeconds: 0,
     dataFolder: resolve(".pawl"),
     databaseUrl: `file:${resolve(".pawl")}/pawl.db`,
+    databaseConnections: 10,
     durability: "full",
     publicUrl: undefined,
     allowedOrigins: [],
@@ -312,6 +314,6 @@ describe("the proxies of this machine", () => {
 test("whoever sets nothing has the server of whoever was given nothing to set", () => {
   const { commandEnvironment: _, ...usual } = settingsIn("/data")
   // What only the commands ask for, and what the machine is like.
-  const { commandEnvironment, port, token, log, warnings, ...read } = readConfig({ PAWL_DATA: "/data" })
+  const { commandEnvironment, port, drainSeconds, token, log, warnings, ...read } = readConfig({ PAWL_DATA: "/data" })
   expect(read).toEqual(usual)
 })

@@ -16,6 +16,8 @@ import { settingTable, type Values } from "./table.ts"
 /** The settings of a server, and what concerns only the process that read them. */
 export interface Config extends ServerSettings {
   readonly port: number
+  /** How long it still serves once it was told to stop, and says that it goes down. */
+  readonly drainSeconds: number
   readonly log: LogSettings
   /** What this machine is let in with where it is the client of a server. */
   readonly token: string | undefined
@@ -32,8 +34,10 @@ export function readConfig(environment: Environment = process.env, flags: Enviro
   const config = {
     host: values.PAWL_HOST,
     port: values.PAWL_PORT,
+    drainSeconds: values.PAWL_DRAIN_SECONDS,
     dataFolder,
     databaseUrl: databaseUrl(values) ?? `file:${join(dataFolder, "pawl.db")}`,
+    databaseConnections: values.PAWL_DATABASE_CONNECTIONS,
     durability: values.PAWL_DURABILITY,
     publicUrl: values.PAWL_PUBLIC_URL,
     allowedOrigins: values.PAWL_ALLOWED_ORIGINS,

@@ -4,6 +4,7 @@ import { toNetwork } from "../../server/door/trusted-proxies.ts"
 import { toMasterKey } from "../../store/people/master-keys.ts"
 import { logFormats, logLevels } from "../process/log.ts"
 import { anyText, httpAddress, listOfItems, numberFrom, onOffOr, oneOf, onOrOff, readBy, textLike } from "./kinds.ts"
+import { USUAL_LIMITS } from "../../compose/open-engine.ts"
 import { itsPassword, setting, type Setting, type SettingValues, theWhole } from "./setting.ts"
 import { readWebSearch, WEB_SEARCH_FORMS } from "./web-search.ts"
 
@@ -33,6 +34,10 @@ const server = {
     says: "Requests that one person may make in a minute; 0 for as many as they like.",
     usually: 60_000,
   }),
+  PAWL_DRAIN_SECONDS: setting(numberFrom({ least: 0, most: 3600 }), {
+    says: "How long after SIGTERM requests are still served while `/readyz` says `draining`, so that a balancer sees it first.",
+    usually: 0,
+  }),
   PAWL_THREAD_PATHS: setting(onOrOff, {
     says: "Whether the thread dialect of earlier clients is also answered without `/api` before it.",
     usually: false,
@@ -48,6 +53,10 @@ const data = {
     says: "A PostgreSQL database to keep everything in.",
     usuallyInWords: "SQLite, `pawl.db` in `PAWL_DATA`",
     secretsIn: itsPassword,
+  }),
+  PAWL_DATABASE_CONNECTIONS: setting(numberFrom({ least: 1, most: 1000, whole: true }), {
+    says: "How many connections to PostgreSQL one server opens at most. All nodes together stay below its `max_connections`.",
+    usually: 10,
   }),
   PGPASSWORD: setting(anyText, {
     says: "The password for `DATABASE_URL` where that holds none: here every letter stands for itself.",
@@ -97,7 +106,7 @@ const runs = {
   }),
   PAWL_RUN_SECONDS: setting(numberFrom({ least: 1, most: 86_400 }), {
     says: "How long one run may work; waiting for a person does not count.",
-    usually: 180,
+    usually: USUAL_LIMITS.runSeconds,
   }),
   PAWL_REPLY_CHARACTERS: setting(numberFrom({ least: 1000, most: 4_000_000, whole: true }), {
     says: "How long one reply of a model may be.",

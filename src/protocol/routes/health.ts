@@ -7,7 +7,7 @@ export const healthRoutes = defineRoutes({
     method: "GET",
     path: "/healthz",
     needs: "nobody",
-    says: "The process is alive.",
+    says: "The process is alive; 503 where only a new start of it can help. A store that is away is no reason: it comes back by itself.",
     answers: { 200: z.object({ status: z.literal("alive") }) },
   },
   readyz: {

@@ -3,14 +3,14 @@ import { AppError, codeOf, failure } from "../../protocol/errors.ts"
 import type { JournalEvent } from "../../protocol/events.ts"
 import type { CallId, ProposalId, UserId } from "../../protocol/ids.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
-import { proposalOf } from "./find.ts"
+import { conversationOf, proposalOf } from "./find.ts"
 import type { ConversationPorts } from "./ports.ts"
 import { waitForEvent } from "./wait-for-event.ts"
 
 /** What deciding takes of a server: no more, so that a program that embeds Pawl decides in the same way. */
 export type DecidingPorts = Pick<
   ConversationPorts,
-  "runtime" | "bus" | "agents" | "proposals" | "conversations" | "devices"
+  "runtime" | "bus" | "journal" | "agents" | "proposals" | "conversations" | "devices"
 >
 
 export interface DecisionRequest {
@@ -26,7 +26,8 @@ export async function decideAndWait(
   { user, input, conversationId, happens }: DecisionRequest,
 ): Promise<void> {
   const { runtime } = ports
-  using watching = waitForEvent(ports, conversationId, happens)
+  const conversation = await conversationOf(ports, user, conversationId)
+  using watching = waitForEvent(ports, conversation, happens)
   try {
     await runtime.submit(conversationId, input)
   } catch (error) {

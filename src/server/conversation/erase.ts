@@ -1,3 +1,4 @@
+import { restAnywhere } from "../../agent/runtime/rest-anywhere.ts"
 import { sleep } from "../../agent/clock.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { ConversationId, UserId } from "../../protocol/ids.ts"
@@ -6,7 +7,7 @@ import type { ConversationPorts } from "./ports.ts"
 /** A write that is under way gets this long to end before its conversation is erased around it. */
 const PATIENCE_MS = 10_000
 
-type Stopping = Pick<ConversationPorts, "runtime" | "clock">
+type Stopping = Pick<ConversationPorts, "runtime" | "journal" | "bus" | "clock">
 type Forgetting = Pick<ConversationPorts, "journal" | "bus">
 
 interface Erasing extends Stopping, Forgetting {
@@ -22,15 +23,12 @@ export async function eraseConversation(ports: Erasing, user: UserId, id: Conver
 }
 
 /** Ends runs as their person would, so that a write is not torn; nobody waits for ever for one that hangs. */
-export async function stopWork(
-  { runtime, clock }: Stopping,
-  user: UserId,
-  ids: readonly ConversationId[],
-): Promise<void> {
+export async function stopWork(ports: Stopping, user: UserId, ids: readonly ConversationId[]): Promise<void> {
+  const { runtime, clock } = ports
   const done = new AbortController()
   const stopped = ids.map(async (id) => {
     await runtime.submit(id, { type: "cancel", by: user })
-    await runtime.rest(id)
+    await restAnywhere(ports, id)
   })
   await Promise.race([Promise.allSettled(stopped), sleep(clock, PATIENCE_MS, done.signal)])
   done.abort()

@@ -1,9 +1,10 @@
+import type { NewsKind } from "../../agent/ports.ts"
 import { type CallEvents, isAboutCalls } from "../../protocol/calls/follow-calls.ts"
 import type { EventType, JournalEvent } from "../../protocol/events.ts"
 import type { FeedFrame } from "../../protocol/frames.ts"
 import type { ConversationId, UserId } from "../../protocol/ids.ts"
 import type { RowChange } from "../../protocol/ports/workspace.ts"
-import type { TableName } from "../../protocol/workspace-tables.ts"
+import { type TableName, tableNames } from "../../protocol/workspace-tables.ts"
 import type { FrameSource, WaitingSource } from "./event-stream.ts"
 import { nameModel, nameModels } from "../conversation/named-models.ts"
 import type { StreamPorts } from "./ports.ts"
@@ -30,6 +31,8 @@ const MAX_PROPOSALS = 200
 const MAX_CHANGED = 200
 /** The same for rows of a table, which may be long: then it is only said that there are others now. */
 const MAX_ROWS = 50
+/** More than are told. */
+const UNKNOWN_ROWS = new Set(Array.from({ length: MAX_ROWS + 1 }, String))
 
 /**
  * All conversations of a person at a glance, and what changes in their workspace. It tells how things stand, never what
@@ -50,6 +53,7 @@ export class Feed implements FrameSource<FeedFrame>, WaitingSource<FeedFrame> {
     this.#user = user
     const { bus } = ports
     const stops = [
+      bus.subscribeNews(user, (kind) => this.#hearNews(kind)),
       bus.subscribeUser(user, (id, events) => this.#hear(id, events)),
       ports.workspaces.onChange((whose, changes) => whose === user && this.#see(changes)),
     ]
@@ -85,6 +89,13 @@ export class Feed implements FrameSource<FeedFrame>, WaitingSource<FeedFrame> {
     if (events.length > 0 && !events.some(isShown)) return
     this.#changed.add(id)
     this.#everything ||= this.#changed.size > MAX_CHANGED
+    this.#stir()
+  }
+
+  /** Another process has changed something, and what is not known: all of it is told anew. */
+  #hearNews(kind: NewsKind): void {
+    if (kind === "conversations") this.#everything = true
+    else for (const table of tableNames) this.#rows.set(table, UNKNOWN_ROWS)
     this.#stir()
   }
 

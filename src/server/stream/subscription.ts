@@ -199,6 +199,8 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
     if (this.#behind) return // the journal will tell it
     if (live.type === "events") this.#hearRows(live.events)
     else if (live.type === "text_delta") this.#hearText(live)
+    else if (live.type === "recorded" && live.position > (this.#rows.at(-1)?.position ?? this.#position))
+      this.#fallBehind() // another process wrote that
     else return
     if (this.#wake && this.#hasNews()) this.#wakeUp()
   }

@@ -29,6 +29,8 @@ export interface Engine {
   scrub(what: { words: boolean }): Promise<void>
   /** Aborts when only a new start can make writing possible again; the reason says why. */
   readonly broken: AbortSignal
+  /** The process goes down: a database that is silent is not waited for much longer. */
+  hurry(): void
   close(): Promise<void>
 }
 

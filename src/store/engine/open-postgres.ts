@@ -1,11 +1,12 @@
 import { KeyedLock } from "../../agent/concurrency/keyed-lock.ts"
-import { Pool, type PoolClient, type QueryConfig, type QueryResult, type QueryResultRow, types } from "pg"
+import type { PoolClient, QueryConfig, QueryResult, QueryResultRow } from "pg"
 import type { Engine } from "./engine.ts"
 import { EVENTS, EVENTS_TO_FOLD, type EventRow } from "./event-rows.ts"
 import type { Words } from "./schema-words.ts"
 import type { InboxAppend, Commit, Operation, OperationOutcome, Statements } from "./operations.ts"
 import { toQuery } from "./numbered.ts"
 import { postgresFullText } from "./postgres-full-text.ts"
+import { type Patience, PostgresPool } from "./postgres-pool.ts"
 import { appendToInbox, commit, decide, holdStill, runStatements, whyRefused } from "./postgres-operations.ts"
 import { toWriteFailure, toReadFailure } from "./store-failure.ts"
 
@@ -22,29 +23,13 @@ export interface PostgresOptions {
   readonly connections: number
 }
 
-// Our integers are milliseconds, positions and counts: all far below 2^53, so numbers and not strings.
-const parsers = {
-  getTypeParser: (oid: number, format?: "text" | "binary") =>
-    oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format as "text"),
-}
-
-/** How long to wait for a connection, from the pool or over the network, before the request fails. */
-const CONNECT_MS = 10_000
+/** Whoever is cut off in the middle of a change, without a word, lets go of the rows that others wait for. */
+const BEGIN = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = 15000"
 
 /** The engine for many machines. */
 export function openPostgres({ url, durability, connections }: PostgresOptions): Engine {
-  const pool = new Pool({
-    allowExitOnIdle: true, // an open store keeps no process alive that has nothing else to do
-    connectionString: url,
-    max: connections,
-    connectionTimeoutMillis: CONNECT_MS,
-    keepAlive: true, // a peer that is gone without a word is noticed
-    types: parsers as never,
-    options: durability === "normal" ? "-c synchronous_commit=off" : undefined,
-  })
-  pool.on("error", () => {}) // a connection that dies while idle is replaced by the next query
-  // The same while it is at work: its query rejects, and an `error` that nobody listens to would end the process.
-  pool.on("connect", (client) => client.on("error", () => {}))
+  const options = durability === "normal" ? "-c synchronous_commit=off" : undefined
+  const pool = new PostgresPool({ url, connections, options })
   /** Appends to one conversation go one behind the other: on two connections they might overtake each other. */
   const appends = new KeyedLock<number>()
 
@@ -52,7 +37,7 @@ export function openPostgres({ url, durability, connections }: PostgresOptions):
     query: QueryConfig & { rowMode?: "array" },
   ): Promise<QueryResult<Row>> {
     try {
-      return await pool.query<Row>(query)
+      return await pool.use((client) => client.query<Row>(query))
     } catch (error) {
       throw toReadFailure(error)
     }
@@ -81,7 +66,7 @@ export function openPostgres({ url, durability, connections }: PostgresOptions):
       return { ok: false, refused: await whyRefused(client, operation) } as const
     }
     // Without a decision the commit is one statement, and a statement is a transaction of its own.
-    return deciding || empty ? inTransaction(attempt) : withClient(attempt)
+    return deciding || empty ? inTransaction(attempt) : pool.use(attempt)
   }
 
   async function changeInbox(operation: InboxAppend): Promise<OperationOutcome> {
@@ -92,28 +77,22 @@ export function openPostgres({ url, durability, connections }: PostgresOptions):
       const arrived = await appendToInbox(client, operation)
       return arrived === undefined ? { ok: false, refused: "moved" } : { ok: true, arrived }
     }
-    return deciding ? inTransaction(attempt) : withClient(attempt)
+    return deciding ? inTransaction(attempt) : pool.use(attempt)
   }
 
   function changeStatements(operation: Statements): Promise<OperationOutcome> {
     return inTransaction(async (client) => {
       const rows = await runStatements(client, operation)
       return rows ? { ok: true, rows } : { ok: false, refused: "moved" }
-    })
+    }, operation.patience)
   }
 
-  async function withClient<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
-    const client = await pool.connect()
-    try {
-      return await work(client)
-    } finally {
-      client.release()
-    }
-  }
-
-  function inTransaction(work: (client: PoolClient) => Promise<OperationOutcome>): Promise<OperationOutcome> {
-    return withClient(async (client) => {
-      await client.query("BEGIN")
+  function inTransaction(
+    work: (client: PoolClient) => Promise<OperationOutcome>,
+    patience: Patience = "usual",
+  ): Promise<OperationOutcome> {
+    return pool.use(async (client) => {
+      await client.query(BEGIN)
       try {
         const outcome = await work(client)
         await client.query(outcome.ok ? "COMMIT" : "ROLLBACK")
@@ -122,7 +101,7 @@ export function openPostgres({ url, durability, connections }: PostgresOptions):
         await client.query("ROLLBACK").catch(() => {})
         throw error
       }
-    })
+    }, patience)
   }
 
   return {
@@ -151,7 +130,8 @@ export function openPostgres({ url, durability, connections }: PostgresOptions):
       const query = { name: "events-to-fold", ...toQuery(EVENTS_TO_FOLD, [key, key]) }
       return (await read({ ...query, rowMode: "array" })).rows as unknown as EventRow[]
     },
-    close: () => pool.end(),
+    hurry: () => pool.hurry(),
+    close: () => pool.close(),
   }
 }
 

@@ -64,6 +64,7 @@ export function openSqlite({ file, durability, log }: SqliteOptions): Engine {
     events: async (key, { after, upTo, limit }) =>
       reading(() => prepareRows(EVENTS).all(key, after, upTo, limit) as unknown as EventRow[]),
     eventsToFold: async (key) => reading(() => prepareRows(EVENTS_TO_FOLD).all(key, key) as unknown as EventRow[]),
+    hurry() {}, // a file does not fall silent
     close() {
       closing ??= writer.close().then(() => {
         // Closing folds the log into the database. A log that the disk has lost in part must not be: the next start

@@ -138,6 +138,8 @@ export interface InboxAppend {
 export interface Statements {
   readonly type: "statements"
   readonly statements: readonly Statement[]
+  /** `long` where a statement takes as long as there is data: nobody takes its silence for that of a dead database. */
+  readonly patience?: "long"
 }
 
 export interface Statement {

@@ -4,12 +4,15 @@ const SQLITE_FULL = 13
 const SQLITE_UNREADABLE = new Set([5, 6, 10, 14]) // busy, locked, an error of the disk, cannot be opened
 const POSTGRES_DISK_FULL = "53100"
 /** Lost or refused connections, one too many, a server that goes down, starts, or is a standby. By class, or by code. */
-const POSTGRES_AWAY = /^(08|53|57P0|58)|^25006$/
-const CONNECTION_LOST = new Set(["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH"])
+const POSTGRES_AWAY = /^(08|53|57P|58)|^(25006|25P03)$/
+const CONNECTION_LOST = new Set([
+  ...["ECONNREFUSED", "ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT"],
+  ...["EHOSTUNREACH", "EHOSTDOWN", "ENETUNREACH", "ENETDOWN"],
+])
 const NAME_UNKNOWN = new Set(["ENOTFOUND", "EAI_AGAIN", "ENOENT"])
 /** What the driver says in words only. */
 const DRIVER_SAYS =
-  /connection terminated|timeout exceeded when trying to connect|connection error and is not queryable/i
+  /connection terminated|timeout exceeded when trying to connect|connection error and is not queryable|was closed and is not queryable/i
 
 /** A write that failed, as callers get it: a full disk is named, because a person can do something about it. */
 export function toWriteFailure(error: unknown): AppError {
@@ -24,9 +27,12 @@ export function toReadFailure(error: unknown): unknown {
 function unavailable(error: unknown): AppError | undefined {
   if (error instanceof AppError) return error
   if (isFull(error)) return asFailure(error, FULL)
-  // Not in the driver's words: they name addresses.
-  if (isAway(error)) return asFailure(error, "the database cannot be reached; this is tried again by itself")
-  return undefined
+  return isAway(error) ? unreachable(error) : undefined
+}
+
+/** Not in the driver's words: they name addresses. */
+export function unreachable(error: unknown): AppError {
+  return asFailure(error, "the database cannot be reached; this is tried again by itself")
 }
 
 export const FULL =
@@ -44,7 +50,8 @@ function isFull(error: unknown): boolean {
   return (errcode !== undefined && (errcode & 0xff) === SQLITE_FULL) || code === POSTGRES_DISK_FULL || code === "ENOSPC"
 }
 
-function isAway(error: unknown): boolean {
+/** Whether it is the database that is not there, or not for us; a connection that says so is worth nothing any more. */
+export function isAway(error: unknown): boolean {
   const { errcode, code, message } = error as { errcode?: number; code?: unknown; message?: unknown }
   if (errcode !== undefined) return SQLITE_UNREADABLE.has(errcode & 0xff)
   if (typeof code === "string") return CONNECTION_LOST.has(code) || NAME_UNKNOWN.has(code) || POSTGRES_AWAY.test(code)

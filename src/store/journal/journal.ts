@@ -11,6 +11,7 @@ import type {
   LeftBehind,
   PageRange,
   ReadRange,
+  Recorded,
 } from "../../agent/journal.ts"
 import { replay } from "../../agent/replay.ts"
 import { failure } from "../../protocol/errors.ts"
@@ -24,6 +25,7 @@ import { type EventRow, toEvent, toPage } from "../engine/event-rows.ts"
 import { HotConversations } from "./hot-conversations.ts"
 import { readInbox } from "./inbox.ts"
 import { toDeciding, toRowText } from "./mirror-rows.ts"
+import { type RecordedRow, readRecorded, toRecorded } from "./recorded.ts"
 import type { ThisNode } from "./nodes.ts"
 import type { Committed } from "../engine/operations.ts"
 import { bookkeepingOf } from "./bookkeeping.ts"
@@ -34,13 +36,9 @@ const EVERYTHING = { after: 0, upTo: Number.MAX_SAFE_INTEGER, limit: Number.MAX_
 /** The owner of a conversation whose writer went down in good order: no node has this id, so anyone may take it up. */
 const NOBODY = "nobody"
 
-interface Head {
+interface Head extends Omit<RecordedRow, "id" | "position"> {
   readonly key: number
   readonly user_id: UserId
-  readonly fence: number
-  readonly arrivals: number
-  readonly seen: number
-  readonly owner: string | null
 }
 
 /** The journal on either engine. It keeps folds hot, never copies them, and drops them after any error. */
@@ -176,6 +174,14 @@ export class SqlJournal implements Journal {
 
   async readPage(id: ConversationId, { maxLength, ...range }: PageRange): Promise<EventPage> {
     return toPage(await this.#rows(id, range), maxLength)
+  }
+
+  async recorded(ids: readonly ConversationId[]): Promise<Recorded[]> {
+    const rows = await readRecorded(this.#engine, ids)
+    return rows.map((row) => {
+      const hot = this.#hot.get(row.id)
+      return toRecorded(row, hot && this.mayAppend(hot) ? bookkeepingOf(hot) : undefined)
+    })
   }
 
   async abandoned(limit: number): Promise<ConversationId[]> {

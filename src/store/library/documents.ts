@@ -186,7 +186,8 @@ export class SqlDocuments {
       { sql: "DELETE FROM embedding WHERE collection = ? AND person = ?", values },
       { sql: `DELETE ${all}`, values },
     ]
-    if (!(await this.#engine.change({ type: "statements", statements })).ok) throw failure("not_found")
+    const { ok } = await this.#engine.change({ type: "statements", statements, patience: "long" })
+    if (!ok) throw failure("not_found")
   }
 
   async #demandRoom(user: UserId, collection: CollectionId, more: number): Promise<void> {

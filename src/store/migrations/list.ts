@@ -28,6 +28,7 @@ import { documentHash } from "./027-document-hash.ts"
 import { embeddingClaims } from "./028-embedding-claims.ts"
 import { noteClaims } from "./029-note-claims.ts"
 import { tablesOfPacks } from "./030-tables-of-packs.ts"
+import { news } from "./031-news.ts"
 import type { Migration } from "./migration.ts"
 
 /** The schema, step by step, in the order of the files: what is new is added at the end, and nothing is taken out. */
@@ -62,4 +63,5 @@ export const migrations: readonly Migration[] = [
   embeddingClaims,
   noteClaims,
   tablesOfPacks,
+  news,
 ]

@@ -25,7 +25,7 @@ export async function migrate(
       : [{ sql: "CREATE TABLE IF NOT EXISTS migration (name TEXT NOT NULL PRIMARY KEY)", values: [] }]
     const statements = [...table, ...missing.flatMap(toStatements(words)), ...along]
     try {
-      const outcome = await engine.change({ type: "statements", statements })
+      const outcome = await engine.change({ type: "statements", statements, patience: "long" })
       if (outcome.ok) return missing.map(({ name }) => name)
     } catch (error) {
       // Two nodes that make the list at once may collide on PostgreSQL in spite of IF NOT EXISTS: then it is there now.

@@ -38,6 +38,7 @@ const remembered = [
   "028_embedding_claims",
   "029_note_claims",
   "030_tables_of_packs",
+  "031_news",
 ]
 
 /** Files that got another number after databases had remembered their names. */

@@ -107,7 +107,7 @@ function environmentFaults(path: string, code: string, { readsEnvironment }: Roo
   return reads.test(code) && path !== readsEnvironment ? [`reads the environment; only ${readsEnvironment} may`] : []
 }
 
-/** `src/agent/loop.ts` → `agent`, `src/main.ts` → `main.ts`; a test beside src/main.ts belongs to it. */
+/** `src/agent/loop.ts` → `agent`, `src/index.ts` → `index.ts`; a test beside src/index.ts belongs to it. */
 function roomOf(path: string): string {
   return path.split("/")[1]!.replace(/\.test\.ts$/, ".ts")
 }

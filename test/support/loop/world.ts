@@ -7,13 +7,13 @@ import type { Journal } from "../../../src/agent/journal.ts"
 import type { Model } from "../../../src/agent/model.ts"
 import type { Live, ModelSource } from "../../../src/agent/ports.ts"
 import type { Tool } from "../../../src/agent/definition/tool.ts"
-import { openPawl, type Pawl, type PawlOptions } from "../../../src/main.ts"
+import { type EngineOptions, openEngine, type OpenedEngine } from "../../../src/compose/open-engine.ts"
 import type { JournalEvent } from "../../../src/protocol/events.ts"
 import { type ConversationId, newId, type ProposalId } from "../../../src/protocol/ids.ts"
 import type { Mode } from "../../../src/protocol/schema.ts"
 import { openStore, type Store } from "../../../src/store/store.ts"
 
-export interface WorldOptions extends Partial<Omit<PawlOptions, "store" | "agents" | "models">> {
+export interface WorldOptions extends Partial<Omit<EngineOptions, "store" | "agents" | "models">> {
   readonly url: string
   readonly model: Model | ModelSource
   readonly tools?: readonly Tool[]
@@ -34,13 +34,17 @@ export const message = (text: string, more: Partial<MessageInput> = {}): Message
 
 /** A whole Pawl in this process, for one person, ada, with one agent, and short words for what tests do with it. */
 export class World implements AsyncDisposable {
-  readonly pawl: Pawl
+  readonly pawl: OpenedEngine
   readonly store: Store
   readonly user: Conversation["user"]
   /** Errors the loop has logged: a test that expects none checks. */
   readonly problems: unknown[]
 
-  constructor(pawl: Pawl, store: Store, { user, problems }: { user: Conversation["user"]; problems: unknown[] }) {
+  constructor(
+    pawl: OpenedEngine,
+    store: Store,
+    { user, problems }: { user: Conversation["user"]; problems: unknown[] },
+  ) {
     this.pawl = pawl
     this.store = store
     this.user = user
@@ -129,7 +133,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   })
   const problems: unknown[] = []
   const note = (event: string, fields: Record<string, unknown>) => void problems.push({ event, ...fields })
-  const pawl = await openPawl({
+  const pawl = await openEngine({
     recovers: false,
     ...rest,
     ...(clock ? { clock } : {}),

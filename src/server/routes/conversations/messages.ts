@@ -1,5 +1,6 @@
 import type { Hono } from "hono"
 import type { MessageInput } from "../../../agent/input.ts"
+import { isWorkingAnywhere, restAnywhere } from "../../../agent/runtime/rest-anywhere.ts"
 import { failure } from "../../../protocol/errors.ts"
 import { routes } from "../../../protocol/routes/index.ts"
 import { spokenBy, userOf } from "../../door/caller.ts"
@@ -36,7 +37,7 @@ export function messageRoutes(app: Hono<Env>, ports: ConversationRoutePorts): vo
     if (repeated) return await answerRepeated(c, ports, { id, message, position })
     if (wantsStream(c)) return streamFrames(c, ports, await sayAndWatch(ports, { id, position }, message))
     const run = followRun(message.id)
-    using watching = waitForEvent(ports, id, run.isOver)
+    using watching = waitForEvent(ports, { id, position }, run.isOver)
     if ((await runtime.submit(id, message)) === "taken") {
       await watching.over()
       const answer = run.started && (await answerOfRun(ports, { user: userOf(c), id, ...run.started }))
@@ -54,16 +55,16 @@ export function messageRoutes(app: Hono<Env>, ports: ConversationRoutePorts): vo
     const { id } = conversation
     if (wantsStream(c)) ports.streams.admit(c.get("caller"))
     const run = followRun()
-    using watching = waitForEvent(ports, id, run.isOver)
+    using watching = waitForEvent(ports, conversation, run.isOver)
     const position = await conversations.lastPause(id)
     const [newest] = (await conversations.runs(id, { limit: 1 })).items
     if (position === undefined || !newest) throw failure("nothing_to_resume", { id })
     const goOn = async () => {
       // The store shows that it has come to rest before its writer here has heard of its own commit: not at work any more.
-      if (newest.status !== "running") await runtime.rest(id)
+      if (newest.status !== "running") await restAnywhere(ports, id)
       // One that is at work goes on by itself; all there is to do is wait.
       return (
-        runtime.isWorking(id) ||
+        (await isWorkingAnywhere(ports, id)) ||
         (await runtime.submit(id, { type: "resume", by: userOf(c), ...spokenBy(c.get("caller")) }))
       )
     }
@@ -81,9 +82,10 @@ export function messageRoutes(app: Hono<Env>, ports: ConversationRoutePorts): vo
   })
 
   serveRoute(app, routes.cancelRun, async (c) => {
-    const { id } = await findConversation(c, ports)
+    const conversation = await findConversation(c, ports)
+    const { id } = conversation
     const run = followRun()
-    using watching = waitForEvent(ports, id, run.isOver)
+    using watching = waitForEvent(ports, conversation, run.isOver)
     await runtime.submit(id, { type: "cancel", by: userOf(c) })
     await watching.over()
     return { cancelled: run.ended?.status === "cancelled" }

@@ -1,5 +1,6 @@
 import type { Hono } from "hono"
 import { decideAll } from "../../../agent/runtime/decide-all.ts"
+import { restAnywhere } from "../../../agent/runtime/rest-anywhere.ts"
 import { failure } from "../../../protocol/errors.ts"
 import { routes } from "../../../protocol/routes/index.ts"
 import { allowMode } from "../../conversation/settings.ts"
@@ -21,7 +22,7 @@ export function shortcutRoutes(app: Hono<Env>, ports: ConversationPorts): void {
       for (const proposal of shown) if (proposal) await refuseOffline(ports, userOf(c), proposal)
     }
     await decideAll(ports.runtime, id, { decision, proposalIds, ...doneBy(c) })
-    await ports.runtime.rest(id)
+    await restAnywhere(ports, id)
     const decided = await Promise.all(proposalIds.map((proposal) => ports.proposals.find(userOf(c), proposal)))
     return { proposals: decided.filter((proposal) => proposal !== undefined) }
   })

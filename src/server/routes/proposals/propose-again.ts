@@ -8,7 +8,7 @@ import { routes } from "../../../protocol/routes/index.ts"
 import { doneBy, userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
 import { conflict } from "../../conversation/decide.ts"
-import { findProposal, proposalOf } from "../../conversation/find.ts"
+import { conversationOf, findProposal, proposalOf } from "../../conversation/find.ts"
 import type { ConversationPorts } from "../../conversation/ports.ts"
 import { proposedIn } from "../../conversation/decide-proposal.ts"
 import { requireReachable } from "../../conversation/require-device.ts"
@@ -27,7 +27,8 @@ export function againRoutes(app: Hono<Env>, ports: ConversationPorts): void {
     const call = { callId: newId("call"), tool, arguments: given, ...(undoes ? { undoes } : {}) }
     const input: AgainInput = { type: "again", proposalId: id, summary, ...call, ...doneBy(c) }
     const seen = watchProposal([proposal.callId, call.callId])
-    using watching = waitForEvent(ports, conversationId, seen.happens)
+    const { position } = await conversationOf(ports, userOf(c), conversationId)
+    using watching = waitForEvent(ports, { id: conversationId, position }, seen.happens)
     await runtime.submit(conversationId, input).catch(async (error: unknown) => {
       // Whoever was first has it proposed by now, or is about to: the second caller learns that, and not what that led to.
       const code = codeOf(error)

@@ -6,7 +6,7 @@ import { newId, type ProposalId } from "../../../protocol/ids.ts"
 import { routes } from "../../../protocol/routes/index.ts"
 import { doneBy, userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
-import { findAudit } from "../../conversation/find.ts"
+import { conversationOf, findAudit } from "../../conversation/find.ts"
 import type { ConversationPorts } from "../../conversation/ports.ts"
 import { proposedIn } from "../../conversation/decide-proposal.ts"
 import { serveRoute } from "../../request/serve-route.ts"
@@ -21,7 +21,8 @@ export function undoRoutes(app: Hono<Env>, ports: ConversationPorts): void {
     if (undoneBy) throw await conflict(c, ports, failure("already_undone", { id, by: undoneBy, status: "applied" }))
     const callId = newId("call")
     const seen = watchProposal(callId)
-    using watching = waitForEvent(ports, conversationId, seen.happens)
+    const { position } = await conversationOf(ports, userOf(c), conversationId)
+    using watching = waitForEvent(ports, { id: conversationId, position }, seen.happens)
     const input: UndoInput = { type: "undo", auditId: id, summary, callId, inverse, ...doneBy(c) }
     await runtime.submit(conversationId, input).catch(async (error: unknown) => {
       throw hasCode(error, "already_undone") ? await conflict(c, ports, error as AppError) : error

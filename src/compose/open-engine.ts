@@ -7,11 +7,13 @@ import type { Budget, Bus, Log, ModelSource, Policy, Ports } from "../agent/port
 import { ReadCache } from "../agent/calls/read-cache.ts"
 import { Runtime } from "../agent/runtime/runtime.ts"
 import { startSweeping } from "../agent/runtime/sweep.ts"
+import { Elsewhere } from "../agent/runtime/elsewhere.ts"
 import { InProcessBus } from "../bus/in-process.ts"
+import { observed } from "../bus/observed.ts"
 import { openStore, type Store, type StoreOptions } from "../store/store.ts"
 import { silentLog } from "../agent/silent-log.ts"
 
-export interface PawlOptions {
+export interface EngineOptions {
   readonly store: Omit<StoreOptions, "clock"> | Store
   readonly agents: readonly Agent[]
   /** One model for everything, or a registry of them. */
@@ -27,20 +29,23 @@ export interface PawlOptions {
   readonly log?: Log
   /** What no tool may tell: taken out of every result. */
   readonly secrets?: Iterable<string>
+  /** How often it looks at what other processes have written to the same database. */
+  readonly lookMs?: number
   /** Takes up by itself what a dead process has left, now and while it is open. `false`: the caller sees to that. */
   readonly recovers?: boolean
 }
 
-export interface Pawl extends AsyncDisposable {
+export interface OpenedEngine extends AsyncDisposable {
   readonly store: Store
   readonly runtime: Runtime
   readonly ports: Ports
 }
 
-const LIMITS: Limits = { runSeconds: 180, restarts: 3, replyCharacters: REPLY_CHARACTERS }
+/** What counts where nobody says otherwise. */
+export const USUAL_LIMITS: Limits = { runSeconds: 180, restarts: 3, replyCharacters: REPLY_CHARACTERS }
 const POLICY: Policy = { proposalMinutes: 15, forbidAuto: false }
 /** Puts the rooms together: the whole engine in this process, with the caller's store, models and agents. */
-export async function openPawl(options: PawlOptions): Promise<Pawl> {
+export async function openEngine(options: EngineOptions): Promise<OpenedEngine> {
   const { clock = systemClock, models } = options
   const store = "journal" in options.store ? options.store : await openStore({ ...options.store, clock })
   const ports: Ports = {
@@ -50,14 +55,15 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
     agents: new Agents(options.agents),
     clock,
     timeZone: options.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
-    bus: options.bus ?? new InProcessBus(),
+    bus: observed(options.bus ?? new InProcessBus(), (_, live) => elsewhere?.hear(live)),
     cache: new ReadCache(),
-    limits: { ...LIMITS, ...options.limits },
+    limits: { ...USUAL_LIMITS, ...options.limits },
     policy: { ...POLICY, ...options.policy },
     log: options.log ?? silentLog,
     ...(options.secrets ? { secrets: options.secrets } : {}),
   }
   const runtime = new Runtime(ports)
+  const elsewhere = lookElsewhere(store, { ...ports, runtime }, options.lookMs)
   const stopSweeping = options.recovers === false ? undefined : startSweeping(runtime, ports.log)
   return {
     store,
@@ -65,8 +71,24 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
     ports,
     async [Symbol.asyncDispose]() {
       await stopSweeping?.()
+      await elsewhere?.[Symbol.asyncDispose]()
       await runtime.close()
       if (store !== options.store) await store[Symbol.asyncDispose]()
     },
   }
+}
+
+/** Where no other process can write to the database there is nothing to look for. */
+function lookElsewhere(
+  store: Store,
+  { runtime, journal, bus, clock, log }: Ports & { readonly runtime: Runtime },
+  everyMs?: number,
+): Elsewhere | undefined {
+  if (store.engine.exclusive) return undefined
+  const elsewhere = new Elsewhere({
+    ...{ runtime, journal, bus, clock, log, news: store.news },
+    ...(everyMs ? { everyMs } : {}),
+  })
+  store.workspaces.onChange((user) => elsewhere.changedWorkspace(user))
+  return elsewhere
 }

@@ -1,0 +1,149 @@
+import type { ConversationId, UserId } from "../../protocol/ids.ts"
+import type { Clock } from "../clock.ts"
+import type { Journal, Recorded } from "../journal.ts"
+import type { Bus, Live, Log, NewsKind } from "../ports.ts"
+import type { Runtime } from "./runtime.ts"
+
+/** How often a process that shares its database looks what the others have written: nothing else tells it. */
+const LOOK_MS = 750
+
+/** Counts, for each person, how often something of theirs was changed, for whoever shares the database. */
+export interface News {
+  /** Counts one more, and says how far that is. */
+  tell(kind: NewsKind, users: readonly UserId[]): Promise<NewsCount[]>
+  /** Of those of these people for whom something was ever counted. */
+  read(users: readonly UserId[]): Promise<NewsCount[]>
+}
+
+export interface NewsCount {
+  readonly user: UserId
+  readonly kind: NewsKind
+  readonly count: number
+}
+
+export interface ElsewherePorts {
+  readonly runtime: Pick<Runtime, "working" | "lose">
+  readonly journal: Pick<Journal, "recorded">
+  readonly news: News
+  readonly bus: Bus
+  readonly clock: Clock
+  readonly log: Log
+  readonly everyMs?: number
+}
+
+/**
+ * Looks at what other processes have recorded of the conversations that are watched or worked on here, and tells it here
+ * as if it had been heard: who watches is told that there is more to read, a writer that input has arrived for it, and
+ * one that is none any more to stop. Only the record is believed, so nothing is lost however late a look comes.
+ */
+export class Elsewhere implements AsyncDisposable {
+  readonly #ports: ElsewherePorts
+  /** What was told last, so that nobody is woken by what they know. */
+  #told = new Map<ConversationId, string>()
+  #counts = new Map<string, number>()
+  /** Whose things this process has changed, and the others have not been told. */
+  readonly #changed = { conversations: new Set<UserId>(), workspace: new Set<UserId>() }
+  #looking: Promise<void> | undefined
+  #cancel: () => void = () => {}
+  #closed = false
+
+  constructor(ports: ElsewherePorts) {
+    this.#ports = ports
+    this.#wait()
+  }
+
+  /** To be told what is published here. */
+  hear(live: Live): void {
+    if ((live.type === "events" || live.type === "seen" || live.type === "gone") && live.user)
+      this.#changed.conversations.add(live.user)
+  }
+
+  changedWorkspace(user: UserId): void {
+    this.#changed.workspace.add(user)
+  }
+
+  /** Now, or as soon as the look under way is over, so that what was recorded before is seen. */
+  async look(): Promise<void> {
+    await this.#looking
+    await (this.#looking ??= this.#look().finally(() => (this.#looking = undefined)))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true
+    this.#cancel()
+    await this.#looking?.catch(() => {})
+    await this.#tellOthers().catch(() => {})
+  }
+
+  #wait(): void {
+    const { clock, log, everyMs = LOOK_MS } = this.#ports
+    const round = () =>
+      void this.look()
+        .catch((error: unknown) => log.warn("look_failed", { error }))
+        .finally(() => this.#closed || this.#wait())
+    this.#cancel = clock.alarm(everyMs, round, "background")
+  }
+
+  async #look(): Promise<void> {
+    await this.#tellOthers()
+    await Promise.all([this.#lookAtConversations(), this.#lookAtNews()])
+  }
+
+  async #lookAtConversations(): Promise<void> {
+    const { runtime, journal, bus } = this.#ports
+    const ids = [...new Set([...bus.watched().conversations, ...runtime.working()])]
+    if (ids.length === 0) return
+    const left = new Set(ids)
+    const told = new Map<ConversationId, string>()
+    for (const recorded of await journal.recorded(ids)) {
+      left.delete(recorded.id)
+      told.set(recorded.id, this.#tell(recorded))
+    }
+    this.#told = told
+    for (const id of left) {
+      runtime.lose(id)
+      bus.publish(id, { type: "gone", user: undefined })
+    }
+  }
+
+  /** Of its own conversations a writer tells everything itself, and sooner. */
+  #tell({ id, position, atWork, here }: Recorded): string {
+    const { runtime, bus } = this.#ports
+    if (here === "unread") bus.wake(id)
+    if (here === "writer" || here === "unread") return ""
+    if (here === "lost") runtime.lose(id)
+    const now = `${position} ${atWork}`
+    if (here === "lost" || this.#told.get(id) !== now) bus.publish(id, { type: "recorded", position, atWork })
+    return now
+  }
+
+  async #lookAtNews(): Promise<void> {
+    const { news, bus } = this.#ports
+    const people = [...bus.watched().people]
+    if (people.length === 0) return
+    const counts = new Map<string, number>()
+    for (const { user, kind, count } of await news.read(people)) {
+      const known = this.#counts.get(`${user} ${kind}`)
+      counts.set(`${user} ${kind}`, count)
+      if (known !== count) bus.publishNews(user, kind)
+    }
+    this.#counts = counts
+  }
+
+  /** What cannot be told now is told with the next look. */
+  async #tellOthers(): Promise<void> {
+    for (const kind of ["conversations", "workspace"] as const) {
+      const users = [...this.#changed[kind]]
+      if (users.length === 0) continue
+      this.#changed[kind].clear()
+      try {
+        // What only we have counted is no news to those who watch here: they have heard it.
+        for (const { user, count } of await this.#ports.news.tell(kind, users))
+          if (this.#counts.get(`${user} ${kind}`) === count - 1) this.#counts.set(`${user} ${kind}`, count)
+      } catch (error) {
+        for (const user of users) this.#changed[kind].add(user)
+        throw error
+      }
+    }
+  }
+}

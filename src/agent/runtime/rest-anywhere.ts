@@ -1,0 +1,46 @@
+import type { ConversationId } from "../../protocol/ids.ts"
+import type { Journal } from "../journal.ts"
+import type { Bus } from "../ports.ts"
+import type { Runtime } from "./runtime.ts"
+
+export interface RestPorts {
+  readonly runtime: Pick<Runtime, "rest" | "isWorking" | "closing">
+  readonly journal: Pick<Journal, "recorded">
+  readonly bus: Pick<Bus, "subscribe">
+}
+
+/**
+ * Resolves when nothing is at work on a conversation in any process that shares the database; and when this one goes
+ * down. `here`: it was this one that brought it to rest, so that all that happened was heard here.
+ */
+export async function restAnywhere(ports: RestPorts, id: ConversationId): Promise<"here" | "elsewhere"> {
+  const { runtime } = ports
+  while (!runtime.closing.aborted) {
+    if (await runtime.rest(id)) return "here"
+    if (!(await isWorkingAnywhere(ports, id))) break
+    await changedElsewhere(ports, id)
+  }
+  return "elsewhere"
+}
+
+export async function isWorkingAnywhere(
+  { runtime, journal }: Pick<RestPorts, "runtime" | "journal">,
+  id: ConversationId,
+): Promise<boolean> {
+  if (runtime.isWorking(id)) return true
+  const [recorded] = await journal.recorded([id])
+  return recorded?.atWork === true
+}
+
+/** What others do is heard when it has been looked for: `Elsewhere` sees to that for whatever is watched. */
+async function changedElsewhere({ runtime, bus }: RestPorts, id: ConversationId): Promise<void> {
+  const changed = Promise.withResolvers<void>()
+  const unsubscribe = bus.subscribe(id, ({ type }) => {
+    if (type === "recorded" || type === "rest" || type === "gone") changed.resolve()
+  })
+  const stop = () => changed.resolve()
+  runtime.closing.addEventListener("abort", stop)
+  await changed.promise
+  runtime.closing.removeEventListener("abort", stop)
+  unsubscribe()
+}

@@ -1,0 +1,139 @@
+import { randomUUID } from "node:crypto"
+import { describe, expect, test } from "vitest"
+import { answer } from "../../src/agent/definition/tool.ts"
+import type { Script } from "../../src/models/scripted/script.ts"
+import { calls, says, scripted } from "../../src/testing.ts"
+import { databases } from "../support/databases.ts"
+import { Held, read, write } from "../support/loop/tools.ts"
+import { Face, type Reply } from "../support/server/face.ts"
+import { isOver, readFrames, type SeenFrame } from "../support/server/stream.ts"
+
+interface Scripts {
+  readonly then?: readonly string[]
+  readonly elsewhere?: readonly Script[]
+}
+
+/** What is written here must be read there without a word between the two: only the database is common to them. */
+const shared = databases.filter(({ name }) => name === "postgres")
+
+describe.each(shared)("two servers on one $name", ({ create }) => {
+  /** A run that is at work on `one`, in the middle of a tool; and somebody at `two`. */
+  const open = async ({ then = [], elsewhere = [says("Two.")] }: Scripts = {}) => {
+    const { url } = await create()
+    const held = new Held()
+    const tools = [read("wait", held.run), write("save", () => answer("Saved."))]
+    const model = scripted(calls("wait"), says("Found."), ...then.map((text) => says(text)))
+    const one = await Face.open({ url, model, tools })
+    const two = await Face.open({ url, model: scripted(...elsewhere), tools })
+    const [here, there] = [await one.as("ada"), await two.as("ada")]
+    const id = await here.begin({ agent: "test" })
+    const path = `/api/conversations/${id}/messages`
+    const key = { "idempotency-key": randomUUID() }
+    const said = here.post(path, { text: "Look." }, key)
+    await held.begun
+    return {
+      ...{ one, two, here, there, id, path, key, held, said },
+      async [Symbol.asyncDispose]() {
+        held.end("too late")
+        await said
+        await Promise.all([one[Symbol.asyncDispose](), two[Symbol.asyncDispose]()])
+      },
+    }
+  }
+  const statusOf = ({ body }: Reply) => body.run?.status
+  const textOf = (frames: readonly SeenFrame[]) =>
+    frames.flatMap(({ type, data }) => (type === "message" ? [data.message.content] : [])).at(-1)
+
+  test("whoever watches at the other one sees the run to its end", async () => {
+    await using nodes = await open()
+    const seen = readFrames(await nodes.there.watch(nodes.id), isOver)
+    nodes.held.end("found it")
+    expect(textOf(await seen)).toBe("Found.")
+  })
+
+  test("words that arrive at the other one are answered there", async () => {
+    await using nodes = await open({ then: ["Second."] })
+    const headers = { accept: "text/event-stream", "content-type": "application/json" }
+    const stream = await nodes.there.send("POST", nodes.path, { body: { text: "And then?" }, headers })
+    const seen = readFrames(stream, isOver)
+    nodes.held.end("found it")
+    expect(textOf(await seen)).toBe("Second.")
+  })
+
+  test("a request that is repeated at the other one waits there for the answer that is being written here", async () => {
+    await using nodes = await open()
+    const repeated = nodes.there.post(nodes.path, { text: "Look." }, nodes.key)
+    nodes.held.end("found it")
+    expect((await repeated).body).toEqual((await nodes.said).body)
+    expect(statusOf(await repeated)).toBe("completed")
+  })
+
+  test("a cancel at the other one stops the run here, and says so there", async () => {
+    await using nodes = await open()
+    const signal = await nodes.held.begun
+    const { status, body } = await nodes.there.post(`/api/conversations/${nodes.id}/cancel`)
+    expect([status, body]).toEqual([200, { cancelled: true }])
+    expect(signal.aborted).toBe(true)
+    expect(statusOf(await nodes.said)).toBe("cancelled")
+  })
+
+  test("what resumes at the other one waits there for the run that is at work here", async () => {
+    await using nodes = await open()
+    const resumed = nodes.there.post(`/api/conversations/${nodes.id}/resume`)
+    nodes.held.end("found it")
+    expect(statusOf(await resumed)).toBe("completed")
+  })
+
+  test("a conversation that is erased at the other one ends for those who watch it here, and its run stops", async () => {
+    await using nodes = await open()
+    const seen = readFrames(await nodes.here.watch(nodes.id), () => false)
+    const signal = await nodes.held.begun
+    expect((await nodes.there.delete(`/api/conversations/${nodes.id}`)).status).toBe(204)
+    await seen // the stream has an end
+    expect(signal.aborted).toBe(true)
+    nodes.held.end("too late")
+    await nodes.said
+    expect((await nodes.here.get(`/api/conversations/${nodes.id}`)).status).toBe(404)
+  })
+
+  test("a decision at the other one is carried out and answered there", async () => {
+    await using nodes = await open({ elsewhere: [calls("save"), says("Saved.")] })
+    nodes.held.end("found it")
+    const id = await nodes.there.begin({ agent: "test" })
+    expect(statusOf(await nodes.there.say(id, "Save."))).toBe("paused")
+    const { items } = (await nodes.here.get("/api/agent/proposals")).body
+    const decided = await nodes.here.post(`/api/agent/proposals/${items[0].id}/commit`)
+    expect([decided.status, decided.body.status]).toEqual([200, "applied"])
+  })
+
+  test("a server that is taken for dead stops its work, and whoever watches there sees what the other one makes of it", async () => {
+    await using nodes = await open()
+    const signal = await nodes.held.begun
+    const seen = readFrames(await nodes.here.watch(nodes.id), isOver)
+    // As after a pause that was too long: the others have struck it off, and it does not know.
+    const struckOff = { sql: "DELETE FROM node WHERE id = ?", values: [nodes.one.store.node.id] }
+    await nodes.two.store.engine.change({ type: "statements", statements: [struckOff] })
+    expect(await nodes.two.pawl.runtime.recover()).toBe(1)
+    await expect.poll(() => signal.aborted).toBe(true)
+    nodes.held.end("found it")
+    const frames = await seen
+    expect(frames.map(({ type }) => type)).toContain("restarted")
+    expect(textOf(frames)).toBe("Two.")
+  })
+
+  test("all that a person's devices show changes with what happens at the other one", async () => {
+    await using nodes = await open()
+    nodes.held.end("found it")
+    await nodes.said
+    const told = (frames: readonly SeenFrame[]) => JSON.stringify(frames.map(({ data }) => data))
+    const feed = await nodes.there.send("GET", "/api/feed")
+    const title = `Named ${randomUUID()}`
+    const seen = readFrames(feed, (frames) => told(frames).includes(title))
+    await nodes.here.patch(`/api/conversations/${nodes.id}`, { title })
+    expect(told(await seen)).toContain(title)
+    const again = await nodes.there.send("GET", "/api/feed")
+    const rows = readFrames(again, (frames) => frames.some(({ type }) => type === "workspace"))
+    const { status } = await nodes.here.post("/api/workspace/tasks", { title: "Milk" })
+    expect([status, (await rows).some(({ data }) => data.table === "tasks")]).toEqual([201, true])
+  })
+})

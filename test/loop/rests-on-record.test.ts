@@ -1,0 +1,31 @@
+import { describe, expect, test, vi } from "vitest"
+import { says, scripted } from "../../src/testing.ts"
+import type { Commit, Operation } from "../../src/store/engine/operations.ts"
+import { databases } from "../support/databases.ts"
+import { message, openWorld } from "../support/loop/world.ts"
+
+describe.each(databases)("on $name", ({ create }) => {
+  test("who has seen a run end is not told that it works, though its writer has not heard of its own commit", async () => {
+    await using database = await create()
+    await using world = await openWorld({ url: database.url, model: scripted(says("One."), says("Two.")) })
+    const { engine, journal } = world.store
+    const [committed, heard] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    // The last commit is on record, and its answer is on the way.
+    const change = engine.change.bind(engine)
+    using _ = vi.spyOn(engine, "change").mockImplementation((async (operation: Operation) => {
+      const outcome = await change(operation as Commit)
+      if (operation.type !== "commit" || operation.lease !== "hold" || !operation.release) return outcome
+      committed.resolve()
+      await heard.promise
+      return outcome
+    }) as typeof change)
+    const { id } = await world.start("First.")
+    await committed.promise
+    expect(await journal.recorded([id])).toMatchObject([{ atWork: false }])
+    const second = world.pawl.runtime.submit(id, { ...message("Second."), when: "reject" })
+    const said = second.catch((error: unknown) => error)
+    await journal.recorded([id]) // it has looked by now, and waits
+    heard.resolve()
+    expect(await said).toBe("taken")
+  })
+})

@@ -1,0 +1,72 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import { describe, expect, test } from "vitest"
+import { says } from "../../src/models/scripted/script.ts"
+import { always, scripted } from "../../src/models/scripted/model.ts"
+import { databases } from "../support/databases.ts"
+import { Face } from "../support/server/face.ts"
+
+const runs = databases.some(({ name }) => name === "postgres")
+
+/** A PostgreSQL of this test's own, which can be restarted. */
+async function openOwn() {
+  const child = spawn(process.execPath, [join(import.meta.dirname, "..", "support", "throwaway-postgres.ts")], {
+    stdio: ["pipe", "pipe", "inherit"],
+  })
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const url = (await lines.next()).value as string
+  return {
+    url,
+    async restart(signal: NodeJS.Signals) {
+      child.stdin.write(`${signal}\n`)
+      expect((await lines.next()).value).toBe("again")
+    },
+    async [Symbol.asyncDispose]() {
+      const ended = once(child, "exit")
+      child.stdin.end()
+      await ended
+    },
+  }
+}
+
+describe.runIf(runs)("while PostgreSQL restarts", { timeout: 120_000 }, () => {
+  // The fast way, where sessions are told, and the one of a crash.
+  test.each(["SIGINT", "SIGQUIT"] as const)("(%s) no answer is a 500, and afterwards all are good", async (signal) => {
+    await using own = await openOwn()
+    await using face = await Face.open({ url: own.url, durability: "full", model: scripted(always(says("Hello."))) })
+    const ada = await face.as("ada")
+    const id = await ada.begin()
+    const answers = new Map<string, number>()
+    let stopped = false
+    const again = async (ask: () => Promise<{ status: number; body: { code?: string } | undefined }>) => {
+      while (!stopped) {
+        const { status, body } = await ask()
+        const told = status < 400 ? "good" : `${status} ${body?.code}`
+        answers.set(told, (answers.get(told) ?? 0) + 1)
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+    }
+    const asking = [
+      ...[0, 1, 2].map(() => again(() => ada.get("/api/conversations"))),
+      ...[0, 1, 2].map(() => again(() => ada.get(`/api/conversations/${id}/messages`))),
+      ...[0, 1].map(() => again(() => ada.post("/api/conversations", {}))),
+      again(() => ada.say(id, "hello")),
+      again(() => ada.get("/readyz")),
+      again(() => ada.get("/api/export")),
+    ]
+    for (let round = 0; round < 4; round++) {
+      const good = answers.get("good") ?? 0
+      await expect.poll(() => answers.get("good") ?? 0).toBeGreaterThan(good + 50)
+      await own.restart(signal)
+      await expect.poll(async () => (await ada.get("/readyz")).status).toBe(200)
+    }
+    stopped = true
+    await Promise.all(asking)
+    const bad = [...answers.keys()].filter((told) => told !== "good" && told !== "503 store_unavailable")
+    expect(bad).toEqual([])
+    expect(answers.has("503 store_unavailable")).toBe(true)
+    expect((await ada.say(id, "hello")).body.run.status).toBe("completed")
+  })
+})
