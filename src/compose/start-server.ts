@@ -3,7 +3,10 @@ import { DoubtfulCalls } from "../agent/gate/doubtful-calls.ts"
 import { type Listening, listen } from "../server/listen.ts"
 import { sweepErased } from "../server/routes/account/retention.ts"
 import { Webhook } from "../server/webhook.ts"
+import { codeOf } from "../protocol/errors.ts"
+import type { Store } from "../store/store.ts"
 import type { ComposedServer } from "./compose-server.ts"
+import { SettingsError } from "./settings-error.ts"
 
 /** How often conversations are looked for that a dead process has left behind. */
 const SWEEP_MS = 2000
@@ -30,6 +33,7 @@ export async function startServer(server: ComposedServer, listening: Listening):
   const { store, runtime, revocation } = server
   revocation.start()
   try {
+    await demandOneKey(store)
     await runtime.recover()
   } catch (error) {
     await listening.close(0)
@@ -50,6 +54,22 @@ export async function startServer(server: ComposedServer, listening: Listening):
       revocation.endAll() // a watcher would hold up the end for as long as it is allowed to
       await Promise.all([closed, sweeping])
     },
+  }
+}
+
+/** A file and its key lie side by side; a PostgreSQL is shared by nodes that each may have been given another key. */
+async function demandOneKey({ engine, secrets }: Store): Promise<void> {
+  if (engine.name !== "postgres") return
+  try {
+    await secrets.claim()
+  } catch (error) {
+    if (codeOf(error) !== "no_master_key") throw error
+    throw new SettingsError(
+      "This server's master key is not the one that the database (DATABASE_URL) is under: neither could open the secrets of the other. " +
+        "Set MASTER_ENCRYPTION_KEY to the key of the nodes that use this database already; without that setting it is the line in `master.key` " +
+        "of the data folder (PAWL_DATA) of the first one. While keys are rotated, set MASTER_ENCRYPTION_KEY_PREVIOUS too.",
+      { cause: error },
+    )
   }
 }
 

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import pg from "pg"
 import { describe, expect, test } from "vitest"
 import { databases } from "../support/databases.ts"
@@ -46,5 +48,38 @@ describe.runIf(postgres)("on one PostgreSQL", () => {
     expect((await client.query<{ n: number }>(all)).rows[0]?.n).toBe(3)
     await client.query("ROLLBACK")
     expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(asked.map(() => 200))
+  })
+  test("a node with another master key does not start and says what to do; one with the same does, also while keys are rotated", async () => {
+    await using database = await postgres.create()
+    const node = (more: Record<string, string> = {}) => ({
+      ...{ PAWL_DATA: dataFolder(), DATABASE_URL: database.url, PAWL_PORT: "0" },
+      ...more,
+    })
+    const starts = async (environment: Record<string, string>) => {
+      await using server = new PawlProcess(["serve"], environment)
+      await server.says(/listening on/)
+      return (await server.kill("SIGTERM")).code
+    }
+    const refused = async (environment: Record<string, string>) => {
+      const { code, stdout, stderr } = await pawl(["serve"], environment)
+      expect([code, stdout]).toEqual([1, ""])
+      expect(stderr).toMatch(/not the one that the database .* is under.*Set MASTER_ENCRYPTION_KEY to/s)
+      expect(stderr).not.toContain(" at ")
+    }
+    const first = node()
+    // A command beside it, with a data folder of its own, does not decide which key it is.
+    expect((await pawl(["token", "create", "--user", "ada"], node())).code).toBe(0)
+    expect(await starts(first)).toBe(0)
+    expect(await starts(first)).toBe(0)
+    await refused(node())
+    const old = readFileSync(join(first.PAWL_DATA, "master.key"), "utf8").trim()
+    const [MASTER_ENCRYPTION_KEY, next] = [old, "b".repeat(64)]
+    expect(await starts(node({ MASTER_ENCRYPTION_KEY }))).toBe(0)
+    await refused(node({ MASTER_ENCRYPTION_KEY: next }))
+    const both = { MASTER_ENCRYPTION_KEY: next, MASTER_ENCRYPTION_KEY_PREVIOUS: old }
+    expect(await starts(node(both))).toBe(0)
+    expect((await pawl(["rotate-keys"], node(both))).code).toBe(0)
+    expect(await starts(node({ MASTER_ENCRYPTION_KEY: next }))).toBe(0)
+    await refused(node({ MASTER_ENCRYPTION_KEY: old }))
   })
 })

@@ -23,7 +23,9 @@ const tablesOf = async ({ engine }: Store): Promise<string[]> => {
 /** How many rows each table has that could hold something of somebody. */
 async function countRows({ engine }: Store): Promise<Record<string, number>> {
   const counts: Record<string, number> = {}
-  for (const table of [...personalTables.map(({ table }) => table), "conversation"]) {
+  // But for the count of what was changed, which a node brings up to date when it looks at the others.
+  const tables = personalTables.map(({ table }) => table).filter((table) => table !== "news")
+  for (const table of [...tables, "conversation"]) {
     const where = table === "conversation" ? "WHERE person <> 0" : ""
     const [row] = await engine.query<{ n: number }>(`SELECT count(*) AS n FROM ${table} ${where}`, [])
     if (row?.n) counts[table] = row.n

@@ -17,7 +17,7 @@ export async function restAnywhere(ports: RestPorts, id: ConversationId): Promis
   const { runtime } = ports
   while (!runtime.closing.aborted) {
     if (await runtime.rest(id)) return "here"
-    if (!(await isWorkingAnywhere(ports, id))) break
+    if (runtime.closing.aborted || !(await isWorkingAnywhere(ports, id))) break
     await changedElsewhere(ports, id)
   }
   return "elsewhere"
@@ -39,6 +39,7 @@ async function changedElsewhere({ runtime, bus }: RestPorts, id: ConversationId)
     if (type === "recorded" || type === "rest" || type === "gone") changed.resolve()
   })
   const stop = () => changed.resolve()
+  if (runtime.closing.aborted) stop()
   runtime.closing.addEventListener("abort", stop)
   await changed.promise
   runtime.closing.removeEventListener("abort", stop)

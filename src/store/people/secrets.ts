@@ -42,6 +42,17 @@ export class Secrets {
     return text
   }
 
+  /**
+   * Says which key the database is under, where nobody has: ours. Rejects where it is another one, for two nodes whose keys
+   * differ cannot open each other's secrets. A server calls it when it starts, a command that is run beside it does not.
+   */
+  async claim(): Promise<void> {
+    if (!this.#keys) return
+    const [still] = this.#under(await this.#currentKey())
+    await this.#engine.change({ type: "statements", statements: [still as Statement] })
+    await this.#currentKey() // of two that say it at once, one was first
+  }
+
   /** Makes a key the current one. Nothing can be written under another from now on. */
   async changeOver(to: MasterKey): Promise<void> {
     const sql = `INSERT INTO master_key (name, key_id, changed_at) VALUES (?, ?, ?)
