@@ -28,7 +28,7 @@ test.each<[credential: string | undefined, named: string | undefined, ends: bool
 
 test("a cancel of one run ends that run only, and holds nothing of what waits behind it", () => {
   const conversation = running()
-  conversation.lease.arrivals = 3
+  conversation.arrivals = 3
   const cancel = { type: "cancel", by: "user_1" } as const
   expect(accept(conversation, { ...cancel, run: newId("run") }, accepting)).toEqual([])
   const own = accept(conversation, { ...cancel, run: conversation.run!.id }, accepting)

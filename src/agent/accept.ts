@@ -161,7 +161,7 @@ const toWords = (id: MessageId, seq: number, text: string): Extract<NewEvent, { 
 function acceptCancel(conversation: Conversation, input: CancelInput, { now, number }: Accepting): NewEvent[] {
   const { run } = conversation
   if (run?.status !== "running" || !concernsRun(run, input)) return []
-  const heldUpTo = input.run === undefined ? (number ?? conversation.lease.arrivals) : 0
+  const heldUpTo = input.run === undefined ? (number ?? conversation.arrivals) : 0
   return [...settleOpenCalls(conversation, "cancelled", now), { type: "run_ended", status: "cancelled", heldUpTo }]
 }
 

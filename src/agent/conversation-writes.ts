@@ -1,4 +1,4 @@
-import type { AuditId, CallId, ProposalId, RunId } from "../protocol/ids.ts"
+import type { AuditId, RunId } from "../protocol/ids.ts"
 import type { InverseCall } from "../protocol/proposals/audit.ts"
 import type { ActionClass, Diff, ProposalStatus, Proposed } from "../protocol/proposals/proposal.ts"
 import type { JsonObject } from "../protocol/schema.ts"
@@ -16,6 +16,8 @@ export interface OpenProposal {
   status: ProposalStatus
   code: string | undefined
   decidedBy: string | undefined
+  /** Set when it is applied: when that was, and what the event that says so tells beside it. */
+  applied: (Effect & { readonly at: number }) | undefined
 }
 
 /** What a person has agreed to beforehand: writes of one tool in this conversation, counted. */
@@ -29,25 +31,7 @@ export interface CountedGrant {
   readonly by: string
 }
 
-/** A write that was applied, as the journal tells it: what the audit keeps. */
-export interface AppliedWrite {
-  readonly id: AuditId
-  readonly runId: RunId
-  readonly callId: CallId
-  readonly proposalId: ProposalId
-  readonly tool: string
-  readonly action: ActionClass
-  readonly summary: string
-  readonly input: JsonObject
-  readonly before: unknown
-  readonly after: unknown
-  readonly decidedBy: string
-  readonly at: number
-  readonly inverse: InverseCall | undefined
-  readonly undoes: AuditId | undefined
-}
-
-/** What the event that says it was applied tells beside that. */
+/** What a write has changed, and the call that takes it back, where its tool can tell. */
 export interface Effect {
   readonly change?: Diff | undefined
   readonly inverse?: InverseCall | undefined

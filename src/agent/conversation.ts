@@ -15,7 +15,7 @@ import type { Usage } from "../protocol/conversation/message.ts"
 import type { PauseReason, RunError, RunStatus } from "../protocol/conversation/run.ts"
 import type { JsonObject, Mode } from "../protocol/schema.ts"
 import type { Site } from "./devices.ts"
-import type { AppliedWrite, CountedGrant, OpenProposal } from "./conversation-writes.ts"
+import type { CountedGrant, OpenProposal } from "./conversation-writes.ts"
 import type { InboxItem } from "./input.ts"
 import type { HistoryMessage } from "./model.ts"
 import type { RoutingState } from "./definition/router.ts"
@@ -82,35 +82,8 @@ export interface Conversation {
   hasUnknownEvents: boolean
   /** Waiting input, as far as it has been read; not part of the journal. */
   inbox: readonly InboxItem[]
-  /** Bookkeeping of the journal that loaded it. */
-  readonly lease: Lease
-  /** What the last events changed, for the tables that mirror the journal. */
-  readonly changed: ChangedParts
-}
-
-export interface Lease {
-  /** The store's own key of the conversation. */
-  key: number
-  /** Counts the writers the conversation has had; an append with an older one is refused. */
-  fence: number
-  /** This node is the writer now. */
-  held: boolean
-  /** As it was read: it has a writer, dead or alive; that one let go in good order; input waited that none had read. */
-  owned: boolean
-  handedOver: boolean
-  unread: boolean
-  /** Inputs that ever arrived in the inbox, and how many of them `inbox` has been read up to. */
+  /** The number of the newest input that is known to have arrived there, read or not; not part of the journal either. */
   arrivals: number
-  seen: number
-  /** Numbers that have been taken from `inbox`: a look that was under way meanwhile must not bring them back. */
-  readonly taken: Set<number>
-}
-
-export interface ChangedParts {
-  head: boolean
-  run: boolean
-  readonly proposals: Set<ProposalId>
-  readonly applied: AppliedWrite[]
 }
 
 export interface Mark {
@@ -223,18 +196,7 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
     heldUpTo: 0,
     hasUnknownEvents: false,
     inbox: [],
-    lease: {
-      key: 0,
-      fence: 0,
-      held: false,
-      owned: false,
-      handedOver: false,
-      unread: false,
-      arrivals: 0,
-      seen: 0,
-      taken: new Set(),
-    },
-    changed: { head: false, run: false, proposals: new Set(), applied: [] },
+    arrivals: 0,
   }
 }
 

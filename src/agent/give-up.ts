@@ -39,6 +39,6 @@ async function askTargets(work: Work): Promise<EndOfCall[]> {
 }
 
 /** How a run ends that failed: what was queued behind it waits until somebody speaks. */
-export function failedEnd({ lease }: Conversation, { code, message }: RunError): NewEvent {
-  return { type: "run_ended", status: "failed", error: { code, message }, heldUpTo: lease.arrivals }
+export function failedEnd({ arrivals }: Conversation, { code, message }: RunError): NewEvent {
+  return { type: "run_ended", status: "failed", error: { code, message }, heldUpTo: arrivals }
 }

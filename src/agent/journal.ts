@@ -2,7 +2,7 @@ import type { JournalEvent, UnknownEvent } from "../protocol/events.ts"
 import type { ConversationId } from "../protocol/ids.ts"
 import type { ProposalStatus } from "../protocol/proposals/proposal.ts"
 import type { Conversation } from "./conversation.ts"
-import type { Input } from "./input.ts"
+import type { InboxItem, Input } from "./input.ts"
 
 /**
  * One durable, ordered record per conversation, with one writer at a time. Implemented in store/.
@@ -47,6 +47,12 @@ export interface Journal {
   /** Whether this node is the writer of a conversation. */
   isWriterOf(id: ConversationId): boolean
 
+  /** Whether it is the writer with this fold: one that was dropped may not be written with, also where a newer one may. */
+  mayAppend(conversation: Conversation): boolean
+
+  /** How `load` found a conversation that this node was not the writer of. */
+  leftBehind(conversation: Conversation): LeftBehind
+
   /** Forgets the fold, after an error or when the memory is wanted. */
   drop(id: ConversationId): void
 
@@ -73,6 +79,16 @@ export interface Journal {
 
   /** Conversations with a write in doubt. */
   doubtful(limit: number): Promise<ConversationId[]>
+}
+
+/** What the last writer of a conversation has left of it. */
+export interface LeftBehind {
+  /** It has a writer, dead or alive. */
+  readonly owned: boolean
+  /** That one let go in good order, in the middle of its work. */
+  readonly handedOver: boolean
+  /** Input waits that no writer has read. */
+  readonly unread: boolean
 }
 
 /** How a conversation stands on record, whoever has written it. */
@@ -116,8 +132,8 @@ export interface ClaimOptions {
 }
 
 export interface AppendOptions {
-  /** Numbers of the inbox items that have become these events. */
-  readonly taken?: readonly number[]
+  /** The inbox items that have become these events, or have come to nothing. */
+  readonly taken?: readonly InboxItem[]
   /** Nothing is left to do: stop being the writer in the same commit, unless input has arrived. */
   readonly release: boolean
 }

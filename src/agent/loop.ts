@@ -46,15 +46,15 @@ export async function runConversation(id: ConversationId, ports: Ports, signals:
     const conversation = await ports.journal.load(id)
     const agent = ports.agents.orEmpty(conversation.agent)
     const step = nextStep(conversation, agent, ports.limits)
-    if (!conversation.lease.held) return
+    if (!ports.journal.mayAppend(conversation)) return
     if (rests(step)) {
       // What arrived as we let go is nothing to do now: let go all the same, or no other node could ever take it up.
       await ports.journal.append(conversation, [], { release: true })
-      if (!conversation.lease.held) return
+      if (!ports.journal.mayAppend(conversation)) return
       continue
     }
     const signal = signals.signalFor(conversation.run?.id, conversation.run?.workedMs ?? 0)
     await (perform[step.type] as Perform)({ conversation, agent, ports, signal }, step)
-    if (!conversation.lease.held) return // the commit that left nothing to do has let go
+    if (!ports.journal.mayAppend(conversation)) return // the commit that left nothing to do has let go
   }
 }

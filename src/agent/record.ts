@@ -1,6 +1,7 @@
 import type { JournalEvent, NewEvent } from "../protocol/events.ts"
 import type { Agent } from "./definition/agent.ts"
 import type { Conversation } from "./conversation.ts"
+import type { InboxItem } from "./input.ts"
 import { nextStep, rests } from "./next-step.ts"
 import type { Ports } from "./ports.ts"
 import { stage } from "./replay.ts"
@@ -29,7 +30,7 @@ export function record(
 export async function commitStaged(
   { conversation, agent, ports }: Pick<Work, "conversation" | "agent" | "ports">,
   events: readonly JournalEvent[],
-  taken: readonly number[] = [],
+  taken: readonly InboxItem[] = [],
 ): Promise<void> {
   // The commit that leaves nothing to do also lets go of the lease: no second write, and no moment in between.
   const release = rests(nextStep(conversation, agent, ports.limits))

@@ -37,7 +37,6 @@ export const applyCalls = {
     noteResultSeen(conversation, event)
     if (call.name === MORE_TOOLS && status === "ok") conversation.routing.wide = true
     if (event.state) conversation.state = { ...conversation.state, ...event.state }
-    if (call.proposal) conversation.changed.run = true // with others still open the run is paused again
     const { run } = conversation
     if (!run) return
     madeProgress(run)
@@ -55,7 +54,6 @@ export const applyCalls = {
   awaiting_confirmation(conversation: Conversation, event: EventOf<"awaiting_confirmation">) {
     for (const proposed of event.proposals) open(conversation, proposed, event)
     followEvent(conversation, event)
-    conversation.changed.head = conversation.changed.run = true
   },
 
   proposal(conversation: Conversation, event: EventOf<"proposal">) {
@@ -67,7 +65,6 @@ export const applyCalls = {
   decision(conversation: Conversation, event: EventOf<"decision">) {
     const entry = conversation.proposals.get(event.proposalId)
     if (!entry) return
-    conversation.changed.head = conversation.changed.run = true
     goesOnFor(conversation, event.credential)
     if (event.decision === "commit") grant(conversation, event)
     followEvent(conversation, event)
@@ -82,11 +79,9 @@ export const applyCalls = {
 
   in_doubt(conversation: Conversation, event: EventOf<"in_doubt">) {
     followEvent(conversation, event)
-    conversation.changed.head = conversation.changed.run = true
   },
 
   resolution(conversation: Conversation, event: EventOf<"resolution">) {
-    conversation.changed.head = conversation.changed.run = true
     goesOnFor(conversation, event.credential)
     followEvent(conversation, event)
   },
@@ -131,6 +126,7 @@ function open(
     status: "pending",
     code: undefined,
     decidedBy: undefined,
+    applied: undefined,
   })
 }
 

@@ -13,16 +13,13 @@ import { withNumbers } from "./cite/source-numbers.ts"
 export function replay(id: ConversationId, user: UserId, events: Iterable<JournalEvent | UnknownEvent>): Conversation {
   const conversation = emptyConversation(id, user)
   for (const event of events) apply(conversation, event)
-  settled(conversation)
+  dropSettled(conversation)
   return conversation
 }
 
-/** What has been mirrored in the tables is no longer new, and a proposal that is settled no longer open. */
-export function settled({ changed, proposals }: Conversation): void {
-  changed.head = changed.run = false
-  for (const id of changed.proposals) if (isSettled(proposals.get(id)?.status)) proposals.delete(id)
-  changed.proposals.clear()
-  changed.applied.length = 0
+/** A proposal that is settled leaves the fold, not before the commit that settles it: until then its row is to be written. */
+export function dropSettled({ proposals }: Conversation): void {
+  for (const [id, { status }] of proposals) if (isSettled(status)) proposals.delete(id)
 }
 
 /** Gives new events their places at the end of the journal and folds them in; they are not durable yet. */
@@ -48,7 +45,6 @@ const table: { [Type in EventType]: Apply<Type> } = {
   conversation_started(conversation, { agent, model, provider, mode, title, ...where }) {
     const { site = "server", deviceId = null, connectionId = null } = where
     Object.assign(conversation, { agent, model, provider, mode, title, site, deviceId, connectionId })
-    conversation.changed.head = true
   },
   settings(conversation, { model, provider, mode, title, site, deviceId, connectionId }) {
     if (model !== undefined) conversation.model = model
@@ -60,7 +56,6 @@ const table: { [Type in EventType]: Apply<Type> } = {
     if (connectionId !== undefined) conversation.connectionId = connectionId
     const moves = site !== undefined || deviceId !== undefined || connectionId !== undefined
     if (moves && conversation.run) conversation.run.reads = [] // the same question may have another answer there
-    conversation.changed.head = true
   },
   run_started(conversation, { runId, maxIterations, undoes, again, credential, asks = false, timeZone, at }) {
     conversation.run = {
@@ -92,7 +87,6 @@ const table: { [Type in EventType]: Apply<Type> } = {
     beginStages(conversation)
     conversation.calls = []
     conversation.heldUpTo = 0
-    conversation.changed.head = conversation.changed.run = true
   },
   message: remember,
   step: applyStep,
@@ -112,7 +106,6 @@ const table: { [Type in EventType]: Apply<Type> } = {
     Object.assign(run, { status, reason, error, endedAt: at, shown: undefined })
     conversation.calls = []
     conversation.heldUpTo = status === "completed" ? 0 : heldUpTo
-    conversation.changed.head = conversation.changed.run = true
   },
 }
 

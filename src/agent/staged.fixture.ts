@@ -5,7 +5,7 @@ import type { CallPart, Part } from "../protocol/conversation/message.ts"
 import type { Proposed } from "../protocol/proposals/proposal.ts"
 import { type Conversation, emptyConversation } from "./conversation.ts"
 import type { Input, MessageInput } from "./input.ts"
-import { settled, stage } from "./replay.ts"
+import { dropSettled, stage } from "./replay.ts"
 
 export const ID = "conv_test" as ConversationId
 export const ADA = "user_ada" as UserId
@@ -51,7 +51,7 @@ export class Staged {
   /** The same as the store does it: what a commit has settled leaves the fold. */
   add(...events: NewEvent[]): this {
     this.events.push(...stage(this.conversation, events, this.#now))
-    settled(this.conversation)
+    dropSettled(this.conversation)
     return this
   }
 

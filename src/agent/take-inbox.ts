@@ -12,14 +12,8 @@ export async function takeInbox(work: Work): Promise<void> {
   const events = items.flatMap(({ input, number }) => {
     const { maxIterations } = agent
     const accepted = accept(conversation, input, { now, maxIterations, timeZone: ports.timeZone, number })
-    // A decision that has come to nothing: its proposal's row goes back to what the journal says.
-    if (accepted.length === 0 && "proposalId" in input) conversation.changed.proposals.add(input.proposalId)
     return stage(conversation, accepted, now)
   })
   conversation.inbox = conversation.inbox.filter((item) => !items.includes(item))
-  await commitStaged(
-    work,
-    events,
-    items.map(({ number }) => number),
-  )
+  await commitStaged(work, events, items)
 }

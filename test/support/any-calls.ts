@@ -1,5 +1,5 @@
 import { type Call, type Conversation, conversationStatus, emptyConversation } from "../../src/agent/conversation.ts"
-import { settled, stageCopy } from "../../src/agent/replay.ts"
+import { dropSettled, stageCopy } from "../../src/agent/replay.ts"
 import type { ConversationDetail } from "../../src/protocol/answers.ts"
 import { CallStatus } from "../../src/protocol/conversation/call-status.ts"
 import type { Message, Part } from "../../src/protocol/conversation/message.ts"
@@ -123,7 +123,7 @@ export class AnyCalls {
   #write(event: NewEvent): void {
     const conversation = this.#conversation
     const row = stageCopy(conversation, event, 1000 + conversation.position)
-    settled(conversation)
+    dropSettled(conversation)
     const frames = this.#maker.rows(row, 0)
     for (const frame of frames) this.#remember(frame as Frame)
     this.#tell({ event: row, frames, conversation, detail: this.#detail() })

@@ -1,6 +1,6 @@
 import { type Call, conversationStatus, emptyConversation, openCalls } from "../../src/agent/conversation.ts"
 import { duplicateEnds } from "../../src/agent/calls/duplicates.ts"
-import { settled, stageCopy } from "../../src/agent/replay.ts"
+import { dropSettled, stageCopy } from "../../src/agent/replay.ts"
 import type { ConversationDetail } from "../../src/protocol/answers.ts"
 import type { CallStatus } from "../../src/protocol/conversation/call-status.ts"
 import { type JournalEvent, type NewEvent } from "../../src/protocol/events.ts"
@@ -199,7 +199,7 @@ export class Story {
     const made = this.#maker.rows(row, offset)
     this.frames.push(...made)
     for (const frame of made) this.#remember(frame as Frame)
-    settled(this.conversation)
+    dropSettled(this.conversation)
     if (event.type === "run_started") this.#expired = this.#expired.filter((id) => id !== event.again)
     if (event.type === "tool_end" && event.status === "expired")
       this.#expire(open.flatMap(([id, { proposed }]) => (proposed.callId === event.callId ? [id] : [])))

@@ -3,8 +3,7 @@ import type { EventOf } from "../../protocol/events.ts"
 import type { CallId, ProposalId } from "../../protocol/ids.ts"
 import { isSettled } from "../../protocol/proposals/status-after-call.ts"
 import type { Call, Conversation } from "../conversation.ts"
-import type { OpenProposal } from "../conversation-writes.ts"
-import { toApplied } from "./applied-write.ts"
+import type { Effect, OpenProposal } from "../conversation-writes.ts"
 
 type CallEvent = EventOf<keyof CallEvents>
 
@@ -62,13 +61,12 @@ function changeProposal(
   if (by !== undefined) entry.decidedBy = by ?? undefined
   if (status === undefined) return
   if (status === "applied") {
-    const effect = event.type === "tool_end" || event.type === "late_result" ? event : {}
-    conversation.changed.applied.push(toApplied(entry, effect, conversation.at))
+    const { change, inverse }: Effect = event.type === "tool_end" || event.type === "late_result" ? event : {}
+    entry.applied = { at: event.at, change, inverse }
     if (entry.undoes) conversation.undone.set(entry.undoes, id)
   }
   entry.status = status
   entry.code = code
-  conversation.changed.proposals.add(id)
 }
 
 export function callOf(conversation: Conversation, id: CallId): Call {

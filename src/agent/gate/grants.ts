@@ -33,7 +33,7 @@ export function revoke(conversation: Conversation, event: EventOf<"grant_revoked
   const { tool } = event
   if (tool === undefined) conversation.grants.clear()
   else conversation.grants.delete(tool)
-  if (followEvent(conversation, event).length > 0) conversation.changed.head = conversation.changed.run = true
+  followEvent(conversation, event)
 }
 
 /** Whether there is anything to take back. */

@@ -152,8 +152,8 @@ export class Runtime {
     const conversation = await journal.load(id, input.type !== "message")
     const now = clock.now()
     refuseInput(conversation, input, now)
-    if (this.closing.aborted || this.#jobs.has(id) || conversation.lease.held || !takesAtOnce(conversation, input))
-      return "busy"
+    const isAtWork = this.#jobs.has(id) || journal.mayAppend(conversation)
+    if (this.closing.aborted || isAtWork || !takesAtOnce(conversation, input)) return "busy"
     // What came before is told before: a result that was late belongs to these words, not to the next.
     if (takeable(conversation).length > 0 || isBehindOthers(conversation, input)) return "busy"
     const agent = agents.get(conversation.agent)
@@ -167,7 +167,7 @@ export class Runtime {
     if (claimed === "decided") return "busy" // keeping it is refused too, and tells the outcome
     if (claimed !== "claimed") return claimed
     bus.publish(id, { type: "events", user: conversation.user, events })
-    if (conversation.lease.held) this.#work(id, true)
+    if (journal.mayAppend(conversation)) this.#work(id, true)
     return "taken"
   }
 
@@ -257,11 +257,11 @@ export class Runtime {
     const { journal, agents, clock, limits, bus } = this.ports
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const conversation = await journal.load(id, true)
-      if (conversation.lease.held) return true
+      if (journal.mayAppend(conversation)) return true
       const agent = agents.orEmpty(conversation.agent)
       const broken = conversation.run?.status === "running" && !pauseReason(conversation)
       const release = rests(nextStep(conversation, agent, limits))
-      const { owned, handedOver, unread } = conversation.lease
+      const { owned, handedOver, unread } = journal.leftBehind(conversation)
       if (conversation.hasUnknownEvents || (release && !owned && !unread)) return false
       // A writer that went down in good order let go first; one that died did not.
       const blame = judged?.blame && !handedOver ? { blame: judged.blame } : {}
@@ -271,7 +271,7 @@ export class Runtime {
       if (claimed === "busy") return false
       if (claimed !== "claimed") continue
       if (events.length > 0) bus.publish(id, { type: "events", user: conversation.user, events })
-      return conversation.lease.held
+      return journal.mayAppend(conversation)
     }
     return false
   }

@@ -1,5 +1,6 @@
 import type { Conversation } from "../../agent/conversation.ts"
 import type { ConversationId } from "../../protocol/ids.ts"
+import { bookkeepingOf } from "./bookkeeping.ts"
 
 /** Resting conversations kept in memory. A paused one is not kept: its person may take hours. */
 const RESTING = 64
@@ -19,11 +20,12 @@ export class HotConversations {
 
   /** Files a conversation where its lease and state put it. */
   keep(conversation: Conversation, paused: boolean): void {
-    const { id, lease } = conversation
-    if (lease.held && this.#held.get(id) === conversation) return
+    const { id } = conversation
+    const { held } = bookkeepingOf(conversation)
+    if (held && this.#held.get(id) === conversation) return
     this.#held.delete(id)
     this.#resting.delete(id)
-    if (lease.held) this.#held.set(id, conversation)
+    if (held) this.#held.set(id, conversation)
     else if (!paused) this.#resting.set(id, conversation)
     if (this.#resting.size <= RESTING) return
     const [oldest] = this.#resting.keys()
@@ -33,7 +35,7 @@ export class HotConversations {
   /** After this the fold may not be written with: whoever still has it finds its lease gone. */
   drop(id: ConversationId): void {
     const conversation = this.get(id)
-    if (conversation) conversation.lease.held = false
+    if (conversation) bookkeepingOf(conversation).held = false
     this.#held.delete(id)
     this.#resting.delete(id)
   }

@@ -22,9 +22,10 @@ describe.each(databases)("the inbox on $name", ({ create }) => {
     await arrive(second, "two")
     await store.journal.readInbox(id)
     const take = () => {
+      const taken = conversation.inbox
       conversation.inbox = []
       const step = stage(conversation, [{ type: "step", step: "taken" }], 2)
-      return store.journal.append(conversation, step, { taken: [1, 2], release: false })
+      return store.journal.append(conversation, step, { taken, release: false })
     }
     const waiting = async () => (await store.journal.load(id)).inbox.map(({ input }) => "text" in input && input.text)
     return { store, id, first, second, take, waiting }

@@ -4,6 +4,7 @@ import type { QueuedMessage } from "../../protocol/answers.ts"
 import type { ConversationId, InboxId, MessageId } from "../../protocol/ids.ts"
 import { toStorableJson } from "../../protocol/text.ts"
 import type { Engine } from "../engine/engine.ts"
+import { bookkeepingOf } from "./bookkeeping.ts"
 import { withdrawKey } from "./message-keys.ts"
 import { toTime } from "../engine/row-values.ts"
 
@@ -19,16 +20,16 @@ type InboxRow = WaitingRow | { readonly arrivals: number; readonly number: null 
 
 /** What waits for a conversation now. The count and the rows are read in one statement, so that they belong together. */
 export async function readInbox(engine: Engine, conversation: Conversation): Promise<void> {
-  const { lease } = conversation
+  const books = bookkeepingOf(conversation)
   const sql = `SELECT c.arrivals, i.number, i.id, i.body FROM conversation c LEFT JOIN inbox i ON i.conversation = c.key
     WHERE c.key = ? ORDER BY i.number`
-  const rows = await engine.query<InboxRow>(sql, [lease.key])
+  const rows = await engine.query<InboxRow>(sql, [books.key])
   const arrivals = rows[0]?.arrivals ?? 0
-  if (arrivals < lease.seen) return // a look that began later has told us already
-  const waiting = rows.filter((row): row is WaitingRow => row.number !== null && !lease.taken.has(row.number))
+  if (arrivals < books.seen) return // a look that began later has told us already
+  const waiting = rows.filter((row): row is WaitingRow => row.number !== null && !books.taken.has(row.number))
   conversation.inbox = waiting.map(({ number, id, body }) => ({ number, id, input: JSON.parse(body) as Input }))
-  lease.seen = arrivals
-  lease.arrivals = Math.max(lease.arrivals, arrivals)
+  books.seen = arrivals
+  conversation.arrivals = Math.max(conversation.arrivals, arrivals)
 }
 
 const KEY = "(SELECT key FROM conversation WHERE id = ?)"

@@ -3,10 +3,12 @@ import { databases } from "../../../test/support/databases.ts"
 import { message } from "../../../test/support/loop/world.ts"
 import { accept } from "../../agent/accept.ts"
 import { type Conversation, emptyConversation } from "../../agent/conversation.ts"
+import { proposal, staged } from "../../agent/staged.fixture.ts"
 import { replay, stage } from "../../agent/replay.ts"
 import type { JournalEvent, NewEvent } from "../../protocol/events.ts"
 import { type ConversationId, newId, type UserId } from "../../protocol/ids.ts"
 import type { Engine } from "../engine/engine.ts"
+import { bookkeepingOf } from "./bookkeeping.ts"
 import { SqlJournal } from "./journal.ts"
 import { ThisNode } from "./nodes.ts"
 import { openStore, type Store } from "../store.ts"
@@ -141,7 +143,7 @@ describe.each(databases)("the journal on $name", ({ create }) => {
     const conversation = await begin(store, journal)
     await otherNode(store.engine).addToInbox(conversation.id, message("hello"))
     await journal.append(conversation, stage(conversation, [{ type: "step", step: "next" }], clock), NOT_YET)
-    expect(conversation.lease.arrivals).toBe(1)
+    expect(conversation.arrivals).toBe(1)
     expect((await journal.load(conversation.id)).inbox).toHaveLength(1)
   })
 
@@ -176,7 +178,7 @@ describe.each(databases)("the journal on $name", ({ create }) => {
     const { store, journal } = await open(database.url)
     await using _ = store
     const [good, bad, other] = await Promise.all([begin(store, journal), begin(store, journal), begin(store, journal)])
-    bad.lease.fence = 99 // as if another node had taken over
+    bookkeepingOf(bad).fence = 99 // as if another node had taken over
     const outcomes = await Promise.allSettled([
       append(journal, good, "fine"),
       append(journal, bad, "not mine"),
@@ -203,6 +205,40 @@ describe.each(databases)("the journal on $name", ({ create }) => {
     },
   )
 
+  test("lets nobody write with a fold that was dropped, also where it is the writer with a newer one", async () => {
+    await using database = await create()
+    const { store, journal } = await open(database.url)
+    await using _ = store
+    const old = await begin(store, journal)
+    journal.drop(old.id)
+    const now = await journal.load(old.id)
+    expect(await journal.claim(now, [], NOT_YET)).toBe("claimed")
+    expect([old, now].map((fold) => journal.mayAppend(fold))).toEqual([false, true])
+    await expect(append(journal, old, "late")).rejects.toMatchObject({ code: "lease_lost" })
+  })
+
+  test("takes over without touching what a decision that waits has made of its proposal", async () => {
+    await using database = await create()
+    const { store, journal } = await open(database.url)
+    await using _ = store
+    const conversation = await begin(store, journal, false)
+    const { id } = conversation
+    const proposes = staged().wait(clock).asks("Write.").calls("write").proposes(1).events.slice(1)
+    await journal.claim(conversation, stage(conversation, proposes, clock), NOT_YET)
+    const status = () => store.engine.query("SELECT status FROM proposals WHERE conversation_id = ?", [id])
+    expect(await status()).toEqual([{ status: "pending" }])
+    const rejects = { type: "decide", proposalId: proposal(1), decision: "reject", by: "ada" } as const
+    expect(await journal.addToInbox(id, rejects)).toBe("kept")
+    await journal.release(id)
+    const next = otherNode(store.engine)
+    expect(await next.claim(await next.load(id), [], { release: false, withInbox: true })).toBe("claimed")
+    expect(await status()).toEqual([{ status: "rejected" }])
+    // Where the journal says something else after all, the row follows it with the commit that takes the decision.
+    const { inbox } = await next.load(id)
+    expect(await next.append(await next.load(id), [], { release: false, taken: inbox })).toBe(true)
+    expect(await status()).toEqual([{ status: "pending" }])
+  })
+
   test("does not let go while something has arrived unread", async () => {
     await using database = await create()
     const { store, journal } = await open(database.url)
@@ -210,11 +246,15 @@ describe.each(databases)("the journal on $name", ({ create }) => {
     const conversation = await begin(store, journal)
     expect(await otherNode(store.engine).addToInbox(conversation.id, message("hello"))).toBe("kept")
     await append(journal, conversation, "I thought I was done", true)
-    expect(conversation.lease).toMatchObject({ held: true, arrivals: 1, seen: 0 })
-    const [item] = (await journal.load(conversation.id)).inbox
-    expect(item).toMatchObject({ number: 1, input: { text: "hello" } })
-    await journal.append(conversation, stage(conversation, [note("read it")], clock), { release: true, taken: [1] })
-    expect(conversation.lease.held).toBe(false)
+    expect([journal.mayAppend(conversation), conversation.arrivals, bookkeepingOf(conversation).seen]).toEqual([
+      true,
+      1,
+      0,
+    ])
+    const { inbox } = await journal.load(conversation.id)
+    expect(inbox[0]).toMatchObject({ number: 1, input: { text: "hello" } })
+    await journal.append(conversation, stage(conversation, [note("read it")], clock), { release: true, taken: inbox })
+    expect(journal.mayAppend(conversation)).toBe(false)
     expect(await store.engine.query("SELECT * FROM inbox", [])).toEqual([])
   })
 
@@ -235,7 +275,7 @@ describe.each(databases)("the journal on $name", ({ create }) => {
       // Either the writer still holds it and knows, or it has let go and the sweep finds unread input.
       expect(Number(row?.unread)).toBe(1)
       if (row?.owner === null) expect(await journal.abandoned(1000)).toContain(conversation.id)
-      else expect(conversation.lease.arrivals).toBe(1)
+      else expect(conversation.arrivals).toBe(1)
     }
   })
 

@@ -8,11 +8,12 @@ import type {
   EventPage,
   Journal,
   Judgement,
+  LeftBehind,
   PageRange,
   ReadRange,
   Recorded,
 } from "../../agent/journal.ts"
-import { replay, settled } from "../../agent/replay.ts"
+import { replay } from "../../agent/replay.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { JournalEvent, UnknownEvent } from "../../protocol/events.ts"
 import { type ConversationId, newId, type UserId } from "../../protocol/ids.ts"
@@ -20,13 +21,15 @@ import type { ProposalStatus } from "../../protocol/proposals/proposal.ts"
 import { toStorableJson } from "../../protocol/text.ts"
 import { Deaths } from "./deaths.ts"
 import type { Engine } from "../engine/engine.ts"
-import { type EventRow, toEvent, toPage, toRow } from "../engine/event-rows.ts"
+import { type EventRow, toEvent, toPage } from "../engine/event-rows.ts"
 import { HotConversations } from "./hot-conversations.ts"
 import { readInbox } from "./inbox.ts"
+import { toDeciding, toRowText } from "./mirror-rows.ts"
 import { type RecordedRow, readRecorded, toRecorded } from "./recorded.ts"
-import { toAuditRows, toDeciding, toHeadRow, toProposalRows, toRunRow, toUsageRows } from "./mirror-rows.ts"
 import type { ThisNode } from "./nodes.ts"
-import type { Commit, Committed } from "../engine/operations.ts"
+import type { Committed } from "../engine/operations.ts"
+import { bookkeepingOf } from "./bookkeeping.ts"
+import { toCommit } from "./to-commit.ts"
 
 const EVERYTHING = { after: 0, upTo: Number.MAX_SAFE_INTEGER, limit: Number.MAX_SAFE_INTEGER }
 
@@ -59,8 +62,8 @@ export class SqlJournal implements Journal {
 
   async load(id: ConversationId, fresh = false): Promise<Conversation> {
     const hot = this.#hot.get(id)
-    if (!hot || (fresh && !hot.lease.held)) return this.#read(id)
-    if (hot.lease.arrivals > hot.lease.seen) await readInbox(this.#engine, hot)
+    if (!hot || (fresh && !this.mayAppend(hot))) return this.#read(id)
+    if (hot.arrivals > bookkeepingOf(hot).seen) await readInbox(this.#engine, hot)
     return hot
   }
 
@@ -71,7 +74,7 @@ export class SqlJournal implements Journal {
     const how = { lease: "create", node, now, release: !hold, born } as const
     const outcome = await this.#engine.change(toCommit(conversation, events, how))
     if (!outcome.ok) throw failure("bad_request", { problem: `There is a conversation ${conversation.id} already.` })
-    conversation.lease.key = outcome.committed.key
+    bookkeepingOf(conversation).key = outcome.committed.key
     this.#file(conversation, outcome.committed)
   }
 
@@ -99,11 +102,9 @@ export class SqlJournal implements Journal {
     events: readonly JournalEvent[],
     { taken = [], release }: AppendOptions,
   ): Promise<boolean> {
-    const { lease } = conversation
     try {
-      if (!lease.held) throw failure("lease_lost", { id: conversation.id })
+      if (!this.mayAppend(conversation)) throw failure("lease_lost", { id: conversation.id })
       const { id: node, now } = this.#node
-      for (const number of taken) lease.taken.add(number)
       const outcome = await this.#engine.change(
         toCommit(conversation, events, { lease: "hold", node, now, release, taken }),
       )
@@ -121,14 +122,14 @@ export class SqlJournal implements Journal {
   }
 
   async addToInbox(id: ConversationId, input: Input): Promise<"kept" | ProposalStatus> {
-    const { key } = this.#hot.get(id)?.lease ?? (await this.#head(id))
+    const key = await this.#keyOf(id)
     const deciding = toDeciding(input)
     const { now } = this.#node
     const body = toStorableJson(input)
     const outcome = await this.#engine.change({ type: "inbox", key, id: newId("in", now), body, now, deciding })
     if (outcome.ok) {
       const hot = this.#hot.get(id)
-      if (hot) hot.lease.arrivals = Math.max(hot.lease.arrivals, outcome.arrived)
+      if (hot) hot.arrivals = Math.max(hot.arrivals, outcome.arrived)
       return "kept"
     }
     const sql = "SELECT status FROM proposal WHERE id = ? AND conversation = ?"
@@ -139,7 +140,7 @@ export class SqlJournal implements Journal {
 
   async readInbox(id: ConversationId): Promise<Conversation | undefined> {
     const hot = this.#hot.get(id)
-    if (!hot?.lease.held) return undefined
+    if (!hot || !this.mayAppend(hot)) return undefined
     await readInbox(this.#engine, hot)
     return hot
   }
@@ -151,7 +152,16 @@ export class SqlJournal implements Journal {
   }
 
   isWriterOf(id: ConversationId): boolean {
-    return this.#hot.get(id)?.lease.held === true
+    const hot = this.#hot.get(id)
+    return hot !== undefined && this.mayAppend(hot)
+  }
+
+  mayAppend(conversation: Conversation): boolean {
+    return bookkeepingOf(conversation).held
+  }
+
+  leftBehind(conversation: Conversation): LeftBehind {
+    return bookkeepingOf(conversation).leftBehind
   }
 
   drop(id: ConversationId): void {
@@ -168,7 +178,10 @@ export class SqlJournal implements Journal {
 
   async recorded(ids: readonly ConversationId[]): Promise<Recorded[]> {
     const rows = await readRecorded(this.#engine, ids)
-    return rows.map((row) => toRecorded(row, this.isWriterOf(row.id) ? this.#hot.get(row.id)?.lease : undefined))
+    return rows.map((row) => {
+      const hot = this.#hot.get(row.id)
+      return toRecorded(row, hot && this.mayAppend(hot) ? bookkeepingOf(hot) : undefined)
+    })
   }
 
   async abandoned(limit: number): Promise<ConversationId[]> {
@@ -199,35 +212,30 @@ export class SqlJournal implements Journal {
   }
 
   async #rows(id: ConversationId, range: ReadRange): Promise<EventRow[]> {
-    const { key } = this.#hot.get(id)?.lease ?? (await this.#head(id))
-    return this.#engine.events(key, { ...EVERYTHING, ...range })
+    return this.#engine.events(await this.#keyOf(id), { ...EVERYTHING, ...range })
   }
 
   /** After an error the truth is on disk: the fold holds events that may not be there. */
   #lose(conversation: Conversation): void {
-    conversation.lease.held = false
+    bookkeepingOf(conversation).held = false
     this.drop(conversation.id)
   }
 
   #file(conversation: Conversation, { fence, arrivals, released }: Committed): void {
-    const { lease } = conversation
-    lease.fence = fence
-    lease.arrivals = Math.max(lease.arrivals, arrivals)
-    lease.held = !released
+    const books = bookkeepingOf(conversation)
+    books.fence = fence
+    books.held = !released
+    conversation.arrivals = Math.max(conversation.arrivals, arrivals)
     this.#hot.keep(conversation, released && pauseReason(conversation) !== undefined)
   }
 
   async #read(id: ConversationId): Promise<Conversation> {
     const { key, user_id, fence, arrivals, seen, owner } = await this.#head(id)
     const conversation = replay(id, user_id, (await this.#engine.eventsToFold(key)).map(toEvent))
-    Object.assign(conversation.lease, {
-      key,
-      fence,
-      arrivals,
-      owned: owner !== null,
-      handedOver: owner === NOBODY,
-      unread: arrivals !== seen,
-    })
+    conversation.arrivals = arrivals
+    const leftBehind = { owned: owner !== null, handedOver: owner === NOBODY, unread: arrivals !== seen }
+    const books = Object.assign(bookkeepingOf(conversation), { key, fence, leftBehind })
+    for (const [proposal, open] of conversation.proposals) books.proposals.set(proposal, toRowText(open))
     if (arrivals > 0) await readInbox(this.#engine, conversation)
     return conversation
   }
@@ -240,6 +248,11 @@ export class SqlJournal implements Journal {
     return head
   }
 
+  async #keyOf(id: ConversationId): Promise<number> {
+    const hot = this.#hot.get(id)
+    return (hot ? bookkeepingOf(hot) : await this.#head(id)).key
+  }
+
   async #personKey(user: UserId): Promise<number> {
     const known = this.#people.get(user)
     if (known !== undefined) return known
@@ -250,49 +263,12 @@ export class SqlJournal implements Journal {
   }
 
   /** The fold anew from disk, by the writer itself: what it had staged was not recorded. */
-  async #reread({ id, lease: { fence } }: Conversation): Promise<void> {
+  async #reread(conversation: Conversation): Promise<void> {
+    const { id } = conversation
     const fresh = await this.#read(id)
-    if (fresh.lease.fence !== fence) throw failure("lease_lost", { id })
-    fresh.lease.held = true
+    const books = bookkeepingOf(fresh)
+    if (books.fence !== bookkeepingOf(conversation).fence) throw failure("lease_lost", { id })
+    books.held = true
     this.#hot.keep(fresh, false)
   }
-}
-
-interface How extends Pick<Commit, "lease" | "node" | "now" | "release"> {
-  readonly born?: Commit["born"]
-  readonly withInbox?: boolean
-  readonly deciding?: Commit["deciding"] | undefined
-  readonly taken?: readonly number[]
-}
-
-const NONE: readonly never[] = []
-
-/** Everything a commit changes, taken from the fold now: what is staged later belongs to the next one. */
-function toCommit(conversation: Conversation, events: readonly JournalEvent[], how: How): Commit {
-  const { lease, changed } = conversation
-  const { born = null, withInbox = false, deciding = null, taken = NONE } = how
-  const commit: Commit = {
-    type: "commit",
-    lease: how.lease,
-    key: lease.key,
-    node: how.node,
-    now: how.now,
-    fence: lease.fence,
-    seen: lease.seen,
-    withInbox,
-    release: how.release,
-    head: changed.head || how.release || how.lease !== "hold" ? toHeadRow(conversation) : null,
-    born,
-    after: events[0] ? events[0].position - 1 : conversation.position,
-    events: events.map(toRow),
-    run: changed.run ? toRunRow(conversation) : null,
-    proposals: changed.proposals.size === 0 ? NONE : toProposalRows(conversation, deciding),
-    audits: toAuditRows(conversation),
-    // Only where a reply is new: a fork repeats what the conversation it comes from has paid for.
-    usage: how.lease === "hold" ? toUsageRows(conversation, events) : NONE,
-    taken,
-    deciding,
-  }
-  settled(conversation)
-  return commit
 }

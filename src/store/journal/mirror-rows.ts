@@ -1,7 +1,9 @@
 import { type Conversation, conversationStatus, pauseReason, runStatus } from "../../agent/conversation.ts"
+import type { OpenProposal } from "../../agent/conversation-writes.ts"
 import type { Input } from "../../agent/input.ts"
 import { statusAfterDecision, statusAfterResolution } from "../../protocol/calls/follow-calls.ts"
 import type { JournalEvent } from "../../protocol/events.ts"
+import type { AuditId, CallId } from "../../protocol/ids.ts"
 import { toStorableJson } from "../../protocol/text.ts"
 import type { AuditRow, DecisionCondition, HeadRow, ProposalRow, RunValues, UsageRow } from "../engine/operations.ts"
 
@@ -32,42 +34,40 @@ export function toRunRow(conversation: Conversation): RunValues | null {
   ]
 }
 
+/** What of a proposal's row may change; the rest is said when it is opened. */
+export const toRowText = ({ status, code = "", decidedBy = "" }: OpenProposal): string =>
+  `${status} ${code} ${decidedBy}`
+
 /** Rows of the proposals that the last events have opened, decided or settled. */
 export function toProposalRows(
-  { changed, proposals, at }: Conversation,
+  changed: readonly OpenProposal[],
+  at: number,
   deciding: DecisionCondition | null,
 ): ProposalRow[] {
-  return [...changed.proposals].flatMap((id): ProposalRow[] => {
-    const entry = proposals.get(id)
+  return changed.flatMap(({ runId, position, status, code, decidedBy, proposed }): ProposalRow[] => {
+    const { id, expiresAt } = proposed
     // The decision writes its proposal's row by itself, under the condition that nobody was faster.
-    if (!entry || (id === deciding?.proposal && entry.status === deciding.to)) return []
-    const { runId, position, status, code, decidedBy, proposed } = entry
+    if (id === deciding?.proposal && status === deciding.to) return []
     const decidedAt = status === "pending" ? null : at
-    return [[id, runId, position, status, code ?? null, proposed.expiresAt, decidedBy ?? null, decidedAt]]
+    return [[id, runId, position, status, code ?? null, expiresAt, decidedBy ?? null, decidedAt]]
   })
 }
 
 /** Rows of the writes that the last events say were applied: in the same commit, so that there is never one without the other. */
-export function toAuditRows({ id: conversation, user, changed }: Conversation): AuditRow[] {
-  return changed.applied.map((entry) => [
-    entry.id,
-    conversation,
-    user,
-    entry.runId,
-    entry.callId,
-    entry.proposalId,
-    entry.tool,
-    entry.action,
-    entry.summary,
-    toStorableJson(entry.input),
-    toStorableJson(entry.before),
-    toStorableJson(entry.after),
-    entry.decidedBy,
-    entry.at,
-    entry.inverse ? toStorableJson(entry.inverse) : null,
-    entry.undoes ?? null,
-  ])
+export function toAuditRows({ id, user }: Conversation, changed: readonly OpenProposal[]): AuditRow[] {
+  return changed.flatMap(({ proposed, runId, input, decidedBy, applied, undoes }): AuditRow[] => {
+    if (!applied) return []
+    const { callId, tool, action, summary, diff } = proposed
+    const { before = null, after = null } = applied.change ?? diff ?? {}
+    const whose = [auditIdOf(callId), id, user, runId, callId, proposed.id] as const
+    const change = [toStorableJson(input), toStorableJson(before), toStorableJson(after)] as const
+    const inverse = applied.inverse ? toStorableJson(applied.inverse) : null
+    return [[...whose, tool, action, summary, ...change, decidedBy ?? "", applied.at, inverse, undoes ?? null]]
+  })
 }
+
+/** A call is applied once, so its own id names the row: a second one is impossible, not merely avoided. */
+const auditIdOf = (id: CallId): AuditId => id.replace(/^call_/, "aud_") as AuditId
 
 /** What model calls have used, for those whose price is looked after. */
 export function toUsageRows({ id, user, run }: Conversation, events: readonly JournalEvent[]): UsageRow[] {

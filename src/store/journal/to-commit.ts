@@ -1,0 +1,122 @@
+import type { Conversation } from "../../agent/conversation.ts"
+import type { OpenProposal } from "../../agent/conversation-writes.ts"
+import type { InboxItem } from "../../agent/input.ts"
+import { dropSettled } from "../../agent/replay.ts"
+import type { EventType, JournalEvent } from "../../protocol/events.ts"
+import type { CallId } from "../../protocol/ids.ts"
+import { isSettled } from "../../protocol/proposals/status-after-call.ts"
+import { toRow } from "../engine/event-rows.ts"
+import type { Commit } from "../engine/operations.ts"
+import { type Bookkeeping, bookkeepingOf } from "./bookkeeping.ts"
+import { toAuditRows, toHeadRow, toProposalRows, toRowText, toRunRow, toUsageRows } from "./mirror-rows.ts"
+
+/** What a commit is told beside its events. */
+export interface Committing extends Pick<Commit, "lease" | "node" | "now" | "release"> {
+  readonly born?: Commit["born"]
+  readonly withInbox?: boolean
+  readonly deciding?: Commit["deciding"] | undefined
+  readonly taken?: readonly InboxItem[]
+}
+
+const NONE: readonly never[] = []
+
+/** Everything a commit changes, taken from the fold now: what is staged later belongs to the next one. */
+export function toCommit(conversation: Conversation, events: readonly JournalEvent[], how: Committing): Commit {
+  const books = bookkeepingOf(conversation)
+  const { born = null, withInbox = false, deciding = null, taken = NONE } = how
+  for (const item of taken) take(item, books)
+  const proposals = conversation.proposals.size === 0 ? NONE : changedProposals(conversation, books)
+  const changed = changedRows(events, proposals)
+  const commit: Commit = {
+    type: "commit",
+    lease: how.lease,
+    key: books.key,
+    node: how.node,
+    now: how.now,
+    fence: books.fence,
+    seen: books.seen,
+    withInbox,
+    release: how.release,
+    head: changed.head || how.release || how.lease !== "hold" ? toHeadRow(conversation) : null,
+    born,
+    after: events[0] ? events[0].position - 1 : conversation.position,
+    events: events.map(toRow),
+    run: changed.run ? toRunRow(conversation) : null,
+    proposals: proposals.length === 0 ? NONE : toProposalRows(proposals, conversation.at, deciding),
+    audits: proposals.length === 0 ? NONE : toAuditRows(conversation, proposals),
+    // Only where a reply is new: a fork repeats what the conversation it comes from has paid for.
+    usage: how.lease === "hold" ? toUsageRows(conversation, events) : NONE,
+    taken: taken.length === 0 ? NONE : taken.map(({ number }) => number),
+    deciding,
+  }
+  if (proposals.length > 0) dropSettled(conversation)
+  return commit
+}
+
+/** A decision that waited has changed its proposal's row when it came. If it comes to nothing, that row has to go back. */
+function take({ number, input }: InboxItem, { taken, proposals }: Bookkeeping): void {
+  taken.add(number)
+  if ("proposalId" in input) proposals.delete(input.proposalId)
+}
+
+/** Those whose rows do not say yet what the fold says; after this commit they do. Open ones are few, whatever the history. */
+function changedProposals(conversation: Conversation, { proposals: rows }: Bookkeeping): OpenProposal[] {
+  const changed: OpenProposal[] = []
+  for (const [id, proposal] of conversation.proposals) {
+    const text = toRowText(proposal)
+    if (rows.get(id) === text) continue
+    changed.push(proposal)
+    if (isSettled(proposal.status)) rows.delete(id)
+    else rows.set(id, text)
+  }
+  return changed
+}
+
+interface ChangedRows {
+  readonly head: boolean
+  readonly run: boolean
+  /** Only where it changes a proposal too: that of its call, or any. */
+  readonly withProposal?: true
+}
+
+const NEITHER: ChangedRows = { head: false, run: false }
+const HEAD: ChangedRows = { head: true, run: false }
+const BOTH: ChangedRows = { head: true, run: true }
+
+/**
+ * Whether an event changes the rows of its conversation (`head`) and of its run. By event and not by comparing rows: a
+ * run's row repeats what it has counted only when the run starts, pauses, goes on or ends.
+ */
+const table: { readonly [Type in EventType]: ChangedRows } = {
+  conversation_started: HEAD,
+  settings: HEAD,
+  run_started: BOTH,
+  message: NEITHER,
+  step: NEITHER,
+  tool_start: NEITHER,
+  tool_end: { head: false, run: true, withProposal: true }, // with others still open the run is paused again
+  awaiting_confirmation: BOTH,
+  proposal: NEITHER,
+  decision: BOTH,
+  grant_revoked: { ...BOTH, withProposal: true },
+  in_doubt: BOTH,
+  resolution: BOTH,
+  late_result: NEITHER,
+  restarted: NEITHER,
+  history_cut: NEITHER,
+  run_ended: BOTH,
+}
+
+function changedRows(events: readonly JournalEvent[], proposals: readonly OpenProposal[]): ChangedRows {
+  let head = false
+  let run = false
+  for (const event of events) {
+    const changed = table[event.type]
+    if (changed.withProposal && !proposals.some(({ proposed }) => isAbout(event, proposed.callId))) continue
+    head ||= changed.head
+    run ||= changed.run
+  }
+  return { head, run }
+}
+
+const isAbout = (event: JournalEvent, callId: CallId): boolean => !("callId" in event) || event.callId === callId
