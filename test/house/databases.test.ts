@@ -39,6 +39,26 @@ test.each(databases.filter(({ name }) => name === "postgres"))(
   },
 )
 
+test.each(databases.filter(({ name }) => name === "postgres"))(
+  "what one test leaves on $name, rows, tables or somebody connected, no other one finds",
+  async ({ create }) => {
+    const leave = ["insert into news values (1, 'x', 1)", "create table leftover (text text)", "drop table migration"]
+    for (const statement of leave) {
+      const place = await create()
+      const client = new pg.Client(place.url)
+      client.on("error", () => {}) // it is cut off
+      await client.connect()
+      await client.query(statement)
+      await place[Symbol.asyncDispose]()
+      await expect(client.query("select 1")).rejects.toThrow()
+      await using next = await create()
+      expect(next.url).not.toBe(place.url)
+      await run(next.url, "select 1 / (case when exists (select from news) then 0 else 1 end) from migration")
+      await expect(run(next.url, "select text from leftover")).rejects.toThrow("leftover")
+    }
+  },
+)
+
 async function run(url: string, statement: string): Promise<void> {
   if (url.startsWith("file:")) {
     using database = new DatabaseSync(url.slice("file:".length))

@@ -1,6 +1,6 @@
 import { Socket } from "node:net"
 import { Pool, type PoolClient, types } from "pg"
-import { isAway, unreachable } from "./store-failure.ts"
+import { isAway, storeAway } from "./store-failure.ts"
 
 export interface PoolSettings {
   readonly url: string
@@ -100,7 +100,7 @@ export class PostgresPool {
 
   #connect(): Promise<PoolClient> {
     return new Promise((resolve, reject) => {
-      if (this.#givenUp) return reject(unreachable(new Error("given up")))
+      if (this.#givenUp) return reject(storeAway(new Error("given up")))
       this.#waiting.add(reject)
       this.#pool.connect().then(
         (client) => {
@@ -112,7 +112,7 @@ export class PostgresPool {
           this.#waiting.delete(reject)
           if (this.#hurried) this.#giveUp()
           // Whatever kept us from coming in, also a role that is not there yet, is no fault of the request.
-          reject(unreachable(error))
+          reject(storeAway(error))
         },
       )
     })
@@ -138,7 +138,7 @@ export class PostgresPool {
   #giveUp(): void {
     this.#givenUp = true
     for (const socket of this.#sockets) socket.destroy()
-    for (const tell of this.#waiting) tell(unreachable(new Error("given up")))
+    for (const tell of this.#waiting) tell(storeAway(new Error("given up")))
     this.#waiting.clear()
   }
 }

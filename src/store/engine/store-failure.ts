@@ -27,11 +27,11 @@ export function toReadFailure(error: unknown): unknown {
 function unavailable(error: unknown): AppError | undefined {
   if (error instanceof AppError) return error
   if (isFull(error)) return asFailure(error, FULL)
-  return isAway(error) ? unreachable(error) : undefined
+  return isAway(error) ? storeAway(error) : undefined
 }
 
 /** Not in the driver's words: they name addresses. */
-export function unreachable(error: unknown): AppError {
+export function storeAway(error: unknown): AppError {
   return asFailure(error, "the database cannot be reached; this is tried again by itself")
 }
 
