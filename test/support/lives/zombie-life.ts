@@ -31,25 +31,31 @@ const model: Model = {
   },
 }
 
+async function reported(name: string, result: Promise<unknown>): Promise<unknown> {
+  try {
+    const done = await result
+    if (name === "append") say("appended")
+    return done
+  } catch (error) {
+    say(`refused ${name} ${codeOf(error)}`)
+    throw error
+  }
+}
+
 const world = await openWorld({
   url,
   model,
   durability: "full",
   leaseSeconds: 0.5,
+  lookMs: 60_000, // a look at what others have recorded would stop it before it tries to append
   between: (journal) =>
     new Proxy(journal, {
       get(target, name) {
         const value = Reflect.get(target, name, target) as unknown
         if (typeof value !== "function") return value
-        return async (...given: unknown[]) => {
-          try {
-            const result: unknown = await value.apply(target, given)
-            if (name === "append") say("appended")
-            return result
-          } catch (error) {
-            say(`refused ${String(name)} ${codeOf(error)}`)
-            throw error
-          }
+        return (...given: unknown[]) => {
+          const result: unknown = value.apply(target, given)
+          return result instanceof Promise ? reported(String(name), result) : result
         }
       },
     }),
