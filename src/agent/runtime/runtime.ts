@@ -35,7 +35,7 @@ export class Runtime {
   readonly #unsubscribe: () => void
   readonly #closed = new AbortController()
   /** Aborts when this process goes down: it takes no input any more. */
-  readonly closing = this.#closed.signal
+  readonly closing: AbortSignal = this.#closed.signal
 
   constructor(ports: Ports) {
     this.ports = ports
