@@ -36,6 +36,14 @@ test("a cancel of one run ends that run only, and holds nothing of what waits be
   expect(accept(conversation, cancel, accepting)).toMatchObject([{ type: "run_ended", heldUpTo: 3 }])
 })
 
+test("words that are sent again, because their answer was lost, are said once", () => {
+  const conversation = emptyConversation(newId("conv"), newId("user"))
+  const words = { type: "message", id: newId("msg"), text: "hi", when: "queue" } as const
+  stage(conversation, accept(conversation, words, accepting), 1)
+  expect(accept(conversation, words, accepting)).toEqual([])
+  expect(accept(conversation, { ...words, id: newId("msg") }, accepting)).not.toEqual([])
+})
+
 test("words and resumptions leave in the journal with what their sender came in", () => {
   const conversation = emptyConversation(newId("conv"), newId("user"))
   const words = { type: "message", id: newId("msg"), text: "hi", when: "queue", credential: "tok_a" } as const

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { systemClock } from "../../src/agent/clock.ts"
 import { SqlBudget } from "../../src/store/journal/budget.ts"
+import { newId } from "../../src/protocol/ids.ts"
 import { openStore, type Store } from "../../src/store/store.ts"
 import { databases } from "../support/databases.ts"
 import { Mortal } from "../support/loop/mortal.ts"
@@ -123,6 +124,20 @@ describe.each(databases)("a ceiling on $name", ({ create }) => {
     const id = await opened.world.begin("Hello.")
     expect(await errorOf(opened.world, id as never)).toBeUndefined()
     expect(opened.model.requests).toMatchObject([expect.not.objectContaining({ maxOutputTokens: expect.anything() })])
+  })
+
+  test("does not count what a person's own keys have paid for in the same run or on the same day", async () => {
+    await using database = await create()
+    await using store = await openStore({ url: database.url })
+    const budget = new SqlBudget(store.engine, { dailyUsd: ONE_CALL, runUsd: ONE_CALL, now: () => systemClock.now() })
+    const { id: user } = await store.people.ensure("ada", 1)
+    const call = { conversation: newId("conv"), run: newId("run"), user, model: new Priced({}), inputTokens: 10 }
+    const spent = { model: "priced", provider: "test", inputTokens: 1, outputTokens: 1, cost: 5 }
+    const first = await budget.reserve(call)
+    await budget.settle(first!, { ...spent, paidBy: "own" })
+    const second = await budget.reserve(call)
+    await budget.settle(second!, { ...spent, paidBy: "shared" })
+    await expect(budget.reserve(call)).rejects.toMatchObject({ code: "over_budget" })
   })
 
   test("refuses shared keys for a model whose price nobody knows", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { PageRange } from "../../agent/journal.ts"
-import type { Live } from "../../agent/ports.ts"
+import type { Live, LiveReply } from "../../agent/ports.ts"
 import type { JournalEvent } from "../../protocol/events.ts"
 import type { ConversationId, UserId } from "../../protocol/ids.ts"
 import { Subscription } from "./subscription.ts"
@@ -57,8 +57,16 @@ const toRows = (rows: readonly Fields[]) =>
 
 const jsonLength = (value: unknown) => JSON.stringify(value).length
 
+interface Watching {
+  readonly after?: number
+  readonly runStart?: number
+  readonly cutOff?: boolean
+  /** The reply that is open. */
+  readonly open?: LiveReply
+}
+
 /** A subscription to rows in memory, which notes how it reads them. */
-function watch(rows: readonly JournalEvent[], { after = 0, runStart = 0, cutOff = false } = {}) {
+function watch(rows: readonly JournalEvent[], { after = 0, runStart = 0, cutOff = false, open }: Watching = {}) {
   const reads: { limit: number; length: number }[] = []
   let tell: (live: Live) => void = () => {}
   const readPage = async (_id: unknown, { after, upTo = rows.length, limit, maxLength }: PageRange) => {
@@ -77,7 +85,7 @@ function watch(rows: readonly JournalEvent[], { after = 0, runStart = 0, cutOff 
   const subscription = new Subscription(
     {
       journal: { readPage },
-      bus: { subscribe: (_id, listener) => ((tell = listener), () => {}), soFar: async () => undefined },
+      bus: { subscribe: (_id, listener) => ((tell = listener), () => {}), soFar: async () => open },
       clock: { alarm: () => () => {} },
     },
     { id, after: { position: after, offset: 0 }, runStart, cutOff },
@@ -155,4 +163,16 @@ describe("a watcher who comes in the middle of a long run", () => {
     ])
     subscription.close()
   })
+})
+
+test.each([
+  ["the last row that was read", 3, ["so far"]],
+  ["a row that is older", 2, []],
+  ["a row that has not been read yet", 4, []],
+])("of the reply that is open after %s there is shown: position %i", async (_, position, shown) => {
+  const rows = toRows(repeat(kinds["a person's words"]!("x"), 3))
+  const { subscription } = watch(rows, { open: { position, text: "so far" } })
+  const frames = await subscription.take()
+  const texts = frames.flatMap((frame) => (frame.type === "text_delta" ? [(frame.data as { text: string }).text] : []))
+  expect(texts).toEqual(shown)
 })
