@@ -104,6 +104,13 @@ describe("a transcript", () => {
     expect(beside).toMatchObject({ writing: "Hel", title: "New", cursor: "4.3" })
   })
 
+  test("text that repeats what was shown adds only what is new, and text with a hole before it nothing", () => {
+    const open = fold([...begun, frame("3.3", "text_delta", { text: "Hel" })])
+    expect(reduce(open, frame("3.5", "text_delta", { text: "Hello" })).writing).toBe("Hello")
+    expect(reduce(open, frame("3.5", "text_delta", { text: "ello" })).writing).toBe("Hello")
+    expect(reduce(open, frame("3.6", "text_delta", { text: "o!" })).writing).toBe("Hel")
+  })
+
   test("costs the same for each piece of text, however much is there", () => {
     const open = fold([...begun, frame("3.3", "text_delta", { text: "Hel" })])
     expect(reduce(open, frame("3.5", "text_delta", { text: "lo" })).items).toBe(open.items)
