@@ -85,10 +85,6 @@ function lookElsewhere(
   everyMs?: number,
 ): Elsewhere | undefined {
   if (store.engine.exclusive) return undefined
-  const elsewhere = new Elsewhere({
-    ...{ runtime, journal, bus, clock, log, news: store.news },
-    ...(everyMs ? { everyMs } : {}),
-  })
-  store.workspaces.onChange((user) => elsewhere.changedWorkspace(user))
-  return elsewhere
+  const { news, workspaces } = store
+  return new Elsewhere({ runtime, journal, bus, clock, log, news, workspaces, ...(everyMs ? { everyMs } : {}) })
 }

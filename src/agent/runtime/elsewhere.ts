@@ -1,4 +1,4 @@
-import type { ConversationId, UserId } from "../../protocol/ids.ts"
+import type { UserId } from "../../protocol/ids.ts"
 import type { Clock } from "../clock.ts"
 import type { Journal, Recorded } from "../journal.ts"
 import type { Bus, Live, Log, NewsKind } from "../ports.ts"
@@ -25,6 +25,7 @@ export interface ElsewherePorts {
   readonly runtime: Pick<Runtime, "working" | "lose">
   readonly journal: Pick<Journal, "recorded">
   readonly news: News
+  readonly workspaces: { onChange(listener: (user: UserId) => void): () => void }
   readonly bus: Bus
   readonly clock: Clock
   readonly log: Log
@@ -38,17 +39,19 @@ export interface ElsewherePorts {
  */
 export class Elsewhere implements AsyncDisposable {
   readonly #ports: ElsewherePorts
-  /** What was told last, so that nobody is woken by what they know. */
-  #told = new Map<ConversationId, string>()
   #counts = new Map<string, number>()
   /** Whose things this process has changed, and the others have not been told. */
   readonly #changed = { conversations: new Set<UserId>(), workspace: new Set<UserId>() }
+  readonly #unsubscribe: () => void
   #looking: Promise<void> | undefined
   #cancel: () => void = () => {}
   #closed = false
+  /** The last look failed, which is said once and not with every look. */
+  #failed = false
 
   constructor(ports: ElsewherePorts) {
     this.#ports = ports
+    this.#unsubscribe = ports.workspaces.onChange((user) => this.#changed.workspace.add(user))
     this.#wait()
   }
 
@@ -58,63 +61,54 @@ export class Elsewhere implements AsyncDisposable {
       this.#changed.conversations.add(live.user)
   }
 
-  changedWorkspace(user: UserId): void {
-    this.#changed.workspace.add(user)
-  }
-
-  /** Now, or as soon as the look under way is over, so that what was recorded before is seen. */
-  async look(): Promise<void> {
-    await this.#looking
-    await (this.#looking ??= this.#look().finally(() => (this.#looking = undefined)))
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true
     this.#cancel()
-    await this.#looking?.catch(() => {})
+    this.#unsubscribe()
+    await this.#looking
     await this.#tellOthers().catch(() => {})
   }
 
   #wait(): void {
-    const { clock, log, everyMs = LOOK_MS } = this.#ports
-    const round = () =>
-      void this.look()
-        .catch((error: unknown) => log.warn("look_failed", { error }))
-        .finally(() => this.#closed || this.#wait())
+    const { clock, everyMs = LOOK_MS } = this.#ports
+    const round = () => {
+      this.#looking = this.#look().finally(() => this.#closed || this.#wait())
+    }
     this.#cancel = clock.alarm(everyMs, round, "background")
   }
 
+  /** Each by itself: counting that fails keeps nobody from hearing of a cancel. */
   async #look(): Promise<void> {
-    await this.#tellOthers()
-    await Promise.all([this.#lookAtConversations(), this.#lookAtNews()])
+    const parts = [this.#lookAtConversations(), this.#tellOthers().then(() => this.#lookAtNews())]
+    const failed = (await Promise.allSettled(parts)).find((part) => part.status === "rejected")
+    if (failed && !this.#failed) this.#ports.log.warn("look_failed", { error: failed.reason as unknown })
+    this.#failed = failed !== undefined
   }
 
   async #lookAtConversations(): Promise<void> {
     const { runtime, journal, bus } = this.#ports
-    const ids = [...new Set([...bus.watched().conversations, ...runtime.working()])]
-    if (ids.length === 0) return
-    const left = new Set(ids)
-    const told = new Map<ConversationId, string>()
-    for (const recorded of await journal.recorded(ids)) {
+    const left = new Set([...bus.watched().conversations, ...runtime.working()])
+    if (left.size === 0) return
+    for (const recorded of await journal.recorded([...left])) {
       left.delete(recorded.id)
-      told.set(recorded.id, this.#tell(recorded))
+      this.#tell(recorded)
     }
-    this.#told = told
     for (const id of left) {
       runtime.lose(id)
       bus.publish(id, { type: "gone", user: undefined })
     }
   }
 
-  /** Of its own conversations a writer tells everything itself, and sooner. */
-  #tell({ id, position, atWork, here }: Recorded): string {
+  /**
+   * Of its own conversations a writer tells everything itself, and sooner. All others are told with every look, also where
+   * nothing has changed: whoever began to listen in between must not wait for a change that has happened.
+   */
+  #tell({ id, position, atWork, here }: Recorded): void {
     const { runtime, bus } = this.#ports
     if (here === "unread") bus.wake(id)
-    if (here === "writer" || here === "unread") return ""
+    if (here === "writer" || here === "unread") return
     if (here === "lost") runtime.lose(id)
-    const now = `${position} ${atWork}`
-    if (here === "lost" || this.#told.get(id) !== now) bus.publish(id, { type: "recorded", position, atWork })
-    return now
+    bus.publish(id, { type: "recorded", position, atWork })
   }
 
   async #lookAtNews(): Promise<void> {

@@ -17,8 +17,10 @@ export async function restAnywhere(ports: RestPorts, id: ConversationId): Promis
   const { runtime } = ports
   while (!runtime.closing.aborted) {
     if (await runtime.rest(id)) return "here"
-    if (runtime.closing.aborted || !(await isWorkingAnywhere(ports, id))) break
-    await changedElsewhere(ports, id)
+    if (runtime.closing.aborted) break
+    using change = listenFor(ports, id) // before asking, so that nothing changes unheard in between
+    if (!(await isWorkingAnywhere(ports, id))) break
+    await change.heard
   }
   return "elsewhere"
 }
@@ -33,15 +35,18 @@ export async function isWorkingAnywhere(
 }
 
 /** What others do is heard when it has been looked for: `Elsewhere` sees to that for whatever is watched. */
-async function changedElsewhere({ runtime, bus }: RestPorts, id: ConversationId): Promise<void> {
+function listenFor({ runtime, bus }: RestPorts, id: ConversationId): Disposable & { readonly heard: Promise<void> } {
   const changed = Promise.withResolvers<void>()
-  const unsubscribe = bus.subscribe(id, ({ type }) => {
-    if (type === "recorded" || type === "rest" || type === "gone") changed.resolve()
-  })
   const stop = () => changed.resolve()
-  if (runtime.closing.aborted) stop()
+  const unsubscribe = bus.subscribe(id, (live) => {
+    if (live.type === "rest" || live.type === "gone" || (live.type === "recorded" && !live.atWork)) stop()
+  })
   runtime.closing.addEventListener("abort", stop)
-  await changed.promise
-  runtime.closing.removeEventListener("abort", stop)
-  unsubscribe()
+  return {
+    heard: changed.promise,
+    [Symbol.dispose]() {
+      runtime.closing.removeEventListener("abort", stop)
+      unsubscribe()
+    },
+  }
 }

@@ -1,8 +1,11 @@
 import { restAnywhere } from "../../agent/runtime/rest-anywhere.ts"
 import type { Live } from "../../agent/ports.ts"
 import type { ConversationView } from "../../protocol/conversation/conversation.ts"
+import { hasCode } from "../../protocol/errors.ts"
 import type { JournalEvent, UnknownEvent } from "../../protocol/events.ts"
 import type { ConversationPorts } from "./ports.ts"
+
+const PAGE = { limit: 64, maxLength: 256 * 1024 }
 
 export interface Watch extends Disposable {
   /** Resolves when it has happened, or when nothing is at work on the conversation any more. */
@@ -28,22 +31,31 @@ export function waitForEvent(
       if (happens(event as JournalEvent)) happened.resolve()
     }
   }
-  // What another process has written is only said to be there.
-  const readOn = () =>
-    (reading ??= journal
-      .read(id, { after: heard })
-      .then(hear)
-      .catch(() => {}) // an erased conversation rests, and a store that is away says so to whoever asks next
-      .finally(() => (reading = undefined)))
+  // What another process has written is only said to be there. By pages: nobody knows how much it is.
+  const readAll = async () => {
+    for (let more = true; more;) {
+      const { events } = await journal.readPage(id, { after: heard, ...PAGE })
+      hear(events)
+      more = events.length > 0
+    }
+  }
+  const readOn = () => (reading ??= readAll().finally(() => (reading = undefined)))
+  /** One that is under way may have begun too early to see the last rows. */
+  const readToEnd = async () => {
+    await reading?.catch(() => {})
+    await readOn().catch((error: unknown) => {
+      if (!hasCode(error, "not_found")) throw error // an erased conversation has ended
+    })
+  }
   const listen = (live: Live) => {
     if (live.type === "events") hear(live.events)
-    else if (live.type === "recorded" && live.position > heard) void readOn()
+    else if (live.type === "recorded" && live.position > heard) readOn().catch(() => {}) // with the next look
   }
   const unsubscribe = bus.subscribe(id, listen)
   return {
     async over() {
       const rested = restAnywhere({ runtime, journal, bus }, id).then((where) =>
-        where === "elsewhere" ? readOn() : undefined,
+        where === "elsewhere" ? readToEnd() : undefined,
       )
       await Promise.race([happened.promise, rested])
     },

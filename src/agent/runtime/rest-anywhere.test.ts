@@ -1,0 +1,55 @@
+import { expect, test } from "vitest"
+import { newId } from "../../protocol/ids.ts"
+import type { Live } from "../ports.ts"
+import { restAnywhere } from "./rest-anywhere.ts"
+
+const id = newId("conv")
+const closing = new AbortController()
+
+/** Tells one listener at most, which is all there is here. */
+class OneListener {
+  #listener: ((live: Live) => void) | undefined
+
+  subscribe(_id: unknown, listener: (live: Live) => void): () => void {
+    this.#listener = listener
+    return () => (this.#listener = undefined)
+  }
+
+  tell(live: Live): void {
+    this.#listener?.(live)
+  }
+}
+
+/** A conversation that another process works on, and what happens while that is being found out. */
+function elsewhere(meanwhile: (bus: OneListener) => void) {
+  const bus = new OneListener()
+  let asked = 0
+  const recorded = async () => {
+    const atWork = asked++ === 0
+    if (atWork) meanwhile(bus)
+    return [{ id, position: 5, atWork, here: undefined }]
+  }
+  const runtime = { rest: async () => false, isWorking: () => false, closing: closing.signal }
+  return { bus, ports: { runtime, bus, journal: { recorded } } }
+}
+
+test.each<[Live]>([
+  [{ type: "recorded", position: 6, atWork: false }],
+  [{ type: "rest" }],
+  [{ type: "gone", user: undefined }],
+])("an end that comes while it is asked whether anybody is at work is not missed: %j", async (live) => {
+  const { ports } = elsewhere((bus) => bus.tell(live))
+  expect(await restAnywhere(ports, id)).toBe("elsewhere")
+})
+
+test("more of the work is not its end, and who goes down waits for nobody", async () => {
+  const { bus, ports } = elsewhere(() => {})
+  let over = false
+  const rested = restAnywhere(ports, id).then(() => (over = true))
+  await new Promise(setImmediate)
+  bus.tell({ type: "recorded", position: 7, atWork: true })
+  await new Promise(setImmediate)
+  expect(over).toBe(false)
+  closing.abort()
+  await rested
+})
