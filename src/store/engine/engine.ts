@@ -19,6 +19,8 @@ export interface Engine {
   readonly fullText: FullText
   /** True when the earlier owner of this database, if it was of this kind, is provably dead. */
   readonly exclusive: boolean
+  /** Ends a SELECT that locks its rows and passes over those that others have locked; only where there are several writers. */
+  readonly skipLocked?: string
   /** A key the database has counted up is given again when its row is gone. */
   readonly reusesKeys: boolean
   /** Rejects, with the reason, where there is no room for what is written next. Writes nothing that stays. */

@@ -108,6 +108,7 @@ export function openPostgres({ url, durability, connections }: PostgresOptions):
     name: "postgres",
     fullText: postgresFullText,
     exclusive: false,
+    skipLocked: "FOR NO KEY UPDATE SKIP LOCKED",
     reusesKeys: false,
     broken: new AbortController().signal,
     change: change as Engine["change"],

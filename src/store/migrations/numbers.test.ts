@@ -39,6 +39,7 @@ const remembered = [
   "029_note_claims",
   "030_tables_of_packs",
   "031_news",
+  "035_earmarks",
 ]
 
 /** Files that got another number after databases had remembered their names. */
