@@ -1,7 +1,8 @@
 import { z } from "zod"
 import { ActionClass } from "./proposal.ts"
 
-const Uses = z.number().int().min(1).max(100)
+/** How many later writes are agreed to beforehand. */
+export const Uses = z.number().int().min(1).max(100)
 
 /** How often a grant holds where nobody says. */
 export const USUAL_USES = 10
