@@ -78,7 +78,7 @@ export class TakeUp {
   /** Resolves when this node is the writer of them, or knows that it cannot be. Never rejects. */
   async #whenClaimed(ids: readonly ConversationId[], jobs: readonly (Job | undefined)[]): Promise<void> {
     const { journal, log } = this.#ports
-    await Promise.all(jobs.map((job) => job?.claimTried))
+    await Promise.all(jobs.flatMap((job) => (job ? [job.claimTried] : [])))
     await journal.unmark(ids).catch((error: unknown) => log.warn("look_failed", { error }))
   }
 
