@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { Uses } from "../protocol/proposals/grant.ts"
+import { Grant } from "../protocol/proposals/grant.ts"
 import {
   ConversationPatch,
   DoubtChoice,
@@ -26,7 +26,7 @@ export {
   Rejection as GivenRejection,
 }
 
-export const GivenApproval = z.strictObject({ uses: Uses.optional() })
+export const GivenApproval = z.strictObject({ uses: Grant.shape.uses.optional() })
 
 /** A body of a request is JSON by itself; an object of a program may be anything. */
 export const GivenEdit = ProposalEdit.refine(({ arguments: given }) => isJson(given), {

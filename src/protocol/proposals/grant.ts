@@ -1,8 +1,7 @@
 import { z } from "zod"
 import { ActionClass } from "./proposal.ts"
 
-/** How many later writes are agreed to beforehand. */
-export const Uses = z.number().int().min(1).max(100)
+const Uses = z.number().int().min(1).max(100)
 
 /** How often a grant holds where nobody says. */
 export const USUAL_USES = 10
