@@ -162,6 +162,7 @@ export const otherTables: Readonly<Record<string, string>> = {
   master_key: "which key secrets are under",
   node: "processes, not people",
   death: "how the death of a process was judged, by ids of conversations",
+  bucket: "hashes of who has asked too much, for a minute or two",
   migration: "says which schema this is",
   table_of_pack: "which tables packs have brought; their rows are exported and erased by what it says",
 }

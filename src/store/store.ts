@@ -19,6 +19,7 @@ import type { MasterKeys } from "./people/master-keys.ts"
 import { migrate } from "./migrations/migrate.ts"
 import { SqlNews } from "./people/news.ts"
 import { ThisNode } from "./journal/nodes.ts"
+import { SqlBuckets } from "./people/buckets.ts"
 import { SqlPeople } from "./people/people.ts"
 import { SqlProposals } from "./journal/proposals.ts"
 import { SqlProviderKeys } from "./people/provider-keys.ts"
@@ -54,6 +55,7 @@ export interface Store {
   readonly people: SqlPeople
   readonly news: SqlNews
   readonly sessions: SqlSessions
+  readonly buckets: SqlBuckets
   readonly credentials: SqlCredentials
   readonly deviceOwners: SqlDeviceOwners
   readonly conversations: SqlConversations
@@ -113,6 +115,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     conversations,
     proposals,
     sessions: new SqlSessions(engine),
+    buckets: new SqlBuckets(engine),
     credentials: new SqlCredentials(engine),
     deviceOwners: new SqlDeviceOwners(engine, now),
     deliveries: new SqlDeliveries(engine, proposals),

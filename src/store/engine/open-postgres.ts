@@ -109,6 +109,7 @@ export function openPostgres({ url, durability, connections }: PostgresOptions):
     fullText: postgresFullText,
     exclusive: false,
     skipLocked: "FOR NO KEY UPDATE SKIP LOCKED",
+    serverTime: "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
     reusesKeys: false,
     broken: new AbortController().signal,
     change: change as Engine["change"],

@@ -40,6 +40,7 @@ const remembered = [
   "030_tables_of_packs",
   "031_news",
   "035_earmarks",
+  "036_buckets",
 ]
 
 /** Files that got another number after databases had remembered their names. */
