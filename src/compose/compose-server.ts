@@ -22,6 +22,7 @@ import { observedModels } from "../server/metrics/observed-models.ts"
 import { RunMeter } from "../server/metrics/run-meter.ts"
 import { createServerMetrics } from "../server/metrics/server-metrics.ts"
 import { Devices } from "../server/socket/devices.ts"
+import { DevicesElsewhere } from "../server/socket/elsewhere/devices-elsewhere.ts"
 import { SqlLibrary } from "../store/library/library.ts"
 import { PassageIndexer } from "../store/library/passage-indexer.ts"
 import { indexNotes } from "../store/workspace/note-indexer.ts"
@@ -52,6 +53,11 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
   const outside = await loadPacks(settings.packs, { folder: process.cwd(), clock, taken })
   await using opening = new AsyncDisposableStack()
   const store = replaced.store ?? opening.use(await openConfiguredStore(settings, { clock, log }))
+  // Where no other process can have the database open no device is anywhere but here.
+  if (!store.engine.exclusive) {
+    const messages = replaced.messages?.(store.nodeMail) ?? store.nodeMail
+    opening.use(new DevicesElsewhere({ devices, presence: store.devicePresence, messages, clock, log }))
+  }
   const reach = replaced.reach ?? new OutboundPolicy(settings.privateHosts)
   const secrets = secretsOfServer(settings)
   // How the operator's own addresses are reached: through the operator's proxies.

@@ -39,6 +39,8 @@ const remembered = [
   "029_note_claims",
   "030_tables_of_packs",
   "031_news",
+  "032_connected_devices",
+  "033_node_mail",
 ]
 
 /** Files that got another number after databases had remembered their names. */
