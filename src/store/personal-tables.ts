@@ -69,6 +69,14 @@ export const personalTables: readonly PersonalTable[] = [
     names: "person id",
     exported: ["id", "name", "engine", "created_at", "updated_at"], // not what is sealed
   },
+  {
+    table: "kept_file",
+    column: "person",
+    names: "person id",
+    exported: ["id", "path", "hash", "size", "created_at"],
+  },
+  // As with results of queries: what is in a file can be asked for through its connection.
+  { table: "kept_file_part", column: "person", names: "person id", exported: "the bytes of databases made of uploads" },
   // Before all that is in it, as whoever adds to it does.
   {
     table: "collection",

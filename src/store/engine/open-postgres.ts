@@ -15,6 +15,8 @@ export const postgresWords: Words = {
   clustered: "",
   fullText: postgresFullText.statements,
   grams: postgresFullText.gramStatements,
+  bytes: "BYTEA",
+  uncompressed: (table, column) => [`ALTER TABLE ${table} ALTER COLUMN ${column} SET STORAGE EXTERNAL`],
 }
 
 export interface PostgresOptions {
@@ -108,6 +110,7 @@ export function openPostgres({ url, durability, connections }: PostgresOptions):
     name: "postgres",
     fullText: postgresFullText,
     exclusive: false,
+    manyMachines: true,
     reusesKeys: false,
     broken: new AbortController().signal,
     change: change as Engine["change"],

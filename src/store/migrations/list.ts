@@ -29,6 +29,7 @@ import { embeddingClaims } from "./028-embedding-claims.ts"
 import { noteClaims } from "./029-note-claims.ts"
 import { tablesOfPacks } from "./030-tables-of-packs.ts"
 import { news } from "./031-news.ts"
+import { keptFiles } from "./034-kept-files.ts"
 import type { Migration } from "./migration.ts"
 
 /** The schema, step by step, in the order of the files: what is new is added at the end, and nothing is taken out. */
@@ -64,4 +65,5 @@ export const migrations: readonly Migration[] = [
   noteClaims,
   tablesOfPacks,
   news,
+  keptFiles,
 ]

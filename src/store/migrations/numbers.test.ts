@@ -39,6 +39,7 @@ const remembered = [
   "029_note_claims",
   "030_tables_of_packs",
   "031_news",
+  "034_kept_files",
 ]
 
 /** Files that got another number after databases had remembered their names. */
