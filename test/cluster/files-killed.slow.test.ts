@@ -50,8 +50,8 @@ describe.each(shared)("a change of an upload, kept on $name", { timeout: 120_000
       const { url } = await create()
       const root = mkdtempSync(join(tmpdir(), inject("testRun"), "files-killed-"))
       const life: ChangeLife = { url, root, connection: { csv: "a,b\n1,0\n" }, sql: SQL, die }
-      const options = { stdio: ["ignore", "pipe", "inherit"] } as const
-      const child = spawn(process.execPath, [lifeNamed("change-life"), JSON.stringify(life)], options)
+      const script = lifeNamed("change-life")
+      const child = spawn(process.execPath, [script, JSON.stringify(life)], { stdio: ["ignore", "pipe", "inherit"] })
       let proposal = ""
       child.stdout.on("data", (text) => (proposal += String(text)))
       const [, signal] = await once(child, "exit")
