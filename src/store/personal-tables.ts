@@ -23,6 +23,7 @@ export const personalTables: readonly PersonalTable[] = [
   { table: "delivery", column: "conversation", names: "conversation key", exported: "says when a webhook was called" },
   { table: "audit_entry", column: "conversation_id", names: "conversation id", exported: "shown as audit" },
   { table: "message_key", column: "conversation", names: "conversation key", exported: "hashes that no one can read" },
+  { table: "earmark", column: "conversation", names: "conversation key", exported: "which process is about to go on" },
   { table: "inbox", column: "conversation", names: "conversation key", exported: "shown with its conversation" },
   { table: "proposal", column: "conversation", names: "conversation key", exported: "shown with its conversation" },
   { table: "run", column: "conversation", names: "conversation key", exported: "shown with its conversation" },

@@ -111,6 +111,7 @@ export function openPostgres({ url, durability, connections }: PostgresOptions):
     fullText: postgresFullText,
     exclusive: false,
     manyMachines: true,
+    skipLocked: "FOR NO KEY UPDATE SKIP LOCKED",
     reusesKeys: false,
     broken: new AbortController().signal,
     change: change as Engine["change"],

@@ -30,6 +30,7 @@ import { noteClaims } from "./029-note-claims.ts"
 import { tablesOfPacks } from "./030-tables-of-packs.ts"
 import { news } from "./031-news.ts"
 import { keptFiles } from "./034-kept-files.ts"
+import { earmarks } from "./035-earmarks.ts"
 import type { Migration } from "./migration.ts"
 
 /** The schema, step by step, in the order of the files: what is new is added at the end, and nothing is taken out. */
@@ -66,4 +67,5 @@ export const migrations: readonly Migration[] = [
   tablesOfPacks,
   news,
   keptFiles,
+  earmarks,
 ]

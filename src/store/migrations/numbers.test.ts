@@ -40,6 +40,7 @@ const remembered = [
   "030_tables_of_packs",
   "031_news",
   "034_kept_files",
+  "035_earmarks",
 ]
 
 /** Files that got another number after databases had remembered their names. */
