@@ -1,3 +1,4 @@
+import { join } from "node:path"
 import manifest from "../../package.json" with { type: "json" }
 import { systemClock } from "../agent/clock.ts"
 import { InProcessBus } from "../bus/in-process.ts"
@@ -23,6 +24,7 @@ import { RunMeter } from "../server/metrics/run-meter.ts"
 import { createServerMetrics } from "../server/metrics/server-metrics.ts"
 import { Devices } from "../server/socket/devices.ts"
 import { DevicesElsewhere } from "../server/socket/elsewhere/devices-elsewhere.ts"
+import { keptFilesOf } from "../store/files/kept-files.ts"
 import { SqlLibrary } from "../store/library/library.ts"
 import { PassageIndexer } from "../store/library/passage-indexer.ts"
 import { indexNotes } from "../store/workspace/note-indexer.ts"
@@ -81,6 +83,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
     await openPacks<HouseServices>([...housePacks, ...outside], {
       ...{ clock, log, devices, embedder, localEmbedder, workspaceOf },
       ...{ connections, results, attempts, hosts: reach, sqliteRoot, superuserConnections },
+      keptFiles: keptFilesOf(store, { folder: join(settings.dataFolder, "file-cache"), now: () => clock.now() }),
       ...{ libraryRecords, web: new WebClient(reach), webSearch, openTables: store.openPackTables },
       files: replaced.folder && filesOptions(settings, replaced.folder, secrets),
     }),

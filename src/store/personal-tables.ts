@@ -24,6 +24,7 @@ export const personalTables: readonly PersonalTable[] = [
   { table: "delivery", column: "conversation", names: "conversation key", exported: "says when a webhook was called" },
   { table: "audit_entry", column: "conversation_id", names: "conversation id", exported: "shown as audit" },
   { table: "message_key", column: "conversation", names: "conversation key", exported: "hashes that no one can read" },
+  { table: "earmark", column: "conversation", names: "conversation key", exported: "which process is about to go on" },
   { table: "inbox", column: "conversation", names: "conversation key", exported: "shown with its conversation" },
   { table: "proposal", column: "conversation", names: "conversation key", exported: "shown with its conversation" },
   { table: "run", column: "conversation", names: "conversation key", exported: "shown with its conversation" },
@@ -73,6 +74,14 @@ export const personalTables: readonly PersonalTable[] = [
     names: "person id",
     exported: ["id", "name", "engine", "created_at", "updated_at"], // not what is sealed
   },
+  {
+    table: "kept_file",
+    column: "person",
+    names: "person id",
+    exported: ["id", "path", "hash", "size", "created_at"],
+  },
+  // As with results of queries: what is in a file can be asked for through its connection.
+  { table: "kept_file_part", column: "person", names: "person id", exported: "the bytes of databases made of uploads" },
   // Before all that is in it, as whoever adds to it does.
   {
     table: "collection",

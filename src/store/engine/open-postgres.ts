@@ -16,6 +16,8 @@ export const postgresWords: Words = {
   unlogged: "UNLOGGED",
   fullText: postgresFullText.statements,
   grams: postgresFullText.gramStatements,
+  bytes: "BYTEA",
+  uncompressed: (table, column) => [`ALTER TABLE ${table} ALTER COLUMN ${column} SET STORAGE EXTERNAL`],
 }
 
 export interface PostgresOptions {
@@ -109,6 +111,8 @@ export function openPostgres({ url, durability, connections }: PostgresOptions):
     name: "postgres",
     fullText: postgresFullText,
     exclusive: false,
+    manyMachines: true,
+    skipLocked: "FOR NO KEY UPDATE SKIP LOCKED",
     reusesKeys: false,
     broken: new AbortController().signal,
     change: change as Engine["change"],

@@ -10,4 +10,8 @@ export interface Words {
   readonly fullText: readonly string[]
   /** The same for its `grams`. */
   readonly grams: readonly string[]
+  /** A column of bytes. */
+  readonly bytes: string
+  /** Has a column of bytes stored as they are, where the engine would try to make each value smaller. */
+  uncompressed(table: string, column: string): string[]
 }

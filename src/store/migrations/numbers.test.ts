@@ -41,6 +41,8 @@ const remembered = [
   "031_news",
   "032_connected_devices",
   "033_node_mail",
+  "034_kept_files",
+  "035_earmarks",
 ]
 
 /** Files that got another number after databases had remembered their names. */

@@ -17,6 +17,8 @@ export interface AccountPorts extends DoorPorts, ConversationPorts {
 export interface UploadedFiles {
   /** Removes the files that the person has uploaded. */
   eraseFiles(user: UserId): Promise<void>
+  /** Removes from this machine what has been deleted on another. */
+  tidyFiles(): Promise<void>
 }
 
 /** Devices as their person sees them. */
