@@ -68,6 +68,21 @@ export interface Journal {
   /** Conversations with work to do and no living writer, or with this node as their writer: it knows if it is at work. */
   abandoned(limit: number): Promise<ConversationId[]>
 
+  /** Several processes take up what dead writers have left: `earmark` keeps two of them from the same conversation. */
+  readonly sharesWork: boolean
+
+  /**
+   * Tells the other nodes that this one is about to take up at most so many of these, and which: what has a living writer
+   * by now, or another node's mark, is left out. Gives no right to write; `claim` does.
+   */
+  earmark(ids: readonly ConversationId[], most: number): Promise<ConversationId[]>
+
+  /** They are taken up, or cannot be: whoever looks next may try. */
+  unmark(ids: readonly ConversationId[]): Promise<void>
+
+  /** How much the nodes that share the database have to do. */
+  loads(): Promise<Loads>
+
   /**
    * What those dead writers have left who broke off a step that had broken off before: all that was theirs, by writer.
    * Nothing where there is no such suspicion.
@@ -98,8 +113,17 @@ export interface Recorded {
   readonly position: number
   /** It has a writer, dead or alive, or input that nobody has taken in yet. */
   readonly atWork: boolean
+  /** Input has arrived since a writer last let go of it, and may still wait. */
+  readonly unread: boolean
   /** What this node has to do with it: `lost`, it took itself for the writer and another one is; `unread`, input has arrived. */
   readonly here: "writer" | "unread" | "lost" | undefined
+}
+
+/** Conversations that a node has at work or is about to take up. */
+export interface Loads {
+  readonly here: number
+  /** One number for each of the other living nodes. */
+  readonly others: readonly number[]
 }
 
 /** A writer that died, and what of its conversations nobody has taken up yet. */

@@ -1,11 +1,15 @@
 import { z } from "zod"
+import { Grant } from "../protocol/proposals/grant.ts"
 import {
   ConversationPatch,
+  DoubtChoice,
   MessageQuery,
   NewConversation,
   NewMessage,
   PageQuery,
+  ProposalEdit,
   ProposalQuery,
+  Rejection,
 } from "../protocol/requests.ts"
 import { TimeZone } from "../protocol/time/zone.ts"
 
@@ -15,9 +19,27 @@ import { TimeZone } from "../protocol/time/zone.ts"
  */
 export {
   ConversationPatch as GivenChange,
+  DoubtChoice as GivenChoice,
   MessageQuery as GivenRange,
   PageQuery as GivenPage,
   ProposalQuery as GivenFilter,
+  Rejection as GivenRejection,
+}
+
+export const GivenApproval = z.strictObject({ uses: Grant.shape.uses.optional() })
+
+/** A body of a request is JSON by itself; an object of a program may be anything. */
+export const GivenEdit = ProposalEdit.refine(({ arguments: given }) => isJson(given), {
+  path: ["arguments"],
+  message: "holds something that JSON cannot say, such as a bigint or itself",
+})
+
+function isJson(value: unknown): boolean {
+  try {
+    return JSON.stringify(value) !== undefined
+  } catch {
+    return false
+  }
 }
 
 export const GivenQuestion = z.strictObject({

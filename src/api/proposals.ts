@@ -6,7 +6,7 @@ import { proposalOf } from "../server/conversation/find.ts"
 import { resolveDoubt } from "../server/conversation/resolve-doubt.ts"
 import { check } from "../server/request/read-input.ts"
 import { lookUntil } from "./follow.ts"
-import { GivenFilter } from "./given.ts"
+import { GivenApproval, GivenChoice, GivenEdit, GivenFilter, GivenRejection } from "./given.ts"
 import { type PersonalParts, portsOf } from "./parts.ts"
 import type { Page, Proposal } from "./read-only.ts"
 
@@ -49,12 +49,23 @@ export function openProposals(parts: PersonalParts): Proposals {
       return ports.proposals.list(await parts.user(), check(GivenFilter, { ...filter, ...here }))
     },
     get: find,
-    approve: async (id, also = {}) =>
-      settled(parts, await approve(ports, await find(id), { ...(await by()), ...also })),
-    reject: async (id, reason) => settled(parts, await reject(ports, await find(id), { ...(await by()), reason })),
-    edit: async (id, input) => edit(ports, await find(id), { ...(await by()), edited: { ...input } }),
-    resolve: async (id, choice) =>
-      settled(parts, await resolveDoubt(ports, await find(id), { ...(await by()), choice })),
+    async approve(id, also = {}) {
+      const { uses } = check(GivenApproval, also)
+      const approval = { ...(await by()), ...(uses === undefined ? {} : { uses }) }
+      return settled(parts, await approve(ports, await find(id), approval))
+    },
+    async reject(id, given) {
+      const { reason } = check(GivenRejection, { reason: given })
+      return settled(parts, await reject(ports, await find(id), { ...(await by()), reason }))
+    },
+    async edit(id, input) {
+      const { arguments: edited } = check(GivenEdit, { arguments: input })
+      return edit(ports, await find(id), { ...(await by()), edited })
+    },
+    async resolve(id, given) {
+      const { choice } = check(GivenChoice, { choice: given })
+      return settled(parts, await resolveDoubt(ports, await find(id), { ...(await by()), choice }))
+    },
   }
 }
 

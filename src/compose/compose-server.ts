@@ -1,3 +1,4 @@
+import { join } from "node:path"
 import manifest from "../../package.json" with { type: "json" }
 import { systemClock } from "../agent/clock.ts"
 import { observed } from "../bus/observed.ts"
@@ -21,6 +22,8 @@ import { observedModels } from "../server/metrics/observed-models.ts"
 import { RunMeter } from "../server/metrics/run-meter.ts"
 import { createServerMetrics } from "../server/metrics/server-metrics.ts"
 import { Devices } from "../server/socket/devices.ts"
+import { DevicesElsewhere } from "../server/socket/elsewhere/devices-elsewhere.ts"
+import { keptFilesOf } from "../store/files/kept-files.ts"
 import { SqlLibrary } from "../store/library/library.ts"
 import { PassageIndexer } from "../store/library/passage-indexer.ts"
 import { indexNotes } from "../store/workspace/note-indexer.ts"
@@ -52,6 +55,11 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
   const outside = await loadPacks(settings.packs, { folder: process.cwd(), clock, taken })
   await using opening = new AsyncDisposableStack()
   const store = replaced.store ?? opening.use(await openConfiguredStore(settings, { clock, log }))
+  // Where no other process can have the database open no device is anywhere but here.
+  if (!store.engine.exclusive) {
+    const messages = replaced.messages?.(store.nodeMail) ?? store.nodeMail
+    opening.use(new DevicesElsewhere({ devices, presence: store.devicePresence, messages, clock, log }))
+  }
   const reach = replaced.reach ?? new OutboundPolicy(settings.privateHosts)
   const secrets = secretsOfServer(settings)
   // How the operator's own addresses are reached: through the operator's proxies.
@@ -75,6 +83,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
     await openPacks<HouseServices>([...housePacks, ...outside], {
       ...{ clock, log, devices, embedder, localEmbedder, workspaceOf },
       ...{ connections, results, attempts, hosts: reach, sqliteRoot, superuserConnections },
+      keptFiles: keptFilesOf(store, { folder: join(settings.dataFolder, "file-cache"), now: () => clock.now() }),
       ...{ libraryRecords, web: new WebClient(reach), webSearch, openTables: store.openPackTables },
       files: replaced.folder && filesOptions(settings, replaced.folder, secrets),
     }),

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest"
-import { hasCode, openPawl, type AskOptions, type PawlOptions } from "../../src/index.ts"
-import { always, says, scripted } from "../../src/testing.ts"
+import { z } from "zod"
+import { defineTool, hasCode, openPawl, type AskOptions, type Pawl, type PawlOptions } from "../../src/index.ts"
+import { always, calls, says, scripted } from "../../src/testing.ts"
 
 const open = (more: Partial<PawlOptions> = {}) =>
   openPawl({ store: ":memory:", models: scripted(always(says("Hello."))), ...more })
@@ -34,6 +35,39 @@ test.each([-1, 0, 1e9, Number.NaN, 1.5])("a page of %d is refused, of whatever i
   await expect(pawl.conversations.list({ limit })).rejects.toThrow(/limit: /)
   await expect(pawl.conversations.messages(id, { limit })).rejects.toThrow(/limit: /)
   await expect(pawl.proposals.list({ limit })).rejects.toThrow(/limit: /)
+})
+
+type Decide = (proposals: Pawl["proposals"], id: string) => Promise<unknown>
+
+test.each<[what: string, named: RegExp, decide: Decide]>([
+  ["a yes to -1 more", /uses: /, (proposals, id) => proposals.approve(id, { uses: -1 })],
+  ["a yes to all more", /uses: /, (proposals, id) => proposals.approve(id, { uses: "all" as never })],
+  ["a yes by somebody else", /by/, (proposals, id) => proposals.approve(id, { by: "usr_other" } as never)],
+  ["a yes with a number", /object/, (proposals, id) => proposals.approve(id, 3 as never)],
+  ["a no for a reason that is no text", /reason: /, (proposals, id) => proposals.reject(id, { why: "No." } as never)],
+  ["a no for too long a reason", /reason: /, (proposals, id) => proposals.reject(id, "x".repeat(2001))],
+  ["no arguments", /arguments: /, (proposals, id) => proposals.edit(id, undefined as never)],
+  ["arguments in a list", /arguments: /, (proposals, id) => proposals.edit(id, ["a"] as never)],
+  ["arguments that JSON cannot say", /arguments: .*JSON/, (proposals, id) => proposals.edit(id, { text: 1n })],
+  ["a choice that is none", /choice: /, (proposals, id) => proposals.resolve(id, "again" as never)],
+])("%s is refused by name, and decides nothing", async (_, named, decide) => {
+  const ran: unknown[] = []
+  const save = defineTool({
+    name: "save",
+    description: "Saves.",
+    input: z.object({ text: z.unknown() }),
+    effect: "write",
+    preview: () => ({ summary: "Save", action: "safe_update" }),
+    run: (input) => ran.push(input),
+  })
+  const models = scripted(calls("save", { text: "a" }), always(says("Done.")))
+  await using pawl = await open({ models, agents: [{ name: "keeper", tools: [save] }] })
+  const asked = await pawl.ask("Save it.")
+  const [proposal] = asked.status === "waiting" ? asked.proposals : []
+  const decided = decide(pawl.proposals, proposal!.id)
+  await expect(decided).rejects.toThrow(named)
+  await expect(decided).rejects.toSatisfy((error) => hasCode(error, "bad_request"))
+  expect([await pawl.proposals.get(proposal!.id), ran]).toMatchObject([{ status: "pending" }, []])
 })
 
 test("a change to a mode that is none is refused", async () => {

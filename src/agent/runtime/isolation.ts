@@ -31,7 +31,8 @@ export class Isolation {
     try {
       job.judged ??= (await this.judge()).get(job.id)
       if (!job.judged?.alone) return undefined
-      await this.letStop(job)
+      const [recorded] = await this.#ports.journal.recorded([job.id])
+      if (recorded?.unread) await this.letStop(job)
       return await this.#turn(job)
     } catch (error) {
       this.#ports.log.warn("look_failed", { conversation: job.id, error })

@@ -12,6 +12,8 @@ export class Job implements RunSignals {
   again = false
   /** What is held against its run for the death of the process that had it. */
   judged: Judged | undefined
+  /** Other nodes have it in their line too: at its turn this one puts its mark on it, or leaves it to another. */
+  marksItself = false
   /** Still finding out whether there is something to do. */
   claiming = false
   /** It ended as the writer, with nothing left to do. */
@@ -21,6 +23,7 @@ export class Job implements RunSignals {
   readonly #limits: Limits
   #run: RunId | undefined
   readonly #unsuspected = new AbortController()
+  readonly #claimTried = Promise.withResolvers<void>()
   #controller = new AbortController()
   #cancelAlarm: (() => void) | undefined
 
@@ -52,6 +55,15 @@ export class Job implements RunSignals {
     this.#unsuspected.abort()
   }
 
+  /** Resolves when it has become the writer, or has found for the first time that it cannot. */
+  get claimTried(): Promise<void> {
+    return this.#claimTried.promise
+  }
+
+  endClaimTry(): void {
+    this.#claimTried.resolve()
+  }
+
   stop(why: Stop): void {
     this.goOn()
     this.#controller.abort(why)
@@ -59,5 +71,6 @@ export class Job implements RunSignals {
 
   end(): void {
     this.#cancelAlarm?.()
+    this.endClaimTry()
   }
 }

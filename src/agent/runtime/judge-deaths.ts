@@ -1,4 +1,5 @@
 import type { ConversationId } from "../../protocol/ids.ts"
+import { sleep } from "../clock.ts"
 import { pauseReason } from "../conversation.ts"
 import type { Death, Judged, Judgement } from "../journal.ts"
 import { nextStep } from "../next-step.ts"
@@ -25,10 +26,33 @@ export async function judgeDeaths(ports: Ports): Promise<Map<ConversationId, Jud
   const judged: (readonly [ConversationId, Judged])[] = []
   for (const death of await ports.journal.suspected()) {
     const left = new Set(death.ids)
-    const known = death.judged ?? (await ports.journal.judge(death.node, await examineAll(ports, death)))
+    const known = death.judged ?? (await judgeOnce(ports, death))
     judged.push(...known.filter(([id]) => left.has(id)))
   }
   return new Map(judged)
+}
+
+/** How long another node is given to judge, and how often it is asked: what it folds need not be folded here too. */
+const [ASKED_EVERY_MS, ASKED_AT_MOST] = [100, 20]
+
+/** Where several nodes find the same death the one that gets its mark on the first conversation judges, the others wait. */
+async function judgeOnce(ports: Ports, death: Death): Promise<Judgement> {
+  const { journal, clock } = ports
+  const judge = async () => journal.judge(death.node, await examineAll(ports, death))
+  if (!journal.sharesWork) return judge()
+  const first = death.ids.toSorted().slice(0, 1)
+  for (let asked = 0; asked < ASKED_AT_MOST; asked++) {
+    const marked = await journal.earmark(first, 1)
+    try {
+      const now = (await journal.suspected()).find(({ node }) => node === death.node)
+      if (!now || now.judged) return now?.judged ?? []
+      if (marked.length > 0) return await judge()
+    } finally {
+      if (marked.length > 0) await journal.unmark(marked)
+    }
+    await sleep(clock, ASKED_EVERY_MS)
+  }
+  return judge()
 }
 
 async function examineAll(ports: Ports, { ids }: Death): Promise<Judgement> {

@@ -27,7 +27,7 @@ function elsewhere(meanwhile: (bus: OneListener) => void) {
   const recorded = async () => {
     const atWork = asked++ === 0
     if (atWork) meanwhile(bus)
-    return [{ id, position: 5, atWork, here: undefined }]
+    return [{ id, position: 5, atWork, unread: false, here: undefined }]
   }
   const runtime = { rest: async () => false, isWorking: () => false, closing: closing.signal }
   return { bus, ports: { runtime, bus, journal: { recorded } } }

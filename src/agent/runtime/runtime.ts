@@ -3,7 +3,7 @@ import { type ConversationId, newId } from "../../protocol/ids.ts"
 import { accept } from "../accept.ts"
 import { isBehindOthers, isCancelled, isImpatient, takeable, takesAtOnce } from "../inbox.ts"
 import { sleep } from "../clock.ts"
-import { type Conversation, emptyConversation, pauseReason } from "../conversation.ts"
+import { type Conversation, emptyConversation } from "../conversation.ts"
 import { decidedBefore, refuseInput, refuseText } from "../refuse-input.ts"
 import type { Beginning, Input, MessageInput } from "../input.ts"
 import { Isolation } from "./isolation.ts"
@@ -14,7 +14,9 @@ import { KeyedLock } from "../concurrency/keyed-lock.ts"
 import { runConversation } from "../loop.ts"
 import { nextStep, rests } from "../next-step.ts"
 import type { Ports } from "../ports.ts"
+import { reclaim } from "./reclaim.ts"
 import { stage } from "../replay.ts"
+import { TakeUp } from "./take-up.ts"
 
 /** `taken`: in the journal and being worked on. `kept`: durable in the inbox of a conversation that is at work. */
 export type Submitted = "taken" | "kept"
@@ -32,6 +34,7 @@ export class Runtime {
   readonly #locks = new KeyedLock()
   readonly #lanes = new Semaphore(TAKEN_UP_AT_ONCE)
   readonly #isolation: Isolation
+  readonly #takeUp: TakeUp
   readonly #unsubscribe: () => void
   readonly #closed = new AbortController()
   /** Aborts when this process goes down: it takes no input any more. */
@@ -40,6 +43,10 @@ export class Runtime {
   constructor(ports: Ports) {
     this.ports = ports
     this.#isolation = new Isolation(ports)
+    const isWorking = (id: ConversationId) => this.#jobs.has(id)
+    const begin = (id: ConversationId, judged: Judged, marksItself: boolean) =>
+      this.#beginLeftBehind(id, judged, marksItself)
+    this.#takeUp = new TakeUp({ ...ports, isolation: this.#isolation, isWorking, begin })
     this.#unsubscribe = ports.bus.onWake((id, from) => void this.#woken(id, from))
   }
 
@@ -123,18 +130,8 @@ export class Runtime {
   }
 
   /** Takes up what dead writers have left behind. Returns how many conversations it found. */
-  async recover(limit = 1000): Promise<number> {
-    const found = (await this.ports.journal.abandoned(limit)).filter((id) => !this.#jobs.has(id))
-    if (found.length === 0) return 0
-    const judged = await this.#isolation.judge()
-    // Suspects last, in their order: those beside them need not wait.
-    const left = new Set(found)
-    const ids = [...found.filter((id) => !judged.has(id)), ...[...judged.keys()].filter((id) => left.has(id))]
-    const take = async (id: ConversationId) =>
-      this.#jobs.has(id) || this.#work(id, false, judged.get(id) ?? { alone: false })
-    // Behind the lock, so that an input whose commit is under way is not mistaken for one that nobody works on.
-    await Promise.all(ids.map((id) => this.#locks.run(id, () => take(id))))
-    return ids.length
+  recover(limit = 1000): Promise<number> {
+    return this.#takeUp.look(limit)
   }
 
   /** Stops taking input and lets go of what is at work, for the next process to continue. */
@@ -200,17 +197,26 @@ export class Runtime {
     }
   }
 
+  /** Behind the lock, so that an input whose commit is under way is not mistaken for one that nobody works on. */
+  #beginLeftBehind(id: ConversationId, judged: Judged, marksItself: boolean): Promise<Job | undefined> {
+    return this.#locks.run(id, async () => {
+      if (this.#jobs.has(id)) return undefined
+      return this.#begin(id, false, { judged, marksItself })
+    })
+  }
+
   /** Sees to it that a job works on the conversation; `held` says that this node is its writer already. */
-  #work(id: ConversationId, held: boolean, judged?: Judged): void {
+  #work(id: ConversationId, held: boolean): void {
     const running = this.#jobs.get(id)
-    if (running) {
-      running.again = true
-      return
-    }
-    const job = new Job(id, this.ports.clock, this.ports.limits)
-    job.judged = judged
+    if (running) running.again = true
+    else this.#begin(id, held)
+  }
+
+  #begin(id: ConversationId, held: boolean, found: { judged?: Judged; marksItself?: boolean } = {}): Job {
+    const job = Object.assign(new Job(id, this.ports.clock, this.ports.limits), found)
     this.#jobs.set(id, job)
     job.done = this.#drive(job, held)
+    return job
   }
 
   async #drive(job: Job, held: boolean): Promise<void> {
@@ -223,11 +229,12 @@ export class Runtime {
         job.again = false
         job.rested = false
         job.claiming = !mine
-        if (!mine && !(await this.#lanes.run(() => this.#locks.run(id, () => this.#reclaim(job))))) {
+        if (!mine && !(await this.#lanes.run(() => this.#locks.run(id, () => reclaim(this.ports, job))))) {
           if (job.again) continue // something came while we looked
           break
         }
         job.claiming = false
+        job.endClaimTry()
         await runConversation(id, this.ports, job)
         failures = 0
         job.rested = true
@@ -235,6 +242,7 @@ export class Runtime {
       } catch (error) {
         // What the loop had in memory may not be on disk. It begins anew from there, as after a crash.
         job.claiming = true
+        job.endClaimTry()
         journal.drop(id)
         const code = codeOf(error)
         if (error === "shutdown" || code === "lease_lost" || code === "not_found") break
@@ -250,30 +258,6 @@ export class Runtime {
     letNext?.()
     this.#jobs.delete(id)
     bus.publish(id, { type: "rest" })
-  }
-
-  /** Becomes the writer where there is none any more and something to do. Says so where work was broken off. */
-  async #reclaim({ id, judged }: Job): Promise<boolean> {
-    const { journal, agents, clock, limits, bus } = this.ports
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const conversation = await journal.load(id, true)
-      if (journal.mayAppend(conversation)) return true
-      const agent = agents.orEmpty(conversation.agent)
-      const broken = conversation.run?.status === "running" && !pauseReason(conversation)
-      const release = rests(nextStep(conversation, agent, limits))
-      const { owned, handedOver, unread } = journal.leftBehind(conversation)
-      if (conversation.hasUnknownEvents || (release && !owned && !unread)) return false
-      // A writer that went down in good order let go first; one that died did not.
-      const blame = judged?.blame && !handedOver ? { blame: judged.blame } : {}
-      const restarted = { type: "restarted", because: handedOver ? "handover" : "crash", ...blame } as const
-      const events = stage(conversation, broken ? [restarted] : [], clock.now())
-      const claimed = await journal.claim(conversation, events, { release, withInbox: true })
-      if (claimed === "busy") return false
-      if (claimed !== "claimed") continue
-      if (events.length > 0) bus.publish(id, { type: "events", user: conversation.user, events })
-      return journal.mayAppend(conversation)
-    }
-    return false
   }
 
   /** Something has arrived. Whoever is at work on it looks at once; where nobody is, a node that can takes it up. */

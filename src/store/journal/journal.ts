@@ -9,6 +9,7 @@ import type {
   Journal,
   Judgement,
   LeftBehind,
+  Loads,
   PageRange,
   ReadRange,
   Recorded,
@@ -20,6 +21,7 @@ import { type ConversationId, newId, type UserId } from "../../protocol/ids.ts"
 import type { ProposalStatus } from "../../protocol/proposals/proposal.ts"
 import { toStorableJson } from "../../protocol/text.ts"
 import { Deaths } from "./deaths.ts"
+import { Earmarks, NOT_EARMARKED } from "./earmarks.ts"
 import type { Engine } from "../engine/engine.ts"
 import { type EventRow, toEvent, toPage } from "../engine/event-rows.ts"
 import { HotConversations } from "./hot-conversations.ts"
@@ -46,6 +48,8 @@ export class SqlJournal implements Journal {
   readonly #engine: Engine
   readonly #node: ThisNode
   readonly #deaths: Deaths
+  readonly #earmarks: Earmarks
+  readonly sharesWork: boolean
   readonly #hot = new HotConversations()
   readonly #people = new Map<UserId, number>()
 
@@ -53,6 +57,8 @@ export class SqlJournal implements Journal {
     this.#engine = engine
     this.#node = node
     this.#deaths = new Deaths(engine)
+    this.#earmarks = new Earmarks(engine, node)
+    this.sharesWork = engine.skipLocked !== undefined
   }
 
   /** Whether this node is the writer of anything. */
@@ -185,15 +191,30 @@ export class SqlJournal implements Journal {
   }
 
   async abandoned(limit: number): Promise<ConversationId[]> {
+    // Who looks for what others have left is reckoned with when it is shared out.
+    if (this.sharesWork) await this.#node.alive()
     await this.#node.watch()
     const open = "SELECT id FROM conversation WHERE (owner IS NOT NULL OR arrivals <> seen)"
+    const [free, values] = this.sharesWork ? [` AND ${NOT_EARMARKED}`, [this.#node.id]] : ["", []]
     const others = `${open} AND (owner IS NULL
-      OR (owner <> ? AND NOT EXISTS (SELECT 1 FROM node WHERE node.id = owner))) LIMIT ?`
+      OR (owner <> ? AND NOT EXISTS (SELECT 1 FROM node WHERE node.id = owner)))${free} LIMIT ?`
     type Row = { id: ConversationId }
-    const rows = await this.#engine.query<Row>(others, [this.#node.id, limit])
+    const rows = await this.#engine.query<Row>(others, [this.#node.id, ...values, limit])
     // What this node is at work on does not count against the limit: it would hide the others behind it.
     const own = await this.#engine.query<Row>(`${open} AND owner = ?`, [this.#node.id])
     return [...rows, ...own.filter(({ id }) => !this.isWriterOf(id))].map(({ id }) => id)
+  }
+
+  earmark(ids: readonly ConversationId[], most: number): Promise<ConversationId[]> {
+    return this.#earmarks.mark(ids, most)
+  }
+
+  unmark(ids: readonly ConversationId[]): Promise<void> {
+    return this.#earmarks.unmark(ids)
+  }
+
+  loads(): Promise<Loads> {
+    return this.#earmarks.loads()
   }
 
   suspected(): Promise<Death[]> {

@@ -36,7 +36,7 @@ export function toRecorded(
   { id, position, owner, fence, arrivals, seen }: RecordedRow,
   lease: { readonly fence: number; readonly seen: number } | undefined,
 ): Recorded {
-  const recorded = { id, position, atWork: owner !== null || arrivals !== seen }
+  const recorded = { id, position, atWork: owner !== null || arrivals !== seen, unread: arrivals !== seen }
   if (!lease) return { ...recorded, here: undefined }
   return { ...recorded, here: fence > lease.fence ? "lost" : arrivals > lease.seen ? "unread" : "writer" }
 }
