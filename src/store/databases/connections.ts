@@ -2,9 +2,11 @@ import type { Page } from "../../protocol/answers.ts"
 import type { StoredConnection, Target } from "../../protocol/databases/connections.ts"
 import { failure, hasCode } from "../../protocol/errors.ts"
 import { type ConnectionId, newId, type UserId } from "../../protocol/ids.ts"
+import type { StoredBytes } from "../../protocol/ports/kept-files.ts"
 import type { PageQuery } from "../../protocol/requests.ts"
 import type { Engine } from "../engine/engine.ts"
 import { newestFirst } from "../engine/newest-first.ts"
+import { nameBytes, removeFile, unnameWithout } from "../files/naming.ts"
 import type { SecretRow } from "../people/seal.ts"
 import type { Secrets } from "../people/secrets.ts"
 import { toTime } from "../engine/row-values.ts"
@@ -12,6 +14,14 @@ import { toTime } from "../engine/row-values.ts"
 /** Connections a person may have. */
 const MAX = 100
 const COLUMNS = "x.id, x.name, x.engine, x.key_id, x.sealed, x.created_at, x.updated_at"
+
+/** What a connection is recorded with, where it is not only a target. */
+export interface NewRecord {
+  /** Another one otherwise. */
+  readonly id?: ConnectionId
+  /** What its file is made of. */
+  readonly stored?: StoredBytes | undefined
+}
 
 interface Row {
   readonly id: ConnectionId
@@ -54,18 +64,22 @@ export class SqlConnections {
     return row && this.#open(user, row)
   }
 
-  /** Throws `too_many` where the person has as many as one may have. */
-  async create(
-    user: UserId,
-    name: string,
-    target: Target,
-    id: ConnectionId = newId("conn", this.#now()),
-  ): Promise<ConnectionId> {
+  /**
+   * Throws `too_many` where the person has as many as one may have. With `stored` bytes their file is made in the same
+   * change: there is never a connection without its file, or the other way round.
+   */
+  async create(user: UserId, name: string, target: Target, given: NewRecord = {}): Promise<ConnectionId> {
     const now = this.#now()
+    const { id = newId("conn", now), stored } = given
+    const few = `(SELECT count(*) FROM connection WHERE person = ?) < ${MAX}`
+    const there = stored ? " AND EXISTS (SELECT 1 FROM kept_file WHERE id = ? AND path IS NOT NULL)" : ""
     const sql = `INSERT INTO connection (id, person, name, engine, key_id, sealed, created_at, updated_at)
-      SELECT ?, ?, ?, ?, ?, ?, ${now}, ${now} WHERE (SELECT count(*) FROM connection WHERE person = ?) < ${MAX}`
+      SELECT ?, ?, ?, ?, ?, ?, ${now}, ${now} WHERE ${few}${there}`
     await this.#secrets.write(placeOf(user, id), JSON.stringify(target), ({ keyId, sealed }) => {
-      return { sql, values: [id, user, name, target.kind, keyId, sealed, user] }
+      const values = [id, user, name, target.kind, keyId, sealed, user]
+      if (!stored || target.kind !== "sqlite") return { sql, values }
+      const insert = { sql, values: [...values, stored.id] }
+      return [nameBytes(user, target.path, stored), insert, unnameWithout(id, stored)]
     })
     if (!(await this.find(user, id))) throw failure("too_many", { what: "connections", most: MAX })
     return id
@@ -87,14 +101,15 @@ export class SqlConnections {
     })
   }
 
-  /** Throws `not_found` where there was nothing. */
-  async remove(user: UserId, id: ConnectionId): Promise<void> {
+  /** With the file at this path, if it has one in the store. Throws `not_found` where there was nothing. */
+  async remove(user: UserId, id: ConnectionId, path?: string): Promise<void> {
     const sql = "DELETE FROM connection WHERE id = ? AND person = ?"
     // What a person asked by themselves goes with it; what a conversation found out belongs to the conversation.
     const results = "DELETE FROM query_result WHERE person = ? AND connection = ? AND conversation IS NULL"
     const statements = [
       { sql, values: [id, user], mustChange: true },
       { sql: results, values: [user, id] },
+      ...(path === undefined ? [] : removeFile(user, path)),
     ]
     const { ok } = await this.#engine.change({ type: "statements", statements })
     if (!ok) throw failure("not_found")

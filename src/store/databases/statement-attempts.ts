@@ -1,13 +1,22 @@
 import { randomBytes } from "node:crypto"
 import { failure } from "../../protocol/errors.ts"
 import type { CallId, ConnectionId, UserId } from "../../protocol/ids.ts"
+import type { Replacement } from "../../protocol/ports/kept-files.ts"
 import type { Engine } from "../engine/engine.ts"
+import { replaceBytes } from "../files/naming.ts"
 
 /** A try to change a database, as far as it has come. */
 export interface StoredAttempt {
   readonly connectionId: ConnectionId
   /** How the database can be asked about it, and what to answer where it was done; undefined before it was told to commit. */
   readonly recorded: { readonly mark: string; readonly answer: string } | undefined
+}
+
+/** What a try is known by from now on; `replaces` where it is done by giving a file other bytes. */
+interface NewMark {
+  readonly mark: string
+  readonly answer: string
+  readonly replaces?: Replacement | undefined
 }
 
 interface Row {
@@ -54,11 +63,18 @@ export class StatementAttempts {
     return holder
   }
 
-  /** Durable when it returns. Throws where the try was given up on behalf of its holder. */
-  async record(callId: CallId, holder: string, { mark, answer }: { mark: string; answer: string }): Promise<void> {
+  /**
+   * Durable when it returns. Throws where the try was given up on behalf of its holder. Where it replaces the bytes of a
+   * file, that is done in the same change, so that what is recorded is done: `moved`, and neither, where others came first.
+   */
+  async record(callId: CallId, holder: string, recorded: NewMark): Promise<"moved" | undefined> {
+    const { mark, answer, replaces } = recorded
     const sql = "UPDATE statement_attempt SET mark = ?, answer = ? WHERE call_id = ? AND holder = ? AND mark IS NULL"
-    if (!(await this.#change(sql, [mark, answer, callId, holder])))
-      throw failure("outcome_unknown", { problem: "Another process has taken this over." })
+    const own = { sql, values: [mark, answer, callId, holder], mustChange: true }
+    const statements = [own, ...(replaces ? replaceBytes(replaces) : [])]
+    if ((await this.#engine.change({ type: "statements", statements })).ok) return undefined
+    if (replaces && (await this.#isHeld(callId, holder))) return "moved"
+    throw failure("outcome_unknown", { problem: "Another process has taken this over." })
   }
 
   async find(callId: CallId, user: UserId): Promise<StoredAttempt | undefined> {
@@ -81,6 +97,11 @@ export class StatementAttempts {
       answer = NULL WHERE statement_attempt.mark ${mark === undefined ? "IS NULL" : "= ?"}`
     const values = [callId, user, connectionId, ticket, this.#now(), ...(mark === undefined ? [] : [mark])]
     return (await this.#change(sql, values)) ? ticket : undefined
+  }
+
+  async #isHeld(callId: CallId, holder: string): Promise<boolean> {
+    const sql = "SELECT 1 AS held FROM statement_attempt WHERE call_id = ? AND holder = ? AND mark IS NULL"
+    return (await this.#engine.query(sql, [callId, holder])).length > 0
   }
 
   async #change(sql: string, values: readonly unknown[]): Promise<boolean> {

@@ -16,9 +16,12 @@ import { FULL, toReadFailure } from "./store-failure.ts"
 
 export const sqliteWords: Words = {
   serialKey: "INTEGER PRIMARY KEY",
+  unlogged: "",
   clustered: "WITHOUT ROWID",
   fullText: sqliteFullText.statements,
   grams: sqliteFullText.gramStatements,
+  bytes: "BLOB",
+  uncompressed: () => [],
 }
 
 export interface SqliteOptions {
@@ -50,6 +53,7 @@ export function openSqlite({ file, durability, log }: SqliteOptions): Engine {
     name: "sqlite",
     fullText: sqliteFullText,
     exclusive: lock !== undefined || file === ":memory:",
+    manyMachines: false,
     reusesKeys: true,
     broken: writer.broken,
     change: ((operation: Operation) => writer.change(operation)) as Engine["change"],

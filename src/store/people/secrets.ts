@@ -23,11 +23,15 @@ export class Secrets {
     this.#now = now
   }
 
-  /** Seals a text and stores it with the statement that is made for it, in one change. */
-  async write(row: SecretRow, text: string, toStatement: (sealed: Sealed) => Statement): Promise<void> {
+  /** Seals a text and stores it with the statements that are made for it, in one change. */
+  async write(
+    row: SecretRow,
+    text: string,
+    toStatements: (sealed: Sealed) => Statement | readonly Statement[],
+  ): Promise<void> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const key = await this.#currentKey()
-      const statements = [...this.#under(key), toStatement(seal(key, row, text))]
+      const statements = [this.#under(key), toStatements(seal(key, row, text))].flat()
       const { ok } = await this.#engine.change({ type: "statements", statements })
       if (ok) return
     }

@@ -110,9 +110,10 @@ describe.each(databases)("a change whose server dies, kept on $name", { timeout:
         const record = attempts.record.bind(attempts)
         Object.assign(attempts, {
           async record(...args: Parameters<typeof record>) {
-            await record(...args)
+            const moved = await record(...args)
             if (line) line.losing = true
             else setTimeout(killWriter, 1)
+            return moved
           },
         })
         const { status } = (await ada.post(`/api/agent/proposals/${said.proposals[0].id}/commit`, {})).body

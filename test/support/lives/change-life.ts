@@ -13,7 +13,8 @@ import "./keep-compiled.ts"
 export interface ChangeLife {
   readonly url: string
   readonly root: string
-  readonly connection: object
+  /** A database to connect; or an upload of which one is made. */
+  readonly connection: object | { readonly csv: string }
   readonly sql: string
   readonly die: "before-record" | "after-record" | "after-commit"
 }
@@ -32,8 +33,9 @@ const record = attempts.record.bind(attempts)
 Object.assign(attempts, {
   async record(...args: Parameters<typeof record>) {
     if (die === "before-record") dead()
-    await record(...args)
+    const moved = await record(...args)
     if (die === "after-record") dead()
+    return moved
   },
 })
 const { databases } = face
@@ -51,7 +53,12 @@ Object.assign(databases, {
 })
 
 const ada = await face.as("ada")
-const { body } = await ada.post("/api/connections", { name: "Shop", ...connection, writable: true })
+const headers = { "content-type": "text/csv" }
+const { body } =
+  "csv" in connection
+    ? await ada.ask("POST", "/api/connections/csv?name=x", { body: connection.csv, headers })
+    : await ada.post("/api/connections", { name: "Shop", ...connection })
+await ada.patch(`/api/connections/${body.id}`, { writable: true })
 const chat = await ada.begin({ agent: "analyst", connectionId: body.id })
 const { body: said } = await ada.say(chat, "Go.")
 process.stdout.write(`${said.proposals[0].id}\n`)

@@ -16,7 +16,8 @@ import type { CsvPreview } from "../../../protocol/databases/csv.ts"
 import { AppError, failure } from "../../../protocol/errors.ts"
 import type { ConnectionId, UserId } from "../../../protocol/ids.ts"
 import type { PageQuery } from "../../../protocol/requests.ts"
-import type { CsvFiles } from "../csv/files.ts"
+import type { StoredBytes } from "../../../protocol/ports/kept-files.ts"
+import type { UploadedDatabases } from "../csv/files.ts"
 import { type UploadedCsv, CsvUploads } from "../csv/uploads.ts"
 import type { DatabaseKind, DatabaseUse } from "../database/kind.ts"
 import type { DatabaseSchema } from "../database/schema.ts"
@@ -28,11 +29,17 @@ import { patchTarget } from "./patch-target.ts"
 export interface ConnectionRecords {
   list(user: UserId, page: PageQuery): Promise<Page<StoredConnection>>
   find(user: UserId, id: ConnectionId): Promise<StoredConnection | undefined>
-  /** Under this id, or a new one. */
-  create(user: UserId, name: string, target: Target, id?: ConnectionId): Promise<ConnectionId>
+  /** Under this id, or a new one; together with the file of these bytes, where the store keeps it. */
+  create(user: UserId, name: string, target: Target, given?: GivenRecord): Promise<ConnectionId>
   rename(user: UserId, id: ConnectionId, name: string): Promise<void>
   retarget(user: UserId, id: ConnectionId, target: Target): Promise<void>
-  remove(user: UserId, id: ConnectionId): Promise<void>
+  /** And the file at this path, where the store keeps it. */
+  remove(user: UserId, id: ConnectionId, path?: string): Promise<void>
+}
+
+interface GivenRecord {
+  readonly id?: ConnectionId
+  readonly stored?: StoredBytes | undefined
 }
 
 export type Kinds = { readonly [K in Target["kind"]]: DatabaseKind<Extract<Target, { kind: K }>> }
@@ -41,10 +48,12 @@ export interface DatabasePorts {
   readonly records: ConnectionRecords
   readonly kinds: Kinds
   readonly clock: Clock
-  readonly files: CsvFiles
+  readonly files: UploadedDatabases
   readonly log?: Log | undefined
   /** Makes the sample database where it is missing. */
   makeSample(): Promise<void>
+  /** The sample may have been made on another machine: it is made here too when it is used. */
+  readonly manyMachines: boolean
 }
 
 export interface ConnectionUse {
@@ -67,19 +76,21 @@ export class UserDatabases implements AsyncDisposable {
   readonly #records: ConnectionRecords
   readonly #kinds: Kinds
   readonly #clock: Clock
-  readonly #files: CsvFiles
+  readonly #files: UploadedDatabases
   readonly #uploads: CsvUploads
   readonly #makeSample: () => Promise<void>
+  readonly #manyMachines: boolean
   /** By connection and version of its target: what it leads to may be another database by now. */
   readonly #schemas = new Map<string, { readonly schema: DatabaseSchema; readonly readAt: number }>()
 
-  constructor({ records, kinds, clock, files, log, makeSample }: DatabasePorts) {
+  constructor({ records, kinds, clock, files, log, makeSample, manyMachines }: DatabasePorts) {
     this.#records = records
     this.#files = files
     this.#uploads = new CsvUploads(files, { log })
     this.#kinds = kinds
     this.#clock = clock
     this.#makeSample = makeSample
+    this.#manyMachines = manyMachines
   }
 
   async list(user: UserId, page: PageQuery): Promise<Page<ConnectionView>> {
@@ -116,7 +127,7 @@ export class UserDatabases implements AsyncDisposable {
   }
 
   remove(user: UserId, id: ConnectionId): Promise<void> {
-    return this.#files.remove({ user, id }, () => this.#records.remove(user, id))
+    return this.#files.remove({ user, id }, (path) => this.#records.remove(user, id, path))
   }
 
   previewCsv(upload: UploadedCsv): Promise<CsvPreview> {
@@ -125,8 +136,8 @@ export class UserDatabases implements AsyncDisposable {
 
   async uploadCsv(upload: UploadedCsv): Promise<ConnectionView> {
     const { user, name } = upload
-    const id = await this.#uploads.keep(upload, async (id, path) => {
-      await this.#records.create(user, name, { kind: "sqlite", path }, id)
+    const id = await this.#uploads.keep(upload, async ({ path, ...given }) => {
+      await this.#records.create(user, name, { kind: "sqlite", path }, given)
     })
     return this.find(user, id)
   }
@@ -138,6 +149,11 @@ export class UserDatabases implements AsyncDisposable {
   /** When a server starts: takes back what others have left half done. */
   sweep(): Promise<void> {
     return this.#files.sweep()
+  }
+
+  /** Now and then: removes from this machine what has been deleted on another. */
+  tidyFiles(): Promise<void> {
+    return this.#files.tidy()
   }
 
   async test(request: ConnectionUse): Promise<ConnectionTest> {
@@ -204,7 +220,7 @@ export class UserDatabases implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(Object.values(this.#kinds).map((kind) => kind.close()))
+    await Promise.all([...Object.values(this.#kinds).map((kind) => kind.close()), this.#files.close()])
   }
 
   async #find(user: UserId, id: ConnectionId): Promise<StoredConnection> {
@@ -213,12 +229,13 @@ export class UserDatabases implements AsyncDisposable {
     return stored
   }
 
-  #use<T>(
+  async #use<T>(
     { id, target }: StoredConnection,
     { user, signal }: ConnectionUse,
     work: (kind: DatabaseKind, place: DatabaseUse<Target>) => Promise<T>,
   ): Promise<T> {
     if (!target) throw failure("secret_unreadable", { id })
+    if (this.#manyMachines && target.kind === "sqlite" && target.path === SAMPLE_PATH) await this.#makeSample()
     return work(this.#kindOf(target), { target, user, signal })
   }
 

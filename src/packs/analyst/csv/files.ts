@@ -3,20 +3,45 @@ import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "nod
 import { hostname } from "node:os"
 import { dirname, join } from "node:path"
 import { type ConnectionId, isId, type UserId } from "../../../protocol/ids.ts"
+import type { StoredBytes } from "../../../protocol/ports/kept-files.ts"
+import { uploadPath } from "../sqlite/upload-path.ts"
 
 /** What a work folder was for, should its process die: a file that nobody may own, or all files of somebody who is gone. */
-type Intent =
-  | { readonly user: UserId; readonly id: ConnectionId }
-  | { readonly user: UserId; readonly everything: true }
+type Intent = Owner | { readonly user: UserId; readonly everything: true }
 
 const INTENT = "intent.json"
+
+/** Where the databases are kept that were made of uploads. */
+export interface UploadedDatabases {
+  /** As a connection names it. */
+  pathOf(id: ConnectionId): string
+  /** An empty folder for one piece of work; gone, with what is in it, when that ends. */
+  work<T>(run: (folder: string) => Promise<T>): Promise<T>
+  /** Gives a finished database its place, and has its connection recorded, together with the bytes where the store has them. */
+  place(folder: string, from: string, owner: Owner, record: (stored?: StoredBytes) => Promise<void>): Promise<void>
+  /** Forgets a connection by `forget`, and its file with it, if there is one; at `path` of the store, where it is there. */
+  remove(owner: Owner, forget: (path?: string) => Promise<void>): Promise<void>
+  /** All that somebody has uploaded goes. What an upload of theirs that is under way may still leave is swept up later. */
+  removeAll(user: UserId): Promise<void>
+  bytesOf(user: UserId): Promise<number>
+  /** When a server starts: takes back what processes that are no more were in the middle of. */
+  sweep(): Promise<void>
+  /** Now and then: removes from this machine what has been deleted on another. */
+  tidy(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface Owner {
+  readonly user: UserId
+  readonly id: ConnectionId
+}
 
 /**
  * Where uploaded files become databases: `<root>/<user>/csv/<connection>.db`. Each piece of work has a folder of its own,
  * named after its process, and says there what it is about to do before it does it. What a process has left that is no
  * more is finished or taken back when the next one starts.
  */
-export class CsvFiles {
+export class CsvFiles implements UploadedDatabases {
   readonly #root: string
   readonly #isRecorded: (user: UserId, id: ConnectionId) => Promise<boolean>
 
@@ -25,10 +50,8 @@ export class CsvFiles {
     this.#isRecorded = isRecorded
   }
 
-  /** As a connection names it. */
-  pathOf = (id: ConnectionId): string => `csv/${id}.db`
+  pathOf = uploadPath
 
-  /** An empty folder for one piece of work; gone, with what is in it, when that ends. */
   async work<T>(run: (folder: string) => Promise<T>): Promise<T> {
     const folder = join(this.#workplace, `${hostname()}.${process.pid}.${randomBytes(8).toString("hex")}`)
     await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -43,7 +66,7 @@ export class CsvFiles {
    * Gives a finished database its place, and then has its connection recorded. Killed in between, the file is one of which
    * no connection knows: the sweep takes it away.
    */
-  async place(folder: string, from: string, owner: { user: UserId; id: ConnectionId }, record: () => Promise<void>) {
+  async place(folder: string, from: string, owner: Owner, record: () => Promise<void>) {
     const file = this.#fileOf(owner.user, owner.id)
     await mkdir(dirname(file), { recursive: true, mode: 0o700 })
     await this.#intend(folder, owner)
@@ -61,8 +84,7 @@ export class CsvFiles {
     }
   }
 
-  /** Forgets a connection by `forget`, and its file with it, if there is one. */
-  async remove(owner: { user: UserId; id: ConnectionId }, forget: () => Promise<void>): Promise<void> {
+  async remove(owner: Owner, forget: () => Promise<void>): Promise<void> {
     const file = this.#fileOf(owner.user, owner.id)
     if (!(await stat(file).catch(() => undefined))) return forget()
     await this.work(async (folder) => {
@@ -72,7 +94,6 @@ export class CsvFiles {
     })
   }
 
-  /** All that somebody has uploaded goes. What an upload of theirs that is under way may still leave is swept up later. */
   async removeAll(user: UserId): Promise<void> {
     const folder = join(this.#root, user, "csv")
     if (!(await stat(folder).catch(() => undefined))) return
@@ -94,7 +115,6 @@ export class CsvFiles {
     return sizes.reduce((sum, size) => sum + size, 0)
   }
 
-  /** When a server starts: takes back what processes that are no more were in the middle of. */
   async sweep(): Promise<void> {
     for (const name of await readdir(this.#workplace).catch(() => [])) {
       const folder = join(this.#workplace, name)
@@ -107,6 +127,10 @@ export class CsvFiles {
       await rm(folder, { recursive: true, force: true })
     }
   }
+
+  async tidy(): Promise<void> {} // whoever deletes an upload is on this machine
+
+  async close(): Promise<void> {}
 
   /** A name that no person's folder has. */
   get #workplace(): string {

@@ -6,7 +6,8 @@ import { AppError, failure } from "../../../protocol/errors.ts"
 import { type ConnectionId, newId, type UserId } from "../../../protocol/ids.ts"
 import { readInChild } from "./child-process.ts"
 import { tableName } from "./columns.ts"
-import type { CsvFiles } from "./files.ts"
+import type { StoredBytes } from "../../../protocol/ports/kept-files.ts"
+import type { UploadedDatabases } from "./files.ts"
 import { type CsvLimits, csvLimits } from "./job.ts"
 import { FairQueue } from "../../../agent/concurrency/fair-queue.ts"
 
@@ -22,6 +23,14 @@ export interface UploadedCsv {
   readonly signal: AbortSignal
 }
 
+/** A database that was made of an upload, for a connection that is to get this id. */
+export interface MadeDatabase {
+  readonly id: ConnectionId
+  readonly path: string
+  /** Its bytes, where the store keeps them. */
+  readonly stored?: StoredBytes | undefined
+}
+
 /** Uploads that may arrive at the same time, and files that may be read at the same time: reading takes the processor. */
 const coming = { atOnce: 8, perPerson: 2, waiting: 3 }
 const reading = { atOnce: 2, perPerson: 1, waiting: 3 }
@@ -33,14 +42,14 @@ export interface CsvOptions {
 
 /** CSV files that become private databases. */
 export class CsvUploads {
-  readonly #files: CsvFiles
+  readonly #files: UploadedDatabases
   readonly #limits: CsvLimits
   readonly #coming = new FairQueue(coming)
   readonly #reading = new FairQueue(reading)
 
   readonly #log: Log | undefined
 
-  constructor(files: CsvFiles, { limits = csvLimits, log }: CsvOptions = {}) {
+  constructor(files: UploadedDatabases, { limits = csvLimits, log }: CsvOptions = {}) {
     this.#files = files
     this.#limits = limits
     this.#log = log
@@ -51,15 +60,16 @@ export class CsvUploads {
     return this.#receive(upload, (file) => this.#read(upload, file, null))
   }
 
-  /** `record` is given the id of the new connection and its path, once the file is in place. */
-  keep(upload: UploadedCsv, record: (id: ConnectionId, path: string) => Promise<void>): Promise<ConnectionId> {
+  /** `record` is given what the new connection leads to, once the file is in place. */
+  keep(upload: UploadedCsv, record: (made: MadeDatabase) => Promise<void>): Promise<ConnectionId> {
     const { user } = upload
     return this.#receive(upload, async (file, folder) => {
       const made = join(folder, "made.db")
       await this.#read(upload, file, made)
       await this.#refuseFull(user, (await stat(made)).size)
       const id = newId("conn", Date.now())
-      await this.#files.place(folder, made, { user, id }, () => record(id, this.#files.pathOf(id)))
+      const path = this.#files.pathOf(id)
+      await this.#files.place(folder, made, { user, id }, (stored) => record({ id, path, stored }))
       return id
     })
   }

@@ -1,5 +1,6 @@
 import type { Column, QueryAnswer, Target } from "../../../protocol/databases/connections.ts"
 import type { UserId } from "../../../protocol/ids.ts"
+import type { Replacement } from "../../../protocol/ports/kept-files.ts"
 import type { DatabaseSchema } from "./schema.ts"
 
 /** Which database is meant, who asks, and for how long the answer is of interest. */
@@ -46,8 +47,12 @@ export interface DatabaseChange {
 export interface ChangeAttempt {
   /** The revision that was shown. Where it has become another, nothing is done. */
   readonly expected: string
-  /** Keeps how the target can be asked about this try. Durable when it returns; throws where another try has begun. */
-  record(mark: string, change: DatabaseChange): Promise<void>
+  /**
+   * Keeps how the target can be asked about this try. Durable when it returns; throws where another try has begun. A change
+   * that is done by giving a file of the store other bytes `replaces` them with it: what is recorded is done then, and
+   * where the file has other bytes by now it answers `moved`, and nothing is.
+   */
+  record(mark: string, change: DatabaseChange, replaces?: Replacement): Promise<"moved" | void>
 }
 
 /**

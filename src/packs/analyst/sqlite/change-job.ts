@@ -4,6 +4,8 @@ import type { QueryLimits } from "../database/walls.ts"
 /** What a child process is asked for: to change rows and wait for a word, or to look whether a change is there. */
 export interface SqliteChangeJob {
   readonly path: string
+  /** What the revision of a change knows the file by, where that is not its path. */
+  readonly name?: string | undefined
   /** Where it may lie. */
   readonly folders: readonly string[]
   readonly limits: QueryLimits
@@ -36,4 +38,9 @@ export interface SqliteMark {
   /** What these rows are without it and with it. Where both are the same, they cannot tell whose transaction was counted. */
   readonly before: string
   readonly after: string
+}
+
+/** The mark of a change that was made to a copy: it is recorded together with the bytes that take the file's place. */
+export interface StoreMark {
+  readonly replacedBy: string
 }

@@ -1,4 +1,3 @@
-import { isAbsolute, join, resolve, sep } from "node:path"
 import type { Log } from "../../../agent/ports.ts"
 import type { SqliteTarget } from "../../../protocol/databases/connections.ts"
 import { failure } from "../../../protocol/errors.ts"
@@ -9,11 +8,15 @@ import { SqliteChangeChildren } from "./change-children.ts"
 import { sqliteChanges } from "./changes.ts"
 import { SqliteChildren } from "./children.ts"
 import type { SqliteJob, SqliteOutcome } from "./job.ts"
+import type { KeptUploads } from "./kept-uploads.ts"
+import { FilePlaces } from "./places.ts"
 import { problemOfStatement } from "./statement.ts"
 
 export interface SqliteKindOptions {
   /** Files lie in its folders `<user>` and `shared`. */
   readonly root: string
+  /** Where uploads are, if not in the folders of this machine. */
+  readonly kept?: KeptUploads | undefined
   readonly limits?: typeof queryLimits
   /** All of them, but in a test. */
   readonly layers?: SqliteLayers
@@ -23,19 +26,17 @@ export interface SqliteKindOptions {
 /** SQLite files, read in processes of their own. */
 export function sqliteKind({
   root,
+  kept,
   limits = queryLimits,
   layers = everySqliteWall,
   log,
 }: SqliteKindOptions): DatabaseKind<SqliteTarget> {
   const children = new SqliteChildren(log)
+  const places = new FilePlaces(root, kept)
 
-  async function run(
-    { target, user, signal }: DatabaseUse<SqliteTarget>,
-    work: SqliteJob["work"],
-  ): Promise<SqliteOutcome> {
-    const folders = [join(root, user), join(root, "shared")]
-    const path = pathOf(root, user, target)
-    const outcome = await children.run(user, { path, folders, work, limits, layers }, signal)
+  async function run(place: DatabaseUse<SqliteTarget>, work: SqliteJob["work"]): Promise<SqliteOutcome> {
+    const { target, user, signal } = place
+    const outcome = await children.run(user, { ...(await places.reading(place)), work, limits, layers }, signal)
     switch (outcome.type) {
       case "no_file":
         throw failure("file_not_allowed", { path: target.path })
@@ -50,16 +51,11 @@ export function sqliteKind({
     }
   }
 
-  // Only what is the person's own: a file of everybody is not one person's to change.
   const changing = new SqliteChangeChildren(log)
-  const changes = sqliteChanges(changing, ({ target, user }) => ({
-    path: pathOf(root, user, target),
-    folders: [join(root, user)],
-    limits,
-  }))
+  const changes = sqliteChanges(changing, { places, kept: kept?.files, limits })
 
   async function check(target: SqliteTarget, user: UserId): Promise<void> {
-    if (target.writable && !pathOf(root, user, target).startsWith(join(root, user) + sep))
+    if (target.writable && !places.isOwn(target, user))
       throw failure("bad_request", { problem: "writable: only a file in your own folder can be changed." })
     await probe({ target, user, signal: new AbortController().signal })
   }
@@ -92,11 +88,4 @@ export function sqliteKind({
     },
     close: async () => void (await Promise.all([children.close(), changing.close()])),
   }
-}
-
-/** `shop.db` is in one's own folder, `shared/shop.db` in everybody's; a whole path is taken as it is, and judged as all are. */
-function pathOf(root: string, user: UserId, { path }: SqliteTarget): string {
-  if (isAbsolute(path)) return resolve(path)
-  const [first] = path.split(/[/\\]/)
-  return first === "shared" || first === user ? resolve(root, path) : resolve(root + sep + user, path)
 }

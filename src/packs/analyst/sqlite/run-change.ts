@@ -30,7 +30,7 @@ export async function runSqliteChange(
     if (!openedOnly(file, before)) return { type: "no_file" }
     const counter = counterOf(file)
     if (job.work.type === "look") return { type: "seen", told: whatBecame(db, job.work.mark, counter) }
-    const { change, mark } = changeRows(db, job.work.sql, file.path)
+    const { change, mark } = changeRows(db, job.work.sql, job.name ?? file.path)
     say({ type: "changed", change, mark: { ...mark, counter } })
     db.exec((await word()) === "commit" ? "COMMIT" : "ROLLBACK")
     return { type: "ended" }

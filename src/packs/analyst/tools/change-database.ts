@@ -11,6 +11,7 @@ import {
 import { MAX_SQL } from "../../../protocol/databases/connections.ts"
 import { failure } from "../../../protocol/errors.ts"
 import type { CallId, ConnectionId, UserId } from "../../../protocol/ids.ts"
+import type { Replacement } from "../../../protocol/ports/kept-files.ts"
 import type { DatabaseChange } from "../database/kind.ts"
 import type { OpenDatabase, UserDatabases } from "../connections/user-databases.ts"
 
@@ -18,9 +19,15 @@ import type { OpenDatabase, UserDatabases } from "../connections/user-databases.
 export interface Attempts {
   /** A try after another one needs what `free` has answered. */
   begin(callId: CallId, whose: Whose, ticket?: string): Promise<string>
-  record(callId: CallId, holder: string, recorded: { mark: string; answer: string }): Promise<void>
+  record(callId: CallId, holder: string, recorded: NewMark): Promise<"moved" | void>
   find(callId: CallId, user: UserId): Promise<FoundAttempt | undefined>
   free(callId: CallId, whose: Whose, mark: string | undefined): Promise<string | undefined>
+}
+
+interface NewMark {
+  readonly mark: string
+  readonly answer: string
+  readonly replaces?: Replacement | undefined
 }
 
 interface Whose {
@@ -98,7 +105,8 @@ and after. Read first, so that the statement touches exactly the rows that are m
       const holder = await attempts.begin(callId, { user, connectionId }, ticket)
       const change = await kind.apply(place, sql, {
         expected: agreed.revision,
-        record: (mark, done) => attempts.record(callId, holder, { mark, answer: toText(name, done) }),
+        record: (mark, done, replaces) =>
+          attempts.record(callId, holder, { mark, answer: toText(name, done), replaces }),
       })
       return answer(toText(name, change), { change: diffOf(change, change.after) })
     },

@@ -58,6 +58,7 @@ export async function sweepErased({
   databases,
 }: Pick<AccountPorts, "retention" | "databases">): Promise<void> {
   for (const user of await retention.sweep()) await databases.eraseFiles(user)
+  await databases.tidyFiles()
 }
 
 /** Lines for as long as nobody takes back what they are asked with; then it ends, without the line that says it is whole. */

@@ -56,6 +56,8 @@ export interface Databases {
   uploadCsv(upload: CsvUpload): Promise<ConnectionView>
   /** Removes the files that the person has uploaded. */
   eraseFiles(user: UserId): Promise<void>
+  /** Removes from this machine what has been deleted on another. */
+  tidyFiles(): Promise<void>
   test(request: DatabaseRequest): Promise<ConnectionTest>
   /** The same for one that is not stored, and is not by this. */
   try(user: UserId, connection: NewConnection, signal: AbortSignal): Promise<ConnectionTest>

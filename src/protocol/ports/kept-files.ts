@@ -1,0 +1,50 @@
+import type { ConnectionId, UserId } from "../ids.ts"
+
+/** Bytes that the store has taken in. Until a file is made of them nobody sees them, and they are swept up after a while. */
+export interface StoredBytes {
+  /** Of these bytes and no others: a file whose bytes are replaced has another id. */
+  readonly id: string
+  /** SHA-256, in hexadecimal digits. */
+  readonly hash: string
+  readonly size: number
+}
+
+/** The bytes of a file on this machine. */
+export interface LocalFile {
+  readonly stored: StoredBytes
+  /** Where they are, within `folderOf` its person. */
+  readonly local: string
+}
+
+/** New bytes for a file, in place of those with the id `from`. */
+export interface Replacement {
+  readonly user: UserId
+  readonly path: string
+  readonly from: string
+  readonly to: StoredBytes
+}
+
+/** Files of people that every machine has to reach: kept in the store, and on each machine's disk for as long as they are used. */
+export interface KeptFiles {
+  /** All that is on this machine's disk of a person's files lies in here. */
+  folderOf(user: UserId): string
+  /** Which bytes a file has now. */
+  find(user: UserId, path: string): Promise<StoredBytes | undefined>
+  /** A file as it is now, to be read. Whoever reads it has some minutes; undefined where there is none. */
+  fetch(user: UserId, path: string): Promise<LocalFile | undefined>
+  /** The same as a copy of one's own, to be changed; gone when the work ends. */
+  withCopy<T>(user: UserId, path: string, work: (copy: LocalFile) => Promise<T>): Promise<T | undefined>
+  put(user: UserId, local: string): Promise<StoredBytes>
+  /** Removes bytes that were put and are not wanted after all; not where a file has been made of them. */
+  drop(stored: Pick<StoredBytes, "id">): Promise<void>
+  /** Moves the file that was put to where it is looked for first, so that it need not be fetched. */
+  adopt(user: UserId, stored: StoredBytes, local: string): Promise<void>
+  /** Makes a file of bytes for a connection that is there. False where it is not, or has a file already. */
+  add(user: UserId, path: string, stored: StoredBytes, of: ConnectionId): Promise<boolean>
+  /** What the files of a person take together. */
+  bytesOf(user: UserId): Promise<number>
+  /** Removes a person's files from this machine's disk; the store is not touched. */
+  forget(user: UserId): Promise<void>
+  /** Now and then: clears away what nobody has made a file of, and on this disk what is no longer in the store. */
+  sweep(): Promise<void>
+}

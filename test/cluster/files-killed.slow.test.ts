@@ -1,0 +1,118 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtempSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { describe, expect, inject, test } from "vitest"
+import { type Clock, systemClock } from "../../src/agent/clock.ts"
+import { failure } from "../../src/protocol/errors.ts"
+import { always, calls, says, scripted } from "../../src/testing.ts"
+import { databases } from "../support/databases.ts"
+import type { ChangeLife } from "../support/lives/change-life.ts"
+import { lifeNamed } from "../support/processes/package.ts"
+import { Face, type Visitor } from "../support/server/face.ts"
+
+const SQL = "UPDATE x SET b = b + 1 WHERE a = 1"
+const shared = databases.filter(({ name }) => name === "postgres")
+const model = () =>
+  scripted(
+    always(({ history }) =>
+      history.at(-1)?.role === "user" ? calls("change_database", { sql: SQL, why: "x" }) : says("Ok."),
+    ),
+  )
+/** Whoever watches by this clock soon knows that a server has died: it runs twenty times as fast. */
+const later: Clock = { ...systemClock, monotonic: () => performance.now() * 20 }
+
+async function settled(face: Face, ada: Visitor, proposal: string): Promise<string> {
+  const read = async () => {
+    await face.pawl.runtime.recover()
+    return (await ada.get(`/api/agent/proposals/${proposal}`)).body.status
+  }
+  await expect.poll(read, { timeout: 60_000, interval: 200 }).toMatch(/^(applied|failed|in_doubt)$/)
+  return read()
+}
+
+const rowsOf = async (by: Visitor) => {
+  const { items } = (await by.get("/api/connections")).body
+  return (await by.post(`/api/connections/${items[0].id}/query`, { sql: "SELECT a, b FROM x" })).body.rows
+}
+
+const named = ({ store }: Face) =>
+  store.engine.query<{ parts: number }>(
+    "SELECT (SELECT count(*) FROM kept_file_part p WHERE p.content = kept_file.content) AS parts FROM kept_file WHERE path IS NOT NULL",
+    [],
+  )
+
+describe.each(shared)("a change of an upload, kept on $name", { timeout: 120_000 }, ({ create }) => {
+  test.each(["before-record", "after-record", "after-commit"] as const)(
+    "whose server is killed %s is made once, by a server that has nothing of it on its disk",
+    async (die) => {
+      const { url } = await create()
+      const root = mkdtempSync(join(tmpdir(), inject("testRun"), "files-killed-"))
+      const life: ChangeLife = { url, root, connection: { csv: "a,b\n1,0\n" }, sql: SQL, die }
+      const script = lifeNamed("change-life")
+      const child = spawn(process.execPath, [script, JSON.stringify(life)], { stdio: ["ignore", "pipe", "inherit"] })
+      let proposal = ""
+      child.stdout.on("data", (text) => (proposal += String(text)))
+      const [, signal] = await once(child, "exit")
+      expect([signal, proposal.split("\n").length]).toEqual(["SIGKILL", 2])
+
+      await using face = await Face.open({ url, model: model(), clock: later })
+      const ada = await face.as("ada")
+      expect(await settled(face, ada, proposal.trim())).toBe("applied")
+      expect(await rowsOf(ada)).toEqual([[1, 1]])
+      expect(await named(face)).toEqual([{ parts: 1 }])
+    },
+  )
+
+  test.each([
+    { done: true, what: "was recorded" },
+    { done: false, what: "was not recorded" },
+  ])("whose record gets no answer, and $what, is made once", async ({ done }) => {
+    const { url } = await create()
+    await using face = await Face.open({ url, model: model() })
+    const ada = await face.as("ada")
+    const sent = { body: "a,b\n1,0\n", headers: { "content-type": "text/csv" } }
+    const { id } = (await ada.ask("POST", "/api/connections/csv?name=x", sent)).body
+    await ada.patch(`/api/connections/${id}`, { writable: true })
+    const { body } = await ada.say(await ada.begin({ agent: "analyst", connectionId: id }), "Go.")
+    const { attempts } = face.store
+    const record = attempts.record.bind(attempts)
+    let lost = 0
+    Object.assign(attempts, {
+      async record(...args: Parameters<typeof record>) {
+        if (lost++ > 0) return record(...args)
+        if (done) await record(...args)
+        throw failure("store_unavailable", { problem: "it does not answer" })
+      },
+    })
+    await ada.post(`/api/agent/proposals/${body.proposals[0].id}/commit`, {})
+    expect(await settled(face, ada, body.proposals[0].id)).toBe("applied")
+    expect([await rowsOf(ada), lost]).toEqual([[[1, 1]], done ? 1 : 2])
+    expect(await named(face)).toEqual([{ parts: 1 }])
+  })
+
+  test("that was given up on its server's behalf can no longer be made by it", async () => {
+    const { url } = await create()
+    await using face = await Face.open({ url, model: model() })
+    await using other = await Face.open({ url, model: model() })
+    const ada = await face.as("ada")
+    const sent = { body: "a,b\n1,0\n", headers: { "content-type": "text/csv" } }
+    const { id } = (await ada.ask("POST", "/api/connections/csv?name=x", sent)).body
+    await ada.patch(`/api/connections/${id}`, { writable: true })
+    const { body } = await ada.say(await ada.begin({ agent: "analyst", connectionId: id }), "Go.")
+    const user = (await ada.get("/api/auth/me")).body.user.id
+    const { attempts } = face.store
+    const record = attempts.record.bind(attempts)
+    Object.assign(attempts, {
+      async record(...args: Parameters<typeof record>) {
+        // Another server takes over while this one is about to put the new bytes in place.
+        expect(await other.store.attempts.free(args[0], { user, connectionId: id }, undefined)).toBeTruthy()
+        return record(...args)
+      },
+    })
+    await ada.post(`/api/agent/proposals/${body.proposals[0].id}/commit`, {})
+    expect(await rowsOf(await other.as("ada"))).toEqual([[1, 0]])
+    expect(await face.store.engine.query("SELECT 1 FROM kept_file WHERE path IS NULL", [])).toEqual([])
+  })
+})
