@@ -102,7 +102,8 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
   const models = replaced.models ?? (replaced.model ? oneModel(replaced.model) : personal)
   const meter = new RunMeter({ metrics, log, isTool: (name) => toolNames.has(name) })
   // An engine that is at work already is heard, and its models are observed, by whoever opened it.
-  const heard = replaced.pawl?.ports.bus ?? replaced.bus ?? opening.adopt(openBus(settings, store, { clock, log }), closeBus)
+  const heard =
+    replaced.pawl?.ports.bus ?? replaced.bus ?? opening.adopt(openBus(settings, store, { clock, log }), closeBus)
   const metered = replaced.pawl ? heard : observed(heard, meter.hear)
   const bus = replaced.hear ? observed(metered, replaced.hear) : metered
   const { policy, limits } = settings
@@ -151,6 +152,11 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
     ...(sharedLimits ? { limits: sharedLimits.limits } : {}),
     ...(settings.jwt ? { jwt: await openJwt(settings.jwt, clock, outward.fetch) } : {}),
     broken: store.engine.broken,
+    nodeWork: () => ({
+      leases: store.journal.held,
+      takeovers: runtime.takeovers,
+      lookAgeMs: pawl.elsewhere?.ageMs,
+    }),
     async ready() {
       store.engine.broken.throwIfAborted()
       if (draining.signal.aborted) throw failure("draining")
