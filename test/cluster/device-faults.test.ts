@@ -3,7 +3,8 @@ import type { DeviceCall, DevicePlace } from "../../src/agent/devices.ts"
 import { type CallId, type ConversationId, newId } from "../../src/protocol/ids.ts"
 import type { NodeMessage } from "../../src/protocol/ports/node-message.ts"
 import { calls, says } from "../../src/testing.ts"
-import { openNodes, type OnTheWay, shared } from "../support/cluster/nodes.ts"
+import { openNodes, type OnTheWay } from "../support/cluster/nodes.ts"
+import { shared } from "../support/cluster/links.ts"
 
 const MILK = { title: "Buy milk" }
 const WRITE = { effect: "write", signal: new AbortController().signal } as const
