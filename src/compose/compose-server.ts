@@ -1,7 +1,6 @@
 import { join } from "node:path"
 import manifest from "../../package.json" with { type: "json" }
 import { systemClock } from "../agent/clock.ts"
-import { InProcessBus } from "../bus/in-process.ts"
 import { observed } from "../bus/observed.ts"
 import { createEmbedder } from "../models/embedders/create.ts"
 import { LocalEmbedder } from "../models/embedders/local.ts"
@@ -28,6 +27,7 @@ import { keptFilesOf } from "../store/files/kept-files.ts"
 import { SqlLibrary } from "../store/library/library.ts"
 import { PassageIndexer } from "../store/library/passage-indexer.ts"
 import { indexNotes } from "../store/workspace/note-indexer.ts"
+import { busState, closeBus, openBus } from "./open-bus.ts"
 import { budgetOf } from "./ceilings.ts"
 import { filesOptions, secretsOfServer } from "./files-options.ts"
 import { oneModel } from "./one-model.ts"
@@ -101,7 +101,8 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
   const models = replaced.models ?? (replaced.model ? oneModel(replaced.model) : personal)
   const meter = new RunMeter({ metrics, log, isTool: (name) => toolNames.has(name) })
   // An engine that is at work already is heard, and its models are observed, by whoever opened it.
-  const metered = replaced.pawl?.ports.bus ?? observed(replaced.bus ?? new InProcessBus(), meter.hear)
+  const heard = replaced.pawl?.ports.bus ?? replaced.bus ?? opening.adopt(openBus(settings, store, { clock, log }), closeBus)
+  const metered = replaced.pawl ? heard : observed(heard, meter.hear)
   const bus = replaced.hear ? observed(metered, replaced.hear) : metered
   const { policy, limits } = settings
   const pawl =
@@ -126,6 +127,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
       clock,
       log,
       devices: lookAtDevices,
+      others: { revoked: () => ports.bus.spreadRevoked() },
       ...(most ? { most } : {}),
     }),
     (each) => {
@@ -133,6 +135,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
       each[Symbol.dispose]()
     },
   )
+  opening.defer(ports.bus.onRevoked(() => void revocation.lookNow()))
   const draining = new AbortController()
   const { host, publicUrl, allowedOrigins, trustedProxies, requestsPerMinute, threadPaths } = settings
   const app = createApp({
@@ -144,10 +147,10 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
     ...{ requestsPerMinute, threadPaths, version: manifest.version },
     ...(settings.jwt ? { jwt: await openJwt(settings.jwt, clock, outward.fetch) } : {}),
     broken: store.engine.broken,
-    ready() {
+    async ready() {
       store.engine.broken.throwIfAborted()
       if (draining.signal.aborted) throw failure("draining")
-      return store.readiness.check()
+      return { ...(await store.readiness.check()), bus: busState(bus, settings, store) }
     },
     ...(typeof replaced.ports === "function" ? replaced.ports(store) : replaced.ports),
   })
