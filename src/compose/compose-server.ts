@@ -23,7 +23,7 @@ import { observedModels } from "../server/metrics/observed-models.ts"
 import { RunMeter } from "../server/metrics/run-meter.ts"
 import { createServerMetrics } from "../server/metrics/server-metrics.ts"
 import { Devices } from "../server/socket/devices.ts"
-import { keptFilesOf } from "../store/files/kept-files.ts"
+import { sharedFilesOf } from "../store/files/shared-files.ts"
 import { SqlLibrary } from "../store/library/library.ts"
 import { PassageIndexer } from "../store/library/passage-indexer.ts"
 import { indexNotes } from "../store/workspace/note-indexer.ts"
@@ -77,7 +77,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
     await openPacks<HouseServices>([...housePacks, ...outside], {
       ...{ clock, log, devices, embedder, localEmbedder, workspaceOf },
       ...{ connections, results, attempts, hosts: reach, sqliteRoot, superuserConnections },
-      keptFiles: keptFilesOf(store, { folder: join(settings.dataFolder, "file-cache"), now: () => clock.now() }),
+      sharedFiles: sharedFilesOf(store, { folder: join(settings.dataFolder, "file-cache"), now: () => clock.now() }),
       ...{ libraryRecords, web: new WebClient(reach), webSearch, openTables: store.openPackTables },
       files: replaced.folder && filesOptions(settings, replaced.folder, secrets),
     }),
