@@ -1,7 +1,6 @@
 import { join } from "node:path"
 import manifest from "../../package.json" with { type: "json" }
 import { systemClock } from "../agent/clock.ts"
-import { InProcessBus } from "../bus/in-process.ts"
 import { observed } from "../bus/observed.ts"
 import { createEmbedder } from "../models/embedders/create.ts"
 import { LocalEmbedder } from "../models/embedders/local.ts"
@@ -24,9 +23,11 @@ import { RunMeter } from "../server/metrics/run-meter.ts"
 import { createServerMetrics } from "../server/metrics/server-metrics.ts"
 import { Devices } from "../server/socket/devices.ts"
 import { sharedFilesOf } from "../store/files/shared-files.ts"
+import { DevicesElsewhere } from "../server/socket/elsewhere/devices-elsewhere.ts"
 import { SqlLibrary } from "../store/library/library.ts"
 import { PassageIndexer } from "../store/library/passage-indexer.ts"
 import { indexNotes } from "../store/workspace/note-indexer.ts"
+import { busState, closeBus, openBus } from "./open-bus.ts"
 import { budgetOf } from "./ceilings.ts"
 import { filesOptions, secretsOfServer } from "./files-options.ts"
 import { oneModel } from "./one-model.ts"
@@ -54,6 +55,11 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
   const outside = await loadPacks(settings.packs, { folder: process.cwd(), clock, taken })
   await using opening = new AsyncDisposableStack()
   const store = replaced.store ?? opening.use(await openConfiguredStore(settings, { clock, log }))
+  // Where no other process can have the database open no device is anywhere but here.
+  if (!store.engine.exclusive) {
+    const messages = replaced.messages?.(store.nodeMail) ?? store.nodeMail
+    opening.use(new DevicesElsewhere({ devices, presence: store.devicePresence, messages, clock, log }))
+  }
   const reach = replaced.reach ?? new OutboundPolicy(settings.privateHosts)
   const secrets = secretsOfServer(settings)
   // How the operator's own addresses are reached: through the operator's proxies.
@@ -95,7 +101,9 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
   const models = replaced.models ?? (replaced.model ? oneModel(replaced.model) : personal)
   const meter = new RunMeter({ metrics, log, isTool: (name) => toolNames.has(name) })
   // An engine that is at work already is heard, and its models are observed, by whoever opened it.
-  const metered = replaced.pawl?.ports.bus ?? observed(replaced.bus ?? new InProcessBus(), meter.hear)
+  const heard =
+    replaced.pawl?.ports.bus ?? replaced.bus ?? opening.adopt(openBus(settings, store, { clock, log }), closeBus)
+  const metered = replaced.pawl ? heard : observed(heard, meter.hear)
   const bus = replaced.hear ? observed(metered, replaced.hear) : metered
   const { policy, limits } = settings
   const pawl =
@@ -120,6 +128,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
       clock,
       log,
       devices: lookAtDevices,
+      others: { revoked: () => ports.bus.spreadRevoked() },
       ...(most ? { most } : {}),
     }),
     (each) => {
@@ -127,6 +136,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
       each[Symbol.dispose]()
     },
   )
+  opening.defer(ports.bus.onRevoked(() => void revocation.lookNow()))
   const draining = new AbortController()
   const { host, publicUrl, allowedOrigins, trustedProxies, requestsPerMinute, threadPaths } = settings
   const app = createApp({
@@ -138,10 +148,10 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
     ...{ requestsPerMinute, threadPaths, version: manifest.version },
     ...(settings.jwt ? { jwt: await openJwt(settings.jwt, clock, outward.fetch) } : {}),
     broken: store.engine.broken,
-    ready() {
+    async ready() {
       store.engine.broken.throwIfAborted()
       if (draining.signal.aborted) throw failure("draining")
-      return store.readiness.check()
+      return { ...(await store.readiness.check()), bus: busState(bus, settings, store) }
     },
     ...(typeof replaced.ports === "function" ? replaced.ports(store) : replaced.ports),
   })

@@ -9,6 +9,7 @@ import { SqlConversations } from "./journal/conversations.ts"
 import { SqlDeliveries } from "./journal/deliveries.ts"
 import { SqlCredentials } from "./people/credentials.ts"
 import { SqlDeviceOwners } from "./people/device-owners.ts"
+import { SqlDevicePresence } from "./people/device-presence.ts"
 import type { Engine } from "./engine/engine.ts"
 import { Erasure } from "./erasure.ts"
 import { type ExportSource, exportOf } from "./export.ts"
@@ -18,6 +19,7 @@ import { SqlMessageKeys } from "./journal/message-keys.ts"
 import type { MasterKeys } from "./people/master-keys.ts"
 import { migrate } from "./migrations/migrate.ts"
 import { SqlNews } from "./people/news.ts"
+import { NodeMail } from "./journal/node-mail.ts"
 import { ThisNode } from "./journal/nodes.ts"
 import { SqlPeople } from "./people/people.ts"
 import { SqlProposals } from "./journal/proposals.ts"
@@ -56,6 +58,9 @@ export interface Store {
   readonly sessions: SqlSessions
   readonly credentials: SqlCredentials
   readonly deviceOwners: SqlDeviceOwners
+  /** For processes that share the database; one that is alone writes nothing to either. */
+  readonly devicePresence: SqlDevicePresence
+  readonly nodeMail: NodeMail
   readonly conversations: SqlConversations
   readonly proposals: SqlProposals
   readonly retention: StoreRetention
@@ -95,8 +100,10 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const journal = new SqlJournal(engine, node)
   const now = () => clock.now()
   const secrets = new Secrets(engine, options.masterKeys, now)
+  const devicePresence = new SqlDevicePresence(engine, node)
+  const nodeMail = new NodeMail(engine, node, { clock, log: options.log })
   node.beat(
-    () => journal.holding,
+    () => journal.holding || devicePresence.holds || nodeMail.isBrisk,
     () => {}, // a missed beat shows where it matters: at the next claim
   )
   const conversations = new SqlConversations(engine)
@@ -115,6 +122,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     sessions: new SqlSessions(engine),
     credentials: new SqlCredentials(engine),
     deviceOwners: new SqlDeviceOwners(engine, now),
+    devicePresence,
+    nodeMail,
     deliveries: new SqlDeliveries(engine, proposals),
     retention: openRetention(new Erasure(engine, now), { engine, journal, conversations, proposals, audit }),
     messageKeys: new SqlMessageKeys(engine, now),
@@ -130,6 +139,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     workspaceOf: (user) => workspaces.of(user),
     openPackTables: (of) => openPackTables(engine, now, of),
     async [Symbol.asyncDispose]() {
+      await nodeMail.close()
       await node.leave().catch(() => {}) // whoever cannot say goodbye is missed when its sign of life runs out
       await engine.close()
     },

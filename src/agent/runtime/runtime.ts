@@ -47,7 +47,7 @@ export class Runtime {
     const begin = (id: ConversationId, judged: Judged, marksItself: boolean) =>
       this.#beginLeftBehind(id, judged, marksItself)
     this.#takeUp = new TakeUp({ ...ports, isolation: this.#isolation, isWorking, begin })
-    this.#unsubscribe = ports.bus.onWake((id) => void this.#woken(id))
+    this.#unsubscribe = ports.bus.onWake((id, from) => void this.#woken(id, from))
   }
 
   /** Begins a conversation, with its first message in the same commit where there is one. */
@@ -261,9 +261,9 @@ export class Runtime {
   }
 
   /** Something has arrived. Whoever is at work on it looks at once; where nobody is, a node that can takes it up. */
-  async #woken(id: ConversationId): Promise<void> {
+  async #woken(id: ConversationId, from: "here" | "elsewhere"): Promise<void> {
     const job = this.#jobs.get(id)
-    this.#work(id, false)
+    if (job || from === "here") this.#work(id, false) // elsewhere whoever woke it has tried to take it up there
     if (!job) return
     try {
       const conversation = await this.ports.journal.readInbox(id)

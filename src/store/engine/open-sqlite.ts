@@ -16,6 +16,7 @@ import { FULL, toReadFailure } from "./store-failure.ts"
 
 export const sqliteWords: Words = {
   serialKey: "INTEGER PRIMARY KEY",
+  unlogged: "",
   clustered: "WITHOUT ROWID",
   fullText: sqliteFullText.statements,
   grams: sqliteFullText.gramStatements,

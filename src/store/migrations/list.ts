@@ -29,6 +29,8 @@ import { embeddingClaims } from "./028-embedding-claims.ts"
 import { noteClaims } from "./029-note-claims.ts"
 import { tablesOfPacks } from "./030-tables-of-packs.ts"
 import { news } from "./031-news.ts"
+import { connectedDevices } from "./032-connected-devices.ts"
+import { nodeMail } from "./033-node-mail.ts"
 import { keptFiles } from "./034-kept-files.ts"
 import { earmarks } from "./035-earmarks.ts"
 import type { Migration } from "./migration.ts"
@@ -66,6 +68,8 @@ export const migrations: readonly Migration[] = [
   noteClaims,
   tablesOfPacks,
   news,
+  connectedDevices,
+  nodeMail,
   keptFiles,
   earmarks,
 ]

@@ -39,6 +39,8 @@ const remembered = [
   "029_note_claims",
   "030_tables_of_packs",
   "031_news",
+  "032_connected_devices",
+  "033_node_mail",
   "034_kept_files",
   "035_earmarks",
 ]

@@ -16,7 +16,15 @@ export interface TablesOfPack {
 }
 
 /** A pack writes out what our own migrations leave to the engine. */
-const NO_WORDS: Words = { serialKey: "", clustered: "", fullText: [], grams: [], bytes: "", uncompressed: () => [] }
+const NO_WORDS: Words = {
+  serialKey: "",
+  clustered: "",
+  unlogged: "",
+  fullText: [],
+  grams: [],
+  bytes: "",
+  uncompressed: () => [],
+}
 
 /** Brings the tables of a pack up to date, writes down whose rows they hold, and only then hands them out. */
 export async function openPackTables(
