@@ -176,6 +176,7 @@ export const otherTables: Readonly<Record<string, string>> = {
   node: "processes, not people",
   node_mail: "what processes say to each other, taken within a second and gone with the process it is for",
   death: "how the death of a process was judged, by ids of conversations",
+  bucket: "hashes of who has asked too much, for a minute or two",
   migration: "says which schema this is",
   table_of_pack: "which tables packs have brought; their rows are exported and erased by what it says",
 }
