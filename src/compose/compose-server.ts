@@ -18,12 +18,13 @@ import { failure } from "../protocol/errors.ts"
 import { createApp } from "../server/app.ts"
 import { openJwt } from "../server/door/jwt.ts"
 import { Revocation } from "../server/door/revocation.ts"
+import { SharedLimits } from "../server/door/shared-limits.ts"
 import { observedModels } from "../server/metrics/observed-models.ts"
 import { RunMeter } from "../server/metrics/run-meter.ts"
 import { createServerMetrics } from "../server/metrics/server-metrics.ts"
 import { Devices } from "../server/socket/devices.ts"
+import { sharedFilesOf } from "../store/files/shared-files.ts"
 import { DevicesElsewhere } from "../server/socket/elsewhere/devices-elsewhere.ts"
-import { keptFilesOf } from "../store/files/kept-files.ts"
 import { SqlLibrary } from "../store/library/library.ts"
 import { PassageIndexer } from "../store/library/passage-indexer.ts"
 import { indexNotes } from "../store/workspace/note-indexer.ts"
@@ -84,7 +85,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
     await openPacks<HouseServices>([...housePacks, ...outside], {
       ...{ clock, log, devices, embedder, localEmbedder, workspaceOf },
       ...{ connections, results, attempts, hosts: reach, sqliteRoot, superuserConnections },
-      keptFiles: keptFilesOf(store, { folder: join(settings.dataFolder, "file-cache"), now: () => clock.now() }),
+      sharedFiles: sharedFilesOf(store, { folder: join(settings.dataFolder, "file-cache"), now: () => clock.now() }),
       ...{ libraryRecords, web: new WebClient(reach), webSearch, openTables: store.openPackTables },
       files: replaced.folder && filesOptions(settings, replaced.folder, secrets),
     }),
@@ -139,6 +140,8 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
   opening.defer(ports.bus.onRevoked(() => void revocation.lookNow()))
   const draining = new AbortController()
   const { host, publicUrl, allowedOrigins, trustedProxies, requestsPerMinute, threadPaths } = settings
+  const buckets = store.buckets.shared && requestsPerMinute > 0 ? store.buckets : undefined
+  const sharedLimits = buckets && opening.use(new SharedLimits({ requestsPerMinute, buckets, clock, log }))
   const app = createApp({
     ...store,
     ...{ runtime, clock, log, bus: ports.bus, agents: ports.agents, policy: ports.policy, cache: ports.cache },
@@ -146,6 +149,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
     providers: new OwnProviders({ models: personal, keys, reach }),
     address: { host, ...(publicUrl ? { publicUrl } : {}), allowedOrigins, trustedProxies },
     ...{ requestsPerMinute, threadPaths, version: manifest.version },
+    ...(sharedLimits ? { limits: sharedLimits.limits } : {}),
     ...(settings.jwt ? { jwt: await openJwt(settings.jwt, clock, outward.fetch) } : {}),
     broken: store.engine.broken,
     async ready() {
@@ -176,6 +180,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
       personal,
       metrics,
       packs,
+      sharedLimits,
     },
     /** Where the operator has proxies, through them. */
     fetch: outward.fetch,

@@ -80,6 +80,7 @@ export const personalTables: readonly PersonalTable[] = [
     names: "person id",
     exported: ["id", "path", "hash", "size", "created_at"],
   },
+  { table: "file_disk", column: "person", names: "person id", exported: ["id", "path"] },
   // As with results of queries: what is in a file can be asked for through its connection.
   { table: "kept_file_part", column: "person", names: "person id", exported: "the bytes of databases made of uploads" },
   // Before all that is in it, as whoever adds to it does.
@@ -175,6 +176,7 @@ export const otherTables: Readonly<Record<string, string>> = {
   node: "processes, not people",
   node_mail: "what processes say to each other, taken within a second and gone with the process it is for",
   death: "how the death of a process was judged, by ids of conversations",
+  bucket: "hashes of who has asked too much, for a minute or two",
   migration: "says which schema this is",
   table_of_pack: "which tables packs have brought; their rows are exported and erased by what it says",
 }

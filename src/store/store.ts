@@ -21,6 +21,7 @@ import { migrate } from "./migrations/migrate.ts"
 import { SqlNews } from "./people/news.ts"
 import { NodeMail } from "./journal/node-mail.ts"
 import { ThisNode } from "./journal/nodes.ts"
+import { SqlBuckets } from "./people/buckets.ts"
 import { SqlPeople } from "./people/people.ts"
 import { SqlProposals } from "./journal/proposals.ts"
 import { SqlProviderKeys } from "./people/provider-keys.ts"
@@ -56,6 +57,7 @@ export interface Store {
   readonly people: SqlPeople
   readonly news: SqlNews
   readonly sessions: SqlSessions
+  readonly buckets: SqlBuckets
   readonly credentials: SqlCredentials
   readonly deviceOwners: SqlDeviceOwners
   /** For processes that share the database; one that is alone writes nothing to either. */
@@ -120,6 +122,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     conversations,
     proposals,
     sessions: new SqlSessions(engine),
+    buckets: new SqlBuckets(engine),
     credentials: new SqlCredentials(engine),
     deviceOwners: new SqlDeviceOwners(engine, now),
     devicePresence,

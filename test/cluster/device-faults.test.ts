@@ -132,8 +132,10 @@ describe.each(shared)("a write to a device of another node, on $name,", (databas
     await nodes.pass(device.next("tool_call"))
     await nodes.strikeOff(one) // and from here on its clock stands still: it does nothing any more
     using _ = await nodes.connect(two)
+    const began = clocks[1]!.now()
     expect(await nodes.pass(writing, { some: [clocks[1]!] })).toMatchObject({ row: MILK })
     expect([machine.effects, machine.calls.length]).toEqual([1, 2])
+    expect(clocks[1]!.now() - began).toBeLessThan(10_000) // not when the device has been silent for too long
   })
 
   test("is in doubt when its node has died and the device does not come back, or has no ledger", async () => {

@@ -23,6 +23,8 @@ export interface Engine {
   readonly manyMachines: boolean
   /** Ends a SELECT that locks its rows and passes over those that others have locked; only where there are several writers. */
   readonly skipLocked?: string
+  /** The milliseconds of the database server's own clock, as SQL; only where it is a server, with a clock of its own. */
+  readonly serverTime?: string
   /** A key the database has counted up is given again when its row is gone. */
   readonly reusesKeys: boolean
   /** Rejects, with the reason, where there is no room for what is written next. Writes nothing that stays. */

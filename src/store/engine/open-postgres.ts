@@ -113,6 +113,7 @@ export function openPostgres({ url, durability, connections }: PostgresOptions):
     exclusive: false,
     manyMachines: true,
     skipLocked: "FOR NO KEY UPDATE SKIP LOCKED",
+    serverTime: "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
     reusesKeys: false,
     broken: new AbortController().signal,
     change: change as Engine["change"],

@@ -33,6 +33,7 @@ import { connectedDevices } from "./032-connected-devices.ts"
 import { nodeMail } from "./033-node-mail.ts"
 import { keptFiles } from "./034-kept-files.ts"
 import { earmarks } from "./035-earmarks.ts"
+import { buckets } from "./036-buckets.ts"
 import type { Migration } from "./migration.ts"
 
 /** The schema, step by step, in the order of the files: what is new is added at the end, and nothing is taken out. */
@@ -72,4 +73,5 @@ export const migrations: readonly Migration[] = [
   nodeMail,
   keptFiles,
   earmarks,
+  buckets,
 ]

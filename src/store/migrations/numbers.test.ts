@@ -43,6 +43,7 @@ const remembered = [
   "033_node_mail",
   "034_kept_files",
   "035_earmarks",
+  "036_buckets",
 ]
 
 /** Files that got another number after databases had remembered their names. */

@@ -58,7 +58,7 @@ export async function openNodes({ database, script = [], nats, turned, onTheWay,
     /** Time passes for both, or for some of them, in steps, until it has happened. */
     async pass<Result>(
       happens: Promise<Result>,
-      { some = clocks, step = 100 }: { some?: readonly TurnedClock[]; step?: number } = {},
+      { some = clocks, step = 25 }: { some?: readonly TurnedClock[]; step?: number } = {},
     ): Promise<Result> {
       let over = false
       const watched = happens.finally(() => (over = true))
