@@ -80,6 +80,7 @@ export const personalTables: readonly PersonalTable[] = [
     names: "person id",
     exported: ["id", "path", "hash", "size", "created_at"],
   },
+  { table: "file_disk", column: "person", names: "person id", exported: ["id", "path"] },
   // As with results of queries: what is in a file can be asked for through its connection.
   { table: "kept_file_part", column: "person", names: "person id", exported: "the bytes of databases made of uploads" },
   // Before all that is in it, as whoever adds to it does.
