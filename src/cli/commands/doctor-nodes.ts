@@ -2,7 +2,9 @@ import { WRONG_KEY } from "../../compose/start-server.ts"
 import type { Clock } from "../../agent/clock.ts"
 import type { ListedNode } from "../../store/journal/node-list.ts"
 import type { Store } from "../../store/store.ts"
-import type { Finding } from "./doctor.ts"
+
+/** What is so, or what is wrong and what to do about it. */
+export type Finding = readonly [mark: "ok" | "note" | "wrong", what: string]
 
 /** Clocks that differ by more are worth a word: what expires does so by the clock of the node that is asked. */
 const DIFFERENCE_MS = 2000

@@ -4,7 +4,7 @@ import { readFlags } from "../process/command.ts"
 import { type Config, readConfig } from "../settings/config.ts"
 import { openToOthers } from "../../compose/data-folder.ts"
 import { createLog } from "../process/log.ts"
-import { examineNodes } from "./doctor-nodes.ts"
+import { examineNodes, type Finding } from "./doctor-nodes.ts"
 import { type ComposedServer, composeServer } from "../../compose/compose-server.ts"
 
 export const help = `Usage: pawl doctor
@@ -13,9 +13,6 @@ Checks the set-up line by line: Node, settings, database, other nodes, models. E
 `
 
 const NODE = 24
-
-/** What is so, or what is wrong and what to do about it. */
-export type Finding = readonly [mark: "ok" | "note" | "wrong", what: string]
 
 export async function run(words: readonly string[]): Promise<number> {
   readFlags("doctor", words, {})
