@@ -131,7 +131,10 @@ export class ClusterBus implements Bus, AsyncDisposable {
       case "again":
         return voice.tellReply(from, word.id, here.openReply(word.id))
       case "rows":
-        return here.publish(word.id, { type: "events", user: word.user, events: word.events })
+        here.publish(word.id, { type: "events", user: word.user, events: word.events })
+        // Another process has taken it up: the one that had it may be this one, and not know it.
+        if (word.events.some(({ type }) => type === "restarted")) this.#doubt({ conversations: [word.id], people: [] })
+        return
       case "written":
         return here.publish(word.id, { type: "recorded", position: word.position, atWork: true })
       case "rest":

@@ -19,6 +19,10 @@ interface NatsPorts {
 }
 
 const PATIENCE_MS = 5000
+/** A process that has not said by then that it has a text may not have it. */
+const DELIVERY_MS = 1000
+/** NATS carries a megabyte at a time, unless it is told otherwise. */
+const MAX_DELIVERED = 1_000_000
 /** How often the connection is asked whether it still carries anything. */
 const PROBE_MS = 2000
 /** So much may be on its way without a word of the server: then it is too slow, and nothing more is sent until it has caught up. */
@@ -36,6 +40,7 @@ export class NatsWire implements Wire {
   readonly #connected: Promise<void>
   #connection: NatsConnection | undefined
   #ears: WireEars | undefined
+  #take: ((text: string) => void) | undefined
   #up = false
   #unheard = 0
 
@@ -52,6 +57,20 @@ export class NatsWire implements Wire {
 
   listen(ears: WireEars): void {
     this.#ears = ears
+  }
+
+  onDelivery(listener: (text: string) => void): void {
+    this.#take = listener
+  }
+
+  async deliver(to: string, text: string): Promise<boolean> {
+    if (!this.#up || !this.#connection || Buffer.byteLength(text) > MAX_DELIVERED) return false
+    try {
+      await this.#connection.request(`${this.#subject}.mail.${to}`, text, { timeout: DELIVERY_MS })
+      return true
+    } catch {
+      return false // nobody is there, or nothing was heard of it
+    }
   }
 
   send(to: Addressee, text: string): void {
@@ -109,6 +128,13 @@ export class NatsWire implements Wire {
     }
     connection.subscribe(`${this.#subject}.all`, { callback })
     connection.subscribe(`${this.#subject}.node.${this.self}`, { callback })
+    connection.subscribe(`${this.#subject}.mail.${this.self}`, {
+      callback: (error, message) => {
+        if (error || !this.#take) return
+        message.respond()
+        this.#take(message.string())
+      },
+    })
     void this.#watchStatus(connection)
     void this.#keepProbing(connection)
   }

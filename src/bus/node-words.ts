@@ -48,7 +48,7 @@ export const writeLetter = (from: string, words: readonly string[]): string =>
 
 /** Undefined where it is none. Words that a newer version says and this one does not know are left out. */
 export function readLetter(text: string): { readonly from: string; readonly words: NodeWord[] } | undefined {
-  const { data } = letter.safeParse(parsed(text))
+  const data = parsedLetter(text)
   if (!data) return undefined
   const words = data.words.flatMap((said) => {
     const known = word.safeParse(said)
@@ -56,6 +56,9 @@ export function readLetter(text: string): { readonly from: string; readonly word
   })
   return { from: data.from, words }
 }
+
+/** Whose it is, with words that nobody has looked at. */
+export const parsedLetter = (text: string): z.infer<typeof letter> | undefined => letter.safeParse(parsed(text)).data
 
 function parsed(text: string): unknown {
   try {

@@ -9,6 +9,9 @@ export interface Wire extends AsyncDisposable {
   send(to: Addressee, text: string): void
   /** Called with whatever was sent to this process or to everybody, and when the wire goes up, goes down or has lost something. */
   listen(ears: WireEars): void
+  /** Hands a text to one process, and says whether it has it. False where that could not be found out. */
+  deliver(to: string, text: string): Promise<boolean>
+  onDelivery(listener: (text: string) => void): void
 }
 
 /** One process by its name, or all but oneself. */

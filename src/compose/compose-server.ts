@@ -28,7 +28,7 @@ import { DevicesElsewhere } from "../server/socket/elsewhere/devices-elsewhere.t
 import { SqlLibrary } from "../store/library/library.ts"
 import { PassageIndexer } from "../store/library/passage-indexer.ts"
 import { indexNotes } from "../store/workspace/note-indexer.ts"
-import { busState, closeBus, openBus } from "./open-bus.ts"
+import { busState, openLinks } from "./open-bus.ts"
 import { budgetOf } from "./ceilings.ts"
 import { filesOptions, secretsOfServer } from "./files-options.ts"
 import { oneModel } from "./one-model.ts"
@@ -56,9 +56,10 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
   const outside = await loadPacks(settings.packs, { folder: process.cwd(), clock, taken })
   await using opening = new AsyncDisposableStack()
   const store = replaced.store ?? opening.use(await openConfiguredStore(settings, { clock, log }))
+  const links = opening.use(openLinks(settings, store, { clock, log }))
   // Where no other process can have the database open no device is anywhere but here.
   if (!store.engine.exclusive) {
-    const messages = replaced.messages?.(store.nodeMail) ?? store.nodeMail
+    const messages = replaced.messages?.(links.messages) ?? links.messages
     opening.use(new DevicesElsewhere({ devices, presence: store.devicePresence, messages, clock, log }))
   }
   const reach = replaced.reach ?? new OutboundPolicy(settings.privateHosts)
@@ -102,8 +103,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
   const models = replaced.models ?? (replaced.model ? oneModel(replaced.model) : personal)
   const meter = new RunMeter({ metrics, log, isTool: (name) => toolNames.has(name) })
   // An engine that is at work already is heard, and its models are observed, by whoever opened it.
-  const heard =
-    replaced.pawl?.ports.bus ?? replaced.bus ?? opening.adopt(openBus(settings, store, { clock, log }), closeBus)
+  const heard = replaced.pawl?.ports.bus ?? replaced.bus ?? links.bus
   const metered = replaced.pawl ? heard : observed(heard, meter.hear)
   const bus = replaced.hear ? observed(metered, replaced.hear) : metered
   const { policy, limits } = settings

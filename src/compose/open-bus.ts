@@ -1,9 +1,11 @@
 import { readFileSync } from "node:fs"
 import type { Clock } from "../agent/clock.ts"
+import type { NodeMessages } from "../agent/node-messages.ts"
 import type { Bus, Log } from "../agent/ports.ts"
 import { ClusterBus } from "../bus/cluster.ts"
 import { InProcessBus } from "../bus/in-process.ts"
 import { NatsWire } from "../bus/nats.ts"
+import { WireMessages } from "../bus/wire-messages.ts"
 import type { Store } from "../store/store.ts"
 import { SettingsError } from "./settings-error.ts"
 import type { ServerSettings } from "./settings.ts"
@@ -11,18 +13,29 @@ import type { ServerSettings } from "./settings.ts"
 /** How a server hears others of its cluster: `none` where there is nothing to hear them by. */
 export type BusState = "ok" | "down" | "none"
 
-/** The bus of a server: with NATS among others that share its PostgreSQL, alone otherwise. */
-export function openBus({ nats }: Pick<ServerSettings, "nats">, store: Store, ports: { clock: Clock; log: Log }): Bus {
+/** How a server hears of what happens, and speaks to the others. */
+export interface NodeLinks extends AsyncDisposable {
+  readonly bus: Bus
+  readonly messages: NodeMessages
+}
+
+/** With NATS among the others that share its PostgreSQL; without, alone but for the mail in the database. */
+export function openLinks(
+  { nats }: Pick<ServerSettings, "nats">,
+  store: Store,
+  ports: { readonly clock: Clock; readonly log: Log },
+): NodeLinks {
+  const mail = store.nodeMail
   // A SQLite file belongs to one process: there are no others.
-  if (!nats || store.engine.exclusive) return new InProcessBus()
+  if (!nats || store.engine.exclusive)
+    return { bus: new InProcessBus(), messages: mail, [Symbol.asyncDispose]: async () => {} }
   const { url, cluster, carriesWords } = nats
   const credentials = nats.credentialsFile === undefined ? undefined : readCredentials(nats.credentialsFile)
   const wire = new NatsWire({ url, cluster, credentials }, { self: store.node.id, ...ports })
-  return new ClusterBus(wire, { clock: ports.clock, carriesWords })
-}
-
-export async function closeBus(bus: Bus): Promise<void> {
-  if (bus instanceof ClusterBus) await bus[Symbol.asyncDispose]()
+  const bus = new ClusterBus(wire, { clock: ports.clock, carriesWords })
+  // What is asked of devices are words of people, too.
+  const messages = carriesWords ? new WireMessages(wire, { mail, log: ports.log }) : mail
+  return { bus, messages, [Symbol.asyncDispose]: () => bus[Symbol.asyncDispose]() }
 }
 
 export function busState(bus: Bus, { nats }: Pick<ServerSettings, "nats">, store: Store): BusState {

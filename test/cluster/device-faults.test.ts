@@ -3,7 +3,8 @@ import type { DeviceCall, DevicePlace } from "../../src/agent/devices.ts"
 import { type CallId, type ConversationId, newId } from "../../src/protocol/ids.ts"
 import type { NodeMessage } from "../../src/protocol/ports/node-message.ts"
 import { calls, says } from "../../src/testing.ts"
-import { openNodes, type OnTheWay, shared } from "../support/cluster/nodes.ts"
+import { openNodes, type OnTheWay } from "../support/cluster/nodes.ts"
+import { shared } from "../support/cluster/links.ts"
 
 const MILK = { title: "Buy milk" }
 const WRITE = { effect: "write", signal: new AbortController().signal } as const
@@ -131,8 +132,10 @@ describe.each(shared)("a write to a device of another node, on $name,", (databas
     await nodes.pass(device.next("tool_call"))
     await nodes.strikeOff(one) // and from here on its clock stands still: it does nothing any more
     using _ = await nodes.connect(two)
+    const began = clocks[1]!.now()
     expect(await nodes.pass(writing, { some: [clocks[1]!] })).toMatchObject({ row: MILK })
     expect([machine.effects, machine.calls.length]).toEqual([1, 2])
+    expect(clocks[1]!.now() - began).toBeLessThan(10_000) // not when the device has been silent for too long
   })
 
   test("is in doubt when its node has died and the device does not come back, or has no ledger", async () => {

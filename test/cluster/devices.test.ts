@@ -1,17 +1,19 @@
 import { describe, expect, test } from "vitest"
 import { calls, says, scripted } from "../../src/testing.ts"
 import { databases } from "../support/databases.ts"
-import { openNodes, shared } from "../support/cluster/nodes.ts"
+import { openNodes } from "../support/cluster/nodes.ts"
+import { linked, linkedBy } from "../support/cluster/links.ts"
 import { connect, Machine } from "../support/server/device.ts"
 import { openServer, Peer } from "../support/server/socket.ts"
 
 const MILK = { title: "Buy milk" }
 const HELLO = { type: "hello", deviceId: "laptop", ledger: true, offers: ["workspace"] } as const
 
-describe.each(shared)("a device that is connected to another node, on $name", (database) => {
+describe.each(linked)("a device that is connected to another node, on $name and $link", (database) => {
+  const natsOf = linkedBy(database.link)
   test("is written to and read by a run", async () => {
     await using nodes = await openNodes({
-      database,
+      ...{ database, nats: natsOf() },
       script: [calls("create_task", MILK), calls("list_tasks"), says("There it is.")],
     })
     const { ada, machine } = nodes
@@ -28,7 +30,11 @@ describe.each(shared)("a device that is connected to another node, on $name", (d
   })
 
   test("is in the list, is the newest that a conversation is bound to, and gets what is approved once", async () => {
-    await using nodes = await openNodes({ database, script: [calls("create_task", MILK), says("Done.")] })
+    await using nodes = await openNodes({
+      database,
+      nats: natsOf(),
+      script: [calls("create_task", MILK), says("Done.")],
+    })
     const { ada, machine } = nodes
     using _ = await nodes.connect(nodes.one)
     expect((await ada.get("/api/devices")).body.items).toMatchObject([
@@ -43,7 +49,7 @@ describe.each(shared)("a device that is connected to another node, on $name", (d
   })
 
   test("is not there for anybody any more when it has left", async () => {
-    await using nodes = await openNodes({ database, script: [calls("create_task", MILK), says("No.")] })
+    await using nodes = await openNodes({ database, nats: natsOf(), script: [calls("create_task", MILK), says("No.")] })
     const { ada, two } = nodes
     const device = await nodes.connect(nodes.one)
     const id = await ada.begin({ deviceId: "laptop" })
@@ -58,7 +64,11 @@ describe.each(shared)("a device that is connected to another node, on $name", (d
 
   test("of several sockets of one device the newest is it, at whichever node, and when it goes the one before", async () => {
     const look = calls("list_tasks")
-    await using nodes = await openNodes({ database, script: [look, says("1."), look, says("2."), look, says("3.")] })
+    await using nodes = await openNodes({
+      database,
+      nats: natsOf(),
+      script: [look, says("1."), look, says("2."), look, says("3.")],
+    })
     const { ada } = nodes
     const asked = (peer: Peer) => peer.types().filter((type) => type === "tool_call").length
     using here = await nodes.connect(nodes.two)
@@ -77,7 +87,7 @@ describe.each(shared)("a device that is connected to another node, on $name", (d
   })
 
   test("that is asked and does not answer is let be by who stops the run", async () => {
-    await using nodes = await openNodes({ database, script: [calls("list_tasks")] })
+    await using nodes = await openNodes({ database, nats: natsOf(), script: [calls("list_tasks")] })
     const { ada, one } = nodes
     using device = await nodes.connect(one, { deals: () => undefined })
     const id = await ada.begin({ deviceId: "laptop" })
@@ -91,7 +101,7 @@ describe.each(shared)("a device that is connected to another node, on $name", (d
 
   test("its refusals and its nonsense are told in the same words as at its own node", async () => {
     await using nodes = await openNodes({
-      database,
+      ...{ database, nats: natsOf() },
       script: [calls("list_tasks"), calls("list_tasks"), says("No."), calls("create_task", MILK)],
     })
     const { ada, one } = nodes
@@ -106,7 +116,7 @@ describe.each(shared)("a device that is connected to another node, on $name", (d
   })
 
   test("without a name it is the device of the conversation that it speaks in, also where that is gone on with elsewhere", async () => {
-    await using nodes = await openNodes({ database, script: [calls("list_tasks"), says("Two.")] })
+    await using nodes = await openNodes({ database, nats: natsOf(), script: [calls("list_tasks"), says("Two.")] })
     const { ada, one, two, machine } = nodes
     using speaker = await connect(machine, { url: one.url, token: nodes.token })
     speaker.send({ type: "chat_request", message: "Hello", context: {} })
@@ -125,7 +135,7 @@ describe.each(shared)("a device that is connected to another node, on $name", (d
   })
 
   test("hears that another credential wants to be it, and is asked nothing more when the person has allowed that", async () => {
-    await using nodes = await openNodes({ database, script: [calls("list_tasks"), says("None.")] })
+    await using nodes = await openNodes({ database, nats: natsOf(), script: [calls("list_tasks"), says("None.")] })
     const { ada, one, two, machine } = nodes
     using laptop = await nodes.connect(one)
     const other = await two.tokenFor("ada", "read", "chat")

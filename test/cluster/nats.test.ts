@@ -1,18 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { connect } from "@nats-io/transport-node"
 import { hangs, says, scripted } from "../../src/testing.ts"
-import { databases } from "../support/databases.ts"
+import { natsSettings, shared } from "../support/cluster/links.ts"
 import { PacedModel } from "../support/loop/paced-model.ts"
 import { hasNats, NatsServer } from "../support/processes/nats-server.ts"
 import { Face, type FaceOptions, Visitor } from "../support/server/face.ts"
 import { isOver, readFrames, type SeenFrame } from "../support/server/stream.ts"
 
-const shared = databases.filter(({ name }) => name === "postgres")
 const textOf = (seen: readonly SeenFrame[]) =>
   seen.map(({ type, data }) => (type === "text_delta" ? (data.text as string) : "")).join("")
-const settings = (nats: NatsServer, more: Partial<NonNullable<FaceOptions["nats"]>> = {}) => ({
-  nats: { url: nats.url, credentialsFile: undefined, cluster: "test", carriesWords: true, ...more },
-})
 const busOf = async (face: Face) => (await (await face.as("ada")).get("/readyz")).body.bus as string
 
 describe.skipIf(!hasNats).each(shared)("two servers on one $name that hear each other by NATS", ({ create }) => {
@@ -22,7 +18,7 @@ describe.skipIf(!hasNats).each(shared)("two servers on one $name that hear each 
   })
   afterAll(() => nats[Symbol.asyncDispose]())
 
-  const open = async (using: FaceOptions["nats"] = settings(nats).nats) => {
+  const open = async (using: FaceOptions["nats"] = natsSettings(nats)) => {
     const { url } = await create()
     const model = new PacedModel()
     const one = await Face.open({ url, model, nats: using })
@@ -78,7 +74,7 @@ describe.skipIf(!hasNats).each(shared)("two servers on one $name that hear each 
   })
 
   test("without words nothing that was said is carried, and the reply is seen when it is written", async () => {
-    await using nodes = await open({ ...settings(nats).nats, carriesWords: false })
+    await using nodes = await open(natsSettings(nats, { carriesWords: false }))
     await heard(nodes)
     const carried: string[] = []
     const ear = await connect({ servers: nats.url })
@@ -126,8 +122,8 @@ describe.skipIf(!hasNats).each(shared)("NATS that comes and goes, on $name", ({ 
     await using nats = await NatsServer.prepare()
     const { url } = await create()
     const model = new PacedModel()
-    await using one = await Face.open({ url, model, ...settings(nats) })
-    await using two = await Face.open({ url, model: scripted(hangs("")), ...settings(nats) })
+    await using one = await Face.open({ url, model, nats: natsSettings(nats) })
+    await using two = await Face.open({ url, model: scripted(hangs("")), nats: natsSettings(nats) })
     expect(await busOf(one)).toBe("down")
     await nats.start()
     for (const face of [one, two]) await expect.poll(() => busOf(face)).toBe("ok")
@@ -155,7 +151,7 @@ describe.skipIf(!hasNats).each(shared)("NATS that comes and goes, on $name", ({ 
   test("one that falls silent is taken for gone, and counts again when it speaks", async () => {
     await using nats = await NatsServer.start()
     const { url } = await create()
-    await using one = await Face.open({ url, model: scripted(says("")), ...settings(nats) })
+    await using one = await Face.open({ url, model: scripted(says("")), nats: natsSettings(nats) })
     await expect.poll(() => busOf(one)).toBe("ok")
     nats.signal("SIGSTOP")
     await expect.poll(() => busOf(one)).toBe("down")

@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import { answer } from "../../src/agent/definition/tool.ts"
 import type { Script } from "../../src/models/scripted/script.ts"
 import { calls, says, scripted } from "../../src/testing.ts"
-import { databases } from "../support/databases.ts"
+import { linked, linkedBy } from "../support/cluster/links.ts"
 import { Held, read, write } from "../support/loop/tools.ts"
-import { hasNats, NatsServer } from "../support/processes/nats-server.ts"
 import { Face, type Reply } from "../support/server/face.ts"
 import { isOver, readFrames, type SeenFrame } from "../support/server/stream.ts"
 
@@ -14,30 +13,19 @@ interface Scripts {
   readonly elsewhere?: readonly Script[]
 }
 
-/** What is written here must be read there without a word between the two, where only the database is common to them; and with. */
-const shared = databases
-  .filter(({ name }) => name === "postgres")
-  .flatMap((database) => [
-    { ...database, by: "and nothing else" },
-    ...(hasNats ? [{ ...database, by: "and one NATS" }] : []),
-  ])
+describe.each(linked)("two servers on one $name and $link", ({ create, link }) => {
+  const natsOf = linkedBy(link)
 
-describe.each(shared)("two servers on one $name $by", ({ create, by }) => {
-  let server: NatsServer | undefined
-  beforeAll(async () => {
-    if (by === "and one NATS") server = await NatsServer.start()
-  })
-  afterAll(() => server?.[Symbol.asyncDispose]())
   /** A run that is at work on `one`, in the middle of a tool; and somebody at `two`. */
   const open = async ({ then = [], elsewhere = [says("Two.")] }: Scripts = {}) => {
     const { url } = await create()
     const held = new Held()
     const tools = [read("wait", held.run), write("save", () => answer("Saved."))]
     const model = scripted(calls("wait"), says("Found."), ...then.map((text) => says(text)))
-    const nats = server && { url: server.url, credentialsFile: undefined, cluster: "test", carriesWords: true }
+    const nats = natsOf()
     const one = await Face.open({ url, model, tools, nats })
     const two = await Face.open({ url, model: scripted(...elsewhere), tools, nats })
-    const heard = ({ pawl }: Face) => !server || pawl.ports.bus.hearsOthers()
+    const heard = ({ pawl }: Face) => !nats || pawl.ports.bus.hearsOthers()
     await expect.poll(() => heard(one) && heard(two)).toBe(true)
     const [here, there] = [await one.as("ada"), await two.as("ada")]
     const id = await here.begin({ agent: "test" })

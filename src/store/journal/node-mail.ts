@@ -71,7 +71,7 @@ export class NodeMail implements NodeMessages {
   }
 
   subscribe(listener: Listener): () => void {
-    if (this.#listeners.size === 0) this.#wait()
+    if (this.#listeners.size === 0 && !this.#looking) this.#wait()
     this.#listeners.add(listener)
     return () => {
       this.#listeners.delete(listener)
@@ -129,11 +129,14 @@ export class NodeMail implements NodeMessages {
     return rows.length
   }
 
+  /** What cannot be read is of a node of another version; it, and whoever fails over a message, keeps nobody from the next. */
   #tell(sender: string, body: string): void {
-    const { data, error } = NodeMessage.safeParse(JSON.parse(body))
-    // Of a node of another version: it may say things that are not known here.
-    if (!data) return this.#options.log?.warn("mail_not_understood", { sender, error })
-    for (const listener of this.#listeners) listener(data, sender)
+    try {
+      const message = NodeMessage.parse(JSON.parse(body))
+      for (const listener of this.#listeners) listener(message, sender)
+    } catch (error) {
+      this.#options.log?.warn("mail_not_understood", { sender, error })
+    }
   }
 }
 

@@ -33,6 +33,8 @@ export class SqlDevicePresence implements DevicePresence {
   readonly #here = new Map<number, Noted>()
   /** Rows of ours that nothing here stood for at the last repair: one that is just being written looks the same. */
   #surplus: ReadonlySet<number> = new Set()
+  /** A change has failed, or nobody knows whether it was done: a row may be left that nothing stands for. */
+  #isUnsure = false
 
   constructor(engine: Engine, node: OwnNode) {
     this.#engine = engine
@@ -103,7 +105,7 @@ export class SqlDevicePresence implements DevicePresence {
   }
 
   async repair(): Promise<void> {
-    if (this.#here.size === 0 && this.#surplus.size === 0) return
+    if (this.#here.size === 0 && !this.#isUnsure) return
     await this.#node.alive()
     const rows = await this.#engine.query<{ number: number }>("SELECT number FROM connected_device WHERE node = ?", [
       this.#node.id,
@@ -115,6 +117,7 @@ export class SqlDevicePresence implements DevicePresence {
     const surplus = [...noted].filter((number) => !this.#here.has(number))
     await this.#remove(surplus.filter((number) => this.#surplus.has(number)))
     this.#surplus = new Set(surplus)
+    this.#isUnsure = surplus.length > 0
   }
 
   /** What was erased meanwhile, or spoken in by somebody else, stays away. */
@@ -145,6 +148,7 @@ export class SqlDevicePresence implements DevicePresence {
     try {
       return await write()
     } catch {
+      this.#isUnsure = true
       await this.#node.sign()
       return write()
     }
@@ -154,7 +158,12 @@ export class SqlDevicePresence implements DevicePresence {
     if (numbers.length === 0) return
     const sql = `DELETE FROM connected_device WHERE node = ? AND number IN (${numbers.map(() => "?").join(", ")})`
     const statement = { sql, values: [this.#node.id, ...numbers] }
-    await this.#engine.change({ type: "statements", statements: [statement] })
+    try {
+      await this.#engine.change({ type: "statements", statements: [statement] })
+    } catch (error) {
+      this.#isUnsure = true
+      throw error
+    }
   }
 }
 

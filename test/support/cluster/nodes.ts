@@ -1,13 +1,12 @@
+import { expect } from "vitest"
+import type { NatsServerSettings } from "../../../src/compose/settings.ts"
 import type { NodeMessages } from "../../../src/agent/node-messages.ts"
 import type { NodeMessage } from "../../../src/protocol/ports/node-message.ts"
 import { scripted, type ScriptedReply } from "../../../src/testing.ts"
-import { databases, type TestDatabase } from "../databases.ts"
+import type { TestDatabase } from "../databases.ts"
 import { TurnedClock } from "../loop/world.ts"
 import { connect, type Connecting, Machine } from "../server/device.ts"
 import { openServer } from "../server/socket.ts"
-
-/** Only there do several processes share a database. */
-export const shared = databases.filter(({ name }) => name === "postgres")
 
 /** What becomes of a message on its way: it is handed over as often as `send` is called. */
 export type OnTheWay = (message: NodeMessage, send: () => Promise<boolean>) => Promise<boolean>
@@ -25,6 +24,8 @@ export interface NodesOptions {
   readonly database: TestDatabase
   /** What the model of the second says; that of the first says nothing. */
   readonly script?: readonly ScriptedReply[]
+  /** What they hear each other by, besides the database. */
+  readonly nats?: NatsServerSettings | undefined
   /** Both stand still until they are turned. */
   readonly turned?: boolean
   /** What happens to what the second says to the first, and to what that one answers. */
@@ -33,19 +34,21 @@ export interface NodesOptions {
 }
 
 /** Two servers on one database: a device of Ada's connects to `one`, and what she asks she asks at `two`. */
-export async function openNodes({ database, script = [], turned, onTheWay, onTheWayBack }: NodesOptions) {
+export async function openNodes({ database, script = [], nats, turned, onTheWay, onTheWayBack }: NodesOptions) {
   const clocks = turned ? [new TurnedClock(), new TurnedClock()] : []
   const [first, second] = clocks
   const one = await openServer({
-    ...{ database, model: scripted() },
+    ...{ database, model: scripted(), nats },
     ...(first ? { clock: first } : {}),
     ...(onTheWayBack ? { messages: disturbed(onTheWayBack) } : {}),
   })
   const two = await openServer({
-    ...{ database, model: scripted(...script), url: one.place },
+    ...{ database, model: scripted(...script), url: one.place, nats },
     ...(second ? { clock: second } : {}),
     ...(onTheWay ? { messages: disturbed(onTheWay) } : {}),
   })
+  const hears = ({ face }: typeof one) => !nats || face.pawl.ports.bus.hearsOthers()
+  if (!turned) await expect.poll(() => hears(one) && hears(two)).toBe(true)
   const [token, ada, machine] = [await one.tokenFor("ada"), await two.visitor("ada"), new Machine()]
   const { engine } = two.face.store
   return {
@@ -55,7 +58,7 @@ export async function openNodes({ database, script = [], turned, onTheWay, onThe
     /** Time passes for both, or for some of them, in steps, until it has happened. */
     async pass<Result>(
       happens: Promise<Result>,
-      { some = clocks, step = 100 }: { some?: readonly TurnedClock[]; step?: number } = {},
+      { some = clocks, step = 25 }: { some?: readonly TurnedClock[]; step?: number } = {},
     ): Promise<Result> {
       let over = false
       const watched = happens.finally(() => (over = true))

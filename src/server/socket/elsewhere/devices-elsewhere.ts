@@ -13,14 +13,14 @@ import { AskedHere } from "./asked-here.ts"
 import { NodeAsks } from "./node-asks.ts"
 import { NumberedLines } from "./numbered-lines.ts"
 import { RemoteLine } from "./remote-line.ts"
-import { TICKET_MS } from "./tickets.ts"
+import { TICKET_LIFE_MS } from "./tickets.ts"
 
 /** How often the record is compared with what is connected here. */
 const REPAIR_MS = 2500
 /** How often it is looked whether a device that is waited for has come to another node. */
 const ARRIVAL_MS = 300
 /** Two clocks do not run alike to the last millisecond. */
-const SURELY_EXPIRED_MS = TICKET_MS + 1000
+const SURELY_EXPIRED_MS = TICKET_LIFE_MS + 1000
 
 export interface ElsewhereDevicePorts {
   readonly devices: Devices
@@ -127,6 +127,7 @@ export class DevicesElsewhere implements LinesElsewhere, AsyncDisposable {
   async untilBarred(): Promise<boolean> {
     if (!(await this.#ports.presence.hasOthers())) return false
     await sleep(this.#ports.clock, SURELY_EXPIRED_MS, this.#closing.signal)
+    if (this.#closing.signal.aborted) throw failure("outcome_unknown", { problem: "The server is going down." })
     return true
   }
 

@@ -51,8 +51,8 @@ export class RemoteLine implements DeviceLine {
   async write(call: ToolCall, { ms, signal }: Asking): Promise<CallEnd> {
     const ticket = await this.#ticketFor(call.id, signal)
     const asked = this.#ports.asks.open(this.#node, { type: "device_write", ticket, call, ms })
-    // Its node asks the device itself when it has been silent for so long. Ours is the question if that answer is lost.
-    const late = this.#ports.clock.alarm(ms + STATUS_MS + WAY_MS, () => void this.#find(asked, call.id, { ms }))
+    // By then its node is asking the device itself. Ours is the question if that answer, or the first one, is lost.
+    const late = this.#ports.clock.alarm(ms + WAY_MS, () => void this.#find(asked, call.id, { ms }))
     return this.#toEnd(await asked.heard.finally(late))
   }
 

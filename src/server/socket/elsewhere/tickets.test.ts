@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { TurnedClock } from "../../../../test/support/loop/world.ts"
-import { Tickets, TICKET_MS } from "./tickets.ts"
+import { Tickets, TICKET_LIFE_MS } from "./tickets.ts"
 
 const what = { node: "node_b", line: 7, callId: "call_1" }
 const open = () => {
@@ -24,10 +24,10 @@ test("it lets nothing else through, nobody else, and nothing without one", () =>
 
 test("it counts for five seconds, and one that has expired never counts again", async () => {
   const { clock, tickets, ticket } = open()
-  await clock.turn(TICKET_MS - 1)
+  await clock.turn(TICKET_LIFE_MS - 1)
   const second = tickets.give(what)
   expect(tickets.use(ticket, what)).toEqual({ line: 7 })
-  await clock.turn(TICKET_MS)
+  await clock.turn(TICKET_LIFE_MS)
   expect([tickets.use(second, what), tickets.use(second, what)]).toEqual(["expired", "expired"])
 })
 

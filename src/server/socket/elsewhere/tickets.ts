@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto"
 import { type Clock, monotonicOf } from "../../../agent/clock.ts"
 
 /** For so long a ticket lets a call through, by the clock of the node that has given it. */
-export const TICKET_MS = 5000
+export const TICKET_LIFE_MS = 5000
 /** A used ticket is remembered for longer than its call can take: a copy of the call that comes late finds it used. */
 const KEPT_MS = 5 * 60_000
 const MOST = 10_000
@@ -62,7 +62,9 @@ export class Tickets {
   /** The monotonic clock stands still while the machine sleeps; the time of day jumps then, and what it jumps over may be anything. */
   #isFresh({ monotonic, day }: Given): boolean {
     const byDay = this.#clock.now() - day
-    return monotonicOf(this.#clock) - monotonic < TICKET_MS && byDay > -TICKET_MS && byDay < 2 * TICKET_MS
+    return (
+      monotonicOf(this.#clock) - monotonic < TICKET_LIFE_MS && byDay > -TICKET_LIFE_MS && byDay < 2 * TICKET_LIFE_MS
+    )
   }
 
   #forgetOld(): void {
