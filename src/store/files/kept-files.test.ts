@@ -79,6 +79,19 @@ describe.each(databases)("files kept on $name", { timeout: 60_000 }, ({ create }
     expect(ends.toSorted()).toEqual([false, true])
   })
 
+  test("bytes that are dropped are gone, but not those of a file: only the answer may have been lost that it was made", async () => {
+    const { user, id, path } = await connected()
+    const kept = open()
+    const [one, two] = [
+      await kept.put(user, written(Buffer.from("a"))),
+      await kept.put(user, written(Buffer.from("b"))),
+    ]
+    await kept.add(user, path, one, id)
+    await kept.drop(one)
+    await kept.drop(two)
+    expect([await kept.find(user, path), await partsOf(one), await partsOf(two)]).toEqual([one, 1, 0])
+  })
+
   test("new bytes take the place of the ones they were made of, or of none", async () => {
     const { user, id, path } = await connected()
     const kept = open()
