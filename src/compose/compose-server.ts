@@ -152,6 +152,11 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
     ...(sharedLimits ? { limits: sharedLimits.limits } : {}),
     ...(settings.jwt ? { jwt: await openJwt(settings.jwt, clock, outward.fetch) } : {}),
     broken: store.engine.broken,
+    nodeWork: () => ({
+      leases: store.journal.held,
+      takeovers: runtime.takeovers,
+      lookAgeMs: pawl.elsewhere?.ageMs,
+    }),
     async ready() {
       store.engine.broken.throwIfAborted()
       if (draining.signal.aborted) throw failure("draining")

@@ -20,6 +20,7 @@ import type { MasterKeys } from "./people/master-keys.ts"
 import { migrate } from "./migrations/migrate.ts"
 import { SqlNews } from "./people/news.ts"
 import { NodeMail } from "./journal/node-mail.ts"
+import { NodeList } from "./journal/node-list.ts"
 import { ThisNode } from "./journal/nodes.ts"
 import { SqlBuckets } from "./people/buckets.ts"
 import { SqlPeople } from "./people/people.ts"
@@ -52,6 +53,7 @@ export interface StoreOptions {
 export interface Store {
   readonly engine: Engine
   readonly node: ThisNode
+  readonly nodes: NodeList
   readonly readiness: Readiness
   readonly journal: SqlJournal
   readonly people: SqlPeople
@@ -105,7 +107,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const devicePresence = new SqlDevicePresence(engine, node)
   const nodeMail = new NodeMail(engine, node, { clock, log: options.log })
   node.beat(
-    () => journal.holding || devicePresence.holds || nodeMail.isBrisk,
+    () => journal.held > 0 || devicePresence.holds || nodeMail.isBrisk,
     () => {}, // a missed beat shows where it matters: at the next claim
   )
   const conversations = new SqlConversations(engine)
@@ -115,6 +117,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   return {
     engine,
     node,
+    nodes: new NodeList(engine),
     readiness: new Readiness(engine, node, clock),
     journal,
     people: new SqlPeople(engine),

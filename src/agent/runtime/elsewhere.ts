@@ -1,5 +1,5 @@
 import type { ConversationId, UserId } from "../../protocol/ids.ts"
-import type { Clock } from "../clock.ts"
+import { type Clock, monotonicOf } from "../clock.ts"
 import type { Journal, Recorded } from "../journal.ts"
 import type { Bus, Live, Log, NewsKind, Watched } from "../ports.ts"
 import type { Runtime } from "./runtime.ts"
@@ -54,10 +54,12 @@ export class Elsewhere implements AsyncDisposable {
   #rounds = 0
   /** Of what something may have gone unheard since the last look. */
   #doubtful: Watched | "all" | undefined
+  #lookedAt: number
 
   constructor(ports: ElsewherePorts) {
     const { workspaces, bus } = ports
     this.#ports = ports
+    this.#lookedAt = monotonicOf(ports.clock)
     const stops = [
       workspaces.onChange((user) => {
         this.#changed.workspace.add(user)
@@ -67,6 +69,11 @@ export class Elsewhere implements AsyncDisposable {
     ]
     this.#unsubscribe = () => stops.forEach((stop) => stop())
     this.#wait()
+  }
+
+  /** How long ago the last look at everything was that succeeded. */
+  get ageMs(): number {
+    return monotonicOf(this.#ports.clock) - this.#lookedAt
   }
 
   /** To be told what is published here. */
@@ -116,6 +123,7 @@ export class Elsewhere implements AsyncDisposable {
     const failed = (await Promise.allSettled(parts)).find((part) => part.status === "rejected")
     if (failed && !this.#failed) this.#ports.log.warn("look_failed", { error: failed.reason as unknown })
     this.#failed = failed !== undefined
+    if (isDue && !failed) this.#lookedAt = monotonicOf(this.#ports.clock)
   }
 
   async #lookAtConversations(left: Set<ConversationId>): Promise<void> {

@@ -35,6 +35,7 @@ export class Runtime {
   readonly #lanes = new Semaphore(TAKEN_UP_AT_ONCE)
   readonly #isolation: Isolation
   readonly #takeUp: TakeUp
+  #takeovers = 0
   readonly #unsubscribe: () => void
   readonly #closed = new AbortController()
   /** Aborts when this process goes down: it takes no input any more. */
@@ -134,6 +135,11 @@ export class Runtime {
     return this.#takeUp.look(limit)
   }
 
+  /** How many conversations that other nodes had left this one has gone on with. */
+  get takeovers(): number {
+    return this.#takeovers
+  }
+
   /** Stops taking input and lets go of what is at work, for the next process to continue. */
   async close(): Promise<void> {
     this.#unsubscribe()
@@ -229,7 +235,7 @@ export class Runtime {
         job.again = false
         job.rested = false
         job.claiming = !mine
-        if (!mine && !(await this.#lanes.run(() => this.#locks.run(id, () => reclaim(this.ports, job))))) {
+        if (!mine && !(await this.#lanes.run(() => this.#locks.run(id, () => this.#reclaim(job))))) {
           if (job.again) continue // something came while we looked
           break
         }
@@ -258,6 +264,13 @@ export class Runtime {
     letNext?.()
     this.#jobs.delete(id)
     bus.publish(id, { type: "rest" })
+  }
+
+  async #reclaim(job: Job): Promise<boolean> {
+    const mine = await reclaim(this.ports, job)
+    if (job.tookOver) this.#takeovers++
+    job.tookOver = false
+    return mine
   }
 
   /** Something has arrived. Whoever is at work on it looks at once; where nobody is, a node that can takes it up. */

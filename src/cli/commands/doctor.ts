@@ -4,17 +4,15 @@ import { readFlags } from "../process/command.ts"
 import { type Config, readConfig } from "../settings/config.ts"
 import { openToOthers } from "../../compose/data-folder.ts"
 import { createLog } from "../process/log.ts"
+import { examineNodes, type Finding } from "./doctor-nodes.ts"
 import { type ComposedServer, composeServer } from "../../compose/compose-server.ts"
 
 export const help = `Usage: pawl doctor
 
-Checks the set-up line by line: Node, settings, database, models. Exit code 1 if something keeps Pawl from working.
+Checks the set-up line by line: Node, settings, database, other nodes, models. Exit code 1 if something keeps Pawl from working.
 `
 
 const NODE = 24
-
-/** What is so, or what is wrong and what to do about it. */
-type Finding = readonly [mark: "ok" | "note" | "wrong", what: string]
 
 export async function run(words: readonly string[]): Promise<number> {
   readFlags("doctor", words, {})
@@ -48,6 +46,7 @@ async function* examine(): AsyncGenerator<Finding> {
   const kind = open.store.engine.name === "sqlite" ? `SQLite in ${config.dataFolder}` : "PostgreSQL (DATABASE_URL)"
   yield ["ok", `database: ${kind}`]
   yield* examineStore(open)
+  yield* examineNodes(open.store, open.clock)
   for (const path of openToOthers(config.dataFolder))
     yield ["note", `${path} can be read by other users of this machine: chmod go= ${path}`]
   if (!(await open.store.people.hasTokens()))

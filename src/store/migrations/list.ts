@@ -34,6 +34,7 @@ import { nodeMail } from "./033-node-mail.ts"
 import { keptFiles } from "./034-kept-files.ts"
 import { earmarks } from "./035-earmarks.ts"
 import { buckets } from "./036-buckets.ts"
+import { nodeSight } from "./037-node-sight.ts"
 import type { Migration } from "./migration.ts"
 
 /** The schema, step by step, in the order of the files: what is new is added at the end, and nothing is taken out. */
@@ -74,4 +75,5 @@ export const migrations: readonly Migration[] = [
   keptFiles,
   earmarks,
   buckets,
+  nodeSight,
 ]

@@ -44,6 +44,7 @@ const remembered = [
   "034_kept_files",
   "035_earmarks",
   "036_buckets",
+  "037_node_sight",
 ]
 
 /** Files that got another number after databases had remembered their names. */
