@@ -57,8 +57,9 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
   await using opening = new AsyncDisposableStack()
   const store = replaced.store ?? opening.use(await openConfiguredStore(settings, { clock, log }))
   const links = opening.use(openLinks(settings, store, { clock, log }))
-  // Where no other process can have the database open no device is anywhere but here.
-  if (!store.engine.exclusive) {
+  // Where no other process can have the database open no device is anywhere but here. Of two servers over the same devices
+  // one speaks for both: the other would say of each socket that it is not there.
+  if (!store.engine.exclusive && !devices.isJoined) {
     const messages = replaced.messages?.(links.messages) ?? links.messages
     opening.use(new DevicesElsewhere({ devices, presence: store.devicePresence, messages, clock, log }))
   }

@@ -161,17 +161,36 @@ describe.each(shared)("a write to a device of another node, on $name,", (databas
     expect(machine.calls).toEqual([])
   })
 
-  test("is not sent any more when whoever wanted it has stopped before the other node has agreed to it", async () => {
+  test("is refused in the same words when the device has too much to do", async () => {
     await using nodes = await openNodes({ database, turned: true })
+    const { one, two } = nodes
+    using _ = await nodes.connect(one, { deals: () => undefined })
+    const [place, stopping] = [await placeOf(nodes), new AbortController()]
+    const read = { action: "select", table: "tasks", callId: newId("call") as CallId }
+    const reads = Array.from({ length: 256 }, () =>
+      one.face.devices.call(place, read, { effect: "read", signal: stopping.signal }).catch(() => "stopped"),
+    )
+    await expect.poll(() => one.face.devices.size.calls).toBe(256)
+    const writing = two.face.devices.call(place, insert(), WRITE)
+    await expect(nodes.pass(writing)).rejects.toMatchObject({ code: "too_many" })
+    stopping.abort()
+    expect(new Set(await Promise.all(reads))).toEqual(new Set(["stopped"]))
+  })
+
+  test("is not sent any more when whoever wanted it has stopped before the other node has agreed to it", async () => {
+    const said: string[] = []
+    const listening: OnTheWay = (message, send) => (said.push(message.type), send())
+    await using nodes = await openNodes({ database, turned: true, onTheWay: listening, onTheWayBack: listening })
     const { one, two, machine } = nodes
     using _ = await nodes.connect(one)
     const stopping = new AbortController()
     const writing = two.face.devices.call(await placeOf(nodes), insert(), { effect: "write", signal: stopping.signal })
-    await expect.poll(() => nodes.rows("node_mail")).toHaveLength(1)
+    await expect.poll(() => said).toEqual(["device_ticket"])
     stopping.abort(new Error("stopped"))
     await expect(writing).rejects.toThrow("stopped")
-    for (let i = 0; i < 20; i++) await nodes.pass(nodes.rows("node_mail"))
-    await expect.poll(() => nodes.rows("node_mail")).toEqual([])
-    expect(machine.calls).toEqual([])
+    // The ticket comes all the same, and nobody uses it.
+    const taken = async () => said.length > 1 && (await nodes.rows("node_mail")).length === 0
+    await nodes.pass(expect.poll(taken).toBe(true))
+    expect([said, machine.calls]).toEqual([["device_ticket", "device_answer"], []])
   })
 })

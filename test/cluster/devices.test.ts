@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest"
+import { openPawl } from "../../src/index.ts"
 import { calls, says, scripted } from "../../src/testing.ts"
 import { databases } from "../support/databases.ts"
 import { openNodes } from "../support/cluster/nodes.ts"
 import { linked, linkedBy } from "../support/cluster/links.ts"
+import { dataFolder } from "../support/processes/pawl-process.ts"
 import { connect, Machine } from "../support/server/device.ts"
 import { openServer, Peer } from "../support/server/socket.ts"
 
@@ -152,6 +154,20 @@ describe.each(linked)("a device that is connected to another node, on $name and 
     using _ = await connect(taking, { url: one.url, token: other, deviceId: "laptop" })
     await ada.say(await ada.begin({ deviceId: "laptop" }), "look")
     expect([machine.calls.length, taking.calls.length]).toEqual([0, 1])
+  })
+
+  test("of a program that listens twice is reached at either address", async () => {
+    const look = calls("list_tasks")
+    await using nodes = await openNodes({ database, script: [look, says("One."), look, says("Two.")] })
+    const { ada, machine, token } = nodes
+    await using pawl = await openPawl({ store: nodes.two.place, models: scripted() })
+    const listen = () => pawl.listen({ port: 0, dataFolder: dataFolder() })
+    for (const { url } of [await listen(), await listen()]) {
+      using _ = await connect(machine, { url, token, deviceId: "laptop" })
+      const id = await ada.begin({ deviceId: "laptop" })
+      await ada.say(id, "look")
+      expect((await nodes.toolResults(id))[0]).toContain("No tasks found")
+    }
   })
 
   test("of a node that was struck off though it lives it is there again, and is no newer than it was", async () => {

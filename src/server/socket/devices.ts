@@ -32,6 +32,11 @@ export class Devices implements DeviceCalls, DeviceLines {
     this.#asks = new AskDevice(this, clock)
   }
 
+  /** Others that share the database are looked at already. */
+  get isJoined(): boolean {
+    return this.#elsewhere !== undefined
+  }
+
   /** From now on devices are looked for at other processes, too. The returned function ends that. */
   join(elsewhere: LinesElsewhere): () => void {
     this.#elsewhere = elsewhere
