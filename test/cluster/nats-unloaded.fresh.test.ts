@@ -1,9 +1,9 @@
 import { createRequire } from "node:module"
 import { expect, test } from "vitest"
-import { settingsIn } from "../compose/settings.ts"
-import { dataFolder } from "../../test/support/processes/pawl-process.ts"
-import { composeServer } from "../compose/compose-server.ts"
-import { scripted } from "../testing.ts"
+import { settingsIn } from "../../src/compose/settings.ts"
+import { dataFolder } from "../support/processes/pawl-process.ts"
+import { composeServer } from "../../src/compose/compose-server.ts"
+import { scripted } from "../../src/testing.ts"
 
 test("a server without NATS loads nothing of its client", async () => {
   const loaded = () => Object.keys(createRequire(import.meta.url).cache).filter((path) => path.includes("@nats-io"))
