@@ -122,6 +122,19 @@ test("the record is in doubt when the wire comes or goes, and what is newly watc
   expect(doubts.slice(1)).toEqual([undefined, undefined])
 })
 
+test("one that lives and is not heard has to be looked for", async () => {
+  const net = new LossyNet()
+  const clock = new TurnedClock()
+  const living = [B]
+  const one = new ClusterBus(net.join(A), { clock, carriesWords: true, others: () => living })
+  expect(one.hearsOthers()).toBe(false)
+  const two = new ClusterBus(net.join(B), { clock, carriesWords: true })
+  for (let turns = 0; turns < 6; turns++) await turnOfLoop()
+  expect([one.hearsOthers(), two.hearsOthers()]).toEqual([true, true])
+  living.push("node_without_a_wire")
+  expect(one.hearsOthers()).toBe(false)
+})
+
 test("rows that are long are only said to be there, and so is every row where words are not carried", async () => {
   for (const [carriesWords, length] of [
     [true, 100_000],

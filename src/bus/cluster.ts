@@ -12,6 +12,11 @@ const BEAT_MS = 2000
 /** One that has not been heard for so long is gone. */
 const SILENT_MS = 5 * BEAT_MS
 
+export interface ClusterOptions extends VoiceOptions {
+  /** The others that are known to be there: one of them may have no wire, and be heard of in the record alone. */
+  others?(): Iterable<string>
+}
+
 /**
  * The bus of a process among others. Each says what is watched there; whoever writes says what happens to those, and to
  * nobody else. All of it is only sooner than the record, which is looked at now and then, and whenever something may have
@@ -20,14 +25,14 @@ const SILENT_MS = 5 * BEAT_MS
 export class ClusterBus implements Bus, AsyncDisposable {
   readonly #here = new InProcessBus()
   readonly #wire: Wire
-  readonly #options: VoiceOptions
+  readonly #options: ClusterOptions
   readonly #voice: NodeVoice
   readonly #watches: OwnWatches
   readonly #revoked = new Set<() => void>()
   readonly #doubts = new Set<(about?: Watched) => void>()
   #stopBeating: () => void = () => {}
 
-  constructor(wire: Wire, options: VoiceOptions) {
+  constructor(wire: Wire, options: ClusterOptions) {
     this.#wire = wire
     this.#options = options
     this.#voice = new NodeVoice(wire, options)
@@ -100,7 +105,9 @@ export class ClusterBus implements Bus, AsyncDisposable {
   }
 
   hearsOthers(): boolean {
-    return this.#wire.up
+    if (!this.#wire.up) return false
+    for (const node of this.#options.others?.() ?? []) if (!this.#voice.interest.knows(node)) return false
+    return true
   }
 
   onDoubt(listener: (about?: Watched) => void): () => void {

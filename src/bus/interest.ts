@@ -23,6 +23,10 @@ export class Interest {
     return this.#people.get(user) ?? NOBODY
   }
 
+  knows(node: string): boolean {
+    return this.#peers.has(node)
+  }
+
   heard(node: string, now: number): void {
     const peer = this.#peers.get(node)
     if (peer) peer.heardAt = now

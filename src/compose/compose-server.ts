@@ -28,7 +28,7 @@ import { DevicesElsewhere } from "../server/socket/elsewhere/devices-elsewhere.t
 import { SqlLibrary } from "../store/library/library.ts"
 import { PassageIndexer } from "../store/library/passage-indexer.ts"
 import { indexNotes } from "../store/workspace/note-indexer.ts"
-import { busState, openLinks } from "./open-bus.ts"
+import { openLinks } from "./open-bus.ts"
 import { budgetOf } from "./ceilings.ts"
 import { filesOptions, secretsOfServer } from "./files-options.ts"
 import { oneModel } from "./one-model.ts"
@@ -161,7 +161,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
     async ready() {
       store.engine.broken.throwIfAborted()
       if (draining.signal.aborted) throw failure("draining")
-      return { ...(await store.readiness.check()), bus: busState(bus, settings, store) }
+      return { ...(await store.readiness.check()), bus: links.state() }
     },
     ...(typeof replaced.ports === "function" ? replaced.ports(store) : replaced.ports),
   })

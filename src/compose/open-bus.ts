@@ -17,6 +17,7 @@ export type BusState = "ok" | "down" | "none"
 export interface NodeLinks extends AsyncDisposable {
   readonly bus: Bus
   readonly messages: NodeMessages
+  state(): BusState
 }
 
 /** With NATS among the others that share its PostgreSQL; without, alone but for the mail in the database. */
@@ -28,19 +29,15 @@ export function openLinks(
   const mail = store.nodeMail
   // A SQLite file belongs to one process: there are no others.
   if (!nats || store.engine.exclusive)
-    return { bus: new InProcessBus(), messages: mail, [Symbol.asyncDispose]: async () => {} }
+    return { bus: new InProcessBus(), messages: mail, state: () => "none", [Symbol.asyncDispose]: async () => {} }
   const { url, cluster, carriesWords } = nats
   const credentials = nats.credentialsFile === undefined ? undefined : readCredentials(nats.credentialsFile)
   const wire = new NatsWire({ url, cluster, credentials }, { self: store.node.id, ...ports })
-  const bus = new ClusterBus(wire, { clock: ports.clock, carriesWords })
+  const bus = new ClusterBus(wire, { clock: ports.clock, carriesWords, others: () => store.node.others })
   // What is asked of devices are words of people, too.
   const messages = carriesWords ? new WireMessages(wire, { mail, log: ports.log }) : mail
-  return { bus, messages, [Symbol.asyncDispose]: () => bus[Symbol.asyncDispose]() }
-}
-
-export function busState(bus: Bus, { nats }: Pick<ServerSettings, "nats">, store: Store): BusState {
-  if (!nats || store.engine.exclusive) return "none"
-  return bus.hearsOthers() ? "ok" : "down"
+  const state = () => (wire.up ? ("ok" as const) : ("down" as const))
+  return { bus, messages, state, [Symbol.asyncDispose]: () => bus[Symbol.asyncDispose]() }
 }
 
 function readCredentials(path: string): string {

@@ -162,13 +162,13 @@ function openRetention(erasure: Erasure, source: ExportSource): StoreRetention {
   }
 }
 
-async function openEngine({ url, durability = "full", connections = 10, log }: StoreOptions): Promise<Engine> {
+async function openEngine({ url, durability = "full", connections = 10, log, clock }: StoreOptions): Promise<Engine> {
   // Drivers are loaded when used: a fresh start on SQLite does not pay for PostgreSQL.
   if (/^postgres(ql)?:/.test(url)) {
     const { openPostgres, postgresWords } = await import("./engine/open-postgres.ts")
     const engine = openPostgres({ url, durability, connections })
     try {
-      await migrate(engine, postgresWords)
+      await migrate(engine, postgresWords, { log, ...(clock ? { clock } : {}) })
     } catch (error) {
       await engine.close()
       throw inItsWords(error)
@@ -180,7 +180,12 @@ async function openEngine({ url, durability = "full", connections = 10, log }: S
     throw failure("bad_request", { problem: `"${url}" is neither file:…, :memory: nor postgres://…` })
   const { openSqlite, sqliteWords } = await import("./engine/open-sqlite.ts")
   const engine = openSqlite({ file, durability, log })
-  await migrate(engine, sqliteWords)
+  try {
+    await migrate(engine, sqliteWords, { log })
+  } catch (error) {
+    await engine.close()
+    throw error
+  }
   return engine
 }
 

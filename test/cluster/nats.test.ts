@@ -159,4 +159,18 @@ describe.skipIf(!hasNats).each(shared)("NATS that comes and goes, on $name", ({ 
     nats.signal("SIGCONT")
     await expect.poll(() => busOf(one)).toBe("ok")
   })
+
+  test("whoever has not its password does not hear anything, and the log tells no secret", async () => {
+    await using nats = await NatsServer.start("--user", "pawl", "--pass", "s3cret-word")
+    const { url } = await create()
+    const at = (login: string) => ({ ...natsSettings(nats), url: nats.url.replace("//", `//${login}@`) })
+    await using one = await Face.open({ url, model: scripted(says("")), nats: at("pawl:s3cret-word") })
+    await using two = await Face.open({ url, model: scripted(says("")), nats: at("pawl:another-word") })
+    await expect.poll(() => busOf(one)).toBe("ok")
+    await expect.poll(() => two.logged.map(({ event }) => event)).toContain("bus_down")
+    expect(await busOf(two)).toBe("down")
+    const told = two.logged.map(({ event, error }) => `${event} ${error as Error}`).join()
+    expect(told).toMatch(/authorization/i)
+    expect(told).not.toMatch(/another-word/)
+  })
 })

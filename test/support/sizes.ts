@@ -25,6 +25,8 @@ export const sizes = {
   notes: size("PAWL_NOTES", { usual: 2000, long: 10_000 }),
   /** Rows of a CSV file that is taken in. */
   csvRows: size("PAWL_CSV_ROWS", { usual: 200_000, long: 1_000_000 }),
+  /** Megabytes of a file that goes into the store and comes back. */
+  keptMegabytes: size("PAWL_KEPT_MEGABYTES", { usual: 96, long: 200 }),
   /** Proposals that many people decide about at once. */
   racedProposals: size("PAWL_RACED_PROPOSALS", { usual: 20, long: 200 }),
 }

@@ -6,7 +6,8 @@ import type { Words } from "./schema-words.ts"
 import type { InboxAppend, Commit, Operation, OperationOutcome, Statements } from "./operations.ts"
 import { toQuery } from "./numbered.ts"
 import { postgresFullText } from "./postgres-full-text.ts"
-import { type Patience, PostgresPool } from "./postgres-pool.ts"
+import { buildIndex } from "./postgres-index.ts"
+import { PostgresPool } from "./postgres-pool.ts"
 import { appendToInbox, commit, decide, holdStill, runStatements, whyRefused } from "./postgres-operations.ts"
 import { toWriteFailure, toReadFailure } from "./store-failure.ts"
 
@@ -87,15 +88,15 @@ export function openPostgres({ url, durability, connections }: PostgresOptions):
     return inTransaction(async (client) => {
       const rows = await runStatements(client, operation)
       return rows ? { ok: true, rows } : { ok: false, refused: "moved" }
-    }, operation.patience)
+    }, operation)
   }
 
   function inTransaction(
     work: (client: PoolClient) => Promise<OperationOutcome>,
-    patience: Patience = "usual",
+    { patience, lockMs }: Pick<Statements, "patience" | "lockMs"> = {},
   ): Promise<OperationOutcome> {
     return pool.use(async (client) => {
-      await client.query(BEGIN)
+      await client.query(lockMs === undefined ? BEGIN : `${BEGIN}; SET LOCAL lock_timeout = ${lockMs}`)
       try {
         const outcome = await work(client)
         await client.query(outcome.ok ? "COMMIT" : "ROLLBACK")
@@ -117,6 +118,13 @@ export function openPostgres({ url, durability, connections }: PostgresOptions):
     reusesKeys: false,
     broken: new AbortController().signal,
     change: change as Engine["change"],
+    async buildIndex(index, lockMs) {
+      try {
+        await buildIndex(pool, index, lockMs)
+      } catch (error) {
+        throw toWriteFailure(error)
+      }
+    },
     room: async () => {}, // PostgreSQL tells when it is written to
     scrub: async () => {}, // what was deleted goes with the next VACUUM: docs/operating.md
     async weaknesses() {

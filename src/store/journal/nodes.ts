@@ -55,6 +55,11 @@ export class ThisNode {
     await this.#engine.change({ type: "statements", statements: [gone] })
   }
 
+  /** The other nodes that have given signs of life, as far as was looked. */
+  get others(): Iterable<string> {
+    return this.#watch.others
+  }
+
   /** Looks at the others, and takes the rows of those away that have given no sign of life for as long as a lease. */
   watch(): Promise<void> {
     return this.#watch.look()

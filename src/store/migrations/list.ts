@@ -35,6 +35,7 @@ import { keptFiles } from "./034-kept-files.ts"
 import { earmarks } from "./035-earmarks.ts"
 import { buckets } from "./036-buckets.ts"
 import { nodeSight } from "./037-node-sight.ts"
+import { whatNeedsANewerVersion } from "./038-what-needs-a-newer-version.ts"
 import type { Migration } from "./migration.ts"
 
 /** The schema, step by step, in the order of the files: what is new is added at the end, and nothing is taken out. */
@@ -76,4 +77,5 @@ export const migrations: readonly Migration[] = [
   earmarks,
   buckets,
   nodeSight,
+  whatNeedsANewerVersion,
 ]

@@ -35,7 +35,7 @@ export async function openPackTables(
   const steps = migrations.map((migration) => toMigration(pack, migration, engine.name))
   const statements = toRegister(tables)
   // With the steps: one of them may copy people's rows, and after a crash in between neither export nor erasure would find them.
-  const done = await migrate(engine, NO_WORDS, steps, statements)
+  const done = await migrate(engine, NO_WORDS, { known: steps, along: statements })
   if (done.length === 0 && statements.length > 0) await engine.change({ type: "statements", statements })
   return {
     async query(sql, values = []) {
