@@ -5,7 +5,8 @@ import { always, scripted } from "../../src/models/scripted/model.ts"
 import { openStore } from "../../src/store/store.ts"
 import { AwayPostgres } from "../support/away-postgres.ts"
 import { databases } from "../support/databases.ts"
-import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
+import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
+import { tokenFor } from "../support/processes/token-for.ts"
 import { Face, Visitor } from "../support/server/face.ts"
 
 const postgres = databases.find(({ name }) => name === "postgres") as (typeof databases)[number]
@@ -130,7 +131,7 @@ describe.runIf(postgres)("a PostgreSQL that falls silent and cuts no connection"
     async (how, { expect }) => {
       await using place = await silentOne()
       const environment = { PAWL_DATA: dataFolder(), DATABASE_URL: place.url, PAWL_PORT: "0" }
-      const token = (await pawl(["token", "create", "--user", "ada"], environment)).stdout.trim()
+      const token = await tokenFor(environment)
       await using server = new PawlProcess(["serve"], environment)
       const [, url] = await server.says(/listening on (\S+)/)
       const ada = new Visitor(fetch, token, url)

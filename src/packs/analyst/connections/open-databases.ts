@@ -1,6 +1,7 @@
 import type { Clock } from "../../../agent/clock.ts"
 import type { Log } from "../../../agent/ports.ts"
 import type { KeptFiles } from "../../../protocol/ports/kept-files.ts"
+import type { QueryLimits } from "../database/walls.ts"
 import { CsvFiles } from "../csv/files.ts"
 import { KeptCsvFiles } from "../csv/kept-csv-files.ts"
 import { postgresKind } from "../postgres/kind.ts"
@@ -18,16 +19,19 @@ export interface DatabaseOptions {
   /** Where files are that every machine has to reach; without it each is on this machine's disk. */
   readonly keptFiles?: KeptFiles | undefined
   readonly superuserConnections: boolean
+  /** What one query may cost, where not what is usual. */
+  readonly queryLimits?: QueryLimits | undefined
   readonly log?: Log
 }
 
 /** The databases of people, of every kind there is. A new kind is one more line here and one in the protocol. */
 export function openDatabases(options: DatabaseOptions): UserDatabases {
   const { records, clock, hosts, sqliteRoot, keptFiles, superuserConnections, log } = options
+  const limits = options.queryLimits ? { limits: options.queryLimits } : {}
   const kept = keptFiles && new KeptUploads(keptFiles, sqliteRoot, log)
   const kinds = {
-    postgres: postgresKind({ hosts, superuserConnections, log }),
-    sqlite: sqliteKind({ root: sqliteRoot, kept, log }),
+    postgres: postgresKind({ hosts, superuserConnections, log, ...limits }),
+    sqlite: sqliteKind({ root: sqliteRoot, kept, log, ...limits }),
   }
   const disk = new CsvFiles(sqliteRoot, async (user, id) => (await records.find(user, id)) !== undefined)
   const files = kept ? new KeptCsvFiles(kept, { disk, root: sqliteRoot, log }) : disk
