@@ -16,4 +16,4 @@ await using server = await composeServer(config, {
   log: createLog(config.secrets, undefined, config.log),
   queryLimits: { ...queryLimits, seconds: 6 },
 })
-await serveUntilStopped(server, { config, stopping, patience: { headers: 4000, request: 10_000, look: 1000 } })
+await serveUntilStopped(server, { config, stopping, patience: { headers: 6000, request: 15_000, look: 1000 } })
