@@ -36,9 +36,9 @@ export interface DeviceCalls {
   call(place: DevicePlace, call: DeviceCall, asking: DeviceCallOptions): Promise<CallOutcome>
   /** What has become of a write that was sent by an earlier life. Throws `outcome_unknown` where the device cannot tell. */
   outcome(place: DevicePlace, callId: CallId): Promise<CallOutcome | "not-applied">
-  isReachable(place: DevicePlace): boolean
+  isReachable(place: DevicePlace): boolean | Promise<boolean>
   /** Whether the device that is there has said that it knows this; without the method none does. */
-  knows?(place: DevicePlace, what: DeviceKnowledge): boolean
+  knows?(place: DevicePlace, what: DeviceKnowledge): boolean | Promise<boolean>
 }
 
 /** Seconds a device has for an answer, unless its tool has a limit of its own. */

@@ -100,6 +100,8 @@ export interface Journal {
 export interface LeftBehind {
   /** It has a writer, dead or alive. */
   readonly owned: boolean
+  /** That one was another node, or nobody any more. */
+  readonly elsewhere: boolean
   /** That one let go in good order, in the middle of its work. */
   readonly handedOver: boolean
   /** Input waits that no writer has read. */

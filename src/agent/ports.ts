@@ -78,18 +78,38 @@ export interface Policy {
 export interface Bus {
   publish(id: ConversationId, live: Live): void
   subscribe(id: ConversationId, listener: (live: Live) => void): () => void
-  /** Rows of any conversation of a person, for whoever looks at all of them; no rows at all when it was erased. */
-  subscribeUser(user: UserId, listener: (id: ConversationId, events: readonly JournalEvent[]) => void): () => void
-  /** Tells who watches all of a person's things that another process has changed some of them. */
+  /** What has happened in any conversation of a person, for whoever looks at all of them; nothing when it was erased. */
+  subscribeUser(user: UserId, listener: (id: ConversationId, happened: readonly Happened[]) => void): () => void
+  /** Tells who watches all of a person's things in this process that another one has changed some of them. */
   publishNews(user: UserId, kind: NewsKind): void
+  /** Tells the other processes that this one has: those in which somebody watches publish it there. */
+  spreadNews(user: UserId, kind: NewsKind): void
   subscribeNews(user: UserId, listener: (kind: NewsKind) => void): () => void
   /** What somebody in this process watches: whatever other processes write there has to be looked for. */
-  watched(): { readonly conversations: Iterable<ConversationId>; readonly people: Iterable<UserId> }
+  watched(): Watched
   /** The reply that is open, as far as it has come; undefined where none is, or where its writer is out of reach. */
   soFar(id: ConversationId): Promise<LiveReply | undefined>
   /** Tells the writer of a conversation, wherever it is (also on this very node), that something has arrived. */
   wake(id: ConversationId): void
-  onWake(listener: (id: ConversationId) => void): () => void
+  onWake(listener: (id: ConversationId, from: "here" | "elsewhere") => void): () => void
+  /** Tells the other processes that some credential counts no longer. */
+  spreadRevoked(): void
+  onRevoked(listener: () => void): () => void
+  /** Whether other processes are heard at once. Where they are not, what they do has to be looked for. */
+  hearsOthers(): boolean
+  /** Calls back when something of the others may have gone unheard, so that the record has to be looked at: of these, or of all. */
+  onDoubt(listener: (about?: Watched) => void): () => void
+}
+
+/** What somebody watches: conversations, and all things of people. */
+export interface Watched {
+  readonly conversations: Iterable<ConversationId>
+  readonly people: Iterable<UserId>
+}
+
+/** Of something that has happened, what it was. */
+export interface Happened {
+  readonly type: string
 }
 
 export type NewsKind = "conversations" | "workspace"

@@ -1,14 +1,15 @@
-import type { Bus, Live, LiveReply, NewsKind } from "../agent/ports.ts"
-import type { JournalEvent } from "../protocol/events.ts"
+import type { Bus, Happened, Live, LiveReply, NewsKind, Watched } from "../agent/ports.ts"
 import type { ConversationId, UserId } from "../protocol/ids.ts"
+
+type Waken = (id: ConversationId, from: "here" | "elsewhere") => void
 
 /** The bus of a single process: plain callbacks. All it keeps is the text of replies that are open. */
 export class InProcessBus implements Bus {
   readonly #open = new Map<ConversationId, { position: number; text: string }>()
   readonly #watchers = new Map<ConversationId, Set<(live: Live) => void>>()
-  readonly #userWatchers = new Map<UserId, Set<(id: ConversationId, events: readonly JournalEvent[]) => void>>()
+  readonly #userWatchers = new Map<UserId, Set<(id: ConversationId, happened: readonly Happened[]) => void>>()
   readonly #newsWatchers = new Map<UserId, Set<(kind: NewsKind) => void>>()
-  readonly #wakers = new Set<(id: ConversationId) => void>()
+  readonly #wakers = new Set<Waken>()
 
   publish(id: ConversationId, live: Live): void {
     this.#remember(id, live)
@@ -24,10 +25,14 @@ export class InProcessBus implements Bus {
       }
     }
     if (live.type === "text_delta" || live.type === "rest" || live.type === "recorded" || !live.user) return
-    const events = live.type === "events" ? live.events : []
-    for (const watch of this.#userWatchers.get(live.user) ?? []) {
+    this.publishToUser(live.user, id, live.type === "events" ? live.events : [])
+  }
+
+  /** Tells who looks at all conversations of a person, and nobody else, what has happened in one of them. */
+  publishToUser(user: UserId, id: ConversationId, happened: readonly Happened[]): void {
+    for (const watch of this.#userWatchers.get(user) ?? []) {
       try {
-        watch(id, events)
+        watch(id, happened)
       } catch (error) {
         warn(error)
       }
@@ -38,7 +43,7 @@ export class InProcessBus implements Bus {
     return join(this.#watchers, id, listener)
   }
 
-  subscribeUser(user: UserId, listener: (id: ConversationId, events: readonly JournalEvent[]) => void): () => void {
+  subscribeUser(user: UserId, listener: (id: ConversationId, happened: readonly Happened[]) => void): () => void {
     return join(this.#userWatchers, user, listener)
   }
 
@@ -50,21 +55,38 @@ export class InProcessBus implements Bus {
     return join(this.#newsWatchers, user, listener)
   }
 
-  watched(): { conversations: Iterable<ConversationId>; people: Iterable<UserId> } {
+  watched(): Watched {
     return { conversations: this.#watchers.keys(), people: this.#newsWatchers.keys() }
   }
 
   async soFar(id: ConversationId): Promise<LiveReply | undefined> {
+    return this.openReply(id)
+  }
+
+  openReply(id: ConversationId): LiveReply | undefined {
     return this.#open.get(id)
   }
 
-  wake(id: ConversationId): void {
-    for (const waken of this.#wakers) waken(id)
+  wake(id: ConversationId, from: "here" | "elsewhere" = "here"): void {
+    for (const waken of this.#wakers) waken(id, from)
   }
 
-  onWake(listener: (id: ConversationId) => void): () => void {
+  onWake(listener: Waken): () => void {
     this.#wakers.add(listener)
     return () => this.#wakers.delete(listener)
+  }
+
+  // There are no others: nothing is to be told to them, and nothing of theirs goes unheard.
+  spreadNews(): void {}
+  spreadRevoked(): void {}
+  onRevoked(): () => void {
+    return () => {}
+  }
+  hearsOthers(): boolean {
+    return false
+  }
+  onDoubt(): () => void {
+    return () => {}
   }
 
   #remember(id: ConversationId, live: Live): void {

@@ -15,10 +15,15 @@ export function observed(bus: Bus, hear: (id: ConversationId, live: Live) => voi
     subscribe: (id, listener) => bus.subscribe(id, listener),
     subscribeUser: (user, listener) => bus.subscribeUser(user, listener),
     publishNews: (user, kind) => bus.publishNews(user, kind),
+    spreadNews: (user, kind) => bus.spreadNews(user, kind),
     subscribeNews: (user, listener) => bus.subscribeNews(user, listener),
     watched: () => bus.watched(),
     soFar: (id) => bus.soFar(id),
     wake: (id) => bus.wake(id),
     onWake: (listener) => bus.onWake(listener),
+    spreadRevoked: () => bus.spreadRevoked(),
+    onRevoked: (listener) => bus.onRevoked(listener),
+    hearsOthers: () => bus.hearsOthers(),
+    onDoubt: (listener) => bus.onDoubt(listener),
   }
 }

@@ -1,7 +1,6 @@
 import { join } from "node:path"
 import manifest from "../../package.json" with { type: "json" }
 import { systemClock } from "../agent/clock.ts"
-import { InProcessBus } from "../bus/in-process.ts"
 import { observed } from "../bus/observed.ts"
 import { createEmbedder } from "../models/embedders/create.ts"
 import { LocalEmbedder } from "../models/embedders/local.ts"
@@ -19,14 +18,17 @@ import { failure } from "../protocol/errors.ts"
 import { createApp } from "../server/app.ts"
 import { openJwt } from "../server/door/jwt.ts"
 import { Revocation } from "../server/door/revocation.ts"
+import { SharedLimits } from "../server/door/shared-limits.ts"
 import { observedModels } from "../server/metrics/observed-models.ts"
 import { RunMeter } from "../server/metrics/run-meter.ts"
 import { createServerMetrics } from "../server/metrics/server-metrics.ts"
 import { Devices } from "../server/socket/devices.ts"
-import { keptFilesOf } from "../store/files/kept-files.ts"
+import { sharedFilesOf } from "../store/files/shared-files.ts"
+import { DevicesElsewhere } from "../server/socket/elsewhere/devices-elsewhere.ts"
 import { SqlLibrary } from "../store/library/library.ts"
 import { PassageIndexer } from "../store/library/passage-indexer.ts"
 import { indexNotes } from "../store/workspace/note-indexer.ts"
+import { openLinks } from "./open-bus.ts"
 import { budgetOf } from "./ceilings.ts"
 import { filesOptions, secretsOfServer } from "./files-options.ts"
 import { oneModel } from "./one-model.ts"
@@ -54,6 +56,13 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
   const outside = await loadPacks(settings.packs, { folder: process.cwd(), clock, taken })
   await using opening = new AsyncDisposableStack()
   const store = replaced.store ?? opening.use(await openConfiguredStore(settings, { clock, log }))
+  const links = opening.use(openLinks(settings, store, { clock, log }))
+  // Where no other process can have the database open no device is anywhere but here. Of two servers over the same devices
+  // one speaks for both: the other would say of each socket that it is not there.
+  if (!store.engine.exclusive && !devices.isJoined) {
+    const messages = replaced.messages?.(links.messages) ?? links.messages
+    opening.use(new DevicesElsewhere({ devices, presence: store.devicePresence, messages, clock, log }))
+  }
   const reach = replaced.reach ?? new OutboundPolicy(settings.privateHosts)
   const secrets = secretsOfServer(settings)
   // How the operator's own addresses are reached: through the operator's proxies.
@@ -76,16 +85,9 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
   const packs = opening.use(
     await openPacks<HouseServices>([...housePacks, ...outside], {
       ...{ clock, log, devices, embedder, localEmbedder, workspaceOf },
-      ...{
-        connections,
-        results,
-        attempts,
-        hosts: reach,
-        sqliteRoot,
-        superuserConnections,
-        queryLimits: replaced.queryLimits,
-      },
-      keptFiles: keptFilesOf(store, { folder: join(settings.dataFolder, "file-cache"), now: () => clock.now() }),
+      ...{ connections, results, attempts, hosts: reach, sqliteRoot, superuserConnections },
+      queryLimits: replaced.queryLimits,
+      sharedFiles: sharedFilesOf(store, { folder: join(settings.dataFolder, "file-cache"), now: () => clock.now() }),
       ...{ libraryRecords, web: new WebClient(reach), webSearch, openTables: store.openPackTables },
       files: replaced.folder && filesOptions(settings, replaced.folder, secrets),
     }),
@@ -103,7 +105,8 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
   const models = replaced.models ?? (replaced.model ? oneModel(replaced.model) : personal)
   const meter = new RunMeter({ metrics, log, isTool: (name) => toolNames.has(name) })
   // An engine that is at work already is heard, and its models are observed, by whoever opened it.
-  const metered = replaced.pawl?.ports.bus ?? observed(replaced.bus ?? new InProcessBus(), meter.hear)
+  const heard = replaced.pawl?.ports.bus ?? replaced.bus ?? links.bus
+  const metered = replaced.pawl ? heard : observed(heard, meter.hear)
   const bus = replaced.hear ? observed(metered, replaced.hear) : metered
   const { policy, limits } = settings
   const pawl =
@@ -128,6 +131,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
       clock,
       log,
       devices: lookAtDevices,
+      others: { revoked: () => ports.bus.spreadRevoked() },
       ...(most ? { most } : {}),
     }),
     (each) => {
@@ -135,8 +139,11 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
       each[Symbol.dispose]()
     },
   )
+  opening.defer(ports.bus.onRevoked(() => void revocation.lookNow()))
   const draining = new AbortController()
   const { host, publicUrl, allowedOrigins, trustedProxies, requestsPerMinute, threadPaths } = settings
+  const buckets = store.buckets.shared && requestsPerMinute > 0 ? store.buckets : undefined
+  const sharedLimits = buckets && opening.use(new SharedLimits({ requestsPerMinute, buckets, clock, log }))
   const app = createApp({
     ...store,
     ...{ runtime, clock, log, bus: ports.bus, agents: ports.agents, policy: ports.policy, cache: ports.cache },
@@ -144,12 +151,18 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
     providers: new OwnProviders({ models: personal, keys, reach }),
     address: { host, ...(publicUrl ? { publicUrl } : {}), allowedOrigins, trustedProxies },
     ...{ requestsPerMinute, threadPaths, version: manifest.version },
+    ...(sharedLimits ? { limits: sharedLimits.limits } : {}),
     ...(settings.jwt ? { jwt: await openJwt(settings.jwt, clock, outward.fetch) } : {}),
     broken: store.engine.broken,
-    ready() {
+    nodeWork: () => ({
+      leases: store.journal.held,
+      takeovers: runtime.takeovers,
+      lookAgeMs: pawl.elsewhere?.ageMs,
+    }),
+    async ready() {
       store.engine.broken.throwIfAborted()
       if (draining.signal.aborted) throw failure("draining")
-      return store.readiness.check()
+      return { ...(await store.readiness.check()), bus: links.state() }
     },
     ...(typeof replaced.ports === "function" ? replaced.ports(store) : replaced.ports),
   })
@@ -174,6 +187,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
       personal,
       metrics,
       packs,
+      sharedLimits,
     },
     /** Where the operator has proxies, through them. */
     fetch: outward.fetch,

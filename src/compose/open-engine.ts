@@ -39,6 +39,8 @@ export interface OpenedEngine extends AsyncDisposable {
   readonly store: Store
   readonly runtime: Runtime
   readonly ports: Ports
+  /** Looks at what other processes record, where there may be any. */
+  readonly elsewhere: Pick<Elsewhere, "ageMs"> | undefined
 }
 
 /** What counts where nobody says otherwise. */
@@ -69,6 +71,7 @@ export async function openEngine(options: EngineOptions): Promise<OpenedEngine> 
     store,
     runtime,
     ports,
+    elsewhere,
     async [Symbol.asyncDispose]() {
       await stopSweeping?.()
       await elsewhere?.[Symbol.asyncDispose]()

@@ -1,6 +1,7 @@
 import type { Agent } from "../agent/definition/agent.ts"
 import type { Clock } from "../agent/clock.ts"
 import type { Model } from "../agent/model.ts"
+import type { NodeMessages } from "../agent/node-messages.ts"
 import type { Bus, Live, Log, ModelSource } from "../agent/ports.ts"
 import type { OutboundPolicy } from "../models/network/outbound-policy.ts"
 import type { RecentSecrets } from "../models/providers/recent-secrets.ts"
@@ -42,6 +43,8 @@ export interface Replaced {
   readonly localEmbedder?: Embedder | undefined
   readonly reach?: OutboundPolicy | undefined
   readonly devices?: Devices | undefined
+  /** How this process speaks to the others that share the database, given how it would by itself. */
+  readonly messages?: ((own: NodeMessages) => NodeMessages) | undefined
   readonly metrics?: ServerMetrics | undefined
   /** What one query of somebody's database may cost. */
   readonly queryLimits?: QueryLimits | undefined

@@ -22,6 +22,8 @@ export interface ServerSettings {
   /** How many connections to PostgreSQL are opened at most. */
   readonly databaseConnections: number
   readonly durability: "full" | "normal"
+  /** What the nodes of one PostgreSQL hear each other by; without it they look at what the others have written. */
+  readonly nats: NatsServerSettings | undefined
   readonly publicUrl: string | undefined
   readonly allowedOrigins: readonly string[]
   readonly trustedProxies: readonly string[]
@@ -58,6 +60,15 @@ export interface ServerSettings {
   readonly secrets: readonly string[]
 }
 
+export interface NatsServerSettings {
+  readonly url: string
+  readonly credentialsFile: string | undefined
+  /** The name under which the nodes of one database find each other. */
+  readonly cluster: string
+  /** Whether what people and models say is carried, or only that there is something to read. */
+  readonly carriesWords: boolean
+}
+
 /** The settings of somebody who has set nothing but where data is kept. */
 export function settingsIn(dataFolder: string): ServerSettings {
   return {
@@ -66,6 +77,7 @@ export function settingsIn(dataFolder: string): ServerSettings {
     databaseUrl: `file:${join(dataFolder, "pawl.db")}`,
     databaseConnections: 10,
     durability: "full",
+    nats: undefined,
     publicUrl: undefined,
     allowedOrigins: [],
     trustedProxies: [],

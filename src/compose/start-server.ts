@@ -58,6 +58,11 @@ export async function startServer(server: ComposedServer, listening: Listening):
   }
 }
 
+export const WRONG_KEY =
+  "This server's master key is not the one that the database (DATABASE_URL) is under: neither could open the secrets of the other. " +
+  "Set MASTER_ENCRYPTION_KEY to the key of the nodes that use this database already; without that setting it is the line in `master.key` " +
+  "of the data folder (PAWL_DATA) of the first one. While keys are rotated, set MASTER_ENCRYPTION_KEY_PREVIOUS too."
+
 /** A file and its key lie side by side; a PostgreSQL is shared by nodes that each may have been given another key. */
 async function demandOneKey({ engine, secrets }: Store): Promise<void> {
   if (engine.name !== "postgres") return
@@ -65,12 +70,7 @@ async function demandOneKey({ engine, secrets }: Store): Promise<void> {
     await secrets.claim()
   } catch (error) {
     if (codeOf(error) !== "no_master_key") throw error
-    throw new SettingsError(
-      "This server's master key is not the one that the database (DATABASE_URL) is under: neither could open the secrets of the other. " +
-        "Set MASTER_ENCRYPTION_KEY to the key of the nodes that use this database already; without that setting it is the line in `master.key` " +
-        "of the data folder (PAWL_DATA) of the first one. While keys are rotated, set MASTER_ENCRYPTION_KEY_PREVIOUS too.",
-      { cause: error },
-    )
+    throw new SettingsError(WRONG_KEY, { cause: error })
   }
 }
 

@@ -75,7 +75,7 @@ export function createApp(ports: ServerPorts & ThreadPaths & PackRoutes): Hono<E
   const app = new Hono<Env>()
   const { log, clock } = ports
   const openPage = createPage(ports)
-  const limits = createRateLimits(ports.requestsPerMinute ?? 0, clock)
+  const limits = ports.limits ?? createRateLimits(ports.requestsPerMinute ?? 0, clock)
 
   app.onError((error, c) => {
     if (!(error instanceof AppError))

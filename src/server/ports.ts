@@ -4,6 +4,7 @@ import type { ConversationRoutePorts } from "./routes/conversations/ports.ts"
 import type { Databases, DataPorts, Workspaces } from "./routes/data/ports.ts"
 import type { ModelRoutePorts } from "./routes/models/ports.ts"
 import type { HealthPorts } from "./routes/operations/health.ts"
+import type { NodeWork } from "./routes/operations/metrics.ts"
 import type { PagePorts } from "./routes/pages/page.ts"
 import type { Devices } from "./socket/devices.ts"
 import type { SocketPorts } from "./socket/ports.ts"
@@ -26,6 +27,7 @@ export interface ServerPorts
   readonly databases: Databases
   readonly devices: Devices
   readonly workspaces: Workspaces
+  nodeWork(): NodeWork
   /** Of this program, for its reference. */
   readonly version: string
 }

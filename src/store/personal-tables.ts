@@ -8,6 +8,7 @@ export interface PersonalTable {
 }
 
 const IN_THE_JOURNAL = "its rows repeat what the events say"
+const CONNECTED_NOW = "says which sockets are open just now"
 
 /**
  * Every table that holds something of somebody. Erasing and exporting follow this list, and a test holds it against
@@ -48,6 +49,9 @@ export const personalTables: readonly PersonalTable[] = [
     names: "person id",
     exported: ["id", "name", "bound_at", "taken_at", "asked_at"],
   },
+  // With the conversation that is spoken in, and by its person.
+  { table: "connected_device", column: "conversation", names: "conversation id", exported: CONNECTED_NOW },
+  { table: "connected_device", column: "person", names: "person id", exported: CONNECTED_NOW },
   { table: "ticket", column: "person", names: "person key", exported: "a way in, and nothing else" },
   {
     table: "provider_key",
@@ -76,6 +80,7 @@ export const personalTables: readonly PersonalTable[] = [
     names: "person id",
     exported: ["id", "path", "hash", "size", "created_at"],
   },
+  { table: "file_disk", column: "person", names: "person id", exported: ["id", "path"] },
   // As with results of queries: what is in a file can be asked for through its connection.
   { table: "kept_file_part", column: "person", names: "person id", exported: "the bytes of databases made of uploads" },
   // Before all that is in it, as whoever adds to it does.
@@ -169,7 +174,9 @@ export const otherTables: Readonly<Record<string, string>> = {
   erased_identity: "hashes by which an issuer's people who are gone are not made anew",
   master_key: "which key secrets are under",
   node: "processes, not people",
+  node_mail: "what processes say to each other, taken within a second and gone with the process it is for",
   death: "how the death of a process was judged, by ids of conversations",
+  bucket: "hashes of who has asked too much, for a minute or two",
   migration: "says which schema this is",
   table_of_pack: "which tables packs have brought; their rows are exported and erased by what it says",
 }

@@ -9,6 +9,7 @@ import { SqlConversations } from "./journal/conversations.ts"
 import { SqlDeliveries } from "./journal/deliveries.ts"
 import { SqlCredentials } from "./people/credentials.ts"
 import { SqlDeviceOwners } from "./people/device-owners.ts"
+import { SqlDevicePresence } from "./people/device-presence.ts"
 import type { Engine } from "./engine/engine.ts"
 import type { Waits } from "./engine/postgres-pool.ts"
 import { Erasure } from "./erasure.ts"
@@ -19,7 +20,10 @@ import { SqlMessageKeys } from "./journal/message-keys.ts"
 import type { MasterKeys } from "./people/master-keys.ts"
 import { migrate } from "./migrations/migrate.ts"
 import { SqlNews } from "./people/news.ts"
+import { NodeMail } from "./journal/node-mail.ts"
+import { NodeList } from "./journal/node-list.ts"
 import { ThisNode } from "./journal/nodes.ts"
+import { SqlBuckets } from "./people/buckets.ts"
 import { SqlPeople } from "./people/people.ts"
 import { SqlProposals } from "./journal/proposals.ts"
 import { SqlProviderKeys } from "./people/provider-keys.ts"
@@ -52,13 +56,18 @@ export interface StoreOptions {
 export interface Store {
   readonly engine: Engine
   readonly node: ThisNode
+  readonly nodes: NodeList
   readonly readiness: Readiness
   readonly journal: SqlJournal
   readonly people: SqlPeople
   readonly news: SqlNews
   readonly sessions: SqlSessions
+  readonly buckets: SqlBuckets
   readonly credentials: SqlCredentials
   readonly deviceOwners: SqlDeviceOwners
+  /** For processes that share the database; one that is alone writes nothing to either. */
+  readonly devicePresence: SqlDevicePresence
+  readonly nodeMail: NodeMail
   readonly conversations: SqlConversations
   readonly proposals: SqlProposals
   readonly retention: StoreRetention
@@ -98,8 +107,10 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const journal = new SqlJournal(engine, node)
   const now = () => clock.now()
   const secrets = new Secrets(engine, options.masterKeys, now)
+  const devicePresence = new SqlDevicePresence(engine, node)
+  const nodeMail = new NodeMail(engine, node, { clock, log: options.log })
   node.beat(
-    () => journal.holding,
+    () => journal.held > 0 || devicePresence.holds || nodeMail.isBrisk,
     () => {}, // a missed beat shows where it matters: at the next claim
   )
   const conversations = new SqlConversations(engine)
@@ -109,6 +120,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   return {
     engine,
     node,
+    nodes: new NodeList(engine),
     readiness: new Readiness(engine, node, clock),
     journal,
     people: new SqlPeople(engine),
@@ -116,8 +128,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     conversations,
     proposals,
     sessions: new SqlSessions(engine),
+    buckets: new SqlBuckets(engine),
     credentials: new SqlCredentials(engine),
     deviceOwners: new SqlDeviceOwners(engine, now),
+    devicePresence,
+    nodeMail,
     deliveries: new SqlDeliveries(engine, proposals),
     retention: openRetention(new Erasure(engine, now), { engine, journal, conversations, proposals, audit }),
     messageKeys: new SqlMessageKeys(engine, now),
@@ -133,6 +148,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     workspaceOf: (user) => workspaces.of(user),
     openPackTables: (of) => openPackTables(engine, now, of),
     async [Symbol.asyncDispose]() {
+      await nodeMail.close()
       await node.leave().catch(() => {}) // whoever cannot say goodbye is missed when its sign of life runs out
       await engine.close()
     },
@@ -149,13 +165,14 @@ function openRetention(erasure: Erasure, source: ExportSource): StoreRetention {
   }
 }
 
-async function openEngine({ url, durability = "full", connections = 10, waits, log }: StoreOptions): Promise<Engine> {
+async function openEngine(options: StoreOptions): Promise<Engine> {
+  const { url, durability = "full", connections = 10, waits, log, clock } = options
   // Drivers are loaded when used: a fresh start on SQLite does not pay for PostgreSQL.
   if (/^postgres(ql)?:/.test(url)) {
     const { openPostgres, postgresWords } = await import("./engine/open-postgres.ts")
     const engine = openPostgres({ url, durability, connections, waits })
     try {
-      await migrate(engine, postgresWords)
+      await migrate(engine, postgresWords, { log, ...(clock ? { clock } : {}) })
     } catch (error) {
       await engine.close()
       throw inItsWords(error)
@@ -167,7 +184,12 @@ async function openEngine({ url, durability = "full", connections = 10, waits, l
     throw failure("bad_request", { problem: `"${url}" is neither file:…, :memory: nor postgres://…` })
   const { openSqlite, sqliteWords } = await import("./engine/open-sqlite.ts")
   const engine = openSqlite({ file, durability, log })
-  await migrate(engine, sqliteWords)
+  try {
+    await migrate(engine, sqliteWords, { log })
+  } catch (error) {
+    await engine.close()
+    throw error
+  }
   return engine
 }
 

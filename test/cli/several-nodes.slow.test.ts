@@ -50,6 +50,29 @@ describe.runIf(postgres)("on one PostgreSQL", () => {
     await client.query("ROLLBACK")
     expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(asked.map(() => 200))
   })
+  test("doctor lists the nodes, says how far clocks are apart, and notices another master key", async () => {
+    await using database = await postgres.create()
+    const node = () => ({
+      PAWL_DATA: dataFolder(),
+      DATABASE_URL: database.url,
+      PAWL_PORT: "0",
+      PAWL_DURABILITY: "normal",
+    })
+    const first = node()
+    const alone = await pawl(["doctor"], first)
+    expect(alone.stdout).toMatch(/^note +nodes: no server is at work/m)
+    await using server = new PawlProcess(["serve"], first)
+    await server.says(/listening on/)
+    const beside = await pawl(["doctor"], first)
+    expect([
+      beside.code,
+      beside.stdout.match(/^ok +node node_\w+: since \d{4}-.*Z, last sign of life [\d.]+ s ago, 0 leases$/gm),
+    ]).toEqual([0, [expect.any(String)]])
+    expect(beside.stdout).toMatch(/^ok +clocks: this machine is 0\.\d+ s (ahead of|behind) the database$/m)
+    expect(beside.stdout).toMatch(/^ok +master key/m)
+    const stranger = await pawl(["doctor"], node())
+    expect([stranger.code, stranger.stdout]).toEqual([1, expect.stringMatching(/^wrong .*master key is not the one/m)])
+  })
   test("a node with another master key does not start and says what to do; one with the same does, also while keys are rotated", async () => {
     await using database = await postgres.create()
     const node = (more: Record<string, string> = {}) => ({

@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync } from "node:fs"
+import { mkdirSync, mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { describe, expect, inject, test } from "vitest"
 import { type Clock, systemClock } from "../../src/agent/clock.ts"
 import { failure } from "../../src/protocol/errors.ts"
@@ -32,6 +33,17 @@ async function settled(face: Face, ada: Visitor, proposal: string): Promise<stri
   return read()
 }
 
+/** Kills a server in that moment; tells which proposal it was at work on. */
+async function killed(life: ChangeLife): Promise<string> {
+  const script = lifeNamed("change-life")
+  const child = spawn(process.execPath, [script, JSON.stringify(life)], { stdio: ["ignore", "pipe", "inherit"] })
+  let proposal = ""
+  child.stdout.on("data", (text) => (proposal += String(text)))
+  const [, signal] = await once(child, "exit")
+  expect([signal, proposal.split("\n").length]).toEqual(["SIGKILL", 2])
+  return proposal.trim()
+}
+
 const rowsOf = async (by: Visitor) => {
   const { items } = (await by.get("/api/connections")).body
   return (await by.post(`/api/connections/${items[0].id}/query`, { sql: "SELECT a, b FROM x" })).body.rows
@@ -50,20 +62,42 @@ describe.each(shared)("a change of an upload, kept on $name", { timeout: 120_000
       const { url } = await create()
       const root = mkdtempSync(join(tmpdir(), inject("testRun"), "files-killed-"))
       const life: ChangeLife = { url, root, connection: { csv: "a,b\n1,0\n" }, sql: SQL, die }
-      const script = lifeNamed("change-life")
-      const child = spawn(process.execPath, [script, JSON.stringify(life)], { stdio: ["ignore", "pipe", "inherit"] })
-      let proposal = ""
-      child.stdout.on("data", (text) => (proposal += String(text)))
-      const [, signal] = await once(child, "exit")
-      expect([signal, proposal.split("\n").length]).toEqual(["SIGKILL", 2])
-
+      const proposal = await killed(life)
       await using face = await Face.open({ url, model: model(), clock: later })
       const ada = await face.as("ada")
-      expect(await settled(face, ada, proposal.trim())).toBe("applied")
+      expect(await settled(face, ada, proposal)).toBe("applied")
       expect(await rowsOf(ada)).toEqual([[1, 1]])
       expect(await named(face)).toEqual([{ parts: 1 }])
     },
   )
+
+  test("of a file of the operator, whose server is killed, is in doubt where another disk has a file of that name", async () => {
+    const { url } = await create()
+    const roots = ["one", "two"].map((name) => mkdtempSync(join(tmpdir(), inject("testRun"), `files-${name}-`)))
+    const [root = "", elsewhere = ""] = roots
+    const user = await (async () => {
+      await using face = await Face.open({ url, model: model() })
+      return (await (await face.as("ada")).get("/api/auth/me")).body.user.id as string
+    })()
+    const fileIn = (folder: string) => join(folder, user, "shop.db")
+    for (const folder of roots) {
+      mkdirSync(join(folder, user))
+      const db = new DatabaseSync(fileIn(folder))
+      db.exec("CREATE TABLE x (a INTEGER PRIMARY KEY, b INTEGER); INSERT INTO x VALUES (1, 0)")
+      db.close()
+    }
+    const connection = { kind: "sqlite", path: "shop.db" }
+    const proposal = await killed({ url, root, connection, sql: SQL, die: "after-commit" })
+    await using face = await Face.open({ url, model: model(), clock: later, sqliteRoot: elsewhere })
+    expect(await settled(face, await face.as("ada"), proposal)).toBe("in_doubt")
+    const rowsIn = roots.map((folder) => {
+      const db = new DatabaseSync(fileIn(folder))
+      const rows = db.prepare("SELECT b FROM x").all()
+      db.close()
+      return rows
+    })
+    expect(rowsIn).toEqual([[{ b: 1 }], [{ b: 0 }]])
+  })
 
   test.each([
     { done: true, what: "was recorded" },

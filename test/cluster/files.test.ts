@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { describe, expect, test } from "vitest"
 import { sweepErased } from "../../src/server/routes/account/retention.ts"
 import { always, calls, says, scripted } from "../../src/testing.ts"
@@ -13,14 +14,15 @@ const shared = databases.filter(({ name }) => name === "postgres")
 describe.each(shared)("files of two servers on one $name", { timeout: 60_000 }, ({ create }) => {
   /** What the model proposes next. */
   let asked = ""
-  const open = async () => {
-    const { url } = await create()
-    const model = scripted(
+  const model = () =>
+    scripted(
       always(({ history }) =>
         history.at(-1)?.role === "user" ? calls("change_database", { sql: asked, why: "x" }) : says("Ok."),
       ),
     )
-    const [one, two] = [await Face.open({ url, model }), await Face.open({ url, model })]
+  const open = async () => {
+    const { url } = await create()
+    const [one, two] = [await Face.open({ url, model: model() }), await Face.open({ url, model: model() })]
     const [here, there] = [await one.as("ada"), await two.as("ada")]
     const user = (await here.get("/api/auth/me")).body.user.id as string
     return {
@@ -222,5 +224,54 @@ describe.each(shared)("files of two servers on one $name", { timeout: 60_000 }, 
         [3, 4],
       ])
     expect(readdirSync(folder)).toEqual(["conn_0000000000nobody0000.db"])
+  })
+
+  /** A file that the operator has put into the person's folder: on each server's disk, or where both find it. */
+  const placeFile = (face: Face, user: string, town: string) => {
+    const folder = join(face.server.settings.sqliteRoot, user)
+    mkdirSync(folder, { recursive: true })
+    const db = new DatabaseSync(join(folder, "shop.db"))
+    db.exec(`CREATE TABLE x (a INTEGER PRIMARY KEY, b TEXT); INSERT INTO x VALUES (1, '${town}')`)
+    db.close()
+  }
+  const connect = async (by: Visitor) => {
+    const { body, text } = await by.post("/api/connections", { name: "Shop", kind: "sqlite", path: "shop.db" })
+    expect(body.id, text).toBeTruthy()
+    return body.id as string
+  }
+
+  test("a file of the operator is read from the disk of whoever is asked, until it is changed on one of them", async () => {
+    await using nodes = await open()
+    placeFile(nodes.one, nodes.user, "Bonn")
+    placeFile(nodes.two, nodes.user, "Bonn")
+    const id = await connect(nodes.here)
+    const first = await propose(nodes.here, id, "UPDATE x SET b = b || '+'")
+    const second = await propose(nodes.there, id, "UPDATE x SET b = b || '-'")
+    expect([await query(nodes.here, id), await query(nodes.there, id)]).toEqual([[[1, "Bonn"]], [[1, "Bonn"]]])
+    expect(await agree(nodes.here, first)).toBe("applied")
+    expect(await query(nodes.here, id)).toEqual([[1, "Bonn+"]])
+    // The file there is not the one that was changed: nothing is read from it any more, and nothing is written to it.
+    const told = await nodes.there.post(`/api/connections/${id}/query`, { sql: "SELECT b FROM x" })
+    expect([told.body.code, told.body.detail]).toEqual([
+      "connection_failed",
+      expect.stringContaining("share the folder PAWL_SQLITE_ROOT"),
+    ])
+    await agree(nodes.there, second)
+    expect((await nodes.there.get(`/api/agent/proposals/${second}`)).body.status).toBe("failed")
+    const untouched = new DatabaseSync(join(nodes.two.server.settings.sqliteRoot, nodes.user, "shop.db"))
+    expect(untouched.prepare("SELECT b FROM x").get()).toEqual({ b: "Bonn" })
+    untouched.close()
+  })
+
+  test("a file of the operator in a folder that both share is changed at both", async () => {
+    const { url } = await create()
+    await using one = await Face.open({ url, model: model() })
+    await using two = await Face.open({ url, model: model(), sqliteRoot: one.server.settings.sqliteRoot })
+    const [here, there] = [await one.as("ada"), await two.as("ada")]
+    placeFile(one, (await here.get("/api/auth/me")).body.user.id, "Bonn")
+    const id = await connect(here)
+    expect(await agree(here, await propose(here, id, "UPDATE x SET b = b || '+'"))).toBe("applied")
+    expect(await agree(there, await propose(there, id, "UPDATE x SET b = b || '-'"))).toBe("applied")
+    expect([await query(here, id), await query(there, id)]).toEqual([[[1, "Bonn+-"]], [[1, "Bonn+-"]]])
   })
 })

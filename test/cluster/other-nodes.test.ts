@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest"
 import { answer } from "../../src/agent/definition/tool.ts"
 import type { Script } from "../../src/models/scripted/script.ts"
 import { calls, says, scripted } from "../../src/testing.ts"
-import { databases } from "../support/databases.ts"
+import type { ConversationId } from "../../src/protocol/ids.ts"
+import { linked, linkedBy } from "../support/cluster/links.ts"
 import { Held, read, write } from "../support/loop/tools.ts"
 import { Face, type Reply } from "../support/server/face.ts"
 import { isOver, readFrames, type SeenFrame } from "../support/server/stream.ts"
@@ -13,18 +14,20 @@ interface Scripts {
   readonly elsewhere?: readonly Script[]
 }
 
-/** What is written here must be read there without a word between the two: only the database is common to them. */
-const shared = databases.filter(({ name }) => name === "postgres")
+describe.each(linked)("two servers on one $name and $link", ({ create, link }) => {
+  const natsOf = linkedBy(link)
 
-describe.each(shared)("two servers on one $name", ({ create }) => {
   /** A run that is at work on `one`, in the middle of a tool; and somebody at `two`. */
   const open = async ({ then = [], elsewhere = [says("Two.")] }: Scripts = {}) => {
     const { url } = await create()
     const held = new Held()
     const tools = [read("wait", held.run), write("save", () => answer("Saved."))]
     const model = scripted(calls("wait"), says("Found."), ...then.map((text) => says(text)))
-    const one = await Face.open({ url, model, tools })
-    const two = await Face.open({ url, model: scripted(...elsewhere), tools })
+    const nats = natsOf()
+    const one = await Face.open({ url, model, tools, nats })
+    const two = await Face.open({ url, model: scripted(...elsewhere), tools, nats })
+    const heard = ({ pawl }: Face) => !nats || pawl.ports.bus.hearsOthers()
+    await expect.poll(() => heard(one) && heard(two)).toBe(true)
     const [here, there] = [await one.as("ada"), await two.as("ada")]
     const id = await here.begin({ agent: "test" })
     const path = `/api/conversations/${id}/messages`
@@ -119,6 +122,24 @@ describe.each(shared)("two servers on one $name", ({ create }) => {
     const frames = await seen
     expect(frames.map(({ type }) => type)).toContain("restarted")
     expect(textOf(frames)).toBe("Two.")
+  })
+
+  test("a server counts what it is the writer of, what it has taken over, and how old its last look is", async () => {
+    await using nodes = await open()
+    const numbersOf = async (face: Face) => {
+      const { text } = await (await face.as("ops", "admin")).get("/metrics")
+      const of = (name: string) => Number(new RegExp(`^${name} (.*)$`, "m").exec(text)?.[1])
+      return [of("pawl_leases_held"), of("pawl_takeovers_total"), of("pawl_look_age_seconds") < 5]
+    }
+    expect([await numbersOf(nodes.one), await numbersOf(nodes.two)]).toEqual([
+      [1, 0, true],
+      [0, 0, true],
+    ])
+    const struckOff = { sql: "DELETE FROM node WHERE id = ?", values: [nodes.one.store.node.id] }
+    await nodes.two.store.engine.change({ type: "statements", statements: [struckOff] })
+    await nodes.two.pawl.runtime.recover()
+    await nodes.two.pawl.runtime.rest(nodes.id as ConversationId)
+    expect(await numbersOf(nodes.two)).toEqual([0, 1, true])
   })
 
   test("all that a person's devices show changes with what happens at the other one", async () => {

@@ -140,7 +140,7 @@ describe.each(anyDatabase)("several sockets of one person on $name", (database) 
       const owner = { user: "user_ada" as never, lineage: "tok_1" }
       const made = new DeviceConnection(owner, { send: (frame) => void sent.push(frame) }, clock)
       made.introduce({ type: "hello", deviceId: "laptop", ledger: true, offers: ["workspace"] })
-      devices.arrive(made)
+      void devices.arrive(made)
       return made
     }
     const at = { user: "user_ada" as never, conversation: "conv_1" as ConversationId, deviceId: "laptop" }

@@ -1,40 +1,16 @@
-import { spawn } from "node:child_process"
-import { once } from "node:events"
-import { join } from "node:path"
-import { createInterface } from "node:readline"
 import { describe, expect, test } from "vitest"
 import { says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import { databases } from "../support/databases.ts"
+import { openOwnPostgres } from "../support/processes/own-postgres.ts"
 import { Face } from "../support/server/face.ts"
 
 const runs = databases.some(({ name }) => name === "postgres")
 
-/** A PostgreSQL of this test's own, which can be restarted. */
-async function openOwn() {
-  const child = spawn(process.execPath, [join(import.meta.dirname, "..", "support", "throwaway-postgres.ts")], {
-    stdio: ["pipe", "pipe", "inherit"],
-  })
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
-  const url = (await lines.next()).value as string
-  return {
-    url,
-    async restart(signal: NodeJS.Signals) {
-      child.stdin.write(`${signal}\n`)
-      expect((await lines.next()).value).toBe("again")
-    },
-    async [Symbol.asyncDispose]() {
-      const ended = once(child, "exit")
-      child.stdin.end()
-      await ended
-    },
-  }
-}
-
 describe.runIf(runs)("while PostgreSQL restarts", { timeout: 120_000 }, () => {
   // The fast way, where sessions are told, and the one of a crash.
   test.each(["SIGINT", "SIGQUIT"] as const)("(%s) no answer is a 500, and afterwards all are good", async (signal) => {
-    await using own = await openOwn()
+    await using own = await openOwnPostgres()
     await using face = await Face.open({ url: own.url, durability: "full", model: scripted(always(says("Hello."))) })
     const ada = await face.as("ada")
     const id = await ada.begin()

@@ -17,6 +17,8 @@ export const sizes = {
   fuzzCases: size("PAWL_FUZZ_CASES", { usual: 5000, long: 30_000 }),
   /** Lives that end by kill -9, over all engines and kinds of target. */
   killRounds: size("PAWL_KILL_ROUNDS", { usual: 36, long: 216 }),
+  /** What befalls three nodes while people talk to them. */
+  clusterRounds: size("PAWL_CLUSTER_ROUNDS", { usual: 3, long: 100 }),
   /** How often another process swaps a folder for a link. */
   swaps: size("PAWL_SWAPS", { usual: 25_000, long: 100_000 }),
   /** Notes of one person that are made findable by their meaning. */
@@ -27,6 +29,8 @@ export const sizes = {
   unread: isLong ? { conversations: 20, turns: 10 } : { conversations: 10, turns: 5 },
   /** Replies of a megabyte that ten watchers do not read. */
   stalledTurns: isLong ? 20 : 8,
+  /** Megabytes of a file that goes into the store and comes back. */
+  keptMegabytes: size("PAWL_KEPT_MEGABYTES", { usual: 96, long: 200 }),
   /** Proposals that many people decide about at once. */
   racedProposals: size("PAWL_RACED_PROPOSALS", { usual: 20, long: 200 }),
 }

@@ -4,7 +4,7 @@ import { answer, defineTool } from "../../src/agent/definition/tool.ts"
 import { calls, replies, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import { TurnedClock } from "../support/loop/world.ts"
-import { PacedModel } from "../support/web/paced-model.ts"
+import { PacedModel } from "../support/loop/paced-model.ts"
 import { Site } from "../support/web/site.ts"
 import { say } from "../support/web/talk.ts"
 

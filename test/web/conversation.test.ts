@@ -4,7 +4,7 @@ import { z } from "zod"
 import { defineTool } from "../../src/agent/definition/tool.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
-import { PacedModel } from "../support/web/paced-model.ts"
+import { PacedModel } from "../support/loop/paced-model.ts"
 import { Site } from "../support/web/site.ts"
 import { message, say } from "../support/web/talk.ts"
 

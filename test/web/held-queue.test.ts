@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { PacedModel } from "../support/web/paced-model.ts"
+import { PacedModel } from "../support/loop/paced-model.ts"
 import { Site } from "../support/web/site.ts"
 import { say } from "../support/web/talk.ts"
 

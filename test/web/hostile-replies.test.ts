@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
-import { PacedModel } from "../support/web/paced-model.ts"
+import { PacedModel } from "../support/loop/paced-model.ts"
 import { repeated } from "../support/slow-texts.ts"
 import { Site } from "../support/web/site.ts"
 import { say } from "../support/web/talk.ts"

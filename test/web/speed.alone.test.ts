@@ -7,7 +7,7 @@ import { newId } from "../../src/protocol/ids.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import { makeShop } from "../support/analyst/shop.ts"
-import { PacedModel } from "../support/web/paced-model.ts"
+import { PacedModel } from "../support/loop/paced-model.ts"
 import { Site } from "../support/web/site.ts"
 import { say } from "../support/web/talk.ts"
 

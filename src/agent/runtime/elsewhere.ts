@@ -1,11 +1,14 @@
-import type { UserId } from "../../protocol/ids.ts"
-import type { Clock } from "../clock.ts"
+import type { ConversationId, UserId } from "../../protocol/ids.ts"
+import { type Clock, monotonicOf } from "../clock.ts"
 import type { Journal, Recorded } from "../journal.ts"
-import type { Bus, Live, Log, NewsKind } from "../ports.ts"
+import type { Bus, Live, Log, NewsKind, Watched } from "../ports.ts"
 import type { Runtime } from "./runtime.ts"
 
-/** How often a process that shares its database looks what the others have written: nothing else tells it. */
+/** How often a process that shares its database looks what the others have written, where nothing else tells it. */
 const LOOK_MS = 750
+/** In how many of these rounds it looks where the others are heard: a word may be lost. About every 15 s. */
+const ROUNDS_BETWEEN = 20
+const NOTHING: Watched = { conversations: [], people: [] }
 
 /** Counts, for each person, how often something of theirs was changed, for whoever shares the database. */
 export interface News {
@@ -39,7 +42,7 @@ export interface ElsewherePorts {
  */
 export class Elsewhere implements AsyncDisposable {
   readonly #ports: ElsewherePorts
-  #counts = new Map<string, number>()
+  readonly #counts = new Map<string, number>()
   /** Whose things this process has changed, and the others have not been told. */
   readonly #changed = { conversations: new Set<UserId>(), workspace: new Set<UserId>() }
   readonly #unsubscribe: () => void
@@ -48,11 +51,29 @@ export class Elsewhere implements AsyncDisposable {
   #closed = false
   /** The last look failed, which is said once and not with every look. */
   #failed = false
+  #rounds = 0
+  /** Of what something may have gone unheard since the last look. */
+  #doubtful: Watched | "all" | undefined
+  #lookedAt: number
 
   constructor(ports: ElsewherePorts) {
+    const { workspaces, bus } = ports
     this.#ports = ports
-    this.#unsubscribe = ports.workspaces.onChange((user) => this.#changed.workspace.add(user))
+    this.#lookedAt = monotonicOf(ports.clock)
+    const stops = [
+      workspaces.onChange((user) => {
+        this.#changed.workspace.add(user)
+        bus.spreadNews(user, "workspace")
+      }),
+      bus.onDoubt((about) => this.#lookNow(about ?? "all")),
+    ]
+    this.#unsubscribe = () => stops.forEach((stop) => stop())
     this.#wait()
+  }
+
+  /** How long ago the last look at everything was that succeeded. */
+  get ageMs(): number {
+    return monotonicOf(this.#ports.clock) - this.#lookedAt
   }
 
   /** To be told what is published here. */
@@ -71,23 +92,42 @@ export class Elsewhere implements AsyncDisposable {
 
   #wait(): void {
     const { clock, everyMs = LOOK_MS } = this.#ports
-    const round = () => {
-      this.#looking = this.#look().finally(() => this.#closed || this.#wait())
-    }
-    this.#cancel = clock.alarm(everyMs, round, "background")
+    this.#cancel = clock.alarm(this.#doubtful ? 0 : everyMs, () => this.#round(), "background")
+  }
+
+  #round(): void {
+    this.#cancel = () => {}
+    this.#looking = this.#look().finally(() => {
+      this.#looking = undefined
+      if (!this.#closed) this.#wait()
+    })
+  }
+
+  /** One look at a time: what is in doubt while one is under way is looked at after it. */
+  #lookNow(about: Watched | "all"): void {
+    this.#doubtful = this.#doubtful || about === "all" ? "all" : about
+    if (this.#looking || this.#closed) return
+    this.#cancel()
+    this.#round()
   }
 
   /** Each by itself: counting that fails keeps nobody from hearing of a cancel. */
   async #look(): Promise<void> {
-    const parts = [this.#lookAtConversations(), this.#tellOthers().then(() => this.#lookAtNews())]
+    const doubtful = this.#doubtful
+    this.#doubtful = undefined
+    const { runtime, bus } = this.#ports
+    const isDue = !bus.hearsOthers() || doubtful === "all" || ++this.#rounds % ROUNDS_BETWEEN === 0
+    const { conversations, people } = isDue ? bus.watched() : (doubtful ?? NOTHING)
+    const ids = new Set([...conversations, ...(isDue ? runtime.working() : [])])
+    const parts = [this.#lookAtConversations(ids), this.#tellOthers().then(() => this.#lookAtNews([...people]))]
     const failed = (await Promise.allSettled(parts)).find((part) => part.status === "rejected")
     if (failed && !this.#failed) this.#ports.log.warn("look_failed", { error: failed.reason as unknown })
     this.#failed = failed !== undefined
+    if (isDue && !failed) this.#lookedAt = monotonicOf(this.#ports.clock)
   }
 
-  async #lookAtConversations(): Promise<void> {
+  async #lookAtConversations(left: Set<ConversationId>): Promise<void> {
     const { runtime, journal, bus } = this.#ports
-    const left = new Set([...bus.watched().conversations, ...runtime.working()])
     if (left.size === 0) return
     for (const recorded of await journal.recorded([...left])) {
       left.delete(recorded.id)
@@ -111,17 +151,23 @@ export class Elsewhere implements AsyncDisposable {
     bus.publish(id, { type: "recorded", position, atWork })
   }
 
-  async #lookAtNews(): Promise<void> {
+  async #lookAtNews(people: readonly UserId[]): Promise<void> {
     const { news, bus } = this.#ports
-    const people = [...bus.watched().people]
     if (people.length === 0) return
-    const counts = new Map<string, number>()
     for (const { user, kind, count } of await news.read(people)) {
       const known = this.#counts.get(`${user} ${kind}`)
-      counts.set(`${user} ${kind}`, count)
+      this.#counts.set(`${user} ${kind}`, count)
       if (known !== count) bus.publishNews(user, kind)
     }
-    this.#counts = counts
+    this.#forgetUnwatched()
+  }
+
+  /** Who is watched no more would stay for ever. */
+  #forgetUnwatched(): void {
+    const watched = new Set(this.#ports.bus.watched().people)
+    if (this.#counts.size <= 2 * watched.size) return
+    for (const key of this.#counts.keys())
+      if (!watched.has(key.slice(0, key.indexOf(" ")) as UserId)) this.#counts.delete(key)
   }
 
   /** What cannot be told now is told with the next look. */

@@ -16,6 +16,8 @@ export class Job implements RunSignals {
   marksItself = false
   /** Still finding out whether there is something to do. */
   claiming = false
+  /** Another node had left it, dead or in good order. */
+  tookOver = false
   /** It ended as the writer, with nothing left to do. */
   rested = false
   done: Promise<void> = Promise.resolve()

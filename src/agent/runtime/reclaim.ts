@@ -20,14 +20,16 @@ export async function reclaim(ports: Ports, job: Job): Promise<boolean> {
   }
 }
 
-async function claimLeftBehind({ journal, agents, clock, limits, bus }: Ports, { id, judged }: Job): Promise<boolean> {
+async function claimLeftBehind(ports: Ports, job: Job): Promise<boolean> {
+  const { journal, agents, clock, limits, bus } = ports
+  const { id, judged } = job
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const conversation = await journal.load(id, true)
     if (journal.mayAppend(conversation)) return true
     const agent = agents.orEmpty(conversation.agent)
     const broken = conversation.run?.status === "running" && !pauseReason(conversation)
     const release = rests(nextStep(conversation, agent, limits))
-    const { owned, handedOver, unread } = journal.leftBehind(conversation)
+    const { owned, elsewhere, handedOver, unread } = journal.leftBehind(conversation)
     if (conversation.hasUnknownEvents || (release && !owned && !unread)) return false
     // A writer that went down in good order let go first; one that died did not.
     const blame = judged?.blame && !handedOver ? { blame: judged.blame } : {}
@@ -36,6 +38,7 @@ async function claimLeftBehind({ journal, agents, clock, limits, bus }: Ports, {
     const claimed = await journal.claim(conversation, events, { release, withInbox: true })
     if (claimed === "busy") return false
     if (claimed !== "claimed") continue
+    job.tookOver = elsewhere
     if (events.length > 0) bus.publish(id, { type: "events", user: conversation.user, events })
     return journal.mayAppend(conversation)
   }

@@ -35,6 +35,7 @@ export class Runtime {
   readonly #lanes = new Semaphore(TAKEN_UP_AT_ONCE)
   readonly #isolation: Isolation
   readonly #takeUp: TakeUp
+  #takeovers = 0
   readonly #unsubscribe: () => void
   readonly #closed = new AbortController()
   /** Aborts when this process goes down: it takes no input any more. */
@@ -47,7 +48,7 @@ export class Runtime {
     const begin = (id: ConversationId, judged: Judged, marksItself: boolean) =>
       this.#beginLeftBehind(id, judged, marksItself)
     this.#takeUp = new TakeUp({ ...ports, isolation: this.#isolation, isWorking, begin })
-    this.#unsubscribe = ports.bus.onWake((id) => void this.#woken(id))
+    this.#unsubscribe = ports.bus.onWake((id, from) => void this.#woken(id, from))
   }
 
   /** Begins a conversation, with its first message in the same commit where there is one. */
@@ -132,6 +133,11 @@ export class Runtime {
   /** Takes up what dead writers have left behind. Returns how many conversations it found. */
   recover(limit = 1000): Promise<number> {
     return this.#takeUp.look(limit)
+  }
+
+  /** How many conversations that other nodes had left this one has gone on with. */
+  get takeovers(): number {
+    return this.#takeovers
   }
 
   /** Stops taking input and lets go of what is at work, for the next process to continue. */
@@ -229,7 +235,7 @@ export class Runtime {
         job.again = false
         job.rested = false
         job.claiming = !mine
-        if (!mine && !(await this.#lanes.run(() => this.#locks.run(id, () => reclaim(this.ports, job))))) {
+        if (!mine && !(await this.#lanes.run(() => this.#locks.run(id, () => this.#reclaim(job))))) {
           if (job.again) continue // something came while we looked
           break
         }
@@ -260,10 +266,17 @@ export class Runtime {
     bus.publish(id, { type: "rest" })
   }
 
+  async #reclaim(job: Job): Promise<boolean> {
+    const mine = await reclaim(this.ports, job)
+    if (job.tookOver) this.#takeovers++
+    job.tookOver = false
+    return mine
+  }
+
   /** Something has arrived. Whoever is at work on it looks at once; where nobody is, a node that can takes it up. */
-  async #woken(id: ConversationId): Promise<void> {
+  async #woken(id: ConversationId, from: "here" | "elsewhere"): Promise<void> {
     const job = this.#jobs.get(id)
-    this.#work(id, false)
+    if (job || from === "here") this.#work(id, false) // elsewhere whoever woke it has tried to take it up there
     if (!job) return
     try {
       const conversation = await this.ports.journal.readInbox(id)

@@ -4,17 +4,17 @@ import { readFlags } from "../process/command.ts"
 import { type Config, readConfig } from "../settings/config.ts"
 import { openToOthers } from "../../compose/data-folder.ts"
 import { createLog } from "../process/log.ts"
+import { migrations } from "../../store/migrations/list.ts"
+import { readDone, unknownSteps } from "../../store/migrations/newer-schema.ts"
+import { examineNodes, type Finding } from "./doctor-nodes.ts"
 import { type ComposedServer, composeServer } from "../../compose/compose-server.ts"
 
 export const help = `Usage: pawl doctor
 
-Checks the set-up line by line: Node, settings, database, models. Exit code 1 if something keeps Pawl from working.
+Checks the set-up line by line: Node, settings, database, other nodes, models. Exit code 1 if something keeps Pawl from working.
 `
 
 const NODE = 24
-
-/** What is so, or what is wrong and what to do about it. */
-type Finding = readonly [mark: "ok" | "note" | "wrong", what: string]
 
 export async function run(words: readonly string[]): Promise<number> {
   readFlags("doctor", words, {})
@@ -47,7 +47,9 @@ async function* examine(): AsyncGenerator<Finding> {
   await using open = opened
   const kind = open.store.engine.name === "sqlite" ? `SQLite in ${config.dataFolder}` : "PostgreSQL (DATABASE_URL)"
   yield ["ok", `database: ${kind}`]
+  yield await examineSchema(open)
   yield* examineStore(open)
+  yield* examineNodes(open.store, open.clock)
   for (const path of openToOthers(config.dataFolder))
     yield ["note", `${path} can be read by other users of this machine: chmod go= ${path}`]
   if (!(await open.store.people.hasTokens()))
@@ -55,6 +57,13 @@ async function* examine(): AsyncGenerator<Finding> {
   if (config.packs.length > 0)
     yield ["ok", `packs: ${open.packs.names.join(", ")} (${config.packs.join(", ")} by PAWL_PACKS)`]
   yield* examineModels(open.personal.shared)
+}
+
+/** One that this version cannot serve has kept the database from being opened. */
+async function examineSchema({ store }: ComposedServer): Promise<Finding> {
+  const newer = unknownSteps((await readDone(store.engine)) ?? new Map(), migrations)
+  if (newer.length === 0) return ["ok", "schema: that of this version"]
+  return ["note", `schema: a newer Pawl has added ${newer.join(", ")}; this version can serve it`]
 }
 
 /** Whether it takes what it is given, and whether it keeps it. */

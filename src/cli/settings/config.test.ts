@@ -14,6 +14,7 @@ test("without settings there is one right way for everything", () => {
     dataFolder: resolve(".pawl"),
     databaseUrl: `file:${resolve(".pawl")}/pawl.db`,
     databaseConnections: 10,
+    nats: undefined,
     durability: "full",
     publicUrl: undefined,
     allowedOrigins: [],
@@ -208,7 +209,20 @@ test("packs are split by commas, and may have blanks in their paths", () => {
   expect(() => readConfig({ PAWL_PACKS: "./my\npack.ts" })).toThrow("PAWL_PACKS cannot be")
 })
 
-test.each(["NATS_URL", "OTEL_EXPORTER_OTLP_ENDPOINT"])("%s does nothing yet, and says so", (name) => {
+test("NATS is found by its address, and does nothing beside a file that belongs to one process", () => {
+  const DATABASE_URL = "postgres://u:p@db/x"
+  const { nats, secrets, warnings } = readConfig({
+    ...{ DATABASE_URL, MASTER_ENCRYPTION_KEY: "a".repeat(64), PAWL_CLUSTER: "blue", PAWL_NATS_WORDS: "0" },
+    NATS_URL: "nats://pawl:s3cret@one:4222, nats://t0ken@two:4222",
+  })
+  expect(nats).toMatchObject({ cluster: "blue", carriesWords: false, credentialsFile: undefined })
+  expect([secrets.includes("s3cret"), secrets.includes("t0ken"), warnings]).toEqual([true, true, []])
+  expect(readConfig({ NATS_URL: "nats://one" }).warnings).toEqual([expect.stringContaining("needs DATABASE_URL")])
+  expect(() => readConfig({ NATS_URL: "http://one" })).toThrow("NATS_URL cannot be")
+  expect(() => readConfig({ PAWL_CLUSTER: "a.b" })).toThrow("PAWL_CLUSTER cannot be")
+})
+
+test.each(["OTEL_EXPORTER_OTLP_ENDPOINT"])("%s does nothing yet, and says so", (name) => {
   const { warnings } = readConfig({ [name]: "https://there.example" })
   expect(warnings).toEqual([`${name} is set, but this version of Pawl does not use it yet.`])
 })

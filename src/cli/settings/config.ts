@@ -39,6 +39,7 @@ export function readConfig(environment: Environment = process.env, flags: Enviro
     databaseUrl: databaseUrl(values) ?? `file:${join(dataFolder, "pawl.db")}`,
     databaseConnections: values.PAWL_DATABASE_CONNECTIONS,
     durability: values.PAWL_DURABILITY,
+    nats: natsSettings(values),
     publicUrl: values.PAWL_PUBLIC_URL,
     allowedOrigins: values.PAWL_ALLOWED_ORIGINS,
     trustedProxies: values.PAWL_TRUSTED_PROXY,
@@ -62,7 +63,7 @@ export function readConfig(environment: Environment = process.env, flags: Enviro
     token: values.PAWL_TOKEN,
     log: { format: values.PAWL_LOG ?? (process.stderr.isTTY ? "plain" : "json"), level: values.PAWL_LOG_LEVEL },
   } as const
-  const warnings = [...idleSettings(settingTable, given, "PAWL_"), ...aboutKeys(config)]
+  const warnings = [...idleSettings(settingTable, given, "PAWL_"), ...aboutKeys(config), ...aboutNats(config)]
   const secrets = secretsOf(settingTable, given)
   return { ...config, commandEnvironment: commandEnvironment(environment), secrets, warnings }
 }
@@ -100,6 +101,19 @@ function aboutKeys(config: Pick<Config, "databaseUrl" | "masterKey" | "previousM
   if (config.databaseUrl.startsWith("file:")) return []
   return [
     "MASTER_ENCRYPTION_KEY is not set: secrets are under the key in the data folder (PAWL_DATA), and other nodes of this database need the same one.",
+  ]
+}
+
+function natsSettings(values: Values): ServerSettings["nats"] {
+  const { NATS_URL: url, NATS_CREDS: credentialsFile, PAWL_CLUSTER: cluster, PAWL_NATS_WORDS: carriesWords } = values
+  return url === undefined ? undefined : { url, credentialsFile, cluster, carriesWords }
+}
+
+/** Nobody shares a file with this process. */
+function aboutNats({ nats, databaseUrl }: Pick<Config, "nats" | "databaseUrl">): string[] {
+  if (!nats || !databaseUrl.startsWith("file:")) return []
+  return [
+    "NATS_URL needs DATABASE_URL, and does nothing without: nodes share a PostgreSQL, and a SQLite file belongs to one.",
   ]
 }
 

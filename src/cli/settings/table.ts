@@ -75,7 +75,19 @@ const data = {
     says: "The key before it, still accepted until `pawl rotate-keys` has sealed everything anew.",
     secretsIn: theWhole,
   }),
-  NATS_URL: setting(anyText, { says: "The bus of many nodes.", secretsIn: itsPassword, notYet: true }),
+  NATS_URL: setting(textLike({ test: isNats }, "nats://host:4222 or tls://host:4222, several split by commas"), {
+    says: "The NATS by which the nodes of one PostgreSQL hear each other at once. With a name and password, or a token, before the host.",
+    secretsIn: natsSecrets,
+  }),
+  NATS_CREDS: setting(anyText, { says: "A file with credentials for it (`.creds`)." }),
+  PAWL_CLUSTER: setting(textLike(/^[A-Za-z0-9_-]{1,64}$/, "letters, digits, - and _"), {
+    says: "The name under which they find each other: servers of different databases on one NATS need different ones.",
+    usually: "main",
+  }),
+  PAWL_NATS_WORDS: setting(onOrOff, {
+    says: "Whether what people and models say may be carried by NATS. Where not, only that there is something to read in PostgreSQL.",
+    usually: true,
+  }),
 }
 
 const people = {
@@ -254,6 +266,19 @@ function isNetwork(text: string): boolean {
 /** Whether there is such a pack is found out when it is loaded. */
 function isPackName(text: string): boolean {
   return text.length <= 1000 && !/\p{Cc}/u.test(text)
+}
+
+/** Of each server the password; a name alone is a token. */
+function natsSecrets(text: string): readonly string[] {
+  return text.split(",").flatMap((each) => {
+    const passwords = itsPassword(each.trim())
+    const token = URL.parse(each.trim())?.username ?? ""
+    return passwords.length > 0 || token === "" ? passwords : [token, decodeURIComponent(token)]
+  })
+}
+
+function isNats(text: string): boolean {
+  return text.split(",").every((each) => /^(nats|tls):\/\/[^\s/]+\/?$/.test(each.trim()) && URL.canParse(each.trim()))
 }
 
 function isOrigin(text: string): boolean {

@@ -1,7 +1,7 @@
 import type { Clock } from "../../agent/clock.ts"
 import type { Log } from "../../agent/ports.ts"
 import type { QueryResults } from "../../protocol/databases/query-results.ts"
-import type { KeptFiles } from "../../protocol/ports/kept-files.ts"
+import type { SharedFiles } from "../../protocol/ports/kept-files.ts"
 import { definePack } from "../pack.ts"
 import { analystAgent } from "./agent.ts"
 import { askAnalyst } from "./tools/ask-analyst.ts"
@@ -22,8 +22,8 @@ export interface AnalystServices {
   /** Which hosts people may make this server connect to. */
   readonly hosts: HostRules
   readonly sqliteRoot: string
-  /** Where files are that every machine has to reach. */
-  readonly keptFiles?: KeptFiles | undefined
+  /** Where several machines share the store: files that each of them has to reach. */
+  readonly sharedFiles?: SharedFiles | undefined
   readonly superuserConnections: boolean
   /** What one query may cost, where not what is usual. */
   readonly queryLimits?: QueryLimits | undefined

@@ -48,3 +48,17 @@ export interface KeptFiles {
   /** Now and then: clears away what nobody has made a file of, and on this disk what is no longer in the store. */
   sweep(): Promise<void>
 }
+
+/** On which disk files are that are changed where they lie, because nobody has put them into the store. */
+export interface FileDisks {
+  /** Undefined for a file that nobody has changed. */
+  diskOf(user: UserId, path: string): Promise<string | undefined>
+  /** Says that it is this one, where nobody has said so before; answers which one it is. */
+  claimDisk(user: UserId, path: string, disk: string): Promise<string>
+}
+
+/** What packs get where several machines share the store. */
+export interface SharedFiles {
+  readonly kept: KeptFiles
+  readonly disks: FileDisks
+}

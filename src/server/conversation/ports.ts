@@ -39,8 +39,8 @@ export interface OwnedDatabases {
 /** Which devices are there: all that a conversation asks before it works on one. */
 export interface PresentDevices {
   /** The newest first. */
-  of(user: UserId): readonly { readonly introduced?: { readonly deviceId: string } | undefined }[]
-  isReachable(place: DevicePlace): boolean
+  of(user: UserId): Promise<readonly { readonly introduced?: { readonly deviceId: string } | undefined }[]>
+  isReachable(place: DevicePlace): Promise<boolean>
 }
 
 /** The last messages before a `seq` and up to a position. */

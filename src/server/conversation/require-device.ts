@@ -18,7 +18,7 @@ export async function requireReachable(
   if (conversation?.site !== "device") return
   const offer = agents.orEmpty(conversation.agent).tools.find(proposal.tool)?.onSite
   const { id, deviceId } = conversation
-  if (!offer || devices.isReachable({ user, conversation: id, deviceId, offer })) return
+  if (!offer || (await devices.isReachable({ user, conversation: id, deviceId, offer }))) return
   const device = deviceId === null ? "The device of this conversation" : `The device "${deviceId}"`
   throw conflict(failure("device_offline", { device }), proposal)
 }

@@ -50,7 +50,7 @@ export async function toBeginning(caller: Caller, ports: ConversationPorts, chos
     ...(mode ? { mode } : {}),
     ...(title ? { title } : {}),
     ...(model ? await chooseModel(caller, ports, model) : {}),
-    ...chooseSite(caller, ports, chosen),
+    ...(await chooseSite(caller, ports, chosen)),
     ...(await chooseConnection(caller, ports, chosen.connectionId)),
   }
 }
@@ -69,17 +69,17 @@ export async function chooseConnection(
 }
 
 /** Where tools are to run. A device without a name is the newest that is there: a conversation is bound to one, not to any. */
-export function chooseSite(
+export async function chooseSite(
   { person }: Caller,
   { devices }: ConversationPorts,
   { site, deviceId }: Pick<Chosen, "site" | "deviceId">,
-): { site?: Site; deviceId?: string | null } {
+): Promise<{ site?: Site; deviceId?: string | null }> {
   if (site === "server" && deviceId)
     throw failure("bad_request", { problem: "deviceId: a conversation on the server has no device." })
   if (site === "server") return { site, deviceId: null }
   if (deviceId) return { site: "device", deviceId }
   if (site !== "device") return {}
-  const newest = devices.of(person.id)[0]?.introduced
+  const newest = (await devices.of(person.id))[0]?.introduced
   if (!newest) throw failure("device_offline", { device: "Your device" })
   return { site, deviceId: newest.deviceId }
 }

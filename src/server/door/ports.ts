@@ -6,6 +6,7 @@ import type { PageQuery } from "../../protocol/requests.ts"
 import type { Scope } from "../../protocol/scopes.ts"
 import type { Credential, SessionView, Ticket, TokenView } from "../../protocol/sign-in.ts"
 import type { JwtClaims, JwtReader } from "./jwt.ts"
+import type { RateLimits } from "./rate-limits.ts"
 
 /** What it takes to know who is asking, and to stop listening to them. */
 export interface DoorPorts {
@@ -20,6 +21,8 @@ export interface DoorPorts {
   readonly address: ServerAddress
   /** What one person may ask in a minute; without it, or with 0, as much as they like. */
   readonly requestsPerMinute?: number
+  /** Where other nodes serve the same people, what is asked of them all is counted together. */
+  readonly limits?: RateLimits
 }
 
 /** Who is asking, and what their credential lets them do. Identity comes from the credential only. */

@@ -23,6 +23,8 @@ interface RevocationPorts {
   readonly log: Log
   /** Looked at with the rest: what another process has handed over. */
   readonly devices?: { look(): Promise<void> }
+  /** The other processes, which need not wait for their own look. */
+  readonly others?: { revoked(): void }
   readonly most?: { readonly ofOne: number; readonly ofAll: number }
 }
 
@@ -65,6 +67,7 @@ export class Revocation implements Streams, Disposable {
 
   ended(credential: string): void {
     this.#close((open) => open.credential.id === credential)
+    this.#ports.others?.revoked()
   }
 
   /** Closes everything that is open: whoever watches comes again, to whoever serves then. */
@@ -77,6 +80,16 @@ export class Revocation implements Streams, Disposable {
     // The next look is arranged when the last one is over: a slow store is not asked twice at a time.
     this.#stop = this.#ports.clock.alarm(LOOK_MS, () => void this.#round(), "background")
     return this
+  }
+
+  /** As soon as another process says that something was revoked. */
+  async lookNow(): Promise<void> {
+    try {
+      await this.look()
+      await this.#ports.devices?.look()
+    } catch (error) {
+      this.#ports.log.warn("revocation_look_failed", { error })
+    }
   }
 
   /** Closes and cancels what no longer counts. One query, and none while no credential is in use. */
@@ -99,12 +112,7 @@ export class Revocation implements Streams, Disposable {
   }
 
   async #round(): Promise<void> {
-    try {
-      await this.look()
-      await this.#ports.devices?.look()
-    } catch (error) {
-      this.#ports.log.warn("revocation_look_failed", { error })
-    }
+    await this.lookNow()
     if (!this.#over) this.start()
   }
 

@@ -39,6 +39,12 @@ export function createServerMetrics() {
     ),
     commits: all.counter("pawl_journal_commits_total", "Commits to journals."),
     events: all.counter("pawl_journal_events_total", "Events that were appended."),
+    leases: all.gauge("pawl_leases_held", "Conversations that this node is the writer of."),
+    takeovers: all.counter(
+      "pawl_takeovers_total",
+      "Conversations that another node had left and this one went on with.",
+    ),
+    lookAge: all.gauge("pawl_look_age_seconds", "How long ago this node last saw what others have recorded."),
     lag: all.gauge("pawl_event_loop_lag_seconds", "How late the event loop was, since it was last asked."),
     memory: all.gauge("pawl_memory_bytes", "Memory of the process by kind."),
     uptime: all.gauge("pawl_uptime_seconds", "How long the process runs."),

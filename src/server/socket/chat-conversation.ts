@@ -56,7 +56,7 @@ export class ChatConversation {
     const { id } = conversation
     const { source, done } = await watchWhile(this.#ports, conversation, async () => {
       await this.goOnWith(id)
-      const spoken = this.#fromHere(input, conversation)
+      const spoken = await this.#fromHere(input, conversation)
       if (!context.conversationId) await this.#switchModel(conversation, context)
       return this.#ports.runtime.submit(id, spoken)
     })
@@ -72,7 +72,7 @@ export class ChatConversation {
     const id = newId("conv", clock.now())
     const { site, brought: _, ...chosen } = context
     const beginning = await toBeginning(this.#caller, this.#ports, chosen)
-    const place = site === "server" ? {} : this.#placeOf(id)
+    const place = site === "server" ? {} : await this.#placeOf(id)
     await this.goOnWith(id)
     await runtime.begin({ ...beginning, id, ...place }, place.site === "device" ? this.#approving(input) : input)
     return { id, source: await this.watch(id, 0), waits: false }
@@ -92,10 +92,10 @@ export class ChatConversation {
   }
 
   /** Where the tools of a conversation run that is spoken in from here: on this device, if it has what they need. */
-  #placeOf(id: ConversationId): { site?: Site; deviceId?: string | null } {
+  async #placeOf(id: ConversationId): Promise<{ site?: Site; deviceId?: string | null }> {
     if (!this.#device.offers("workspace")) return {}
     const { introduced } = this.#device
-    if (!introduced) this.#ports.devices.speaks(id, this.#device)
+    if (!introduced) await this.#ports.devices.speaks(id, this.#device)
     return { site: "device", deviceId: introduced?.deviceId ?? null }
   }
 
@@ -103,9 +103,9 @@ export class ChatConversation {
    * A conversation that works on devices works on the one it is spoken in from; one on the server stays there. The words
    * carry the name also where it is this device now: others that wait before them may move it.
    */
-  #fromHere(input: MessageInput, { id, site, deviceId: bound }: ConversationView): MessageInput {
+  async #fromHere(input: MessageInput, { id, site, deviceId: bound }: ConversationView): Promise<MessageInput> {
     if (site !== "device") return input
-    const { site: here, deviceId } = this.#placeOf(id)
+    const { site: here, deviceId } = await this.#placeOf(id)
     if (here !== "device") return input
     if (deviceId) return this.#approving({ ...input, place: { deviceId } })
     return bound === null ? this.#approving(input) : input

@@ -2,27 +2,15 @@ import type { Clock } from "../../agent/clock.ts"
 import { DEVICE_STATUS_SECONDS } from "../../agent/devices.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { UserId } from "../../protocol/ids.ts"
-import type { CallOutcome, CallReport, ClientFrameOf, ServerFrame, ToolCall } from "../../protocol/socket.ts"
-
-/** What a device has said about itself. */
-export interface Introduced {
-  readonly deviceId: string
-  readonly ledger: boolean
-  readonly offers: readonly string[]
-  /** What it knows beyond the older frames. */
-  readonly knows: readonly string[]
-  /** Since when this name is its credential's, where it was another's before. */
-  readonly takenAt: number | null
-}
+import type { Introduced } from "../../protocol/ports/device-presence.ts"
+import type { CallReport, ClientFrameOf, ServerFrame, ToolCall } from "../../protocol/socket.ts"
+import { type Asking, type CallEnd, type DeviceLine, outcomeOf } from "./device-line.ts"
 
 /** Whose a socket is: the person, and what their credential has in common with those that follow it. */
 export interface LineOwner {
   readonly user: UserId
   readonly lineage: string
 }
-
-/** How a call ended: with the device's word, or without one. */
-export type CallEnd = CallOutcome | "closed" | "silent" | "stopped" | "unknown"
 
 /** What a device was asked about a call, by however many. */
 interface Question {
@@ -41,7 +29,7 @@ const MAX = 256
  * One socket as a device: what was asked over it and not answered yet. An answer counts once, and only here, where it
  * was asked for; everything else that looks like one belongs to nobody.
  */
-export class DeviceConnection {
+export class DeviceConnection implements DeviceLine {
   readonly user: UserId
   readonly lineage: string
   readonly connectedAt: number
@@ -99,7 +87,7 @@ export class DeviceConnection {
   }
 
   /** Asks for something that may be asked again: whoever does not answer in time has not answered. */
-  read(call: ToolCall, { ms, signal }: { ms: number; signal: AbortSignal }): Promise<CallEnd> {
+  read(call: ToolCall, { ms, signal }: Asking): Promise<CallEnd> {
     const stop = () => this.#settle(call.id, "stopped")
     signal.addEventListener("abort", stop, { once: true })
     const heard = this.#send(call, () => this.#settle(call.id, "silent"), ms)
@@ -108,7 +96,7 @@ export class DeviceConnection {
   }
 
   /** Asks for something that may not be lost sight of: without an answer in time the device is asked what became of it. */
-  write(call: ToolCall, ms: number): Promise<CallEnd> {
+  write(call: ToolCall, { ms }: Pick<Asking, "ms">): Promise<CallEnd> {
     return this.#send(call, () => void this.#find(call.id, ms), ms)
   }
 
@@ -180,8 +168,4 @@ export class DeviceConnection {
     settle?.(heard)
     return settle !== undefined
   }
-}
-
-export function outcomeOf({ type: _, id: __, status: ___, ...outcome }: CallReport): CallOutcome {
-  return outcome
 }

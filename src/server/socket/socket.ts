@@ -143,13 +143,13 @@ class Socket {
     const { deviceId } = frame
     const claim = await this.#ports.deviceOwners.claim(person.id, deviceId, credential)
     if (!claim.owned) {
-      if (claim.asked === "now") this.#ports.devices.asked(person.id, deviceId)
+      if (claim.asked === "now") await this.#ports.devices.asked(person.id, deviceId)
       throw failure("device_taken", { device: deviceId })
     }
     if (!this.#socket.open) return // gone meanwhile, and nobody would ever take it off the list
     this.#socket.answersPings = true
     this.#device.introduce(frame, claim.takenAt)
-    this.#ports.devices.arrive(this.#device)
+    await this.#ports.devices.arrive(this.#device)
     this.#socket.send(frame)
   }
 

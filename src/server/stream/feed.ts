@@ -1,6 +1,6 @@
-import type { NewsKind } from "../../agent/ports.ts"
+import type { Happened, NewsKind } from "../../agent/ports.ts"
 import { type CallEvents, isAboutCalls } from "../../protocol/calls/follow-calls.ts"
-import type { EventType, JournalEvent } from "../../protocol/events.ts"
+import type { EventType } from "../../protocol/events.ts"
 import type { FeedFrame } from "../../protocol/frames.ts"
 import type { ConversationId, UserId } from "../../protocol/ids.ts"
 import type { RowChange } from "../../protocol/ports/workspace.ts"
@@ -22,8 +22,8 @@ const SHOWN: Readonly<Record<Exclude<EventType, keyof CallEvents>, boolean>> = {
 }
 
 /** What is about calls changes a proposal; only the start of a call leaves it as it was. */
-const isShown = (event: JournalEvent): boolean =>
-  isAboutCalls(event) ? event.type !== "tool_start" : SHOWN[event.type]
+const isShown = ({ type }: Happened): boolean =>
+  isAboutCalls({ type }) ? type !== "tool_start" : (SHOWN as Readonly<Record<string, boolean>>)[type] === true
 const NEWEST = { limit: 50 }
 /** Of what waits, of what is in doubt, and of what expired unseen. */
 const MAX_PROPOSALS = 200
@@ -54,7 +54,7 @@ export class Feed implements FrameSource<FeedFrame>, WaitingSource<FeedFrame> {
     const { bus } = ports
     const stops = [
       bus.subscribeNews(user, (kind) => this.#hearNews(kind)),
-      bus.subscribeUser(user, (id, events) => this.#hear(id, events)),
+      bus.subscribeUser(user, (id, happened) => this.#hear(id, happened)),
       ports.workspaces.onChange((whose, changes) => whose === user && this.#see(changes)),
     ]
     this.#unsubscribe = () => stops.forEach((stop) => stop())
@@ -85,8 +85,8 @@ export class Feed implements FrameSource<FeedFrame>, WaitingSource<FeedFrame> {
     this.#wake?.()
   }
 
-  #hear(id: ConversationId, events: readonly JournalEvent[]): void {
-    if (events.length > 0 && !events.some(isShown)) return
+  #hear(id: ConversationId, happened: readonly Happened[]): void {
+    if (happened.length > 0 && !happened.some(isShown)) return
     this.#changed.add(id)
     this.#everything ||= this.#changed.size > MAX_CHANGED
     this.#stir()

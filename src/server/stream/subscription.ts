@@ -7,7 +7,7 @@ import type { ConversationId } from "../../protocol/ids.ts"
 import type { FrameSource, WaitingSource } from "./event-stream.ts"
 import { type AnyFrame, FrameMaker, wholeUnits } from "./frame-maker.ts"
 import { JournalPages } from "./journal-pages.ts"
-import { rowsLength } from "./rows-length.ts"
+import { rowsLength } from "../../protocol/rows-length.ts"
 
 export interface SubscriptionTarget {
   readonly id: ConversationId

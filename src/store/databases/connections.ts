@@ -81,8 +81,10 @@ export class SqlConnections {
       const insert = { sql, values: [...values, stored.id] }
       return [nameBytes(user, target.path, stored), insert, unnameWithout(id, stored)]
     })
-    if (!(await this.find(user, id))) throw failure("too_many", { what: "connections", most: MAX })
-    return id
+    if (await this.find(user, id)) return id
+    if (stored && !(await this.#isThere(stored)))
+      throw failure("store_unavailable", { problem: "the file was swept up before it was recorded; send it again" })
+    throw failure("too_many", { what: "connections", most: MAX })
   }
 
   /** By itself, so that a new name never puts back a target that was changed meanwhile. Of what is gone, nothing is changed. */
@@ -113,6 +115,10 @@ export class SqlConnections {
     ]
     const { ok } = await this.#engine.change({ type: "statements", statements })
     if (!ok) throw failure("not_found")
+  }
+
+  async #isThere({ id }: StoredBytes): Promise<boolean> {
+    return (await this.#engine.query("SELECT 1 FROM kept_file WHERE id = ?", [id])).length > 0
   }
 
   async #open(user: UserId, row: Row): Promise<StoredConnection> {

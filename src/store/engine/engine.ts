@@ -1,5 +1,6 @@
 import type { InboxAppend, Commit, OperationOutcome, Statements } from "./operations.ts"
 import type { EventRow } from "./event-rows.ts"
+import type { NewIndex } from "./new-index.ts"
 import type { FullText } from "./full-text.ts"
 
 /** What SQLite and PostgreSQL each implement; above it nothing knows which one it is. */
@@ -9,6 +10,8 @@ export interface Engine {
   change(operation: Commit): Promise<Extract<OperationOutcome, { committed: unknown }> | RefusedOperation>
   change(operation: InboxAppend): Promise<Extract<OperationOutcome, { arrived: unknown }> | RefusedOperation>
   change(operation: Statements): Promise<Extract<OperationOutcome, { rows: unknown }> | RefusedOperation>
+  /** Nothing where it is there already. Others can read and write meanwhile; `lockMs` as for statements. */
+  buildIndex(index: NewIndex, lockMs: number): Promise<void>
   /** Rows of a query, with `?` for values. */
   query<Row>(sql: string, values: readonly unknown[]): Promise<Row[]>
   /** Events of a conversation, as arrays. */
@@ -23,6 +26,8 @@ export interface Engine {
   readonly manyMachines: boolean
   /** Ends a SELECT that locks its rows and passes over those that others have locked; only where there are several writers. */
   readonly skipLocked?: string
+  /** The milliseconds of the database server's own clock, as SQL; only where it is a server, with a clock of its own. */
+  readonly serverTime?: string
   /** A key the database has counted up is given again when its row is gone. */
   readonly reusesKeys: boolean
   /** Rejects, with the reason, where there is no room for what is written next. Writes nothing that stays. */

@@ -6,6 +6,7 @@ import type { Log } from "../../agent/ports.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { Engine } from "./engine.ts"
 import { EVENTS, EVENTS_TO_FOLD, type EventRow } from "./event-rows.ts"
+import { toIndexStatement } from "./new-index.ts"
 import type { Words } from "./schema-words.ts"
 import type { Operation } from "./operations.ts"
 import { openConnection } from "./sqlite-connection.ts"
@@ -16,6 +17,7 @@ import { FULL, toReadFailure } from "./store-failure.ts"
 
 export const sqliteWords: Words = {
   serialKey: "INTEGER PRIMARY KEY",
+  unlogged: "",
   clustered: "WITHOUT ROWID",
   fullText: sqliteFullText.statements,
   grams: sqliteFullText.gramStatements,
@@ -56,6 +58,10 @@ export function openSqlite({ file, durability, log }: SqliteOptions): Engine {
     reusesKeys: true,
     broken: writer.broken,
     change: ((operation: Operation) => writer.change(operation)) as Engine["change"],
+    async buildIndex(index) {
+      const statements = [{ sql: toIndexStatement(index), values: [] }]
+      await writer.change({ type: "statements", statements })
+    },
     async room() {
       if (file !== ":memory:") await demandSpace(dirname(file))
       await writer.change(NEW_PAGES)

@@ -140,6 +140,11 @@ export interface Statements {
   readonly statements: readonly Statement[]
   /** `long` where a statement takes as long as there is data: nobody takes its silence for that of a dead database. */
   readonly patience?: "long"
+  /**
+   * How long to wait for a lock, where others may hold one. Whoever waits for a table as a whole has everybody behind it
+   * who comes later, also those that only read: it gives up, rejects, and lets them pass.
+   */
+  readonly lockMs?: number
 }
 
 export interface Statement {

@@ -4,6 +4,8 @@ export interface Words {
   readonly serialKey: string
   /** Written behind a table that is stored in the order of its primary key, where the engine can. */
   readonly clustered: string
+  /** Written before a table that may be empty again after a crash, where that makes it cheaper. */
+  readonly unlogged: string
   /** Makes the words of the table `passage` findable, and keeps them so by itself. */
   readonly fullText: readonly string[]
   /** The same for its `grams`. */

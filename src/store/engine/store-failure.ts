@@ -44,6 +44,11 @@ function asFailure(cause: unknown, problem: string): AppError {
   return known
 }
 
+/** A lock that others held on for too long, or that two wanted from each other: nothing was done, and it can be tried again. */
+export function isLocked(error: unknown): boolean {
+  return /^(55P03|40P01)$/.test(String((error as { cause?: { code?: unknown } }).cause?.code))
+}
+
 /** SQLite's extended codes say more in the upper bits. */
 function isFull(error: unknown): boolean {
   const { errcode, code } = error as { errcode?: number; code?: unknown }

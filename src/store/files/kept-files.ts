@@ -5,7 +5,7 @@ import type { ConnectionId, UserId } from "../../protocol/ids.ts"
 import type { KeptFiles, LocalFile, StoredBytes } from "../../protocol/ports/kept-files.ts"
 import type { Engine } from "../engine/engine.ts"
 import type { Statement } from "../engine/operations.ts"
-import { FileCache } from "./file-cache.ts"
+import type { FileCache } from "./file-cache.ts"
 import { nameBytes } from "./naming.ts"
 
 /** Bytes of one row, and so what a file takes of memory while it comes or goes. */
@@ -14,14 +14,6 @@ const PART = 1024 * 1024
 const UNNAMED_MS = 60 * 60_000
 /** How often a file may be replaced while it is read before it is given up. */
 const TRIES = 5
-
-/** Nothing where only this machine uses the database: there a file lies best where files lie. */
-export function keptFilesOf(
-  { engine }: { readonly engine: Engine },
-  { folder, now }: { readonly folder: string; readonly now: () => number },
-): SqlKeptFiles | undefined {
-  return engine.manyMachines ? new SqlKeptFiles(engine, new FileCache({ folder, now }), now) : undefined
-}
 
 /** Files of people in the database, a megabyte a row, read through a cache on this machine's disk. */
 export class SqlKeptFiles implements KeptFiles {

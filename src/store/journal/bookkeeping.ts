@@ -29,7 +29,7 @@ const kept = new WeakMap<Conversation, Bookkeeping>()
 export function bookkeepingOf(conversation: Conversation): Bookkeeping {
   let books = kept.get(conversation)
   if (!books) {
-    const leftBehind = { owned: false, handedOver: false, unread: false }
+    const leftBehind = { owned: false, elsewhere: false, handedOver: false, unread: false }
     books = { key: 0, fence: 0, held: false, seen: 0, taken: new Set(), leftBehind, proposals: new Map() }
     kept.set(conversation, books)
   }

@@ -10,8 +10,8 @@ export class HotConversations {
   readonly #held = new Map<ConversationId, Conversation>()
   readonly #resting = new Map<ConversationId, Conversation>()
 
-  get holding(): boolean {
-    return this.#held.size > 0
+  get held(): number {
+    return this.#held.size
   }
 
   get(id: ConversationId): Conversation | undefined {

@@ -61,9 +61,9 @@ export class SqlJournal implements Journal {
     this.sharesWork = engine.skipLocked !== undefined
   }
 
-  /** Whether this node is the writer of anything. */
-  get holding(): boolean {
-    return this.#hot.holding
+  /** How many conversations this node is the writer of. */
+  get held(): number {
+    return this.#hot.held
   }
 
   async load(id: ConversationId, fresh = false): Promise<Conversation> {
@@ -254,7 +254,8 @@ export class SqlJournal implements Journal {
     const { key, user_id, fence, arrivals, seen, owner } = await this.#head(id)
     const conversation = replay(id, user_id, (await this.#engine.eventsToFold(key)).map(toEvent))
     conversation.arrivals = arrivals
-    const leftBehind = { owned: owner !== null, handedOver: owner === NOBODY, unread: arrivals !== seen }
+    const elsewhere = owner !== null && owner !== this.#node.id
+    const leftBehind = { owned: owner !== null, elsewhere, handedOver: owner === NOBODY, unread: arrivals !== seen }
     const books = Object.assign(bookkeepingOf(conversation), { key, fence, leftBehind })
     for (const [proposal, open] of conversation.proposals) books.proposals.set(proposal, toRowText(open))
     if (arrivals > 0) await readInbox(this.#engine, conversation)

@@ -29,6 +29,11 @@ export class NodeWatch {
     this.#watching = watching
   }
 
+  /** The others that were there at the last look. */
+  get others(): Iterable<string> {
+    return this.#seen.keys()
+  }
+
   look(): Promise<void> {
     return (this.#looking ??= this.#look().finally(() => (this.#looking = undefined)))
   }

@@ -25,7 +25,7 @@ class Peer {
     this.clock = clock
     this.node = new ThisNode(shared, { clock, leaseSeconds: LEASE_SECONDS })
     this.journal = new SqlJournal(shared, this.node)
-    const needed = () => !this.#dead && this.journal.holding
+    const needed = () => !this.#dead && this.journal.held > 0
     this.node.beat(needed, () => {})
   }
 

@@ -6,6 +6,9 @@ import { NodeWatch } from "./node-watch.ts"
 /** How long a node counts as alive after its last sign of life. With two sweeps before and after: below 15 s. */
 const LEASE_SECONDS = 8
 
+const SEEN = ", since, signed_at, own_time"
+const SEEN_AGAIN = ", signed_at = excluded.signed_at, own_time = excluded.own_time"
+
 export interface NodeOptions {
   readonly clock: Clock
   readonly leaseSeconds?: number
@@ -50,6 +53,11 @@ export class ThisNode {
     if (dead.length === 0) return
     const gone = { sql: "DELETE FROM node WHERE locked = 1", values: [] }
     await this.#engine.change({ type: "statements", statements: [gone] })
+  }
+
+  /** The other nodes that have given signs of life, as far as was looked. */
+  get others(): Iterable<string> {
+    return this.#watch.others
   }
 
   /** Looks at the others, and takes the rows of those away that have given no sign of life for as long as a lease. */
@@ -101,10 +109,15 @@ export class ThisNode {
   /** Made anew where another node has taken it away: what it has not taken over meanwhile is still ours, by its fence. */
   async #sign(): Promise<void> {
     const begun = { monotonic: monotonicOf(this.#clock), now: this.#clock.now() }
-    const locked = this.#engine.exclusive ? 1 : 0
+    const { exclusive, serverTime } = this.#engine
+    // The times are for whoever lists the nodes. Nothing is decided by them.
+    const [columns, times, change] = serverTime
+      ? [SEEN, `, ${serverTime}, ${serverTime}, ?`, SEEN_AGAIN]
+      : (["", "", ""] as const)
     const sign = {
-      sql: "INSERT INTO node (id, beats, locked) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET beats = excluded.beats",
-      values: [this.id, ++this.#beats, locked],
+      sql: `INSERT INTO node (id, beats, locked${columns}) VALUES (?, ?, ?${times})
+        ON CONFLICT (id) DO UPDATE SET beats = excluded.beats${change}`,
+      values: [this.id, ++this.#beats, exclusive ? 1 : 0, ...(serverTime ? [begun.now] : [])],
     }
     try {
       await this.#engine.change({ type: "statements", statements: [sign] })

@@ -25,5 +25,12 @@ export const keptFiles: Migration = {
       PRIMARY KEY (content, number))`,
     "CREATE INDEX kept_file_part_person ON kept_file_part (person)",
     ...uncompressed("kept_file_part", "bytes"),
+    // Files that are in no row of these, and on which machine's disk they were changed.
+    `CREATE TABLE file_disk (
+      id TEXT NOT NULL PRIMARY KEY,
+      person TEXT NOT NULL,
+      path TEXT NOT NULL,
+      disk TEXT NOT NULL) ${clustered}`,
+    "CREATE UNIQUE INDEX file_disk_path ON file_disk (person, path)",
   ],
 }

@@ -29,8 +29,13 @@ import { embeddingClaims } from "./028-embedding-claims.ts"
 import { noteClaims } from "./029-note-claims.ts"
 import { tablesOfPacks } from "./030-tables-of-packs.ts"
 import { news } from "./031-news.ts"
+import { connectedDevices } from "./032-connected-devices.ts"
+import { nodeMail } from "./033-node-mail.ts"
 import { keptFiles } from "./034-kept-files.ts"
 import { earmarks } from "./035-earmarks.ts"
+import { buckets } from "./036-buckets.ts"
+import { nodeSight } from "./037-node-sight.ts"
+import { whatNeedsANewerVersion } from "./038-what-needs-a-newer-version.ts"
 import type { Migration } from "./migration.ts"
 
 /** The schema, step by step, in the order of the files: what is new is added at the end, and nothing is taken out. */
@@ -66,6 +71,11 @@ export const migrations: readonly Migration[] = [
   noteClaims,
   tablesOfPacks,
   news,
+  connectedDevices,
+  nodeMail,
   keptFiles,
   earmarks,
+  buckets,
+  nodeSight,
+  whatNeedsANewerVersion,
 ]

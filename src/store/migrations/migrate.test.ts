@@ -4,6 +4,7 @@ import type { Engine } from "../engine/engine.ts"
 import { migrate } from "./migrate.ts"
 import { migrations } from "./list.ts"
 import { openPostgres, postgresWords } from "../engine/open-postgres.ts"
+import { openStore } from "../store.ts"
 import { openSqlite, sqliteWords } from "../engine/open-sqlite.ts"
 
 function open(url: string) {
@@ -63,9 +64,47 @@ describe.each(databases)("migrations on $name", ({ createEmpty }) => {
     const { engine, words } = open(database.url)
     const broken = { name: "999_broken", statements: () => ["CREATE TABLE half (id TEXT)", "CREATE NONSENSE"] }
     await migrate(engine, words)
-    await expect(migrate(engine, words, [...migrations, broken])).rejects.toMatchObject({ code: "store_unavailable" })
+    await expect(migrate(engine, words, { known: [...migrations, broken] })).rejects.toMatchObject({
+      code: "store_unavailable",
+    })
     await expect(engine.query("SELECT * FROM half", [])).rejects.toThrow("half")
     expect(await migrate(engine, words)).toEqual([])
     await engine.close()
+  })
+
+  describe("of a newer version", () => {
+    const addsTable = { name: "998_pets", statements: () => ["CREATE TABLE pet (name TEXT)"] }
+    const breaks = { name: "999_no_nodes", needs: "7.10.0", statements: () => ["DROP TABLE earmark"] }
+    const breaksToo = { name: "999_other", needs: "7.9.0", statements: () => ["CREATE TABLE other (name TEXT)"] }
+
+    test("do not keep this one from its work where they only add", async () => {
+      await using database = await createEmpty()
+      const { engine, words } = open(database.url)
+      await migrate(engine, words, { known: [...migrations, addsTable] })
+      expect(await migrate(engine, words)).toEqual([])
+      await engine.close()
+    })
+
+    test("stop this one before it changes anything where they break it, and it says what to start instead", async () => {
+      await using database = await createEmpty()
+      const { engine, words } = open(database.url)
+      const ours = { name: "998_ours", statements: () => ["CREATE TABLE ours (name TEXT)"] }
+      await migrate(engine, words, { known: [...migrations, breaksToo, breaks] })
+      const message = /\(999_no_nodes, 999_other\).*Nothing was changed.*Pawl 7\.10\.0 or newer/
+      await expect(migrate(engine, words, { known: [...migrations, ours] })).rejects.toThrow(message)
+      await expect(engine.query("SELECT * FROM ours", [])).rejects.toThrow("ours")
+      await engine.close()
+      await expect(openStore({ url: database.url, durability: "normal" })).rejects.toThrow(message)
+    })
+
+    test("of two nodes that come to a database of the version before, each finds the whole schema", async () => {
+      await using database = await createEmpty()
+      const nodes = [open(database.url), open(database.url)] as const
+      const before = migrations.filter(({ name }) => name < "038")
+      await migrate(nodes[0].engine, nodes[0].words, { known: before })
+      const done = await Promise.all(nodes.map(({ engine, words }) => migrate(engine, words)))
+      expect(done.flat()).toEqual(everything.filter((name) => name >= "038"))
+      for (const { engine } of nodes) await engine.close()
+    })
   })
 })

@@ -1,52 +1,86 @@
+import { type Clock, monotonicOf, sleep, systemClock } from "../../agent/clock.ts"
+import type { Log } from "../../agent/ports.ts"
 import type { Engine } from "../engine/engine.ts"
-import { migrations } from "./list.ts"
-import type { Words } from "../engine/schema-words.ts"
+import { toIndexStatement } from "../engine/new-index.ts"
 import type { Statement } from "../engine/operations.ts"
+import type { Words } from "../engine/schema-words.ts"
+import { isLocked } from "../engine/store-failure.ts"
+import { migrations } from "./list.ts"
+import type { IndexStep, Migration, StatementsStep } from "./migration.ts"
+import { readDone, refuseNewerSchema } from "./newer-schema.ts"
 
-type Known = readonly (typeof migrations)[number][]
+export interface MigrateOptions {
+  readonly known?: readonly Migration[]
+  /** What must never be seen without the steps, or they without it: in the transaction of the last of them. */
+  readonly along?: readonly Statement[]
+  readonly clock?: Clock
+  readonly log?: Log | undefined
+}
+
+/** Servers of the version before go on meanwhile, and whoever waits for a lock on a table has them all waiting behind it. */
+const LOCK_MS = 2000
+const FIRST_PAUSE_MS = 500
+const LONGEST_PAUSE_MS = 5000
+/** A supervisor sees a start that fails; one that waits for ever looks like one that works. */
+const GIVE_UP_MS = 10 * 60_000
 
 /**
  * Brings the schema up to date. What is missing and the rows that say it was done are one transaction, so a kill at any
- * point leaves all of it done or nothing; of two nodes that start at once, one does it and the other finds it done. What
- * must never be seen without the steps, or they without it, comes `along` in their transaction.
+ * point leaves all of it done or nothing; of two nodes that start at once, one does it and the other finds it done. Only
+ * an index on a table in use is a step by itself, which is begun anew after a kill.
  */
-export async function migrate(
-  engine: Engine,
-  words: Words,
-  known: Known = migrations,
-  along: readonly Statement[] = [],
-): Promise<string[]> {
-  for (;;) {
+export async function migrate(engine: Engine, words: Words, options: MigrateOptions = {}): Promise<string[]> {
+  const { known = migrations, along = [], clock = systemClock, log } = options
+  const begun = monotonicOf(clock)
+  const did: string[] = []
+  for (let waits = 0; ;) {
     const done = await readDone(engine)
+    if (done) refuseNewerSchema(done, [...migrations, ...known])
     const missing = known.filter(({ name }) => !done?.has(name))
-    if (missing.length === 0) return []
-    const table = done
-      ? []
-      : [{ sql: "CREATE TABLE IF NOT EXISTS migration (name TEXT NOT NULL PRIMARY KEY)", values: [] }]
-    const statements = [...table, ...missing.flatMap(toStatements(words)), ...along]
+    if (missing.length === 0) return did
+    // Where there is nothing yet nobody is kept from writing, and all of it is one transaction.
+    const portion = done ? toPortion(missing) : missing
+    const statements = [
+      ...(done ? [] : [LIST]),
+      ...portion.flatMap((step) => [toRow(step), ...toStatements(step, words, done !== undefined)]),
+      ...(portion.length === missing.length ? along : []),
+    ]
     try {
-      const outcome = await engine.change({ type: "statements", statements, patience: "long" })
-      if (outcome.ok) return missing.map(({ name }) => name)
+      for (const step of portion) if (done && isIndex(step)) await engine.buildIndex(step.index, LOCK_MS)
+      const outcome = await engine.change({ type: "statements", statements, patience: "long", lockMs: LOCK_MS })
+      if (outcome.ok) did.push(...portion.map(({ name }) => name))
     } catch (error) {
       // Two nodes that make the list at once may collide on PostgreSQL in spite of IF NOT EXISTS: then it is there now.
-      if (done || !(await readDone(engine))) throw error
+      if (!done && (await readDone(engine))) continue
+      if (!isLocked(error) || monotonicOf(clock) - begun > GIVE_UP_MS) throw error
+      log?.warn("migration_waits", { migrations: portion.map(({ name }) => name), problem: HELD })
+      await sleep(clock, Math.min(FIRST_PAUSE_MS * 2 ** waits++, LONGEST_PAUSE_MS))
     }
   }
 }
 
-const toStatements =
-  (words: Words) =>
-  ({ name, statements }: Known[number]): Statement[] => [
-    { sql: "INSERT INTO migration (name) VALUES (?) ON CONFLICT (name) DO NOTHING", values: [name], mustChange: true },
-    ...statements(words).map((sql) => ({ sql, values: [] })),
-  ]
+const HELD =
+  "another session holds a lock on a table that this changes: another node that does the same, or a long transaction, see pg_stat_activity. It is tried again"
 
-/** Names of what was done; undefined where even the list of it is missing. */
-async function readDone(engine: Engine): Promise<Set<string> | undefined> {
-  try {
-    const rows = await engine.query<{ name: string }>("SELECT name FROM migration", [])
-    return new Set(rows.map((row) => row.name))
-  } catch {
-    return undefined
-  }
+const LIST: Statement = { sql: "CREATE TABLE IF NOT EXISTS migration (name TEXT NOT NULL PRIMARY KEY)", values: [] }
+
+const isIndex = (step: Migration): step is IndexStep => "index" in step
+
+/** Up to the next index, or that index alone: it is built outside of a transaction, and what stands before it is done first. */
+function toPortion(missing: readonly Migration[]): readonly Migration[] {
+  const next = missing.findIndex(isIndex)
+  return next < 0 ? missing : missing.slice(0, Math.max(next, 1))
+}
+
+/** That it needs a newer version is written only by the steps that do: the column is younger than the list. */
+function toRow({ name, needs }: Migration): Statement {
+  const [columns, values] = needs === undefined ? ["name", [name]] : ["name, needs", [name, needs]]
+  const marks = values.map(() => "?").join(", ")
+  const sql = `INSERT INTO migration (${columns}) VALUES (${marks}) ON CONFLICT (name) DO NOTHING`
+  return { sql, values, mustChange: true }
+}
+
+function toStatements(step: StatementsStep | IndexStep, words: Words, inUse: boolean): Statement[] {
+  if (!isIndex(step)) return step.statements(words).map((sql) => ({ sql, values: [] }))
+  return inUse ? [] : [{ sql: toIndexStatement(step.index), values: [] }]
 }

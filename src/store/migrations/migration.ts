@@ -1,10 +1,30 @@
+import type { NewIndex } from "../engine/new-index.ts"
 import type { Words } from "../engine/schema-words.ts"
 
 /**
- * One step of the schema: safe to be killed in (one transaction), in plain SQL that both engines read alike. Its `name` is
- * what databases remember as done: it never changes, or it would be done again.
+ * One step of the schema. Its `name` is what databases remember as done: it never changes, or it would be done again.
+ *
+ * While a cluster is upgraded, nodes of the version before work on the new schema. So a step adds what they need not know
+ * of: tables, and columns that may be left out. What is no longer needed is taken away by a later version, when no node
+ * uses it any more.
  */
-export interface Migration {
+export type Migration = StatementsStep | IndexStep
+
+interface Step {
   readonly name: string
+  /**
+   * Only where nodes that do not know this step cannot work with what it leaves: the version that an operator has to start
+   * instead of them. They refuse to start and name it.
+   */
+  readonly needs?: string
+}
+
+/** Safe to be killed in (one transaction), in plain SQL that both engines read alike. */
+export interface StatementsStep extends Step {
   statements(words: Words): string[]
+}
+
+/** An index on a table that may be large: built outside of any transaction, while others go on writing to it. */
+export interface IndexStep extends Step {
+  readonly index: NewIndex
 }

@@ -39,8 +39,13 @@ const remembered = [
   "029_note_claims",
   "030_tables_of_packs",
   "031_news",
+  "032_connected_devices",
+  "033_node_mail",
   "034_kept_files",
   "035_earmarks",
+  "036_buckets",
+  "037_node_sight",
+  "038_what_needs_a_newer_version",
 ]
 
 /** Files that got another number after databases had remembered their names. */
@@ -74,6 +79,61 @@ test("a migration is called as its file is, but for two whose names are older th
 test("no name that databases remember is changed or left out", () => {
   expect(migrations.map(({ name }) => name)).toEqual(remembered)
 })
+
+/** Since this one, nodes of the version before work on the new schema until they are replaced. */
+const SIDE_BY_SIDE = "038_what_needs_a_newer_version"
+
+describe("a migration that does not say that it needs a newer version", () => {
+  const since = migrations.slice(migrations.findIndex(({ name }) => name === SIDE_BY_SIDE))
+  const plain = since.filter(({ needs }) => needs === undefined)
+
+  test.each(plain.flatMap((step) => ("index" in step ? [] : [step])))("$name only adds", ({ statements }) => {
+    for (const words of [sqliteWords, postgresWords]) expect(unfitIn(statements(words))).toEqual([])
+  })
+
+  test.each(plain.flatMap((step) => ("index" in step ? [step] : [])))("$name forbids nothing", ({ index }) => {
+    expect(index.unique).toBeUndefined()
+  })
+
+  test.each([
+    ["ALTER TABLE node ADD COLUMN colour TEXT", true],
+    ["ALTER TABLE node ADD COLUMN colour TEXT NOT NULL DEFAULT 'red'", true],
+    ["ALTER TABLE node ADD COLUMN colour TEXT NOT NULL", false],
+    ["ALTER TABLE node ADD COLUMN colour TEXT UNIQUE", false],
+    ["ALTER TABLE node DROP COLUMN beats", false],
+    ["ALTER TABLE node RENAME TO machine", false],
+    ["DROP TABLE node", false],
+    ["UPDATE node SET beats = 0", false],
+    // Those who write to it wait until the index is built: that is what an index step is for.
+    ["CREATE INDEX event_at ON event (at)", false],
+    // A node that does not know the new table would find that it cannot delete its own rows.
+    ["CREATE TABLE pet (person BIGINT NOT NULL REFERENCES person (key))", false],
+    ["CREATE TABLE pet (person BIGINT NOT NULL REFERENCES person (key) ON DELETE CASCADE)", true],
+  ])("may hold %s: %s", (sql, fits) => {
+    expect(unfitIn([sql])).toEqual(fits ? [] : [sql])
+  })
+
+  test("may index a table of its own", () => {
+    expect(unfitIn(["CREATE TABLE pet (name TEXT)", "CREATE UNIQUE INDEX pet_name ON pet (name)"])).toEqual([])
+  })
+})
+
+/** Statements after which a node that does not know of them would not work as before. */
+function unfitIn(statements: readonly string[]): string[] {
+  const own = new Set(statements.flatMap((sql) => /^CREATE (?:UNLOGGED )? *TABLE (\w+)/.exec(sql)?.[1] ?? []))
+  const isOwn = (table: string | undefined) => table !== undefined && own.has(table)
+  return statements.filter((sql) => {
+    if (/^CREATE (UNLOGGED )? *TABLE /.test(sql))
+      return /REFERENCES \w+ \(\w+\)(?! ON DELETE (CASCADE|SET NULL))/.test(sql)
+    if (/^CREATE (UNIQUE )?INDEX /.test(sql)) return !isOwn(/ ON (\w+)/.exec(sql)?.[1])
+    const [, table, what = ""] = /^ALTER TABLE (\w+) (.*)$/s.exec(sql) ?? []
+    if (isOwn(table)) return false
+    return (
+      !/^ADD COLUMN \w+ [A-Z ]+$/.test(what.replace(/ NOT NULL DEFAULT .*$/, "")) ||
+      /NOT NULL$|UNIQUE|REFERENCES/.test(what)
+    )
+  })
+}
 
 describe.each(databases)("on $name", ({ name, createEmpty }) => {
   test("a database in use, which remembers them all, is left as it is", async () => {

@@ -16,7 +16,15 @@ export interface TablesOfPack {
 }
 
 /** A pack writes out what our own migrations leave to the engine. */
-const NO_WORDS: Words = { serialKey: "", clustered: "", fullText: [], grams: [], bytes: "", uncompressed: () => [] }
+const NO_WORDS: Words = {
+  serialKey: "",
+  clustered: "",
+  unlogged: "",
+  fullText: [],
+  grams: [],
+  bytes: "",
+  uncompressed: () => [],
+}
 
 /** Brings the tables of a pack up to date, writes down whose rows they hold, and only then hands them out. */
 export async function openPackTables(
@@ -27,7 +35,7 @@ export async function openPackTables(
   const steps = migrations.map((migration) => toMigration(pack, migration, engine.name))
   const statements = toRegister(tables)
   // With the steps: one of them may copy people's rows, and after a crash in between neither export nor erasure would find them.
-  const done = await migrate(engine, NO_WORDS, steps, statements)
+  const done = await migrate(engine, NO_WORDS, { known: steps, along: statements })
   if (done.length === 0 && statements.length > 0) await engine.change({ type: "statements", statements })
   return {
     async query(sql, values = []) {

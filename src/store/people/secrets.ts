@@ -57,6 +57,12 @@ export class Secrets {
     await this.#currentKey() // of two that say it at once, one was first
   }
 
+  /** Whether the database is under a key that this process has, or under none yet. Changes nothing. */
+  async isOurs(): Promise<boolean> {
+    const [row] = await this.#current()
+    return !row || (await this.#keys?.find(row.key_id)) !== undefined
+  }
+
   /** Makes a key the current one. Nothing can be written under another from now on. */
   async changeOver(to: MasterKey): Promise<void> {
     const sql = `INSERT INTO master_key (name, key_id, changed_at) VALUES (?, ?, ?)
@@ -74,10 +80,13 @@ export class Secrets {
     ]
   }
 
+  #current(): Promise<{ key_id: string }[]> {
+    return this.#engine.query<{ key_id: string }>("SELECT key_id FROM master_key WHERE name = ?", [CURRENT])
+  }
+
   async #currentKey(): Promise<MasterKey> {
     if (!this.#keys) throw failure("no_master_key", { problem: "this process was given none" })
-    const sql = "SELECT key_id FROM master_key WHERE name = ?"
-    const [row] = await this.#engine.query<{ key_id: string }>(sql, [CURRENT])
+    const [row] = await this.#current()
     if (!row) return this.#keys.first()
     const key = await this.#keys.find(row.key_id)
     // A second key would split the secrets between nodes that cannot open each other's.

@@ -11,7 +11,9 @@ import { Face, type Visitor } from "../../support/server/face.ts"
 
 const CSV = { "content-type": "text/csv" }
 
-describe.each(anyDatabase)("CSV files on $name", ({ create }) => {
+describe.each(anyDatabase)("CSV files on $name", ({ name, create }) => {
+  /** On PostgreSQL they are in the store, for all servers: test/cluster/files.test.ts. */
+  const onDisk = test.runIf(name === "sqlite")
   let face: Face
   let url: string
   let ada: Visitor
@@ -164,7 +166,7 @@ describe.each(anyDatabase)("CSV files on $name", ({ create }) => {
     expect([files(), leftovers()]).toEqual([before, []])
   })
 
-  test("go with their connection, and with their person", async () => {
+  onDisk("go with their connection, and with their person", async () => {
     const bob = await face.as("bob")
     const { id: bobId } = (await bob.get("/api/auth/me")).body.user
     const post = () => bob.ask("POST", "/api/connections/csv", { body: "a,b\n1,2\n", headers: CSV })
@@ -180,7 +182,7 @@ describe.each(anyDatabase)("CSV files on $name", ({ create }) => {
     expect(existsSync(folder)).toBe(false)
   })
 
-  test("whose server was killed between file and record are swept up, and others are left alone", async () => {
+  onDisk("whose server was killed between file and record are swept up, and others are left alone", async () => {
     const kept = (await upload("a,b\n1,2\n")).body.id as string
     const orphan = "conn_0000000000orphan0000"
     const dead = spawn(process.execPath, ["-e", ""])

@@ -64,9 +64,9 @@ export function sqliteChanges(children: SqliteChangeChildren, { places, kept, li
   function apply(place: DatabaseUse<SqliteTarget>, sql: string, attempt: ChangeAttempt): Promise<DatabaseChange> {
     const work = async () => {
       for (let tries = 0; tries < TRIES; tries++) {
-        const done = await places.changing(place, (where) =>
-          where.copyOf ? applyToCopy(place, where, sql, attempt) : applyInPlace(place, where, sql, attempt),
-        )
+        const make = (where: ChangePlace) =>
+          where.copyOf ? applyToCopy(place, where, sql, attempt) : applyInPlace(place, where, sql, attempt)
+        const done = await places.changing(place, make, true)
         if (done !== "moved") return done
       }
       throw failure("query_failed", { problem: "others kept changing the file; nothing was done" })

@@ -8,15 +8,14 @@ import { SqliteChangeChildren } from "./change-children.ts"
 import { sqliteChanges } from "./changes.ts"
 import { SqliteChildren } from "./children.ts"
 import type { SqliteJob, SqliteOutcome } from "./job.ts"
-import type { KeptUploads } from "./kept-uploads.ts"
-import { FilePlaces } from "./places.ts"
+import { FilePlaces, type SharedPlaces } from "./places.ts"
 import { problemOfStatement } from "./statement.ts"
 
 export interface SqliteKindOptions {
   /** Files lie in its folders `<user>` and `shared`. */
   readonly root: string
-  /** Where uploads are, if not in the folders of this machine. */
-  readonly kept?: KeptUploads | undefined
+  /** Where several machines share the store. */
+  readonly shared?: SharedPlaces | undefined
   readonly limits?: typeof queryLimits
   /** All of them, but in a test. */
   readonly layers?: SqliteLayers
@@ -26,13 +25,13 @@ export interface SqliteKindOptions {
 /** SQLite files, read in processes of their own. */
 export function sqliteKind({
   root,
-  kept,
+  shared,
   limits = queryLimits,
   layers = everySqliteWall,
   log,
 }: SqliteKindOptions): DatabaseKind<SqliteTarget> {
   const children = new SqliteChildren(log)
-  const places = new FilePlaces(root, kept)
+  const places = new FilePlaces(root, shared)
 
   async function run(place: DatabaseUse<SqliteTarget>, work: SqliteJob["work"]): Promise<SqliteOutcome> {
     const { target, user, signal } = place
@@ -52,7 +51,7 @@ export function sqliteKind({
   }
 
   const changing = new SqliteChangeChildren(log)
-  const changes = sqliteChanges(changing, { places, kept: kept?.files, limits })
+  const changes = sqliteChanges(changing, { places, kept: shared?.uploads.files, limits })
 
   async function check(target: SqliteTarget, user: UserId): Promise<void> {
     if (target.writable && !places.isOwn(target, user))

@@ -1,9 +1,11 @@
+import { existsSync } from "node:fs"
 import { isAbsolute, join, relative, resolve, sep } from "node:path"
 import type { SqliteTarget } from "../../../protocol/databases/connections.ts"
 import type { UserId } from "../../../protocol/ids.ts"
 import type { StoredBytes } from "../../../protocol/ports/kept-files.ts"
 import type { DatabaseUse } from "../database/kind.ts"
 import type { KeptUploads } from "./kept-uploads.ts"
+import type { OwnDisk } from "./own-disk.ts"
 import { uploadAt } from "./upload-path.ts"
 
 /** A file on this machine, and the folders in which it may lie. */
@@ -17,15 +19,21 @@ export interface ChangePlace extends FilePlace {
   readonly copyOf?: { readonly path: string; readonly stored: StoredBytes }
 }
 
+/** What several machines that share a store need: uploads are in it, and of other files it knows on which disk they are. */
+export interface SharedPlaces {
+  readonly uploads: KeptUploads
+  readonly disk: OwnDisk
+}
+
 /** Where the files of people are: those that an operator has put there on this machine, uploads perhaps in the store. */
 export class FilePlaces {
   readonly #root: string
-  readonly #kept: KeptUploads | undefined
+  readonly #shared: SharedPlaces | undefined
 
-  /** Files lie in the folders `<user>` and `shared` of `root`. With `kept`, uploads are in the store. */
-  constructor(root: string, kept?: KeptUploads) {
+  /** Files lie in the folders `<user>` and `shared` of `root`. */
+  constructor(root: string, shared?: SharedPlaces) {
     this.#root = root
-    this.#kept = kept
+    this.#shared = shared
   }
 
   /** Only what is the person's own may be changed: a file of everybody is not one person's to change. */
@@ -34,26 +42,41 @@ export class FilePlaces {
   }
 
   async reading({ target, user }: DatabaseUse<SqliteTarget>): Promise<FilePlace> {
-    const folders = [this.#own(user), join(this.#root, "shared"), ...(this.#kept ? [this.#kept.folderOf(user)] : [])]
-    const upload = this.#uploadOf(target, user)
-    const file = upload === undefined ? undefined : await this.#kept?.fetch(user, upload)
-    return { path: file?.local ?? this.#pathOf(target, user), folders }
+    const path = this.#pathOf(target, user)
+    const folders = [this.#own(user), join(this.#root, "shared")]
+    if (!this.#shared) return { path, folders }
+    const { uploads, disk } = this.#shared
+    const name = this.#nameOf(target, user)
+    const file = isUpload(name) ? await uploads.fetch(user, name) : undefined
+    if (!file && this.isOwn(target, user)) await disk.demandRead(user, name)
+    return { path: file?.local ?? path, folders: [...folders, uploads.folderOf(user)] }
   }
 
-  async changing<T>({ target, user }: DatabaseUse<SqliteTarget>, work: (where: ChangePlace) => Promise<T>): Promise<T> {
-    const path = this.#uploadOf(target, user)
-    const kept = path === undefined ? undefined : this.#kept
+  /** `lasting`: what the work changes is to stay, so that from now on the file is the one on this disk. */
+  async changing<T>(
+    { target, user }: DatabaseUse<SqliteTarget>,
+    work: (where: ChangePlace) => Promise<T>,
+    lasting = false,
+  ): Promise<T> {
     const inPlace = { path: this.#pathOf(target, user), folders: [this.#own(user)] }
-    if (!kept || path === undefined) return work(inPlace)
-    const done = await kept.withCopy(user, path, async ({ local, stored }) => ({
-      value: await work({ path: local, folders: [kept.folderOf(user)], copyOf: { path, stored } }),
+    if (!this.#shared) return work(inPlace)
+    const { uploads, disk } = this.#shared
+    const name = this.#nameOf(target, user)
+    if (!isUpload(name)) {
+      // What is not there, or not the person's, is refused by whoever opens it.
+      if (lasting && this.isOwn(target, user) && existsSync(inPlace.path)) await disk.demandChange(user, name)
+      else await disk.demandRead(user, name)
+      return work(inPlace)
+    }
+    const done = await uploads.withCopy(user, name, async ({ local, stored }) => ({
+      value: await work({ path: local, folders: [uploads.folderOf(user)], copyOf: { path: name, stored } }),
     }))
     return done ? done.value : work(inPlace) // of which there is none: that is what whoever looks will say
   }
 
-  #uploadOf(target: SqliteTarget, user: UserId): string | undefined {
-    const path = relative(this.#own(user), this.#pathOf(target, user)).split(sep).join("/")
-    return this.#kept && uploadAt(path) ? path : undefined
+  /** As seen from the person's own folder, however a connection names it. */
+  #nameOf(target: SqliteTarget, user: UserId): string {
+    return relative(this.#own(user), this.#pathOf(target, user)).split(sep).join("/")
   }
 
   #own = (user: UserId): string => join(this.#root, user)
@@ -65,3 +88,5 @@ export class FilePlaces {
     return first === "shared" || first === user ? resolve(this.#root, path) : resolve(this.#root + sep + user, path)
   }
 }
+
+const isUpload = (name: string): boolean => uploadAt(name) !== undefined

@@ -66,10 +66,10 @@ export class DeviceWorkspace implements DistantWorkspace {
 
   async list(name: TableName, given: DeviceFilters = {}, { most, columns }: ListOptions = {}): Promise<Listing> {
     const filters = present(readFilters(readTable(name), given))
-    const sent = this.#knows("days") ? filters : filtersToMoments(filters, this.#zone)
+    const sent = (await this.#knows("days")) ? filters : filtersToMoments(filters, this.#zone)
     const call = { action: "select", table: name, filters: sent }
     const ask = (page: PageCall) => this.#read({ ...call, ...page, ...(columns ? { columns: [...columns] } : {}) })
-    if (this.#knows("pages")) {
+    if (await this.#knows("pages")) {
       const { rows, total } = await readPages(ask, most)
       return { ...sortOut(name, rows, { filters, columns }), total }
     }
@@ -86,7 +86,7 @@ export class DeviceWorkspace implements DistantWorkspace {
   }
 
   async getWhole(table: TableName, id: string) {
-    if (!this.#knows("hanging")) return undefined
+    if (!(await this.#knows("hanging"))) return undefined
     try {
       const { row, with: others } = await this.#read({ action: "hanging", table, data: { id: readId(id) } })
       const found = row ? (checkRow(table, row, id) as unknown as AnyRow) : undefined
@@ -159,7 +159,7 @@ export class DeviceWorkspace implements DistantWorkspace {
 
   async #insert(write: Of<"insert">, callId: CallId) {
     const table = readTable(write.table)
-    const data = this.#asKept(table, readNewRow(table, write.data))
+    const data = await this.#asKept(table, readNewRow(table, write.data))
     await this.#requireReferences(table, data)
     return this.#readable(write, await this.#send({ action: "insert", table: table.name, data, callId }))
   }
@@ -167,9 +167,9 @@ export class DeviceWorkspace implements DistantWorkspace {
   async #update(write: Of<"update">, callId: CallId) {
     const table = readTable(write.table)
     const { id, updates, expect } = readUpdates(table, { id: write.id, updates: write.updates, expect: write.expect })
-    const before = this.#compares(table, expect) ? expect : await this.#findFresh(table, id, expect)
+    const before = (await this.#compares(table, expect)) ? expect : await this.#findFresh(table, id, expect)
     await this.#requireReferences(table, updates)
-    const data = { id, updates: this.#asKept(table, updates), ...(write.expect ? { expect } : {}) }
+    const data = { id, updates: await this.#asKept(table, updates), ...(write.expect ? { expect } : {}) }
     const answer = await this.#send({ action: "update", table: table.name, data, callId })
     return this.#readable(write, answer, { id, before })
   }
@@ -178,17 +178,17 @@ export class DeviceWorkspace implements DistantWorkspace {
     const table = readTable(write.table)
     const id = readId(write.id)
     const expect = readExpected(table, write.expect)
-    const compares = this.#compares(table, expect)
+    const compares = await this.#compares(table, expect)
     const before = compares ? expect : await this.#findFresh(table, id, expect)
     // Between our look and its delete something may be hung on the row that nobody was shown.
-    const along = this.#knows("expect") && write.along ? { with: write.along } : {}
+    const along = write.along && (await this.#knows("expect")) ? { with: write.along } : {}
     const data = { id, ...(compares ? { expect } : {}), ...along }
     return checkApplied(write, await this.#send({ action: "delete", table: table.name, data, callId }), { id, before })
   }
 
   /** Whether the device itself compares all of a row, in the moment of its effect: then no look before it says more. */
-  #compares({ columns }: KnownTable, expect: Row): boolean {
-    return this.#knows("expect") && columns.every((column) => Object.hasOwn(expect, column))
+  async #compares({ columns }: KnownTable, expect: Row): Promise<boolean> {
+    return columns.every((column) => Object.hasOwn(expect, column)) && this.#knows("expect")
   }
 
   /** What was done. A row that came back incomplete is read again: it is there, and nobody need be left in doubt about it. */
@@ -214,9 +214,10 @@ export class DeviceWorkspace implements DistantWorkspace {
   async #restore(write: Of<"restore">, callId: CallId) {
     const table = readTable(write.table)
     const read = readRestoredRows(table, { rows: write.rows, with: write.with })
+    const days = await this.#knows("days")
     const data = {
-      rows: read.rows.map((row) => this.#asKept(table, row)),
-      with: this.#knows("days") ? read.with : rowsToMoments(read.with, this.#zone),
+      rows: read.rows.map((row) => (days ? row : toMoments(table.name, row, this.#zone))),
+      with: days ? read.with : rowsToMoments(read.with, this.#zone),
     }
     const ids = data.rows.map((row) => String(row.id))
     const applied = checkApplied(write, await this.#send({ action: "restore", table: table.name, data, callId }), {
@@ -255,13 +256,13 @@ export class DeviceWorkspace implements DistantWorkspace {
     }
   }
 
-  #knows(what: DeviceKnowledge): boolean {
-    return this.#devices.knows?.(this.#place, what) ?? false
+  async #knows(what: DeviceKnowledge): Promise<boolean> {
+    return (await this.#devices.knows?.(this.#place, what)) ?? false
   }
 
   /** One that has not said that it knows days may be a program of years ago, which would refuse them or keep them unread. */
-  #asKept({ name }: KnownTable, columns: Row): Row {
-    return this.#knows("days") ? columns : toMoments(name, columns, this.#zone)
+  async #asKept({ name }: KnownTable, columns: Row): Promise<Row> {
+    return (await this.#knows("days")) ? columns : toMoments(name, columns, this.#zone)
   }
 
   get #zone(): string {

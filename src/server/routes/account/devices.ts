@@ -9,8 +9,8 @@ import { serveRoute } from "../../request/serve-route.ts"
 
 /** Which devices are there, and which credentials ask to be one that is another's. */
 export function deviceRoutes(app: Hono<Env>, { devices, deviceOwners }: AccountPorts): void {
-  serveRoute(app, routes.listDevices, (c) => {
-    const items = devices.of(userOf(c)).flatMap(({ introduced, connectedAt }) => {
+  serveRoute(app, routes.listDevices, async (c) => {
+    const items = (await devices.of(userOf(c))).flatMap(({ introduced, connectedAt }) => {
       if (!introduced) return []
       const { deviceId, ledger, offers } = introduced
       return [{ deviceId, ledger, offers: [...offers], connectedAt: new Date(connectedAt).toISOString() }]
@@ -26,7 +26,7 @@ export function deviceRoutes(app: Hono<Env>, { devices, deviceOwners }: AccountP
   serveRoute(app, routes.allowDeviceRequest, async (c) => {
     const { person, credential } = c.get("caller")
     const { name, lineage } = await deviceOwners.allow(person.id, requestOf(c), credential)
-    devices.taken(person.id, name, lineage)
+    await devices.taken(person.id, name, lineage)
     return null
   })
 

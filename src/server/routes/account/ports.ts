@@ -23,14 +23,16 @@ export interface UploadedFiles {
 
 /** Devices as their person sees them. */
 export interface OwnDevices extends PresentDevices {
-  of(user: UserId): readonly {
-    readonly introduced?:
-      | { readonly deviceId: string; readonly ledger: boolean; readonly offers: readonly string[] }
-      | undefined
-    readonly connectedAt: number
-  }[]
+  of(user: UserId): Promise<
+    readonly {
+      readonly introduced?:
+        | { readonly deviceId: string; readonly ledger: boolean; readonly offers: readonly string[] }
+        | undefined
+      readonly connectedAt: number
+    }[]
+  >
   /** From now on a device is this credential's: sockets of any other are told, and are asked nothing more. */
-  taken(user: UserId, deviceId: string, lineage: string): void
+  taken(user: UserId, deviceId: string, lineage: string): Promise<void>
 }
 
 /** What leaves the server: taken along, or erased. False: there was nothing of that id, or it is somebody else's. */

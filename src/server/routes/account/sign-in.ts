@@ -8,7 +8,7 @@ import { userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
 import type { AccountPorts } from "./ports.ts"
 import type { Caller } from "../../door/ports.ts"
-import { type RateLimits, spend } from "../../door/rate-limits.ts"
+import { type RateLimits, spendSignIn } from "../../door/rate-limits.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 import { sessionCookie } from "../../door/session-cookie.ts"
 import { page, pagePolicy, script } from "./sign-in-page.ts"
@@ -25,7 +25,7 @@ export function signInRoutes(app: Hono<Env>, { sessions, address, clock }: Accou
 
   // Before a byte of the body is read: who has had their tries does not get to send us more.
   app.use(routes.signIn.path, async (c, next) => {
-    if (c.req.method === routes.signIn.method) spend(limits.signIns, c.get("source").address)
+    if (c.req.method === routes.signIn.method) await spendSignIn(limits, c.get("source").address)
     await next()
   })
   serveRoute(app, routes.signIn, async (c, { body }) => {

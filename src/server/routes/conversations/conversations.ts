@@ -64,7 +64,7 @@ export function conversationRoutes(app: Hono<Env>, ports: ConversationRoutePorts
       title,
       mode,
       ...(model ? await chooseModel(caller, ports, model) : {}),
-      ...chooseSite(caller, ports, body),
+      ...(await chooseSite(caller, ports, body)),
       ...(await chooseConnection(caller, ports, body.connectionId)),
     }
     const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))

@@ -10,7 +10,7 @@ export interface HealthPorts {
   /** Aborted, with the reason, when only a new start can make this process serve again. */
   readonly broken: AbortSignal
   /** Rejects while the store cannot be reached, or when it is better to ask another server: with the reason, where known. */
-  ready(): Promise<{ readonly warnings: readonly string[] }>
+  ready(): Promise<{ readonly warnings: readonly string[]; readonly bus: "ok" | "down" | "none" }>
 }
 
 /** For whoever looks after the server. */
@@ -23,8 +23,8 @@ export function healthRoutes(app: Hono<Env>, { ready, log, broken }: HealthPorts
 
   serveRoute(app, routes.readyz, async () => {
     try {
-      const { warnings } = await ready()
-      return { status: "ready" as const, ...(warnings.length > 0 ? { warnings: [...warnings] } : {}) }
+      const { warnings, bus } = await ready()
+      return { status: "ready" as const, bus, ...(warnings.length > 0 ? { warnings: [...warnings] } : {}) }
     } catch (error) {
       if (error instanceof AppError) throw error
       log.warn("not_ready", { error })

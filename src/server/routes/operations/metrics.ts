@@ -11,8 +11,17 @@ import type { ServerMetrics } from "../../metrics/server-metrics.ts"
 const FORWARDED = ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"]
 const RESOLUTION_MS = 20
 
+/** What this process has to do with the others that share its database. */
+export interface NodeWork {
+  readonly leases: number
+  readonly takeovers: number
+  /** Undefined where no other process can write to the database. */
+  readonly lookAgeMs: number | undefined
+}
+
 interface MetricsPorts extends DoorPorts {
   readonly metrics: ServerMetrics
+  nodeWork(): NodeWork
   readonly devices: { readonly size: { readonly devices: number; readonly calls: number } }
 }
 
@@ -29,6 +38,10 @@ export function metricsRoute(app: Hono<Env>, ports: MetricsPorts, limits: RateLi
     const { devices, calls } = ports.devices.size
     metrics.devices.set(devices)
     metrics.deviceCalls.set(calls)
+    const { leases, takeovers, lookAgeMs } = ports.nodeWork()
+    metrics.leases.set(leases)
+    metrics.takeovers.set(takeovers)
+    if (lookAgeMs !== undefined) metrics.lookAge.set(lookAgeMs / 1000)
     return c.body(metrics.all.text(), 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" })
   })
 }

@@ -1,4 +1,4 @@
-import type { JournalEvent } from "../../protocol/events.ts"
+import type { JournalEvent } from "./events.ts"
 
 /** What anything costs that is no text: about what a number takes. */
 const SMALL = 8

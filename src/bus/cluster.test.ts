@@ -1,0 +1,184 @@
+import { setImmediate as turnOfLoop } from "node:timers/promises"
+import { expect, test } from "vitest"
+import { LossyNet } from "../../test/support/cluster/lossy-wire.ts"
+import { TurnedClock } from "../../test/support/loop/world.ts"
+import type { Live, Watched } from "../agent/ports.ts"
+import { type ConversationId, newId } from "../protocol/ids.ts"
+import { ClusterBus } from "./cluster.ts"
+
+const [A, B] = ["node_a", "node_b"]
+
+/** Two processes, of which `one` writes and `two` watches. */
+function open({ carriesWords = true } = {}) {
+  const net = new LossyNet()
+  const clock = new TurnedClock()
+  const wires = [net.join(A), net.join(B)] as const
+  const [one, two] = wires.map((wire) => new ClusterBus(wire, { clock, carriesWords })) as [ClusterBus, ClusterBus]
+  /** What was said has arrived, and been answered. */
+  const settle = async () => {
+    for (let turns = 0; turns < 6; turns++) await turnOfLoop()
+  }
+  const write = async (id: ConversationId, text: string, offset: number) => {
+    one.publish(id, { type: "text_delta", position: 1, offset, text })
+    await clock.turn(16)
+    await settle()
+  }
+  return { net, clock, wires, one, two, settle, write }
+}
+
+/** What somebody who watches has been shown. */
+function watch(bus: ClusterBus, id: ConversationId) {
+  const heard: Live[] = []
+  const leave = bus.subscribe(id, (live) => void heard.push(live))
+  const shown = async () => (await bus.soFar(id))?.text
+  return { heard, leave, shown }
+}
+
+test("text goes to a process in which somebody watches, and to no other", async () => {
+  const { net, two, settle, write } = open()
+  const carried: string[] = []
+  net.copies = (text) => (carried.push(text), 1)
+  const id = newId("conv")
+  await settle()
+  await write(id, "Nobody hears this.", 18)
+  expect(carried.join()).not.toContain("Nobody hears this.")
+  const { shown, leave } = watch(two, id)
+  await settle()
+  expect(await shown()).toBe("Nobody hears this.") // what was written before is told to who comes
+  await write(id, " But this.", 28)
+  expect(await shown()).toBe("Nobody hears this. But this.")
+  leave()
+  await settle()
+  carried.length = 0
+  await write(id, " Gone.", 34)
+  expect(carried.join()).not.toContain("Gone.")
+})
+
+test("text that is lost on its way is asked for, and text that comes twice is shown once", async () => {
+  const { net, two, settle, write } = open()
+  const id = newId("conv")
+  await settle()
+  const { heard, shown } = watch(two, id)
+  await settle()
+  await write(id, "One, ", 5)
+  net.copies = (text) => (text.includes("two, ") ? 0 : 1)
+  await write(id, "two, ", 10)
+  net.copies = () => 1
+  await write(id, "three, ", 17)
+  expect(await shown()).toBe("One, two, three, ")
+  net.copies = () => 2
+  await write(id, "four.", 22)
+  expect(await shown()).toBe("One, two, three, four.")
+  const last = heard.findLast((live) => live.type === "text_delta")
+  expect(last).toMatchObject({ text: "four.", offset: 22 })
+  expect(heard.filter((live) => live.type === "text_delta" && live.text === "four.")).toHaveLength(1)
+})
+
+test("a watch that was lost on its way is noticed by the next sign of life", async () => {
+  const { net, clock, two, settle, write } = open()
+  const id = newId("conv")
+  await settle()
+  net.copies = (text) => (text.includes('"watch"') ? 0 : 1)
+  const { shown } = watch(two, id)
+  await settle()
+  net.copies = () => 1
+  await write(id, "Lost", 4)
+  expect(await shown()).toBe(undefined)
+  await clock.turn(2000)
+  await settle()
+  expect(await shown()).toBe("Lost")
+})
+
+test("whoever falls silent is told nothing more, and all of it when it comes back", async () => {
+  const { net, wires, clock, two, settle, write } = open()
+  const id = newId("conv")
+  await settle()
+  const { shown } = watch(two, id)
+  await settle()
+  await write(id, "Before. ", 8)
+  wires[1].turn(false)
+  const carried: string[] = []
+  net.copies = (text) => (carried.push(text), 1)
+  for (let passed = 0; passed < 14_000; passed += 2000) await clock.turn(2000)
+  await write(id, "Meanwhile. ", 19)
+  expect(carried.join()).not.toContain("Meanwhile")
+  wires[1].turn(true)
+  await settle()
+  expect(await shown()).toBe("Before. Meanwhile. ")
+})
+
+test("the record is in doubt when the wire comes or goes, and what is newly watched once the others know of it", async () => {
+  const { wires, clock, two, settle } = open()
+  const doubts: (Watched | undefined)[] = []
+  two.onDoubt((about) => void doubts.push(about))
+  const id = newId("conv")
+  watch(two, id)
+  await settle()
+  expect(doubts).toEqual([])
+  await clock.turn(100)
+  expect(doubts.map((about) => [...(about?.conversations ?? [])])).toEqual([[id]])
+  wires[1].turn(false)
+  wires[1].turn(true)
+  expect(doubts.slice(1)).toEqual([undefined, undefined])
+})
+
+test("one that lives and is not heard has to be looked for", async () => {
+  const net = new LossyNet()
+  const clock = new TurnedClock()
+  const living = [B]
+  const one = new ClusterBus(net.join(A), { clock, carriesWords: true, others: () => living })
+  expect(one.hearsOthers()).toBe(false)
+  const two = new ClusterBus(net.join(B), { clock, carriesWords: true })
+  for (let turns = 0; turns < 6; turns++) await turnOfLoop()
+  expect([one.hearsOthers(), two.hearsOthers()]).toEqual([true, true])
+  living.push("node_without_a_wire")
+  expect(one.hearsOthers()).toBe(false)
+})
+
+test("rows that are long are only said to be there, and so is every row where words are not carried", async () => {
+  for (const [carriesWords, length] of [
+    [true, 100_000],
+    [false, 10],
+  ] as const) {
+    const { one, two, settle } = open({ carriesWords })
+    const id = newId("conv")
+    const { heard } = watch(two, id)
+    await settle()
+    const parts = [{ type: "text" as const, text: "x".repeat(length) }]
+    const row = { type: "message", id: newId("msg"), position: 7, role: "user", parts } as never
+    one.publish(id, { type: "events", user: newId("user"), events: [row] })
+    await settle()
+    expect(heard).toEqual([{ type: "recorded", position: 7, atWork: true }])
+  }
+})
+
+test("words of a newer version are passed over, and nonsense too", async () => {
+  const { wires, two, settle, write } = open()
+  const id = newId("conv")
+  await settle()
+  const { shown } = watch(two, id)
+  await settle()
+  for (const text of ["", "null", "[]", '{"from":1}', `{"from":"${A}","words":[{"type":"song"},7,null]}`])
+    wires[1].hear(text)
+  await write(id, "Still here.", 11)
+  expect(await shown()).toBe("Still here.")
+})
+
+test("wakes, news and revocations reach the others, and are not passed on by them", async () => {
+  const { net, one, two, settle } = open()
+  const user = newId("user")
+  const id = newId("conv")
+  const heard: unknown[] = []
+  two.onWake((woken, from) => void heard.push([woken, from]))
+  two.onRevoked(() => void heard.push("revoked"))
+  two.subscribeNews(user, (kind) => void heard.push(kind))
+  await settle()
+  let letters = 0
+  net.copies = (_, to) => (to === A ? (letters++, 1) : 1)
+  one.wake(id)
+  one.spreadRevoked()
+  one.spreadNews(user, "workspace")
+  await settle()
+  expect(heard).toEqual(expect.arrayContaining([[id, "elsewhere"], "revoked", "workspace"]))
+  expect([heard.length, letters]).toEqual([3, 0])
+})

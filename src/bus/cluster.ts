@@ -1,0 +1,214 @@
+import { monotonicOf } from "../agent/clock.ts"
+import type { Bus, Happened, Live, LiveReply, NewsKind, Watched } from "../agent/ports.ts"
+import type { ConversationId, UserId } from "../protocol/ids.ts"
+import { InProcessBus } from "./in-process.ts"
+import { NodeVoice, type VoiceOptions } from "./node-voice.ts"
+import { type NodeWord, readLetter, type WordOf } from "./node-words.ts"
+import { OwnWatches } from "./own-watches.ts"
+import { type Addressee, EVERYBODY, type Wire } from "./wire.ts"
+
+/** How often a process says that it is there. */
+const BEAT_MS = 2000
+/** One that has not been heard for so long is gone. */
+const SILENT_MS = 5 * BEAT_MS
+
+export interface ClusterOptions extends VoiceOptions {
+  /** The others that are known to be there: one of them may have no wire, and be heard of in the record alone. */
+  others?(): Iterable<string>
+}
+
+/**
+ * The bus of a process among others. Each says what is watched there; whoever writes says what happens to those, and to
+ * nobody else. All of it is only sooner than the record, which is looked at now and then, and whenever something may have
+ * gone unheard.
+ */
+export class ClusterBus implements Bus, AsyncDisposable {
+  readonly #here = new InProcessBus()
+  readonly #wire: Wire
+  readonly #options: ClusterOptions
+  readonly #voice: NodeVoice
+  readonly #watches: OwnWatches
+  readonly #revoked = new Set<() => void>()
+  readonly #doubts = new Set<(about?: Watched) => void>()
+  #stopBeating: () => void = () => {}
+
+  constructor(wire: Wire, options: ClusterOptions) {
+    this.#wire = wire
+    this.#options = options
+    this.#voice = new NodeVoice(wire, options)
+    this.#watches = new OwnWatches({
+      clock: options.clock,
+      say: (word) => this.#voice.say(EVERYBODY, word),
+      settled: (fresh) => wire.up && this.#doubt(fresh),
+    })
+    wire.listen({ heard: (text) => this.#hear(text), changed: () => this.#changed() })
+    if (wire.up) this.#changed()
+    this.#beat()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopBeating()
+    this.#watches.close()
+    this.#voice.forgetEverybody()
+    await this.#wire[Symbol.asyncDispose]()
+  }
+
+  publish(id: ConversationId, live: Live): void {
+    this.#here.publish(id, live)
+    this.#voice.tell(id, live)
+  }
+
+  subscribe(id: ConversationId, listener: (live: Live) => void): () => void {
+    return both(this.#watches.conversation(id), this.#here.subscribe(id, listener))
+  }
+
+  subscribeUser(user: UserId, listener: (id: ConversationId, happened: readonly Happened[]) => void): () => void {
+    return both(this.#watches.person(user), this.#here.subscribeUser(user, listener))
+  }
+
+  subscribeNews(user: UserId, listener: (kind: NewsKind) => void): () => void {
+    return both(this.#watches.person(user), this.#here.subscribeNews(user, listener))
+  }
+
+  publishNews(user: UserId, kind: NewsKind): void {
+    this.#here.publishNews(user, kind)
+  }
+
+  spreadNews(user: UserId, kind: NewsKind): void {
+    this.#voice.sayAll(this.#voice.interest.ofPerson(user), { type: "news", user, kind })
+  }
+
+  watched(): Watched {
+    return this.#here.watched()
+  }
+
+  soFar(id: ConversationId): Promise<LiveReply | undefined> {
+    return this.#here.soFar(id)
+  }
+
+  wake(id: ConversationId): void {
+    this.#here.wake(id)
+    this.#voice.say(EVERYBODY, { type: "wake", id })
+  }
+
+  onWake(listener: (id: ConversationId, from: "here" | "elsewhere") => void): () => void {
+    return this.#here.onWake(listener)
+  }
+
+  spreadRevoked(): void {
+    this.#voice.say(EVERYBODY, { type: "revoked" })
+  }
+
+  onRevoked(listener: () => void): () => void {
+    this.#revoked.add(listener)
+    return () => this.#revoked.delete(listener)
+  }
+
+  hearsOthers(): boolean {
+    if (!this.#wire.up) return false
+    for (const node of this.#options.others?.() ?? []) if (!this.#voice.interest.knows(node)) return false
+    return true
+  }
+
+  onDoubt(listener: (about?: Watched) => void): () => void {
+    this.#doubts.add(listener)
+    return () => this.#doubts.delete(listener)
+  }
+
+  #hear(text: string): void {
+    const letter = readLetter(text)
+    if (!letter || letter.from === this.#wire.self) return
+    this.#voice.interest.heard(letter.from, monotonicOf(this.#options.clock))
+    for (const word of letter.words) this.#take(letter.from, word)
+  }
+
+  #take(from: string, word: NodeWord): void {
+    const [here, voice] = [this.#here, this.#voice]
+    switch (word.type) {
+      case "hello":
+        return this.#sayWatches(from)
+      case "watch":
+        return this.#heardWatch(from, word)
+      case "leave":
+        return voice.interest.remove(from, word)
+      case "beat":
+        return voice.interest.counts(from, word) ? undefined : voice.say(from, { type: "hello" })
+      case "delta":
+        return this.#heardText(from, word)
+      case "again":
+        return voice.tellReply(from, word.id, here.openReply(word.id))
+      case "rows":
+        here.publish(word.id, { type: "events", user: word.user, events: word.events })
+        // Another process has taken it up: the one that had it may be this one, and not know it.
+        if (word.events.some(({ type }) => type === "restarted")) this.#doubt({ conversations: [word.id], people: [] })
+        return
+      case "written":
+        return here.publish(word.id, { type: "recorded", position: word.position, atWork: true })
+      case "rest":
+        return here.publish(word.id, { type: "rest" })
+      case "gone":
+        return here.publish(word.id, { type: "gone", user: word.user })
+      case "happened":
+        return here.publishToUser(
+          word.user,
+          word.id,
+          word.types.map((type) => ({ type })),
+        )
+      case "news":
+        return here.publishNews(word.user, word.kind)
+      case "wake":
+        return here.wake(word.id, "elsewhere")
+      case "revoked":
+        for (const hear of this.#revoked) hear()
+    }
+  }
+
+  #heardWatch(from: string, word: WordOf<"watch">): void {
+    const { interest } = this.#voice
+    const fresh = word.whole ? interest.replace(from, word) : interest.add(from, word)
+    for (const id of fresh) this.#voice.tellReply(from, id, this.#here.openReply(id))
+  }
+
+  /** Only what follows what was heard is shown. Where something is missing it is asked for. */
+  #heardText(from: string, { id, position, offset, text }: WordOf<"delta">): void {
+    const open = this.#here.openReply(id)
+    const start = offset - text.length
+    const known = open?.position === position ? open.text.length : 0
+    if (start > known) return this.#voice.say(from, { type: "again", id })
+    if (start > 0 && offset <= known) return // heard before
+    const rest = start === 0 ? text : text.slice(known - start)
+    this.#here.publish(id, { type: "text_delta", position, offset, text: rest })
+  }
+
+  #sayWatches(to: Addressee): void {
+    const { conversations, people } = this.#watches.told
+    this.#voice.say(to, { type: "watch", whole: true, conversations: [...conversations], people: [...people] })
+  }
+
+  /** The wire came, went, or has lost something. Who was heard before may be gone, and has not heard us. */
+  #changed(): void {
+    this.#voice.forgetEverybody()
+    if (this.#wire.up) {
+      this.#sayWatches(EVERYBODY)
+      this.#voice.say(EVERYBODY, { type: "hello" })
+    }
+    this.#doubt()
+  }
+
+  #beat(): void {
+    const { clock } = this.#options
+    const { conversations, people } = this.#watches.told
+    this.#voice.say(EVERYBODY, { type: "beat", conversations: conversations.size, people: people.size })
+    this.#voice.forgetSilent(monotonicOf(clock) - SILENT_MS)
+    this.#stopBeating = clock.alarm(BEAT_MS, () => this.#beat(), "background")
+  }
+
+  #doubt(about?: Watched): void {
+    for (const look of this.#doubts) look(about)
+  }
+}
+
+const both = (first: () => void, second: () => void) => () => {
+  first()
+  second()
+}

@@ -1,0 +1,186 @@
+import type { NatsConnection } from "@nats-io/transport-node"
+import { type Clock, sleep } from "../agent/clock.ts"
+import type { Log } from "../agent/ports.ts"
+import { type Addressee, EVERYBODY, type Wire, type WireEars } from "./wire.ts"
+
+export interface NatsSettings {
+  /** One or several `nats://…` or `tls://…`, split by commas. */
+  readonly url: string
+  /** The text of a credentials file. */
+  readonly credentials?: string | undefined
+  /** Servers of one NATS that do not belong together have different names here. */
+  readonly cluster: string
+}
+
+interface NatsPorts {
+  readonly self: string
+  readonly clock: Clock
+  readonly log: Log
+}
+
+const PATIENCE_MS = 5000
+/** A process that has not said by then that it has a text may not have it. */
+const DELIVERY_MS = 1000
+/** NATS carries a megabyte at a time, unless it is told otherwise. */
+const MAX_DELIVERED = 1_000_000
+/** How often the connection is asked whether it still carries anything. */
+const PROBE_MS = 2000
+/** So much may be on its way without a word of the server: then it is too slow, and nothing more is sent until it has caught up. */
+const MAX_UNHEARD = 16 * 1024 * 1024
+
+/**
+ * NATS without anything that lasts: subjects for each process and for all of them. It is looked for as long as this
+ * process lives, and never waited for.
+ */
+export class NatsWire implements Wire {
+  readonly self: string
+  readonly #subject: string
+  readonly #ports: NatsPorts
+  readonly #closed = new AbortController()
+  readonly #connected: Promise<void>
+  #connection: NatsConnection | undefined
+  #ears: WireEars | undefined
+  #take: ((text: string) => void) | undefined
+  #up = false
+  #unheard = 0
+
+  constructor(settings: NatsSettings, ports: NatsPorts) {
+    this.self = ports.self
+    this.#ports = ports
+    this.#subject = `pawl.${settings.cluster}`
+    this.#connected = this.#connect(settings)
+  }
+
+  get up(): boolean {
+    return this.#up
+  }
+
+  listen(ears: WireEars): void {
+    this.#ears = ears
+  }
+
+  onDelivery(listener: (text: string) => void): void {
+    this.#take = listener
+  }
+
+  async deliver(to: string, text: string): Promise<boolean> {
+    if (!this.#up || !this.#connection || Buffer.byteLength(text) > MAX_DELIVERED) return false
+    try {
+      await this.#connection.request(`${this.#subject}.mail.${to}`, text, { timeout: DELIVERY_MS })
+      return true
+    } catch {
+      return false // nobody is there, or nothing was heard of it
+    }
+  }
+
+  send(to: Addressee, text: string): void {
+    if (!this.#up || !this.#connection) return
+    this.#unheard += text.length
+    if (this.#unheard > MAX_UNHEARD) return this.#turn(false, "it does not keep up")
+    this.#connection.publish(to === EVERYBODY ? `${this.#subject}.all` : `${this.#subject}.node.${to}`, text)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed.abort()
+    this.#up = false
+    await this.#connection?.close()
+    await this.#connected
+  }
+
+  /** The client is loaded where it is wanted, and nowhere else. */
+  async #connect({ url, credentials }: NatsSettings): Promise<void> {
+    const { clock, log } = this.#ports
+    const { connect, credsAuthenticator } = await import("@nats-io/transport-node")
+    const authenticator =
+      credentials === undefined ? {} : { authenticator: credsAuthenticator(new TextEncoder().encode(credentials)) }
+    const servers = url.split(",").map((each) => new URL(each.trim()))
+    for (let told = false; !this.#closed.signal.aborted;) {
+      try {
+        const connection = await connect({
+          ...authenticator,
+          ...loginOf(servers[0]!),
+          servers: servers.map(({ host }) => host),
+          ...(servers.some(({ protocol }) => protocol === "tls:") ? { tls: {} } : {}),
+          name: this.self,
+          timeout: PATIENCE_MS,
+          maxReconnectAttempts: -1,
+          reconnectTimeWait: 250,
+          reconnectJitter: 250,
+          ignoreAuthErrorAbort: true,
+          pingInterval: PROBE_MS,
+          maxPingOut: 2,
+          noEcho: true,
+        })
+        return this.#begin(connection)
+      } catch (error) {
+        if (!told) log.warn("bus_down", { error })
+        told = true
+        await sleep(clock, 1000, this.#closed.signal)
+      }
+    }
+  }
+
+  #begin(connection: NatsConnection): void {
+    if (this.#closed.signal.aborted) return void connection.close()
+    this.#connection = connection
+    const callback = (error: Error | null, message: { string(): string }) => {
+      if (!error) this.#ears?.heard(message.string())
+    }
+    connection.subscribe(`${this.#subject}.all`, { callback })
+    connection.subscribe(`${this.#subject}.node.${this.self}`, { callback })
+    connection.subscribe(`${this.#subject}.mail.${this.self}`, {
+      callback: (error, message) => {
+        if (error || !this.#take) return
+        message.respond()
+        this.#take(message.string())
+      },
+    })
+    void this.#watchStatus(connection)
+    void this.#keepProbing(connection)
+  }
+
+  async #watchStatus(connection: NatsConnection): Promise<void> {
+    for await (const status of connection.status()) {
+      if (status.type === "disconnect" || status.type === "staleConnection") this.#turn(false, "the connection is lost")
+      else if (status.type === "reconnect") void this.#probe(connection)
+      else if (status.type === "error") this.#ports.log.warn("bus_error", { error: status.error })
+    }
+  }
+
+  async #keepProbing(connection: NatsConnection): Promise<void> {
+    while (!connection.isClosed() && !this.#closed.signal.aborted) {
+      await this.#probe(connection)
+      await sleep(this.#ports.clock, PROBE_MS, this.#closed.signal)
+    }
+  }
+
+  /** It is up when what was sent has come there and an answer back, in time. */
+  async #probe(connection: NatsConnection): Promise<void> {
+    const before = this.#unheard
+    using stack = new DisposableStack()
+    const late = stack.adopt(new AbortController(), (each) => each.abort())
+    const answered = connection.flush().then(
+      () => true,
+      () => false,
+    )
+    const inTime = await Promise.race([answered, sleep(this.#ports.clock, PATIENCE_MS, late.signal).then(() => false)])
+    if (inTime) this.#unheard = Math.max(0, this.#unheard - before)
+    this.#turn(inTime, "it does not answer")
+  }
+
+  #turn(up: boolean, why: string): void {
+    if (this.#up === up || this.#closed.signal.aborted) return
+    this.#up = up
+    const { log } = this.#ports
+    if (up) log.info("bus_up", { server: this.#connection?.getServer() })
+    else log.warn("bus_down", { why })
+    this.#ears?.changed()
+  }
+}
+
+/** A name and a password, or a name alone, which is a token: the client does not take them from an address. */
+function loginOf({ username, password }: URL): { user: string; pass: string } | { token: string } | undefined {
+  const [user, pass] = [decodeURIComponent(username), decodeURIComponent(password)]
+  if (pass) return { user, pass }
+  return user ? { token: user } : undefined
+}

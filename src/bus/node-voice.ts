@@ -1,0 +1,107 @@
+import type { Clock } from "../agent/clock.ts"
+import type { Happened, Live, LiveReply } from "../agent/ports.ts"
+import type { ConversationId, UserId } from "../protocol/ids.ts"
+import { rowsLength } from "../protocol/rows-length.ts"
+import { Interest } from "./interest.ts"
+import type { NodeWord } from "./node-words.ts"
+import { Outbox } from "./outbox.ts"
+import type { Addressee, Wire } from "./wire.ts"
+
+export interface VoiceOptions {
+  readonly clock: Clock
+  /** Without words only positions and names of conversations and people are carried; what was written is read from the record. */
+  readonly carriesWords: boolean
+}
+
+/** Rows that are longer are only said to be there: whoever watches reads them. */
+const MAX_ROWS = 64 * 1024
+/** A reply that is said from its beginning is said in parts. */
+const PART = 64 * 1024
+
+/** What this process says to others: what happens here, to those who watch it, and to nobody else. */
+export class NodeVoice {
+  readonly interest: Interest = new Interest()
+  readonly #wire: Wire
+  readonly #options: VoiceOptions
+  readonly #outboxes = new Map<Addressee, Outbox>()
+  /** Conversations whose open reply is written here: their text is ours to tell. */
+  readonly #writing = new Set<ConversationId>()
+
+  constructor(wire: Wire, options: VoiceOptions) {
+    this.#wire = wire
+    this.#options = options
+  }
+
+  /** What was found in the record is not told on: the others find it there. */
+  tell(id: ConversationId, live: Live): void {
+    if (live.type === "recorded") return
+    if (live.type === "text_delta") this.#writing.add(id)
+    else if (live.type !== "seen") this.#writing.delete(id)
+    const nodes = this.interest.ofConversation(id)
+    if (live.type === "text_delta") return this.#tellText(id, live, nodes)
+    if (live.type === "rest") return this.sayAll(nodes, { type: "rest", id })
+    if (live.user === undefined) return
+    if (live.type === "gone") this.sayAll(nodes, { type: "gone", id, user: live.user })
+    const toldRows = live.type === "events" && this.#tellRows(id, live, nodes)
+    const others = [...this.interest.ofPerson(live.user)].filter((node) => !toldRows || !nodes.has(node))
+    const happened: readonly Happened[] = live.type === "events" ? live.events : []
+    this.sayAll(others, { type: "happened", user: live.user, id, types: happened.map(({ type }) => type) })
+  }
+
+  /** A reply that is being written here, from its beginning: whoever comes late sees all of it. */
+  tellReply(to: string, id: ConversationId, open: LiveReply | undefined): void {
+    if (!open || !this.#writing.has(id) || !this.#options.carriesWords) return
+    this.#outbox(to).dropText(id) // it is in what is said now
+    for (let start = 0; start < open.text.length; start += PART) {
+      const text = open.text.slice(start, start + PART)
+      this.say(to, { type: "delta", id, position: open.position, offset: start + text.length, text })
+    }
+  }
+
+  say(to: Addressee, word: NodeWord): void {
+    if (this.#wire.up) this.#outbox(to).add(JSON.stringify(word))
+  }
+
+  sayAll(nodes: Iterable<string>, word: NodeWord): void {
+    let written: string | undefined
+    for (const node of nodes) this.#outbox(node).add((written ??= JSON.stringify(word)))
+  }
+
+  /** Who was heard may be gone, and what was to be said to them is late. */
+  forgetEverybody(): void {
+    this.interest.forgetAll()
+    for (const outbox of this.#outboxes.values()) outbox.clear()
+    this.#outboxes.clear()
+  }
+
+  /** Those who were not heard since then. */
+  forgetSilent(since: number): void {
+    for (const node of this.interest.forgetSilent(since)) {
+      this.#outboxes.get(node)?.clear()
+      this.#outboxes.delete(node)
+    }
+  }
+
+  #tellText(id: ConversationId, live: Extract<Live, { type: "text_delta" }>, nodes: ReadonlySet<string>): void {
+    if (!this.#options.carriesWords) return
+    const { position, offset, text } = live
+    for (const node of nodes) this.#outbox(node).addText({ type: "delta", id, position, offset, text })
+  }
+
+  /** False where it was only said that there are some. */
+  #tellRows(id: ConversationId, { user, events }: RowsOf, nodes: ReadonlySet<string>): boolean {
+    const carried = this.#options.carriesWords && rowsLength(events) <= MAX_ROWS
+    for (const node of nodes) this.#outbox(node).dropText(id)
+    const position = events.at(-1)?.position ?? 0
+    this.sayAll(nodes, carried ? { type: "rows", id, user, events: [...events] } : { type: "written", id, position })
+    return carried
+  }
+
+  #outbox(to: Addressee): Outbox {
+    const outbox = this.#outboxes.get(to) ?? new Outbox(this.#wire, to, this.#options.clock)
+    this.#outboxes.set(to, outbox)
+    return outbox
+  }
+}
+
+type RowsOf = { readonly user: UserId } & Pick<Extract<Live, { type: "events" }>, "events">

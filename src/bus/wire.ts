@@ -1,0 +1,24 @@
+/**
+ * How the processes of one cluster hear each other. Nothing true depends on it: what it carries may be lost, and while it
+ * is down nothing is sent or kept for later. Between two processes nothing overtakes.
+ */
+export interface Wire extends AsyncDisposable {
+  /** The name of this process among the others. */
+  readonly self: string
+  readonly up: boolean
+  send(to: Addressee, text: string): void
+  /** Called with whatever was sent to this process or to everybody, and when the wire goes up, goes down or has lost something. */
+  listen(ears: WireEars): void
+  /** Hands a text to one process, and says whether it has it. False where that could not be found out. */
+  deliver(to: string, text: string): Promise<boolean>
+  onDelivery(listener: (text: string) => void): void
+}
+
+/** One process by its name, or all but oneself. */
+export type Addressee = string | typeof EVERYBODY
+export const EVERYBODY: unique symbol = Symbol("everybody")
+
+export interface WireEars {
+  heard(text: string): void
+  changed(): void
+}

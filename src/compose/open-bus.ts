@@ -1,0 +1,49 @@
+import { readFileSync } from "node:fs"
+import type { Clock } from "../agent/clock.ts"
+import type { NodeMessages } from "../agent/node-messages.ts"
+import type { Bus, Log } from "../agent/ports.ts"
+import { ClusterBus } from "../bus/cluster.ts"
+import { InProcessBus } from "../bus/in-process.ts"
+import { NatsWire } from "../bus/nats.ts"
+import { WireMessages } from "../bus/wire-messages.ts"
+import type { Store } from "../store/store.ts"
+import { SettingsError } from "./settings-error.ts"
+import type { ServerSettings } from "./settings.ts"
+
+/** How a server hears others of its cluster: `none` where there is nothing to hear them by. */
+export type BusState = "ok" | "down" | "none"
+
+/** How a server hears of what happens, and speaks to the others. */
+export interface NodeLinks extends AsyncDisposable {
+  readonly bus: Bus
+  readonly messages: NodeMessages
+  state(): BusState
+}
+
+/** With NATS among the others that share its PostgreSQL; without, alone but for the mail in the database. */
+export function openLinks(
+  { nats }: Pick<ServerSettings, "nats">,
+  store: Store,
+  ports: { readonly clock: Clock; readonly log: Log },
+): NodeLinks {
+  const mail = store.nodeMail
+  // A SQLite file belongs to one process: there are no others.
+  if (!nats || store.engine.exclusive)
+    return { bus: new InProcessBus(), messages: mail, state: () => "none", [Symbol.asyncDispose]: async () => {} }
+  const { url, cluster, carriesWords } = nats
+  const credentials = nats.credentialsFile === undefined ? undefined : readCredentials(nats.credentialsFile)
+  const wire = new NatsWire({ url, cluster, credentials }, { self: store.node.id, ...ports })
+  const bus = new ClusterBus(wire, { clock: ports.clock, carriesWords, others: () => store.node.others })
+  // What is asked of devices are words of people, too.
+  const messages = carriesWords ? new WireMessages(wire, { mail, log: ports.log }) : mail
+  const state = () => (wire.up ? ("ok" as const) : ("down" as const))
+  return { bus, messages, state, [Symbol.asyncDispose]: () => bus[Symbol.asyncDispose]() }
+}
+
+function readCredentials(path: string): string {
+  try {
+    return readFileSync(path, "utf8")
+  } catch (error) {
+    throw new SettingsError(`The credentials file of NATS (NATS_CREDS) cannot be read: ${path}`, { cause: error })
+  }
+}

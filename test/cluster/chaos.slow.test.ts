@@ -1,0 +1,162 @@
+import { setTimeout as pause } from "node:timers/promises"
+import { describe, expect, test } from "vitest"
+import { createClient, type UnknownFrame } from "../../src/client/index.ts"
+import { chatChunk, ProviderServer, sse, streamHead } from "../../src/models/providers/server.fixture.ts"
+import { Balancer } from "../support/cluster/balancer.ts"
+import { linked } from "../support/cluster/links.ts"
+import { LiveNode } from "../support/cluster/live-node.ts"
+import { dice } from "../support/dice.ts"
+import { NatsServer } from "../support/processes/nats-server.ts"
+import { openOwnPostgres } from "../support/processes/own-postgres.ts"
+import { dataFolder, pawl } from "../support/processes/pawl-process.ts"
+import { seedOf, sizes } from "../support/sizes.ts"
+import { transcriptOf } from "../support/server/stream.ts"
+
+const PEOPLE = 5
+const REPLY = "It is on your list now, 😀 and I have made sure that nobody else has written it down a second time."
+
+/** Writes a task named by what was said, once, and then a sentence, piece by piece. */
+const answers = () =>
+  ProviderServer.open(async (response, { body }) => {
+    const messages = body.messages as { role: string; content: unknown }[]
+    const last = messages.findLast(({ role }) => role === "user" || role === "tool")
+    const stream = streamHead(response)
+    if (last?.role === "user") {
+      const title = /task-[\w-]+/.exec(JSON.stringify(last.content))?.[0]
+      const call = { name: "create_task", arguments: JSON.stringify({ title }) }
+      const calls = [{ index: 0, id: `c${Math.random()}`, type: "function", function: call }]
+      stream.end(sse(chatChunk({ role: "assistant", tool_calls: calls }), chatChunk({}, "tool_calls"), "[DONE]"))
+      return
+    }
+    for (const content of REPLY.match(/.{1,6}/gsu) ?? []) {
+      stream.write(sse(chatChunk({ content })))
+      await pause(15)
+    }
+    stream.end(sse(chatChunk({}, "stop"), "[DONE]"))
+  })
+
+describe.concurrent.each(linked)("three nodes on one $name and $link", { timeout: 3_600_000 }, ({ link }) => {
+  test("lose, double and mix up nothing, and nobody waits for ever, whatever befalls them", async () => {
+    const seed = seedOf("PAWL_CLUSTER_SEED")
+    const roll = dice(seed)
+    const oneOf = <Item>(items: readonly Item[]): Item => items[Math.floor(roll() * items.length)] as Item
+    await using stack = new AsyncDisposableStack()
+    const provider = stack.use(await answers())
+    const postgres = stack.use(await openOwnPostgres())
+    const nats = link === "one NATS" ? stack.use(await NatsServer.start()) : undefined
+    const balancer = stack.use(await Balancer.open())
+    const environment = () => ({
+      ...{ PAWL_DATA: dataFolder(), DATABASE_URL: postgres.url, MASTER_ENCRYPTION_KEY: "c".repeat(64) },
+      ...{ LM_STUDIO_ENDPOINT: provider.url, PAWL_MODEL: "qwen", PAWL_RUN_SECONDS: "600" },
+      ...(nats ? { NATS_URL: nats.url } : {}),
+    })
+    const token = (await pawl(["token", "create", "--user", "ada"], environment())).stdout.trim()
+    const nodes: LiveNode[] = []
+    for (let count = 0; count < 3; count++) nodes.push(stack.use(await LiveNode.start(environment(), balancer)))
+
+    /** Each befalls the cluster and passes again. */
+    const misfortunes: Record<string, () => Promise<void>> = {
+      async killed() {
+        const node = oneOf(nodes)
+        await node.end("SIGKILL")
+        await pause(roll() * 2000)
+        await node.start()
+      },
+      async restarted() {
+        const node = oneOf(nodes)
+        await node.end("SIGTERM")
+        await node.start()
+      },
+      async stopped() {
+        const node = oneOf(nodes)
+        node.pause()
+        await pause(roll() * 14_000) // longer than a lease, or shorter
+        node.goOn()
+      },
+      async "without its database"() {
+        const { postgres: away } = oneOf(nodes)
+        await away.leave("refusing")
+        await pause(roll() * 4000)
+        await away.comeBack()
+      },
+      async "with a database that says nothing"() {
+        const { postgres: away } = oneOf(nodes)
+        away.fallSilent(oneOf(["both ways", "answers"]))
+        await pause(roll() * 4000)
+        away.answerNewOnes()
+      },
+      async "all without their database"() {
+        await postgres.restart(oneOf(["SIGINT", "SIGQUIT"]))
+      },
+      ...(nats && {
+        async "without NATS"() {
+          await nats.kill()
+          await pause(roll() * 3000)
+          await nats.start()
+        },
+        async "with a NATS that says nothing"() {
+          nats.signal("SIGSTOP")
+          await pause(roll() * 7000)
+          nats.signal("SIGCONT")
+        },
+        async "one without NATS"() {
+          const away = oneOf(nodes).nats
+          await away?.leave("refusing")
+          await pause(roll() * 3000)
+          await away?.comeBack()
+        },
+      }),
+    }
+
+    const client = createClient({ baseUrl: balancer.url, token })
+    const people = await Promise.all(
+      Array.from({ length: PEOPLE }, async () => {
+        const { id } = await client.createConversation({ body: { mode: "auto" } })
+        const watched: UnknownFrame[] = []
+        const leaving = new AbortController()
+        const watching = (async () => {
+          for await (const frame of client.events(id, { signal: leaving.signal })) watched.push(frame)
+        })().catch(() => {})
+        return { id, watched, leaving, watching, said: [] as string[] }
+      }),
+    )
+    for (let round = 0; round < sizes.clusterRounds; round++) {
+      const befalls = oneOf(Object.keys(misfortunes))
+      const what = `round ${round}, ${befalls} (PAWL_CLUSTER_SEED=${seed})`
+      if (sizes.clusterRounds > 10) process.stderr.write(`${link}: ${what}\n`)
+      const talking = people.map(async (person, at) => {
+        const text = `Write down task-${round}-${at}`
+        person.said.push(text)
+        await pause(roll() * 500)
+        const frames: UnknownFrame[] = []
+        for await (const frame of client.run(person.id, text, { tries: 1000 })) frames.push(frame)
+        expect(frames.at(-1), `${what}: ${person.id}`).toMatchObject({ type: "done", data: { status: "completed" } })
+        expect(transcriptOf(frames as never).shown.at(-1), what).toBe(REPLY)
+      })
+      await pause(roll() * 800)
+      await Promise.all([misfortunes[befalls]?.(), ...talking])
+    }
+
+    for (const { id, watched, said, leaving, watching } of people) {
+      const isEnd = ({ type }: UnknownFrame) => type === "done"
+      await expect.poll(() => watched.filter(isEnd).length).toBe(said.length)
+      leaving.abort()
+      await watching
+      const stored: UnknownFrame[] = []
+      for await (const frame of client.events(id)) {
+        stored.push(frame)
+        if (stored.filter(isEnd).length === said.length) break
+      }
+      // What was seen live, over all that befell, is what is stored.
+      expect(transcriptOf(watched as never)).toEqual(transcriptOf(stored as never))
+      const words = transcriptOf(stored as never).rows.flatMap(({ type, data }) =>
+        type === "message" && data.message.role === "user" ? [data.message.content as string] : [],
+      )
+      expect(words).toEqual(said)
+    }
+    const exported = (await client.exportWorkspace()) as { tasks: { title: string }[] }
+    const titles = exported.tasks.map(({ title }) => title)
+    const wanted = people.flatMap(({ said }) => said.map((text) => text.replace("Write down ", "")))
+    expect(titles.toSorted()).toEqual(wanted.toSorted())
+  })
+})

@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { connect } from "@nats-io/transport-node"
+import { hangs, says, scripted } from "../../src/testing.ts"
+import { natsSettings, shared } from "../support/cluster/links.ts"
+import { PacedModel } from "../support/loop/paced-model.ts"
+import { hasNats, NatsServer } from "../support/processes/nats-server.ts"
+import { Face, type FaceOptions, Visitor } from "../support/server/face.ts"
+import { isOver, readFrames, type SeenFrame } from "../support/server/stream.ts"
+
+const textOf = (seen: readonly SeenFrame[]) =>
+  seen.map(({ type, data }) => (type === "text_delta" ? (data.text as string) : "")).join("")
+const busOf = async (face: Face) => (await (await face.as("ada")).get("/readyz")).body.bus as string
+
+describe.skipIf(!hasNats).each(shared)("two servers on one $name that hear each other by NATS", ({ create }) => {
+  let nats: NatsServer
+  beforeAll(async () => {
+    nats = await NatsServer.start()
+  })
+  afterAll(() => nats[Symbol.asyncDispose]())
+
+  const open = async (using: FaceOptions["nats"] = natsSettings(nats)) => {
+    const { url } = await create()
+    const model = new PacedModel()
+    const one = await Face.open({ url, model, nats: using })
+    const two = await Face.open({ url, model: scripted(says("Two.")), nats: using })
+    const [here, there] = [await one.as("ada"), await two.as("ada")]
+    const id = await here.begin({ agent: "test" })
+    return {
+      ...{ one, two, here, there, id, model },
+      say: () => here.post(`/api/conversations/${id}/messages`, { text: "Go." }),
+      async [Symbol.asyncDispose]() {
+        model.end()
+        await Promise.all([one[Symbol.asyncDispose](), two[Symbol.asyncDispose]()])
+      },
+    }
+  }
+  const heard = async ({ one, two }: { one: Face; two: Face }) => {
+    for (const face of [one, two]) await expect.poll(() => busOf(face)).toBe("ok")
+  }
+
+  test("letters that are written at one are shown at the other while the reply is being written", async () => {
+    await using nodes = await open()
+    await heard(nodes)
+    const said = nodes.say()
+    const watching = await nodes.there.watch(nodes.id)
+    let seen: SeenFrame[] = []
+    const all = readFrames(watching, (frames) => isOver((seen = frames)))
+    nodes.model.write("Let me ")
+    await expect.poll(() => textOf(seen)).toBe("Let me ")
+    nodes.model.write("think.")
+    await expect.poll(() => textOf(seen)).toBe("Let me think.")
+    nodes.model.end()
+    await said
+    expect((await all).at(-1)?.type).toBe("done")
+    expect(textOf(seen)).toBe("Let me think.") // and nothing twice
+  })
+
+  test("who comes in the middle of a reply sees it from its beginning, then the rest", async () => {
+    await using nodes = await open()
+    await heard(nodes)
+    const said = nodes.say()
+    const first = await nodes.here.watch(nodes.id)
+    nodes.model.write("a".repeat(200_000))
+    await readFrames(first, (seen) => textOf(seen).length === 200_000)
+    let seen: SeenFrame[] = []
+    const all = readFrames(await nodes.there.watch(nodes.id), (frames) => isOver((seen = frames)))
+    await expect.poll(() => textOf(seen).length).toBe(200_000)
+    nodes.model.write("b")
+    await expect.poll(() => textOf(seen).at(-1)).toBe("b")
+    nodes.model.end()
+    await said
+    await all
+    expect(textOf(seen)).toBe(`${"a".repeat(200_000)}b`)
+  })
+
+  test("without words nothing that was said is carried, and the reply is seen when it is written", async () => {
+    await using nodes = await open(natsSettings(nats, { carriesWords: false }))
+    await heard(nodes)
+    const carried: string[] = []
+    const ear = await connect({ servers: nats.url })
+    ear.subscribe("pawl.>", { callback: (_, message) => void carried.push(message.string()) })
+    await ear.flush()
+    const all = readFrames(await nodes.there.watch(nodes.id), isOver)
+    const said = nodes.say()
+    nodes.model.write("Secret.")
+    nodes.model.end()
+    await said
+    expect((await all).map(({ type }) => type)).toContain("message")
+    await ear.close()
+    expect(carried.join()).toContain(nodes.id)
+    expect(carried.join()).not.toMatch(/Secret|Go\./)
+  })
+
+  test("a cluster of another name on the same NATS hears nothing", async () => {
+    await using nodes = await open()
+    await heard(nodes)
+    const carried: string[] = []
+    const ear = await connect({ servers: nats.url })
+    ear.subscribe("pawl.other.>", { callback: (_, message) => void carried.push(message.string()) })
+    await ear.flush()
+    const said = nodes.say()
+    nodes.model.write("Hm.")
+    nodes.model.end()
+    await said
+    await ear.close()
+    expect(carried).toEqual([])
+  })
+
+  test("a token that is revoked at one is let go of at the other", async () => {
+    await using nodes = await open()
+    await heard(nodes)
+    const { body } = await nodes.here.post("/api/tokens", { scopes: ["read"] })
+    const guest = new Visitor((request) => nodes.two.fetch(request), body.token as string)
+    const watching = readFrames(await guest.watch(nodes.id), () => false)
+    await nodes.here.delete(`/api/tokens/${body.id}`)
+    await watching // it has an end
+  })
+})
+
+describe.skipIf(!hasNats).each(shared)("NATS that comes and goes, on $name", ({ create }) => {
+  test("a server starts without it, finds it when it comes, and shows what happens when it has gone", async () => {
+    await using nats = await NatsServer.prepare()
+    const { url } = await create()
+    const model = new PacedModel()
+    await using one = await Face.open({ url, model, nats: natsSettings(nats) })
+    await using two = await Face.open({ url, model: scripted(hangs("")), nats: natsSettings(nats) })
+    expect(await busOf(one)).toBe("down")
+    await nats.start()
+    for (const face of [one, two]) await expect.poll(() => busOf(face)).toBe("ok")
+    const [here, there] = [await one.as("ada"), await two.as("ada")]
+    const id = await here.begin({ agent: "test" })
+    const said = here.post(`/api/conversations/${id}/messages`, { text: "Go." })
+    let seen: SeenFrame[] = []
+    const all = readFrames(await there.watch(id), (frames) => isOver((seen = frames)))
+    model.write("One. ")
+    await expect.poll(() => textOf(seen)).toBe("One. ")
+    await nats.kill()
+    for (const face of [one, two]) await expect.poll(() => busOf(face)).toBe("down")
+    model.write("Two. ")
+    await nats.start()
+    for (const face of [one, two]) await expect.poll(() => busOf(face)).toBe("ok")
+    model.write("Three.")
+    await expect.poll(() => textOf(seen)).toBe("One. Two. Three.")
+    await nats.kill()
+    model.end()
+    await said
+    expect((await all).at(-1)?.type).toBe("done")
+    expect(textOf(seen)).toBe("One. Two. Three.")
+  })
+
+  test("one that falls silent is taken for gone, and counts again when it speaks", async () => {
+    await using nats = await NatsServer.start()
+    const { url } = await create()
+    await using one = await Face.open({ url, model: scripted(says("")), nats: natsSettings(nats) })
+    await expect.poll(() => busOf(one)).toBe("ok")
+    nats.signal("SIGSTOP")
+    await expect.poll(() => busOf(one)).toBe("down")
+    expect(one.logged.map(({ event }) => event)).toContain("bus_down")
+    nats.signal("SIGCONT")
+    await expect.poll(() => busOf(one)).toBe("ok")
+  })
+
+  test("whoever has not its password does not hear anything, and the log tells no secret", async () => {
+    await using nats = await NatsServer.start("--user", "pawl", "--pass", "s3cret-word")
+    const { url } = await create()
+    const at = (login: string) => ({ ...natsSettings(nats), url: nats.url.replace("//", `//${login}@`) })
+    await using one = await Face.open({ url, model: scripted(says("")), nats: at("pawl:s3cret-word") })
+    await using two = await Face.open({ url, model: scripted(says("")), nats: at("pawl:another-word") })
+    await expect.poll(() => busOf(one)).toBe("ok")
+    await expect.poll(() => two.logged.map(({ event }) => event)).toContain("bus_down")
+    expect(await busOf(two)).toBe("down")
+    const told = two.logged.map(({ event, error }) => `${event} ${error as Error}`).join()
+    expect(told).toMatch(/authorization/i)
+    expect(told).not.toMatch(/another-word/)
+  })
+})

@@ -1,0 +1,71 @@
+import { AwayPostgres } from "../away-postgres.ts"
+import { ownPort } from "../processes/own-port.ts"
+import { PawlProcess } from "../processes/pawl-process.ts"
+import type { Balancer } from "./balancer.ts"
+
+/**
+ * `pawl serve` as a process among others behind a balancer, with a PostgreSQL and a NATS of whom it can be cut off. It is
+ * killed, stopped and started again; the balancer notices as one does that asks for `/readyz`.
+ */
+export class LiveNode implements AsyncDisposable {
+  readonly #environment: Record<string, string>
+  readonly #balancer: Balancer
+  readonly #port: string
+  readonly postgres: AwayPostgres
+  readonly nats: AwayPostgres | undefined
+  #process: PawlProcess | undefined
+
+  private constructor(port: string, environment: Record<string, string>, balancer: Balancer, links: Links) {
+    this.#port = port
+    this.#environment = { ...environment, PAWL_PORT: port }
+    this.#balancer = balancer
+    this.postgres = links.postgres
+    this.nats = links.nats
+  }
+
+  static async start(environment: Record<string, string>, balancer: Balancer): Promise<LiveNode> {
+    const { DATABASE_URL = "", NATS_URL, ...rest } = environment
+    const postgres = new AwayPostgres(DATABASE_URL)
+    const nats = NATS_URL ? new AwayPostgres(NATS_URL) : undefined
+    const urls = { DATABASE_URL: await postgres.open(), ...(nats ? { NATS_URL: await nats.open() } : {}) }
+    const node = new LiveNode(await ownPort(), { ...rest, ...urls }, balancer, { postgres, nats })
+    await node.start()
+    return node
+  }
+
+  async start(): Promise<void> {
+    const process = new PawlProcess(["serve"], this.#environment)
+    this.#process = process
+    await process.says(/listening on (\S+)\n/)
+    this.#balancer.add(this.#port)
+  }
+
+  async end(signal: "SIGKILL" | "SIGTERM"): Promise<void> {
+    if (signal === "SIGKILL") this.#balancer.remove(this.#port)
+    const ended = this.#process?.kill(signal)
+    this.#balancer.remove(this.#port)
+    await ended
+  }
+
+  pause(): void {
+    this.#process?.child.kill("SIGSTOP")
+    this.#balancer.remove(this.#port)
+  }
+
+  goOn(): void {
+    this.#process?.child.kill("SIGCONT")
+    this.#balancer.add(this.#port)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#process?.child.kill("SIGCONT")
+    await this.end("SIGKILL")
+    await this.postgres[Symbol.asyncDispose]()
+    await this.nats?.[Symbol.asyncDispose]()
+  }
+}
+
+interface Links {
+  readonly postgres: AwayPostgres
+  readonly nats: AwayPostgres | undefined
+}

@@ -1,0 +1,57 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process"
+import { once } from "node:events"
+import { createInterface } from "node:readline"
+import { ownPort } from "./own-port.ts"
+
+/** Debian puts it where only root looks. */
+const PLACES = ["nats-server", "/usr/sbin/nats-server"]
+const program = PLACES.find((place) => spawnSync(place, ["--version"]).status === 0)
+
+/** Where there is none, tests of it are left out, and say so. */
+export const hasNats = program !== undefined
+
+/** A real nats-server, which can be killed and started again on its port. */
+export class NatsServer implements AsyncDisposable {
+  readonly url: string
+  readonly #options: readonly string[]
+  #child: ChildProcess | undefined
+
+  private constructor(port: string, options: readonly string[]) {
+    this.url = `nats://127.0.0.1:${port}`
+    this.#options = ["-a", "127.0.0.1", "-p", port, ...options]
+  }
+
+  /** Not started yet, but nobody else has its port. */
+  static async prepare(...options: string[]): Promise<NatsServer> {
+    return new NatsServer(await ownPort(), options)
+  }
+
+  static async start(...options: string[]): Promise<NatsServer> {
+    const server = await NatsServer.prepare(...options)
+    await server.start()
+    return server
+  }
+
+  async start(): Promise<void> {
+    const child = spawn(program ?? "", this.#options, { stdio: ["ignore", "ignore", "pipe"] })
+    this.#child = child
+    for await (const line of createInterface({ input: child.stderr })) if (line.includes("Server is ready")) break
+    child.stderr.resume()
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child?.kill(signal)
+  }
+
+  async kill(): Promise<void> {
+    const child = this.#child
+    this.#child = undefined
+    if (!child || child.exitCode !== null || child.signalCode !== null) return
+    child.kill("SIGKILL")
+    await once(child, "exit")
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill()
+  }
+}
