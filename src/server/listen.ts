@@ -17,14 +17,14 @@ export interface Listening {
 interface Place {
   readonly host: string
   readonly port: number
-  readonly patience?: Patience
+  readonly patience?: Patience | undefined
   /** Whose addresses stand for those of many. */
   readonly trustedProxies?: readonly string[]
   readonly strangers?: StrangerLimits
 }
 
 /** How long somebody may take to say what they want, in milliseconds. How long the answer takes is ours alone. */
-interface Patience {
+export interface Patience {
   readonly headers: number
   readonly request: number
   /** How often it is looked. */
