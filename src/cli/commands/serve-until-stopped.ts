@@ -3,7 +3,7 @@ import { sleep } from "../../agent/clock.ts"
 import type { ComposedServer } from "../../compose/compose-server.ts"
 import { listenOn, startServer } from "../../compose/start-server.ts"
 import { usualScopes } from "../../protocol/scopes.ts"
-import type { Listening, Patience } from "../../server/listen.ts"
+import type { Listening, RequestPatience } from "../../server/listen.ts"
 import { CommandError } from "../process/command.ts"
 import { userName } from "../process/user-name.ts"
 import type { Config } from "../settings/config.ts"
@@ -16,7 +16,7 @@ export interface Serving {
   readonly config: Pick<Config, "host" | "port" | "publicUrl" | "drainSeconds">
   readonly stopping: AbortSignal
   /** For those who take long to say what they want, where not the usual. */
-  readonly patience?: Patience
+  readonly patience?: RequestPatience
 }
 
 /** Serves until it is told to stop, then puts everything down in good order. Returns what broke, if that is why it stopped. */
