@@ -37,7 +37,6 @@ export class NatsWire implements Wire {
   readonly #subject: string
   readonly #ports: NatsPorts
   readonly #closed = new AbortController()
-  readonly #connected: Promise<void>
   #connection: NatsConnection | undefined
   #ears: WireEars | undefined
   #take: ((text: string) => void) | undefined
@@ -48,7 +47,7 @@ export class NatsWire implements Wire {
     this.self = ports.self
     this.#ports = ports
     this.#subject = `pawl.${settings.cluster}`
-    this.#connected = this.#connect(settings)
+    void this.#connect(settings)
   }
 
   get up(): boolean {
@@ -84,18 +83,17 @@ export class NatsWire implements Wire {
     this.#closed.abort()
     this.#up = false
     await this.#connection?.close()
-    await this.#connected
   }
 
   /** The client is loaded where it is wanted, and nowhere else. */
   async #connect({ url, credentials }: NatsSettings): Promise<void> {
     const { clock, log } = this.#ports
-    const { connect, credsAuthenticator } = await import("@nats-io/transport-node")
-    const authenticator =
-      credentials === undefined ? {} : { authenticator: credsAuthenticator(new TextEncoder().encode(credentials)) }
     const servers = url.split(",").map((each) => new URL(each.trim()))
     for (let told = false; !this.#closed.signal.aborted;) {
       try {
+        const { connect, credsAuthenticator } = await import("@nats-io/transport-node")
+        const authenticator =
+          credentials === undefined ? {} : { authenticator: credsAuthenticator(new TextEncoder().encode(credentials)) }
         const connection = await connect({
           ...authenticator,
           ...loginOf(servers[0]!),

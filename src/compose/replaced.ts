@@ -6,6 +6,7 @@ import type { Bus, Live, Log, ModelSource } from "../agent/ports.ts"
 import type { OutboundPolicy } from "../models/network/outbound-policy.ts"
 import type { RecentSecrets } from "../models/providers/recent-secrets.ts"
 import type { RegistryOptions } from "../models/registry.ts"
+import type { QueryLimits } from "../packs/analyst/database/walls.ts"
 import type { Folder } from "../packs/files/folder/folder.ts"
 import type { ConversationId } from "../protocol/ids.ts"
 import type { Embedder } from "../protocol/ports/workspace.ts"
@@ -45,6 +46,8 @@ export interface Replaced {
   /** How this process speaks to the others that share the database, given how it would by itself. */
   readonly messages?: ((own: NodeMessages) => NodeMessages) | undefined
   readonly metrics?: ServerMetrics | undefined
+  /** What one query of somebody's database may cost. */
+  readonly queryLimits?: QueryLimits | undefined
   /** How many streams may be open. */
   readonly mostStreams?: { readonly ofOne: number; readonly ofAll: number } | undefined
   /** The agents, given those that the packs have. */

@@ -1,6 +1,6 @@
 import { sleep } from "../agent/clock.ts"
 import { DoubtfulCalls } from "../agent/gate/doubtful-calls.ts"
-import { type Listening, listen } from "../server/listen.ts"
+import { type Listening, listen, type RequestPatience } from "../server/listen.ts"
 import { sweepErased } from "../server/routes/account/retention.ts"
 import { Webhook } from "../server/webhook.ts"
 import { codeOf } from "../protocol/errors.ts"
@@ -19,8 +19,9 @@ const TELL_MS = 2000
 export function listenOn(
   { app, settings: { host, trustedProxies } }: ComposedServer,
   port: number,
+  patience?: RequestPatience,
 ): Promise<Listening> {
-  return listen(app.fetch, { host, port, trustedProxies })
+  return listen(app.fetch, { host, port, trustedProxies, patience })
 }
 
 /**

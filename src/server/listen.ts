@@ -17,14 +17,14 @@ export interface Listening {
 interface Place {
   readonly host: string
   readonly port: number
-  readonly patience?: Patience
+  readonly patience?: RequestPatience | undefined
   /** Whose addresses stand for those of many. */
   readonly trustedProxies?: readonly string[]
   readonly strangers?: StrangerLimits
 }
 
 /** How long somebody may take to say what they want, in milliseconds. How long the answer takes is ours alone. */
-interface Patience {
+export interface RequestPatience {
   readonly headers: number
   readonly request: number
   /** How often it is looked. */
@@ -32,7 +32,7 @@ interface Patience {
 }
 
 /** A whole body, a megabyte at most, comes through a bad line in this time; whoever drips holds a connection no longer. */
-const PATIENCE: Patience = { headers: 10_000, request: 30_000, look: 2500 }
+const PATIENCE: RequestPatience = { headers: 10_000, request: 30_000, look: 2500 }
 
 /** Gives an app a port. Rejects when the port cannot be had. */
 export async function listen(

@@ -11,6 +11,7 @@ import { SqlCredentials } from "./people/credentials.ts"
 import { SqlDeviceOwners } from "./people/device-owners.ts"
 import { SqlDevicePresence } from "./people/device-presence.ts"
 import type { Engine } from "./engine/engine.ts"
+import type { Waits } from "./engine/postgres-pool.ts"
 import { Erasure } from "./erasure.ts"
 import { type ExportSource, exportOf } from "./export.ts"
 import { SqlQueue } from "./journal/inbox.ts"
@@ -44,6 +45,8 @@ export interface StoreOptions {
   readonly clock?: Clock
   readonly leaseSeconds?: number
   readonly connections?: number
+  /** How long a PostgreSQL is waited for, where not as long as usual. */
+  readonly waits?: Waits
   /** What secrets of people are encrypted with; without it none can be stored. */
   readonly masterKeys?: MasterKeys
   /** Where a thread of its own that dies is told of. */
@@ -162,11 +165,12 @@ function openRetention(erasure: Erasure, source: ExportSource): StoreRetention {
   }
 }
 
-async function openEngine({ url, durability = "full", connections = 10, log, clock }: StoreOptions): Promise<Engine> {
+async function openEngine(options: StoreOptions): Promise<Engine> {
+  const { url, durability = "full", connections = 10, waits, log, clock } = options
   // Drivers are loaded when used: a fresh start on SQLite does not pay for PostgreSQL.
   if (/^postgres(ql)?:/.test(url)) {
     const { openPostgres, postgresWords } = await import("./engine/open-postgres.ts")
-    const engine = openPostgres({ url, durability, connections })
+    const engine = openPostgres({ url, durability, connections, waits })
     try {
       await migrate(engine, postgresWords, { log, ...(clock ? { clock } : {}) })
     } catch (error) {

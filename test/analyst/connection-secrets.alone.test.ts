@@ -5,6 +5,7 @@ import { DatabaseSync } from "node:sqlite"
 import pg from "pg"
 import { describe, expect, inject, test } from "vitest"
 import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
+import { tokenFor } from "../support/processes/token-for.ts"
 import { Visitor } from "../support/server/face.ts"
 import { canRun } from "../support/processes/processes.ts"
 
@@ -27,7 +28,7 @@ const common = {
 async function serve(settings: Record<string, string>) {
   const serving = new PawlProcess(["serve"], settings)
   const [, base] = await serving.says(/listening on (\S+)/)
-  const token = (await pawl(["token", "create", "--user", "ada"], settings)).stdout.trim()
+  const token = await tokenFor(settings)
   return { serving, ada: new Visitor(fetch, token, base) }
 }
 

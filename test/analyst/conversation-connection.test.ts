@@ -3,11 +3,11 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { beforeAll, describe, expect, inject, test } from "vitest"
 import { always, says, scripted } from "../../src/testing.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
 import { makeShop } from "../support/analyst/shop.ts"
 
-describe.each(databases)("the database of a conversation on $name", ({ create }) => {
+describe.each(anyDatabase)("the database of a conversation on $name", ({ create }) => {
   let face: Face
   let ada: Visitor
   let url: string

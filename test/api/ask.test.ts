@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest"
 import { z } from "zod"
 import { type Answer, defineTool, hasCode, openPawl, type Pawl, type PawlOptions } from "../../src/index.ts"
 import { calls, fails, hangs, says, scripted } from "../../src/testing.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 
-describe.each(databases)("asking, on $name", ({ create }) => {
+describe.each(anyDatabase)("asking, on $name", ({ create }) => {
   const open = async (models: PawlOptions["models"], more: Partial<PawlOptions> = {}): Promise<Pawl> =>
     openPawl({ store: { url: (await create()).url, durability: "normal" }, models, ...more })
 

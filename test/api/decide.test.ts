@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { z } from "zod"
 import { type Answer, defineTool, failed, hasCode, openPawl } from "../../src/index.ts"
 import { calls, says, type ScriptedReply, scripted } from "../../src/testing.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 
 type Waiting = Extract<Answer, { status: "waiting" }>
 
@@ -24,7 +24,7 @@ function shelf() {
   return { stock, agents: [{ name: "shelf", tools: [take] }] }
 }
 
-describe.each(databases)("deciding, on $name", ({ create }) => {
+describe.each(anyDatabase)("deciding, on $name", ({ create }) => {
   async function ask(...replies: ScriptedReply[]) {
     const { stock, agents } = shelf()
     const { url } = await create()

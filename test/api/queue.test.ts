@@ -5,11 +5,11 @@ import { calls, fails, hangs, says, type Script, scripted } from "../../src/test
 import { openGivenStore } from "../../src/api/store.ts"
 import { codeOf } from "../../src/protocol/errors.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 
 const withdrawn = (error: unknown) => hasCode(error, "message_withdrawn")
 
-describe.each(databases)("a question that waits behind another, on $name", ({ create }) => {
+describe.each(anyDatabase)("a question that waits behind another, on $name", ({ create }) => {
   /** A program whose first question is at work until it is stopped, and somebody who sees its queue. */
   async function open(...script: Script[]) {
     const { url } = await create()

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { expect, test } from "vitest"
-import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
+import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
+import { tokenFor } from "../support/processes/token-for.ts"
 
 /** The processes that this one has started, by what they run. */
 function childrenOf(parent: number | undefined, program: string): number[] {
@@ -23,7 +24,7 @@ test.runIf(process.platform === "linux")(
     const settings = { PAWL_DATA: dataFolder(), PAWL_PORT: "0" }
     await using server = new PawlProcess(["serve"], settings)
     const url = (await server.says(/listening on (\S+)/))[1] ?? ""
-    const token = (await pawl(["token", "create", "--user", "ada"], settings)).stdout.trim()
+    const token = await tokenFor(settings)
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
     const post = async (path: string, body: object) => {
       const response = await fetch(`${url}/api${path}`, { method: "POST", headers, body: JSON.stringify(body) })

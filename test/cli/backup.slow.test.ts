@@ -4,6 +4,7 @@ import { DatabaseSync } from "node:sqlite"
 import { expect, test, vi } from "vitest"
 import { openStore } from "../../src/store/store.ts"
 import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
+import { tokenFor } from "../support/processes/token-for.ts"
 import { Visitor } from "../support/server/face.ts"
 
 vi.setConfig({ testTimeout: 90_000 })
@@ -11,8 +12,7 @@ vi.setConfig({ testTimeout: 90_000 })
 async function serve(environment: Record<string, string>) {
   const server = new PawlProcess(["serve"], { PAWL_PORT: "0", ...environment })
   const [, url] = await server.says(/listening on (\S+)\n/)
-  const { stdout } = await pawl(["token", "create", "--user", "ada"], environment)
-  return Object.assign(server, { ada: new Visitor(fetch, stdout.trim(), url) })
+  return Object.assign(server, { ada: new Visitor(fetch, await tokenFor(environment), url) })
 }
 
 /** Conversations that are written without a pause until somebody says stop. Returns those that were acknowledged. */

@@ -5,6 +5,7 @@ import { SignJWT } from "jose"
 import { describe, expect, test } from "vitest"
 import { chatChunk, chatReply, ProviderServer, sse, streamHead } from "../../src/models/providers/server.fixture.ts"
 import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
+import { tokenFor } from "../support/processes/token-for.ts"
 import { databases } from "../support/databases.ts"
 import { Visitor } from "../support/server/face.ts"
 
@@ -25,11 +26,10 @@ async function serve(environment: Record<string, string>): Promise<PawlProcess &
 }
 
 const visitor = async (url: string, environment: Record<string, string>, user = "ada") => {
-  const { stdout } = await pawl(["token", "create", "--user", user], environment)
-  return new Visitor(fetch, stdout.trim(), url)
+  return new Visitor(fetch, await tokenFor(environment, user), url)
 }
 
-describe("pawl serve", () => {
+describe.concurrent("pawl serve", () => {
   test("a conversation with a provider, from the first start to SIGTERM", async () => {
     let asked = 0
     await using provider = await ProviderServer.open((response) => {
@@ -143,7 +143,7 @@ describe("pawl serve", () => {
   })
 })
 
-describe("pawl exec", () => {
+describe.concurrent("pawl exec", () => {
   test.each(databases)("what waits for a decision is decided on the server, on $name", async ({ name, create }) => {
     const database: Record<string, string> = name === "postgres" ? { DATABASE_URL: (await create()).url } : {}
     const environment: Record<string, string> = { PAWL_DATA: dataFolder(), ...database }
@@ -202,17 +202,18 @@ describe("pawl exec", () => {
       OPENAI_BASE_URL: provider.url,
       OPENAI_API_KEY: "sk-secret-key-123456",
     }
-    const failed = await pawl(["exec", "--model", "openai/any", "hello"], environment)
+    const [failed, unchosen, unknown, forbidden, ...wrong] = await Promise.all([
+      pawl(["exec", "--model", "openai/any", "hello"], environment),
+      pawl(["exec", "hello"], environment),
+      pawl(["exec", "--agent", "nobody", "--model", "offline", "hello"], environment),
+      pawl(["exec", "--mode", "auto", "hi"], { ...environment, PAWL_FORBID_AUTO: "1" }),
+      ...[["--mode", "yolo", "hi"], ["--nonsense", "hi"], []].map((words) => pawl(["exec", ...words], environment)),
+    ])
     expect([failed.code, failed.stderr]).toEqual([3, expect.stringContaining("pawl: OpenAI refused our key")])
     expect(failed.stderr).not.toContain("secret-key")
-    const unchosen = await pawl(["exec", "hello"], environment)
     expect([unchosen.code, unchosen.stderr]).toEqual([3, expect.stringContaining("No model is chosen")])
-    const unknown = await pawl(["exec", "--agent", "nobody", "--model", "offline", "hello"], environment)
     expect([unknown.code, unknown.stderr]).toEqual([3, expect.stringContaining('There is no agent "nobody"')])
-    for (const words of [["--mode", "yolo", "hi"], ["--nonsense", "hi"], []]) {
-      expect((await pawl(["exec", ...words], environment)).code).toBe(1)
-    }
-    const forbidden = await pawl(["exec", "--mode", "auto", "hi"], { ...environment, PAWL_FORBID_AUTO: "1" })
+    expect(wrong.map(({ code }) => code)).toEqual([1, 1, 1])
     expect([forbidden.code, forbidden.stderr]).toEqual([3, expect.stringContaining("operator forbids")])
   })
 
@@ -228,7 +229,7 @@ describe("pawl exec", () => {
   })
 })
 
-describe("pawl", () => {
+describe.concurrent("pawl", () => {
   test("explains itself", async () => {
     const [help, version, none, unknown] = await Promise.all([
       pawl(["--help"]),
@@ -309,14 +310,16 @@ describe("pawl", () => {
       [["--server", "https://a.example"], { PAWL_PORT: "0" }, "https://a.example/sign-in#"],
       [["--admin"], { PAWL_HOST: "0.0.0.0" }, "http://127.0.0.1:7295/sign-in#"],
     ]
-    for (const [words, settings, start] of elsewhere) {
+    const links = elsewhere.map(async ([words, settings, start]) => {
       const { stdout } = await pawl(["invite", "--user", "ada", ...words], { ...environment, ...settings })
       expect(stdout.slice(0, start.length)).toBe(start)
-    }
-    for (const words of [[], ["--user", "ada", "bob"], ["--user", "ada", "--server", "x"], ["--user", " "]]) {
+    })
+    const wrong = [[], ["--user", "ada", "bob"], ["--user", "ada", "--server", "x"], ["--user", " "]]
+    const refusals = wrong.map(async (words) => {
       const { code, stdout } = await pawl(["invite", ...words], environment)
       expect([words, code, stdout]).toEqual([words, 1, ""])
-    }
+    })
+    await Promise.all([...links, ...refusals])
     expect((await pawl(["invite", "--user", "ada"], { ...environment, PAWL_PORT: "0" })).stderr).toContain("--server")
   })
 

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest"
-import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
+import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
+import { tokenFor } from "../support/processes/token-for.ts"
 import { Visitor } from "../support/server/face.ts"
 
 test("metrics are for this machine, logs are JSON lines without a secret, and both follow their settings", async () => {
   const environment = { PAWL_DATA: dataFolder(), PAWL_PORT: "0" }
-  const token = (await pawl(["token", "create", "--user", "ada"], environment)).stdout.trim()
+  const token = await tokenFor(environment)
   await using server = new PawlProcess(["serve"], environment)
   const [, url] = await server.says(/listening on (\S+)/)
   const ada = new Visitor(fetch, token, url)

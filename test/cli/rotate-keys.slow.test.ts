@@ -7,6 +7,7 @@ import { KeyFile } from "../../src/store/people/key-file.ts"
 import { openStore } from "../../src/store/store.ts"
 import type { UserId } from "../../src/protocol/ids.ts"
 import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
+import { tokenFor } from "../support/processes/token-for.ts"
 import { Visitor } from "../support/server/face.ts"
 
 const KEY = "own-key-of-ada-0123456789abcdef"
@@ -23,7 +24,7 @@ describe("pawl rotate-keys", () => {
     })
     await using serving = new PawlProcess(["serve"], settings)
     const [, base] = await serving.says(/listening on (\S+)/)
-    const token = (await pawl(["token", "create", "--user", "ada"], settings)).stdout.trim()
+    const token = await tokenFor(settings)
     const ada = new Visitor(fetch, token, base)
     const save = () => ada.put("/api/providers/openai", { apiKey: KEY, baseUrl: provider.url })
     const stillWorks = async () => {
@@ -67,7 +68,7 @@ describe("pawl rotate-keys", () => {
     const stored = async (environment: Record<string, string>) => {
       await using serving = new PawlProcess(["serve"], environment)
       const [, base] = await serving.says(/listening on (\S+)/)
-      const token = (await pawl(["token", "create", "--user", "ada"], environment)).stdout.trim()
+      const token = await tokenFor(environment)
       const ada = new Visitor(fetch, token, base)
       const before = (await ada.get("/api/providers/openai")).body
       await ada.put("/api/providers/openai", { apiKey: KEY })

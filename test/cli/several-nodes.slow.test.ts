@@ -4,13 +4,14 @@ import pg from "pg"
 import { describe, expect, test } from "vitest"
 import { databases } from "../support/databases.ts"
 import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
+import { tokenFor } from "../support/processes/token-for.ts"
 import { Visitor } from "../support/server/face.ts"
 
 const postgres = databases.find(({ name }) => name === "postgres") as (typeof databases)[number]
 
 test("a server that is told to stop says draining for as long as it is told to, and serves meanwhile", async () => {
   const environment = { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_DRAIN_SECONDS: "3" }
-  const token = (await pawl(["token", "create", "--user", "ada"], environment)).stdout.trim()
+  const token = await tokenFor(environment)
   await using server = new PawlProcess(["serve"], environment)
   const [, url] = await server.says(/listening on (\S+)/)
   const ada = new Visitor(fetch, token, url)
@@ -29,7 +30,7 @@ describe.runIf(postgres)("on one PostgreSQL", () => {
   test("a server opens as many connections as it may, and no more", async () => {
     await using database = await postgres.create()
     const environment = { PAWL_DATA: dataFolder(), DATABASE_URL: database.url, PAWL_PORT: "0" }
-    const token = (await pawl(["token", "create", "--user", "ada"], environment)).stdout.trim()
+    const token = await tokenFor(environment)
     await using server = new PawlProcess(["serve"], { ...environment, PAWL_DATABASE_CONNECTIONS: "3" })
     const [, url] = await server.says(/listening on (\S+)/)
     const ada = new Visitor(fetch, token, url)

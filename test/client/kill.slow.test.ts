@@ -1,8 +1,9 @@
 import { describe, expect, test, vi } from "vitest"
 import { createSocketClient, emptyTranscript, isFrame, reduce, type UnknownFrame } from "../../src/client/index.ts"
 import { chatChunk, ProviderServer, sse, streamHead } from "../../src/models/providers/server.fixture.ts"
-import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
-import { databases } from "../support/databases.ts"
+import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
+import { tokenFor } from "../support/processes/token-for.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { ownPort } from "../support/processes/own-port.ts"
 import { transcriptOf } from "../support/server/stream.ts"
 
@@ -16,7 +17,7 @@ async function serve(environment: Record<string, string>) {
   return { server, url: url as string }
 }
 
-describe.concurrent.each(databases)("a client on one socket, on $name", ({ name, create }) => {
+describe.concurrent.each(anyDatabase)("a client on one socket, on $name", ({ name, create }) => {
   test("lives through kill -9 of its server, twice, and a stop in good order; what it shows is what is stored", async () => {
     let attempt = 0
     // Two attempts show some text and never end; the third is whole, and so is the second run.
@@ -33,7 +34,7 @@ describe.concurrent.each(databases)("a client on one socket, on $name", ({ name,
       PAWL_PORT: await ownPort(),
       ...database,
     }
-    const token = (await pawl(["token", "create", "--user", "ada"], environment)).stdout.trim()
+    const token = await tokenFor(environment)
     let life = await serve(environment)
     const { url } = life
     const client = createSocketClient({ baseUrl: url, token })

@@ -2,7 +2,8 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { describe, expect, test, vi } from "vitest"
-import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
+import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
+import { tokenFor } from "../support/processes/token-for.ts"
 import { Visitor } from "../support/server/face.ts"
 import { ownPort } from "../support/processes/own-port.ts"
 import { lifeNamed } from "../support/processes/package.ts"
@@ -32,7 +33,7 @@ async function proposed(hit: { when: string; signal: string }): Promise<World> {
   const environment = { ...data, PAWL_PORT: await ownPort() }
   const server = await serve(environment)
   const [, url = ""] = await server.says(/listening on (\S+)\n/)
-  const token = (await pawl(["token", "create", "--user", "ada"], data)).stdout.trim()
+  const token = await tokenFor(data)
   const device = startDevice({ url, db, token, words: [hit.when, "1"], signal: hit.signal })
   await device.says(/connected/)
   const ada = new Visitor(fetch, token, url)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { calls, says, scripted, type ScriptedReply } from "../../src/testing.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { connect, type Connecting, Machine } from "../support/server/device.ts"
 import { openServer } from "../support/server/socket.ts"
 import { TurnedClock } from "../support/loop/world.ts"
@@ -9,7 +9,7 @@ const CONVERSATION = expect.stringMatching(/^conv_/)
 
 const MILK = { title: "Buy milk" }
 
-describe.each(databases)("a device on $name", (database) => {
+describe.each(anyDatabase)("a device on $name", (database) => {
   const open = async (script: readonly ScriptedReply[], clock?: TurnedClock) => {
     const server = await openServer({ database, model: scripted(...script), ...(clock ? { clock } : {}) })
     const [token, ada] = [await server.tokenFor("ada"), await server.visitor("ada")]

@@ -3,10 +3,10 @@ import { describe, expect, test } from "vitest"
 import { openDevice } from "../../src/device/index.ts"
 import { calls, says, scripted } from "../../src/testing.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { openServer } from "../support/server/socket.ts"
 
-describe.each(databases)("what a change on a device costs, with a server on $name", (database) => {
+describe.each(anyDatabase)("what a change on a device costs, with a server on $name", (database) => {
   test.each([
     ["a delete", calls("delete_task", { task_id: "t1" }), 7],
     ["an update", calls("update_task", { task_id: "t1", status: "done" }), 7],

@@ -5,7 +5,7 @@ import { openDevice } from "../../src/device/index.ts"
 import { MAX_FRAME_BYTES, type ToolCall } from "../../src/protocol/socket.ts"
 import { calls, says, scripted, type ScriptedReply } from "../../src/testing.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { connect, Machine } from "../support/server/device.ts"
 import { openServer } from "../support/server/socket.ts"
 
@@ -22,7 +22,7 @@ function watchedSocket() {
   return { Watched, results }
 }
 
-describe.each(databases)("a large workspace on a device, with a server on $name", (database) => {
+describe.each(anyDatabase)("a large workspace on a device, with a server on $name", (database) => {
   const open = async (...script: readonly ScriptedReply[]) => {
     const server = await openServer({ database, model: scripted(...script) })
     const [token, ada] = [await server.tokenFor("ada"), await server.visitor("ada")]

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest"
 import type { ToolCall } from "../../src/protocol/socket.ts"
 import { calls, says, scripted, type ScriptedReply } from "../../src/testing.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { connect, Machine } from "../support/server/device.ts"
 import { openServer, type Peer } from "../support/server/socket.ts"
 
 const created = (title: string) => calls("create_task", { title })
 const titles = ({ tasks }: Machine) => [...tasks.values()].map(({ title }) => title)
 
-describe.each(databases)("a conversation that is spoken in from two devices on $name", (database) => {
+describe.each(anyDatabase)("a conversation that is spoken in from two devices on $name", (database) => {
   const open = async (...script: readonly ScriptedReply[]) => {
     const server = await openServer({ database, model: scripted(...script) })
     const [token, ada] = [await server.tokenFor("ada"), await server.visitor("ada")]

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest"
 import type { ConversationId } from "../../src/protocol/ids.ts"
 import { calls, says, scripted, type ScriptedReply } from "../../src/testing.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { connect, type Connecting, Machine } from "../support/server/device.ts"
 import { openServer } from "../support/server/socket.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 
 const MILK = { title: "Buy milk" }
 
-describe.each(databases)("a write on a device on $name", (database) => {
+describe.each(anyDatabase)("a write on a device on $name", (database) => {
   const open = async (script: readonly ScriptedReply[] = [calls("create_task", MILK), says("Done.")]) => {
     const clock = new TurnedClock()
     const server = await openServer({ database, model: scripted(...script), clock })

@@ -6,6 +6,7 @@ import { createClient } from "../../src/client/index.ts"
 import { readPersonalConfig } from "../../src/cli/settings/config.ts"
 import { openFilesDevice } from "../../src/cli/open/files-device.ts"
 import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
+import { tokenFor } from "../support/processes/token-for.ts"
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -15,7 +16,7 @@ test("over a server, the folder's machine is the device: what is asked in a page
   const settings = { PAWL_DATA: data, PAWL_PORT: "0" }
   await using server = new PawlProcess(["serve"], settings)
   const [, url = ""] = await server.says(/listening on (\S+)/)
-  const token = (await pawl(["token", "create", "--user", userInfo().username], settings)).stdout.trim()
+  const token = await tokenFor(settings, userInfo().username)
 
   // As a command: it reads there, and what it would change waits for whoever looks at the conversation.
   const mine = { PAWL_TOKEN: token, PAWL_DATA: elsewhere }

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, inject, test } from "vitest"
 import { examples, pages, runExample } from "../support/processes/doc-examples.ts"
-import { dataFolder, pawl } from "../support/processes/pawl-process.ts"
+import { dataFolder } from "../support/processes/pawl-process.ts"
+import { tokenFor } from "../support/processes/token-for.ts"
 
 /** Runs each `ts run` block of a page as a file of its own and expects the `text` block that follows it. */
 describe("the example of", () => {
@@ -8,7 +9,7 @@ describe("the example of", () => {
   const begun = dataFolder()
   let token: string
   beforeAll(async () => {
-    token = (await pawl(["token", "create", "--user", "ada"], { PAWL_DATA: begun })).stdout.trim()
+    token = await tokenFor({ PAWL_DATA: begun })
   }, 60_000)
 
   test.concurrent.each(examples)(

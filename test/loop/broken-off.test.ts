@@ -4,7 +4,7 @@ import { scripted } from "../../src/models/scripted/model.ts"
 import { AppError } from "../../src/protocol/errors.ts"
 import { emptyTranscript, fromDetail, reduce } from "../../src/client/index.ts"
 import { of, openChecked, repliesOf } from "../support/loop/checked-world.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 import { isOver, readFrames } from "../support/server/stream.ts"
 import { read } from "../support/loop/tools.ts"
@@ -15,7 +15,7 @@ const failing = (script: Script): Script => ({
   end: { type: "fail", error: new AppError("model_silent", "It sent nothing for 60 s.") },
 })
 
-describe.each(databases)("a reply that fails after its words were shown, on $name", ({ create }) => {
+describe.each(anyDatabase)("a reply that fails after its words were shown, on $name", ({ create }) => {
   test.each<[how: string, reply: Script]>([
     ["in silence", failing(says("Once upon a ti", { chunks: 3 }))],
     ["by an end without a finish", breaksOff("Once upon a ti")],

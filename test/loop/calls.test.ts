@@ -4,10 +4,10 @@ import { answer, defineTool, failed } from "../../src/agent/definition/tool.ts"
 import { type CallInput, calls, replies, says } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
 import { beginUntil, of, openChecked, records, repliesOf, resultsOf } from "../support/loop/checked-world.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { Held, read, write } from "../support/loop/tools.ts"
 
-describe.each(databases)("on $name", ({ create }) => {
+describe.each(anyDatabase)("on $name", ({ create }) => {
   describe("a turn (LOOP-02)", () => {
     test("asks the model and ends with its words", async () => {
       await using database = await create()

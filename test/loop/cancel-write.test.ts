@@ -3,7 +3,7 @@ import { calls, says } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
 import { failure } from "../../src/protocol/errors.ts"
 import { of, openChecked, repliesOf, resultsOf, woken } from "../support/loop/checked-world.ts"
-import { databases, type TestDatabase } from "../support/databases.ts"
+import { anyDatabase, type TestDatabase } from "../support/databases.ts"
 import { aborted, Held, write } from "../support/loop/tools.ts"
 import { TurnedClock, type World } from "../support/loop/world.ts"
 
@@ -39,7 +39,7 @@ async function statusesOf({ store }: World): Promise<string[]> {
 const lastWords = (history: readonly { readonly role: string; readonly text?: string }[] | undefined) =>
   history?.at(-1)?.text
 
-describe.each(databases)("on $name", ({ create }) => {
+describe.each(anyDatabase)("on $name", ({ create }) => {
   test("a write that ends within two seconds of the cancel keeps its true result", async () => {
     await using scene = await openWriting(create)
     await scene.cancel()

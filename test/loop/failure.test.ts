@@ -6,7 +6,7 @@ import { always, scripted } from "../../src/models/scripted/model.ts"
 import type { ErrorCode } from "../../src/protocol/errors.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"
 import { of, openChecked, repliesOf } from "../support/loop/checked-world.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { read } from "../support/loop/tools.ts"
 import { message, type World } from "../support/loop/world.ts"
 
@@ -18,7 +18,7 @@ const resume = async ({ pawl, user }: World, id: ConversationId) => {
 const wordsSent = async (world: World, id: ConversationId) =>
   of(await world.events(id), "message").filter(({ role }) => role === "user").length
 
-describe.each(databases)("on $name", ({ create }) => {
+describe.each(anyDatabase)("on $name", ({ create }) => {
   describe("a provider that fails before it has said anything", () => {
     test("ends the run with its code, and the loop does not try again by itself", async () => {
       await using database = await create()

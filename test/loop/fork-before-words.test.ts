@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest"
 import { says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 
-describe.each(databases)("on $name", ({ create }) => {
+describe.each(anyDatabase)("on $name", ({ create }) => {
   // Found by random requests: the model was asked about nothing, or to answer itself.
   test("wherever a conversation is cut, its fork goes on with words of a person or has nothing to resume", async () => {
     await using database = await create()

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest"
 import { says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 
-describe.each(databases)("on $name", ({ create }) => {
+describe.each(anyDatabase)("on $name", ({ create }) => {
   test("a fork before a message has everything up to it, and goes on with other words", async () => {
     await using database = await create()
     await using face = await Face.open({ url: database.url, model: scripted(always(says("Yes."))) })

@@ -5,7 +5,7 @@ import { calls, replies, says, thinks } from "../../src/models/scripted/script.t
 import { always, type ScriptedModel, scripted } from "../../src/models/scripted/model.ts"
 import { failure } from "../../src/protocol/errors.ts"
 import { of, openChecked, repliesOf } from "../support/loop/checked-world.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { Held, read } from "../support/loop/tools.ts"
 import { message, openWorld } from "../support/loop/world.ts"
 
@@ -26,7 +26,7 @@ const thoughts = (history: readonly HistoryMessage[] = []) =>
     turn.role === "assistant" ? turn.parts.flatMap((part) => (part.type === "reasoning" ? [part.text] : [])) : [],
   )
 
-describe.each(databases)("on $name", ({ create }) => {
+describe.each(anyDatabase)("on $name", ({ create }) => {
   describe("a model that is switched between turns", () => {
     test("sees all that was said and none of what the other thought", async () => {
       await using database = await create()

@@ -2,11 +2,11 @@ import { describe, expect, test } from "vitest"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
 import { of, openChecked } from "../support/loop/checked-world.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { Held, read } from "../support/loop/tools.ts"
 import { message } from "../support/loop/world.ts"
 
-describe.each(databases)("on $name", ({ create }) => {
+describe.each(anyDatabase)("on $name", ({ create }) => {
   // Two requests with one key that race: the first had its id and was slow to hand the message in.
   test("a message that was handed in twice is one in the queue: listed, changed and taken back once for all", async () => {
     await using database = await create()

@@ -1,12 +1,13 @@
 import { expect, test } from "vitest"
-import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
+import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
+import { tokenFor } from "../support/processes/token-for.ts"
 
 test("the key that somebody brings changes nothing of what others are told, whatever it is", async () => {
   const settings = { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_LOG: "off" }
   await using server = new PawlProcess(["serve"], settings)
   const url = (await server.says(/listening on (\S+)/))[1] ?? ""
   const as = async (name: string) => {
-    const token = (await pawl(["token", "create", "--user", name], settings)).stdout.trim()
+    const token = await tokenFor(settings, name)
     return async (method: string, path: string, body?: object) => {
       const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
       const response = await fetch(`${url}/api${path}`, {

@@ -3,7 +3,7 @@ import { costOf } from "../../src/agent/ask/spend.ts"
 import type { JournalEvent } from "../../src/protocol/events.ts"
 import { scripted } from "../../src/testing.ts"
 import { openStore } from "../../src/store/store.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 import { dyingAt, timingOutAt } from "../support/loop/faults.ts"
 import { COST, PRICE, Priced, USAGE } from "../support/loop/priced.ts"
@@ -21,7 +21,7 @@ test.each([
   expect(costOf(price, usage)).toBe(cost)
 })
 
-describe.each(databases)("usage on $name", ({ create }) => {
+describe.each(anyDatabase)("usage on $name", ({ create }) => {
   const used = (calls: number) => ({
     calls,
     inputTokens: 1000 * calls,

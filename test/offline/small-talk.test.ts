@@ -1,13 +1,14 @@
 import { expect, test } from "vitest"
 import { createClient } from "../../src/client/index.ts"
 import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
+import { tokenFor } from "../support/processes/token-for.ts"
 
 // With the agents as they are served.
 test("the offline model greets, helps and is thanked in every agent, with requests that this agent's tools understand", async () => {
   const env = { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_LOG: "off" }
   await using server = new PawlProcess(["serve"], env)
   const [, baseUrl = ""] = await server.says(/listening on (\S+)/)
-  const token = (await new PawlProcess(["token", "create", "--user", "ada"], env).ended).stdout.trim()
+  const token = await tokenFor(env)
   const client = createClient({ baseUrl, token })
   const say = async (id: string, text: string) => {
     const answer = await client.sendMessage({ params: { id }, body: { text } })

@@ -1,12 +1,13 @@
 import { expect, test, vi } from "vitest"
 import { createClient } from "../../src/client/index.ts"
 import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
+import { tokenFor } from "../support/processes/token-for.ts"
 
 test("a conversation without a language model goes on from what was said, in the loop as it is served", async () => {
   const env = { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_LOG: "off" }
   await using server = new PawlProcess(["serve"], env)
   const [, baseUrl = ""] = await server.says(/listening on (\S+)/)
-  const token = (await new PawlProcess(["token", "create", "--user", "ada"], env).ended).stdout.trim()
+  const token = await tokenFor(env)
   const client = createClient({ baseUrl, token })
   const { id } = await client.createConversation({ body: {} })
   const say = async (text: string) => {

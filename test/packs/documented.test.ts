@@ -6,7 +6,8 @@ import { DatabaseSync } from "node:sqlite"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
+import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
+import { tokenFor } from "../support/processes/token-for.ts"
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL("../..", import.meta.url))
@@ -23,7 +24,7 @@ let token: string
 beforeAll(async () => {
   folder = await mkdtemp(join(root, "test", ".docs-"))
   for (const { name, code } of files) await writeFile(join(folder, name), code)
-  token = (await pawl(["token", "create", "--user", "ada"], { PAWL_DATA: data })).stdout.trim()
+  token = await tokenFor({ PAWL_DATA: data })
 }, 60_000)
 afterAll(() => rm(folder, { recursive: true, force: true }))
 

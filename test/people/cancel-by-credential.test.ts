@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { Held, write } from "../support/loop/tools.ts"
 import { openWorld } from "../support/loop/world.ts"
 
-describe.each(databases)("on $name", ({ create }) => {
+describe.each(anyDatabase)("on $name", ({ create }) => {
   test("a run that another credential has let go on is not stopped by the end of the first", async () => {
     await using database = await create()
     const held = new Held()

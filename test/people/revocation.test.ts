@@ -6,7 +6,7 @@ import type { ConversationId } from "../../src/protocol/ids.ts"
 import type { Caller } from "../../src/server/door/ports.ts"
 import { Revocation } from "../../src/server/door/revocation.ts"
 import { Browser } from "../support/server/browser.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase, databases } from "../support/databases.ts"
 import { Face, type FaceOptions, type Visitor } from "../support/server/face.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 
@@ -47,7 +47,7 @@ function speaks(face: Face, id: string, words = ""): Promise<void> {
 }
 
 // AUTH-02, promise 14
-describe.each(databases)("revocation on $name", ({ create }) => {
+describe.each(anyDatabase)("revocation on $name", ({ create }) => {
   const open = async (more: Partial<FaceOptions> = {}) => {
     const clock = new TurnedClock()
     const url = more.url ?? (await create()).url

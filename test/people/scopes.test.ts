@@ -7,7 +7,7 @@ import { routes } from "../../src/protocol/routes/index.ts"
 import { type Scope, scopes } from "../../src/protocol/scopes.ts"
 import { openJwt } from "../../src/server/door/jwt.ts"
 import { Browser, codeOf } from "../support/server/browser.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase, databases } from "../support/databases.ts"
 import { Face, Visitor } from "../support/server/face.ts"
 
 const ISSUER = "https://id.example"
@@ -180,7 +180,7 @@ describe("what a credential may do", () => {
   })
 })
 
-describe.each(databases)("tokens that make tokens on $name", ({ create }) => {
+describe.each(anyDatabase)("tokens that make tokens on $name", ({ create }) => {
   const open = async () => Face.open({ url: (await create()).url, model: scripted(always(says("ok"))) })
   const holder = (face: Face, token: string) => new Visitor((request) => face.fetch(request), token)
   const works = async (face: Face, token: string) => (await holder(face, token).get("/api/auth/me")).status === 200

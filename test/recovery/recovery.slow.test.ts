@@ -20,7 +20,7 @@ import { Visitor } from "../support/server/face.ts"
 vi.setConfig({ testTimeout: 90_000 })
 
 describe("after kill -9", () => {
-  test.each(["tool", "reply"])(
+  test.concurrent.each(["tool", "reply"])(
     "a turn whose %s kills the process three times is set aside, the server stays up, and resume tries again",
     async (where) => {
       let deadly = true
@@ -67,7 +67,7 @@ describe("after kill -9", () => {
 })
 
 describe("SIGTERM", () => {
-  test("does not wait for whoever only watches: their streams end, and they come again", async () => {
+  test.concurrent("does not wait for whoever only watches: their streams end, and they come again", async () => {
     const environment = { PAWL_DATA: dataFolder() }
     const server = await start(environment)
     const ada = new Visitor(fetch, await tokenOf(environment), server.url)
@@ -77,7 +77,7 @@ describe("SIGTERM", () => {
     for (const text of await Promise.all(ends)) expect(text).toContain("event: ") // ended whole, not cut
   })
 
-  test("puts down what is at work: the next process continues it, and that is no crash", async () => {
+  test.concurrent("puts down what is at work: the next process continues it, and that is no crash", async () => {
     await using provider = await callsOnce("hang")
     const environment = settings(provider)
     const token = await tokenOf(environment)

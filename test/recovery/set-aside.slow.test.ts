@@ -2,7 +2,8 @@ import { rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { expect, onTestFinished, test, vi } from "vitest"
 import { chatChunk, chatReply, ProviderServer, sse, streamHead } from "../../src/models/providers/server.fixture.ts"
-import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
+import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
+import { tokenFor } from "../support/processes/token-for.ts"
 import { Visitor } from "../support/server/face.ts"
 import { lifeNamed } from "../support/processes/package.ts"
 
@@ -32,7 +33,7 @@ const call = (name: string) => {
 
 async function open(provider: ProviderServer) {
   const environment = { PAWL_DATA: dataFolder(), LM_STUDIO_ENDPOINT: provider.url, PAWL_MODEL: "qwen" }
-  const token = (await pawl(["token", "create", "--user", "ada"], environment)).stdout.trim()
+  const token = await tokenFor(environment)
   const as = ({ url }: Server) => new Visitor(fetch, token, url)
   const mark = (name: string) => join(environment.PAWL_DATA, name)
   return { environment, as, mark }

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { scripted } from "../../src/models/scripted/model.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
 import { smallPdf } from "../support/research/small-pdf.ts"
 import { WordEmbedder } from "../support/word-embedder.ts"
 import { countWork } from "../support/worked.ts"
 
-describe.each(databases)("collections over HTTP on $name", ({ create }) => {
+describe.each(anyDatabase)("collections over HTTP on $name", ({ create }) => {
   let face: Face
   let ada: Visitor
   const embedder = new WordEmbedder()

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { dataFolder, pawl } from "../support/processes/pawl-process.ts"
+import { dataFolder } from "../support/processes/pawl-process.ts"
+import { tokenFor } from "../support/processes/token-for.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { hostileDocuments } from "../support/research/hostile-documents.ts"
 import { WatchedServer } from "../support/processes/watched-server.ts"
@@ -26,7 +27,7 @@ describe.each(anyDatabase)("documents that would keep a server busy, on $name", 
     const settings = { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_RATE_LIMIT: "0", ...database }
     server = new WatchedServer(settings)
     url = await server.url()
-    token = (await pawl(["token", "create", "--user", "ada"], settings)).stdout.trim()
+    token = await tokenFor(settings)
     collection = (await ask("/collections", { name: "Papers" })).body.id
     await server.longestTurn() // that of its start
   })

@@ -3,13 +3,13 @@ import { Librarian } from "../../src/packs/research/librarian.ts"
 import type { CollectionId, UserId } from "../../src/protocol/ids.ts"
 import { SqlLibrary } from "../../src/store/library/library.ts"
 import { openStore, type Store } from "../../src/store/store.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { WordEmbedder } from "../support/word-embedder.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 
 const { signal } = new AbortController()
 
-describe.each(databases)("a document is its bytes, on $name", ({ create }) => {
+describe.each(anyDatabase)("a document is its bytes, on $name", ({ create }) => {
   let store: Store
   let library: SqlLibrary
   let librarian: Librarian

@@ -6,12 +6,12 @@ import { scripted } from "../../src/models/scripted/model.ts"
 import { ConversationDetail, MessagePage, QueuedAnswer, RunAnswer, StateAnswer } from "../../src/protocol/answers.ts"
 import { ConversationView } from "../../src/protocol/conversation/conversation.ts"
 import { Run } from "../../src/protocol/conversation/run.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 
 const milk = calls("create_task", { title: "Buy milk" })
 
-describe.each(databases)("the face on $name", ({ create }) => {
+describe.each(anyDatabase)("the face on $name", ({ create }) => {
   const url = async () => (await create()).url
 
   test("a message, a proposal, a commit and the answer", async () => {

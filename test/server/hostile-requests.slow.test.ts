@@ -3,7 +3,8 @@ import { z } from "zod"
 import { newId } from "../../src/protocol/ids.ts"
 import type { Route } from "../../src/protocol/routes/route.ts"
 import { routes } from "../../src/protocol/routes/index.ts"
-import { dataFolder, pawl } from "../support/processes/pawl-process.ts"
+import { dataFolder } from "../support/processes/pawl-process.ts"
+import { tokenFor } from "../support/processes/token-for.ts"
 import { sampleOf } from "../support/from-schema.ts"
 import { isLong } from "../support/sizes.ts"
 import { WatchedServer } from "../support/processes/watched-server.ts"
@@ -83,7 +84,7 @@ beforeAll(async () => {
   const settings = { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_RATE_LIMIT: "0" }
   server = new WatchedServer(settings)
   url = await server.url()
-  token = (await pawl(["token", "create", "--user", "ada"], settings)).stdout.trim()
+  token = await tokenFor(settings)
   const made = await send("POST", "/api/conversations", {})
   conversation = ((await made.json()) as { id: string }).id
   await server.longestTurn() // that of its start

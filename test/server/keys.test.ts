@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { calls, says, scripted } from "../../src/testing.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
 import { readFrames, transcriptOf } from "../support/server/stream.ts"
 import { Held, read } from "../support/loop/tools.ts"
@@ -9,7 +9,7 @@ import { TurnedClock } from "../support/loop/world.ts"
 const say = (visitor: Visitor, id: string, text: string, key: string) =>
   visitor.post(`/api/conversations/${id}/messages`, { text }, { "idempotency-key": key })
 
-describe.each(databases)("a message with a key on $name", ({ create }) => {
+describe.each(anyDatabase)("a message with a key on $name", ({ create }) => {
   test("sent again is the same message, with the same answer, and the model is asked once", async () => {
     const model = scripted(says("Hello."), says("Other."))
     await using face = await Face.open({ url: (await create()).url, model })

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest"
 import { says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import { openChecked } from "../support/loop/checked-world.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 
-describe.each(databases)("on $name", ({ create }) => {
+describe.each(anyDatabase)("on $name", ({ create }) => {
   test("a page of large messages holds fewer of them, and paging back finds each once", async () => {
     await using database = await create()
     const model = scripted(always(says("x".repeat(900_000))))

@@ -11,7 +11,7 @@ import { fails, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"
 import { FrameMaker } from "../../src/server/stream/frame-maker.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
 
 /** Too long twice, broken off once, and failed for good once. */
@@ -58,7 +58,7 @@ const keysOf = ({ items }: Transcript) =>
   ])
 const noticesOf = ({ items }: Transcript) => items.filter(({ type }) => type === "notice")
 
-describe.each(databases)("small print on $name", ({ create }) => {
+describe.each(anyDatabase)("small print on $name", ({ create }) => {
   test("is the same for whoever was there and whoever comes later, page by page, and in a branch", async () => {
     await using database = await create()
     await using face = await Face.open({ url: database.url, model: script() })

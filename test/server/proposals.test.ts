@@ -4,7 +4,7 @@ import { answer, defineTool, type Tool } from "../../src/agent/definition/tool.t
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
 import { Proposal } from "../../src/protocol/proposals/proposal.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 
@@ -12,7 +12,7 @@ import { TurnedClock } from "../support/loop/world.ts"
 const TOOL_AND_GRACE_MS = 32_000
 const milk = calls("create_task", { title: "Buy milk" })
 
-describe.each(databases)("deciding over HTTP on $name", ({ create }) => {
+describe.each(anyDatabase)("deciding over HTTP on $name", ({ create }) => {
   const url = async () => (await create()).url
 
   test("a rejection reaches the model with its reason, and nothing is written", async () => {

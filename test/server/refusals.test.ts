@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from "vitest"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { Face, Visitor } from "../support/server/face.ts"
 
 const milk = calls("create_task", { title: "Buy milk" })
 
-describe.each(databases)("what is refused on $name", ({ create }) => {
+describe.each(anyDatabase)("what is refused on $name", ({ create }) => {
   let face: Face
   let bob: Visitor
   let proposalOfAda: string
@@ -119,7 +119,7 @@ describe.each(databases)("what is refused on $name", ({ create }) => {
 
 describe("the doors", () => {
   const open = async (address = {}, instead = {}) =>
-    Face.open({ url: (await databases[0]!.create()).url, model: scripted(always(says("ok"))), address, instead })
+    Face.open({ url: (await anyDatabase[0]!.create()).url, model: scripted(always(says("ok"))), address, instead })
 
   test.each([
     ["localhost:7295", 200],

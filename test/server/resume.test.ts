@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { calls, fails, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import type { EventType } from "../../src/protocol/events.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 import { readFrames } from "../support/server/stream.ts"
 import { write } from "../support/loop/tools.ts"
@@ -28,7 +28,7 @@ function holdCommitOf(face: Face, row: EventType) {
   return { committed: committed.promise, go: () => go.resolve() }
 }
 
-describe.each(databases)("resuming on $name", ({ create }) => {
+describe.each(anyDatabase)("resuming on $name", ({ create }) => {
   test("a run that pauses in this moment is refused, and no stream waits for nothing", async () => {
     await using face = await Face.open({ url: (await create()).url, model: scripted(save), tools: [write("save")] })
     const ada = await face.as("ada")

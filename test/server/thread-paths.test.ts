@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
 import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
+import { tokenFor } from "../support/processes/token-for.ts"
 
 const settings = (more: Record<string, string> = {}) => ({
   PAWL_DATA: dataFolder(),
@@ -10,7 +11,7 @@ const settings = (more: Record<string, string> = {}) => ({
 async function open(env: Record<string, string>) {
   const server = new PawlProcess(["serve"], env)
   const [, url = ""] = await server.says(/listening on (\S+)/)
-  const token = (await new PawlProcess(["token", "create", "--user", "ada"], env).ended).stdout.trim()
+  const token = await tokenFor(env)
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
   const ask = (method: string, path: string, body?: object, more: object = { headers }) =>
     fetch(`${url}${path}`, { method, ...more, ...(body ? { body: JSON.stringify(body) } : {}) })

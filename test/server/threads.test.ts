@@ -6,7 +6,7 @@ import type { Model } from "../../src/agent/model.ts"
 import { calls, fails, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import { analystModel } from "../support/analyst/analyst-model.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
 import { makeShop } from "../support/analyst/shop.ts"
 
@@ -42,7 +42,7 @@ class ThreadClient {
   post = (path: string, body: object) => this.#visitor.post(`/api/chat/${this.thread}${path}`, body)
 }
 
-describe.each(databases)("a client of the thread design on $name", ({ create }) => {
+describe.each(anyDatabase)("a client of the thread design on $name", ({ create }) => {
   let face: Face
   let ada: Visitor
   let shop: string

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
-import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
+import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
+import { tokenFor } from "../support/processes/token-for.ts"
 import { Visitor } from "../support/server/face.ts"
 import { isGenuine, Receiver } from "../support/server/receiver.ts"
 
@@ -15,7 +16,7 @@ test("a server that is killed between two tries tells all the same, by itself, w
     PAWL_WEBHOOK_URL: receiver.url,
     PAWL_WEBHOOK_SECRET: secret,
   }
-  const token = (await pawl(["token", "create", "--user", "ada"], environment)).stdout.trim()
+  const token = await tokenFor(environment)
   await using first = new PawlProcess(["serve"], environment)
   const [, url] = await first.says(/listening on (\S+)\n/)
   const ada = new Visitor(fetch, token, url)

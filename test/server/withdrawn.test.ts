@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 import { readFrames } from "../support/server/stream.ts"
 import { Held, read } from "../support/loop/tools.ts"
 
-describe.each(databases)("a message that is taken back on $name", ({ create }) => {
+describe.each(anyDatabase)("a message that is taken back on $name", ({ create }) => {
   /** A conversation in the middle of its first run. */
   const open = async () => {
     const held = new Held()

@@ -1,6 +1,7 @@
 import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
-import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
+import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
+import { tokenFor } from "../support/processes/token-for.ts"
 import { Visitor } from "../support/server/face.ts"
 import { lifeNamed } from "../support/processes/package.ts"
 
@@ -14,7 +15,7 @@ test("a server that is told to go lets its sockets go with 1001, soon, and they 
   const data = { PAWL_DATA: dataFolder() }
   const first = start(["serve"], { ...data, PAWL_PORT: "0" })
   const [, url = ""] = await first.says(/listening on (\S+)\n/)
-  const token = (await pawl(["token", "create", "--user", "ada"], data)).stdout.trim()
+  const token = await tokenFor(data)
   const ada = new Visitor(fetch, token, url)
   const id = await ada.begin({ title: "Watched" })
   const device = start([url, join(data.PAWL_DATA, "device.db")], { DEVICE_TOKEN: token }, "device-life")

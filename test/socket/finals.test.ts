@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import type { ServerFrame } from "../../src/protocol/socket.ts"
 import { always, calls, replies, says, scripted, type ScriptedReply } from "../../src/testing.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { openServer } from "../support/server/socket.ts"
 import { Held, read } from "../support/loop/tools.ts"
 
@@ -16,7 +16,7 @@ interface Said {
 }
 
 // DEVICE-01: whoever knows only the first six frames waits for a `final` after everything it says.
-describe.each(databases)("every chat_request ends with a final on $name", (database) => {
+describe.each(anyDatabase)("every chat_request ends with a final on $name", (database) => {
   const open = async (...script: readonly ScriptedReply[]) => {
     const held = new Held()
     const server = await openServer({ database, model: scripted(...script), tools: [read("wait", held.run)] })

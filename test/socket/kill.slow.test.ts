@@ -1,8 +1,9 @@
 import { describe, expect, test, vi } from "vitest"
 import type { ServerFrame } from "../../src/protocol/socket.ts"
 import { chatChunk, ProviderServer, sse, streamHead } from "../../src/models/providers/server.fixture.ts"
-import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
-import { databases } from "../support/databases.ts"
+import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
+import { tokenFor } from "../support/processes/token-for.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { connect, Machine } from "../support/server/device.ts"
 import { Visitor } from "../support/server/face.ts"
 import { Peer } from "../support/server/socket.ts"
@@ -18,11 +19,11 @@ async function serve(environment: Record<string, string>, token: string) {
   return { server, url: url as string, ada: new Visitor(fetch, token, url as string) }
 }
 
-describe.concurrent.each(databases)("over a socket on $name", ({ name, create }) => {
+describe.concurrent.each(anyDatabase)("over a socket on $name", ({ name, create }) => {
   const prepare = async (more: Record<string, string> = {}) => {
     const database: Record<string, string> = name === "postgres" ? { DATABASE_URL: (await create()).url } : {}
     const environment = { PAWL_DATA: dataFolder(), ...database, ...more }
-    const token = (await pawl(["token", "create", "--user", "ada"], environment)).stdout.trim()
+    const token = await tokenFor(environment)
     return { environment, token }
   }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { answer } from "../../src/agent/definition/tool.ts"
 import { failure } from "../../src/protocol/errors.ts"
 import { calls, hangs, says, scripted, type ScriptedReply } from "../../src/testing.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { openServer, type Peer } from "../support/server/socket.ts"
 import { write } from "../support/loop/tools.ts"
 
@@ -12,7 +12,7 @@ async function ask(peer: Peer, message: string) {
   return peer.next("final", from)
 }
 
-describe.each(databases)("a write in doubt is settled over the socket on $name", (database) => {
+describe.each(anyDatabase)("a write in doubt is settled over the socket on $name", (database) => {
   const open = async (...more: ScriptedReply[]) => {
     let tries = 0
     const fax = write("fax", () => {

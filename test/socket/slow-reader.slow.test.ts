@@ -3,11 +3,13 @@ import { runInNewContext } from "node:vm"
 import { expect, test } from "vitest"
 import { always, says, scripted } from "../../src/testing.ts"
 import { databases, type TestDatabase } from "../support/databases.ts"
+import { sizes } from "../support/sizes.ts"
 import { openServer, Peer } from "../support/server/socket.ts"
 import { isOver } from "../support/server/stream.ts"
 
 const MB = 1024 * 1024
-const [CONVERSATIONS, TURNS, SLOW] = [20, 10, 5]
+const { conversations: CONVERSATIONS, turns: TURNS } = sizes.unread
+const SLOW = 5
 /** As much as a reply may hold. */
 const TEXT = "x".repeat(1_000_000)
 const [sqlite] = databases as readonly [TestDatabase]
@@ -22,7 +24,7 @@ function memory(): number {
 }
 
 test(
-  "readers of 200 MB that do not read cost the server a bounded piece each, hold up nobody, and miss nothing",
+  `readers of ${CONVERSATIONS * TURNS} MB that do not read cost the server a bounded piece each, hold up nobody, and miss nothing`,
   {
     timeout: 120_000,
   },

@@ -3,7 +3,7 @@ import { answer } from "../../src/agent/definition/tool.ts"
 import type { Scope } from "../../src/protocol/scopes.ts"
 import type { ServerFrame } from "../../src/protocol/socket.ts"
 import { always, calls, hangs, replies, says, scripted, type ScriptedReply } from "../../src/testing.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { connect, Machine } from "../support/server/device.ts"
 import { openServer, type Peer } from "../support/server/socket.ts"
 import { write } from "../support/loop/tools.ts"
@@ -19,7 +19,7 @@ async function ask(peer: Peer, message: string, context: Record<string, unknown>
   return peer.next("final", from)
 }
 
-describe.each(databases)("whoever has only words decides with words on $name", (database) => {
+describe.each(anyDatabase)("whoever has only words decides with words on $name", (database) => {
   const open = async (script: readonly ScriptedReply[], clock?: TurnedClock) => {
     const done: (string | undefined)[] = []
     const tool = write("change", ({ q }) => {

@@ -1,7 +1,8 @@
 import { readdir, readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { expect, test, vi } from "vitest"
-import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
+import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
+import { tokenFor } from "../support/processes/token-for.ts"
 import { Visitor } from "../support/server/face.ts"
 
 vi.setConfig({ testTimeout: 240_000 })
@@ -30,7 +31,7 @@ async function start(environment: Record<string, string>) {
 async function settled() {
   const environment = { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_SQLITE_ROOT: "" }
   environment.PAWL_SQLITE_ROOT = join(environment.PAWL_DATA, "databases")
-  const token = (await pawl(["token", "create", "--user", "ada"], environment)).stdout.trim()
+  const token = await tokenFor(environment)
   const { server, url } = await start(environment)
   const ada = new Visitor(fetch, token, url)
   const id = await ada.begin({ title: `${WORD} title` })
@@ -47,7 +48,7 @@ async function settled() {
   return { environment, folder: environment.PAWL_DATA, token, server, ada, url, id }
 }
 
-test("kill -9 right after somebody was erased: no file holds a word of theirs, then and after the next start", async () => {
+test.concurrent("kill -9 right after somebody was erased: no file holds a word of theirs, then and after the next start", async () => {
   const { environment, folder, server, url, token } = await settled()
   const headers = { authorization: `Bearer ${token}` }
   const answer = await fetch(`${url}/api/me`, { method: "DELETE", headers })
@@ -63,9 +64,9 @@ test("kill -9 right after somebody was erased: no file holds a word of theirs, t
 })
 
 // Where in the erasure it dies is chance, here and on every machine; what must hold is the same for all of it.
-test.each([0, 3, 8, 20, 60])(
+test.concurrent.for([0, 3, 8, 20, 60])(
   "kill -9 %i ms into the erasure: after the next start it is all there, or it is finished",
-  async (ms) => {
+  async (ms, { expect }) => {
     const { environment, folder, server, url, token, id } = await settled()
     const headers = { authorization: `Bearer ${token}` }
     const asked = fetch(`${url}/api/me`, { method: "DELETE", headers }).then(

@@ -3,7 +3,8 @@ import { rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { expect, test, vi } from "vitest"
-import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
+import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
+import { tokenFor } from "../support/processes/token-for.ts"
 import { Visitor } from "../support/server/face.ts"
 import { canRun } from "../support/processes/processes.ts"
 import { launcher } from "../support/processes/package.ts"
@@ -14,7 +15,7 @@ const failingFsync = fileURLToPath(new URL("../support/processes/failing-fsync.t
 
 test("after a failed fsync nothing is accepted, the server says why, drains and ends; the next start is sound", async () => {
   const environment = { PAWL_DATA: dataFolder(), PAWL_PORT: "0" }
-  const token = (await pawl(["token", "create", "--user", "ada"], environment)).stdout.trim()
+  const token = await tokenFor(environment)
   await using server = new PawlProcess(["serve"], { ...environment, NODE_OPTIONS: `--import=${failingFsync}` })
   const [, url] = await server.says(/listening on (\S+)/)
   const ada = new Visitor(fetch, token, url)

@@ -2,12 +2,12 @@ import { describe, expect, test } from "vitest"
 import { answer } from "../../src/agent/definition/tool.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 import { readFrames } from "../support/server/stream.ts"
 import { write } from "../support/loop/tools.ts"
 
-describe.each(databases)("a stream on $name", ({ create }) => {
+describe.each(anyDatabase)("a stream on $name", ({ create }) => {
   test("says of a call that a person has changed what it runs with, from whichever place it is read", async () => {
     const ran: unknown[] = []
     const save = write("save", (input) => {

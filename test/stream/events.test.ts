@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import type { ConversationId } from "../../src/protocol/ids.ts"
 import type { Message } from "../../src/protocol/conversation/message.ts"
 import { breaksOff, calls, fails, hangs, replies, says, scripted, type ScriptedReply } from "../../src/testing.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase, databases } from "../support/databases.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
 import { framesIn, isOver, readFrames, type SeenFrame, transcriptOf } from "../support/server/stream.ts"
 import { Held, read, write } from "../support/loop/tools.ts"
@@ -21,7 +21,7 @@ const turnOfTheLoop = async () => {
 const typesOf = (frames: readonly SeenFrame[]) => frames.map(({ type }) => type)
 const isDelta = ({ type }: SeenFrame) => type === "text_delta"
 
-describe.each(databases)("streams on $name", ({ create }) => {
+describe.each(anyDatabase)("streams on $name", ({ create }) => {
   const open = async (...script: readonly ScriptedReply[]) => {
     const { url } = await create()
     const tools = [read("look"), write("change")]

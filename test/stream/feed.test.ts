@@ -3,7 +3,7 @@ import type { Journal } from "../../src/agent/journal.ts"
 import { feedFrames, type FeedFrameType } from "../../src/protocol/frames.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"
 import { calls, says, scripted } from "../../src/testing.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 import { readFrames, type SeenFrame } from "../support/server/stream.ts"
 import { Held, write } from "../support/loop/tools.ts"
@@ -14,7 +14,7 @@ const parse = (frames: SeenFrame[]) =>
     data: feedFrames[frame.type as FeedFrameType].parse(frame.data) as SeenFrame["data"],
   }))
 
-describe.each(databases)("the feed on $name", ({ create }) => {
+describe.each(anyDatabase)("the feed on $name", ({ create }) => {
   const open = async () => {
     const { url } = await create()
     const model = scripted(calls("change", { q: "a" }), says("Done."), says("For bob."))

@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from "vitest"
 import { chatChunk, ProviderServer, sse, streamHead } from "../../src/models/providers/server.fixture.ts"
-import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
+import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
+import { tokenFor } from "../support/processes/token-for.ts"
 import { databases } from "../support/databases.ts"
 import { Visitor } from "../support/server/face.ts"
 import { isOver, readFrames, type SeenFrame, transcriptOf } from "../support/server/stream.ts"
@@ -27,7 +28,7 @@ describe.concurrent.each(databases)("a watched reply on $name", ({ name, create 
     })
     const database: Record<string, string> = name === "postgres" ? { DATABASE_URL: (await create()).url } : {}
     const environment = { PAWL_DATA: dataFolder(), LM_STUDIO_ENDPOINT: provider.url, PAWL_MODEL: "qwen", ...database }
-    const token = (await pawl(["token", "create", "--user", "ada"], environment)).stdout.trim()
+    const token = await tokenFor(environment)
 
     let id = ""
     const seen: SeenFrame[] = []

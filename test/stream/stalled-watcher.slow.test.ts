@@ -6,10 +6,11 @@ import { expect, test } from "vitest"
 import type { Model } from "../../src/agent/model.ts"
 import { listen } from "../../src/server/listen.ts"
 import { databases } from "../support/databases.ts"
+import { sizes } from "../support/sizes.ts"
 import { Face, Visitor } from "../support/server/face.ts"
 
 const MB = 1024 * 1024
-const [READERS, STALLED, TURNS] = [10, 10, 20]
+const [READERS, STALLED, TURNS] = [10, 10, sizes.stalledTurns]
 const CHUNK = "x".repeat(512)
 /** Nearly a megabyte: as much as a reply may hold. */
 const REPLY = 1900 * CHUNK.length

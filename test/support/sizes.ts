@@ -24,7 +24,11 @@ export const sizes = {
   /** Notes of one person that are made findable by their meaning. */
   notes: size("PAWL_NOTES", { usual: 2000, long: 10_000 }),
   /** Rows of a CSV file that is taken in. */
-  csvRows: size("PAWL_CSV_ROWS", { usual: 200_000, long: 1_000_000 }),
+  csvRows: size("PAWL_CSV_ROWS", { usual: 100_000, long: 1_000_000 }),
+  /** Conversations, and replies of a megabyte in each, that five readers do not read: what they cost may be 30 MB. */
+  unread: isLong ? { conversations: 20, turns: 10 } : { conversations: 10, turns: 5 },
+  /** Replies of a megabyte that ten watchers do not read. */
+  stalledTurns: isLong ? 20 : 8,
   /** Megabytes of a file that goes into the store and comes back. */
   keptMegabytes: size("PAWL_KEPT_MEGABYTES", { usual: 96, long: 200 }),
   /** Proposals that many people decide about at once. */

@@ -74,14 +74,20 @@ export function databaseUrl(server: string, name: string): string {
 export class Admin implements AsyncDisposable {
   readonly #url: string
   #client: Promise<pg.Client> | undefined
+  #last: Promise<unknown> = Promise.resolve()
 
   constructor(url: string) {
     this.#url = url
   }
 
-  async run<Row extends pg.QueryResultRow>(statement: string, values: unknown[] = []): Promise<Row[]> {
-    const client = await (this.#client ??= this.#connect())
-    return (await client.query<Row>(statement, values)).rows
+  /** One after another, also where tests that run at the same time ask for it. */
+  run<Row extends pg.QueryResultRow>(statement: string, values: unknown[] = []): Promise<Row[]> {
+    const rows = this.#last.then(async () => {
+      const client = await (this.#client ??= this.#connect())
+      return (await client.query<Row>(statement, values)).rows
+    })
+    this.#last = rows.catch(() => {})
+    return rows
   }
 
   async #connect(): Promise<pg.Client> {

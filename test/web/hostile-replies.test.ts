@@ -1,13 +1,15 @@
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
 import { PacedModel } from "../support/loop/paced-model.ts"
+import { isLong } from "../support/sizes.ts"
 import { repeated } from "../support/slow-texts.ts"
 import { Site } from "../support/web/site.ts"
 import { say } from "../support/web/talk.ts"
 
 /** As long as it may be to be told whole after a reload, with what stands around it. */
 const LENGTH = 99_000
-const PIECES = 50
+/** Each is drawn anew with all before it. */
+const PIECES = isLong ? 50 : 20
 
 /** Whether the tab does anything at all: a script runs, and a click is heard. */
 const isAwake = (page: Page) => page.evaluate("1 + 1")

@@ -7,13 +7,13 @@ import type { TableName } from "../../src/protocol/workspace-tables.ts"
 import type { Store } from "../../src/store/store.ts"
 import { calls, says, scripted } from "../../src/testing.ts"
 import { openChecked } from "../support/loop/checked-world.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { Mortal } from "../support/loop/mortal.ts"
 import { proposalRows } from "../support/loop/note.ts"
 import { auditRows } from "../support/loop/shelf.ts"
 import { openWorld } from "../support/loop/world.ts"
 
-describe.each(databases)("on $name", ({ create }) => {
+describe.each(anyDatabase)("on $name", ({ create }) => {
   test.each<[string, Record<string, unknown>, string]>([
     ["create_task", { title: "New", project_id: "Home" }, "delete_task"],
     ["update_task", { task_id: "Buy milk", title: "Buy oat milk", due_date: "tomorrow" }, "update_task"],

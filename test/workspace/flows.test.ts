@@ -5,7 +5,7 @@ import { workspaceAgent } from "../../src/packs/workspace/agent.ts"
 import type { Proposal } from "../../src/protocol/proposals/proposal.ts"
 import type { ServerFrame, ToolCall } from "../../src/protocol/socket.ts"
 import { calls, says, scripted } from "../../src/testing.ts"
-import { databases, type TestDatabase } from "../support/databases.ts"
+import { anyDatabase, type TestDatabase } from "../support/databases.ts"
 import type { Visitor } from "../support/server/face.ts"
 import { openServer, Peer, type ServerOptions } from "../support/server/socket.ts"
 import { TurnedClock } from "../support/loop/world.ts"
@@ -105,7 +105,7 @@ const open = async (
   }
 }
 
-describe.each(databases)("on $name", (database) => {
+describe.each(anyDatabase)("on $name", (database) => {
   describe.each(["HTTP", "a socket"] as const)("over %s, with the workspace on the person's own machine", (way) => {
     test("list my tasks: the answer has their titles, states, priorities and ids", async () => {
       await using world = await open(database, way, { model: offline() })

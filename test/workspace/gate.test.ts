@@ -6,7 +6,7 @@ import type { Workspace } from "../../src/protocol/ports/workspace.ts"
 import { tableNames, type TableName } from "../../src/protocol/workspace-tables.ts"
 import { calls, says, scripted, type ScriptedReply } from "../../src/testing.ts"
 import { startOf } from "../../src/workspace/days.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 import { openWorld, TurnedClock, type World } from "../support/loop/world.ts"
 
@@ -21,7 +21,7 @@ const insert = async ({ store, user }: World, title: string) => {
   return after as { id: string }
 }
 
-describe.each(databases)("the workspace's gate on $name", ({ create }) => {
+describe.each(anyDatabase)("the workspace's gate on $name", ({ create }) => {
   const open = async (script: readonly ScriptedReply[], clock?: TurnedClock) => {
     const database = await create()
     const face = await Face.open({ url: database.url, model: scripted(...script), ...(clock ? { clock } : {}) })

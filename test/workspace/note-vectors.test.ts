@@ -7,7 +7,7 @@ import type { Note } from "../../src/protocol/workspace-tables.ts"
 import type { Embedder } from "../../src/protocol/ports/workspace.ts"
 import { indexNotes } from "../../src/store/workspace/note-indexer.ts"
 import { openStore, type Store } from "../../src/store/store.ts"
-import { databases, type TemporaryDatabase } from "../support/databases.ts"
+import { anyDatabase, type TemporaryDatabase } from "../support/databases.ts"
 import { manyNotes } from "../support/workspace/many-notes.ts"
 import { WordEmbedder } from "../support/word-embedder.ts"
 import { TurnedClock } from "../../src/agent/turned-clock.fixture.ts"
@@ -64,7 +64,7 @@ class Shelf {
 
 const person = () => newId("user") as UserId
 
-describe.each(databases)("on $name", ({ create }) => {
+describe.each(anyDatabase)("on $name", ({ create }) => {
   test("a note is found by what it means, among fifty, in other words than its own", async () => {
     await using database = await create()
     const embedder = new LocalEmbedder()

@@ -3,7 +3,7 @@ import { sleep } from "../../agent/clock.ts"
 import type { ComposedServer } from "../../compose/compose-server.ts"
 import { listenOn, startServer } from "../../compose/start-server.ts"
 import { usualScopes } from "../../protocol/scopes.ts"
-import type { Listening } from "../../server/listen.ts"
+import type { Listening, RequestPatience } from "../../server/listen.ts"
 import { CommandError } from "../process/command.ts"
 import { userName } from "../process/user-name.ts"
 import type { Config } from "../settings/config.ts"
@@ -15,13 +15,15 @@ const GRACE_MS = 5000
 export interface Serving {
   readonly config: Pick<Config, "host" | "port" | "publicUrl" | "drainSeconds">
   readonly stopping: AbortSignal
+  /** For those who take long to say what they want, where not the usual. */
+  readonly patience?: RequestPatience
 }
 
 /** Serves until it is told to stop, then puts everything down in good order. Returns what broke, if that is why it stopped. */
 export async function serveUntilStopped(server: ComposedServer, serving: Serving): Promise<Error | undefined> {
   const { broken } = server.store.engine
   const stopping = AbortSignal.any([serving.stopping, broken])
-  const running = await startServer(server, await listen(server, serving.config))
+  const running = await startServer(server, await listen(server, serving))
   try {
     process.stdout.write(`${await welcome(server, serving.config, running)}listening on ${running.url}\n`)
   } catch (error) {
@@ -57,9 +59,10 @@ async function welcome(
   return `Sign in, once, within 15 minutes: ${toLink(baseUrl(config, url), secret)}\n`
 }
 
-async function listen(server: ComposedServer, { host, port }: Serving["config"]): Promise<Listening> {
+async function listen(server: ComposedServer, { config, patience }: Serving): Promise<Listening> {
+  const { host, port } = config
   try {
-    return await listenOn(server, port)
+    return await listenOn(server, port, patience)
   } catch (error) {
     const { code, message } = error as { code?: string; message: string }
     if (code === "EADDRINUSE") {

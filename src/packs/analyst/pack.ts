@@ -9,6 +9,7 @@ import { askDatabase } from "./tools/ask-database.ts"
 import { type Attempts, changeDatabase } from "./tools/change-database.ts"
 import { ChartCheck } from "./charts/check.ts"
 import { openDatabases } from "./connections/open-databases.ts"
+import type { QueryLimits } from "./database/walls.ts"
 import type { HostRules } from "./postgres/hosts.ts"
 import { sqlPhrases } from "./tools/sample-questions.ts"
 import type { ConnectionRecords } from "./connections/user-databases.ts"
@@ -24,6 +25,8 @@ export interface AnalystServices {
   /** Where several machines share the store: files that each of them has to reach. */
   readonly sharedFiles?: SharedFiles | undefined
   readonly superuserConnections: boolean
+  /** What one query may cost, where not what is usual. */
+  readonly queryLimits?: QueryLimits | undefined
   readonly clock: Clock
   readonly log: Log
 }

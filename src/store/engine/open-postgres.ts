@@ -7,7 +7,7 @@ import type { InboxAppend, Commit, Operation, OperationOutcome, Statements } fro
 import { toQuery } from "./numbered.ts"
 import { postgresFullText } from "./postgres-full-text.ts"
 import { buildIndex } from "./postgres-index.ts"
-import { PostgresPool } from "./postgres-pool.ts"
+import { PostgresPool, WAITS, type Waits } from "./postgres-pool.ts"
 import { appendToInbox, commit, decide, holdStill, runStatements, whyRefused } from "./postgres-operations.ts"
 import { toWriteFailure, toReadFailure } from "./store-failure.ts"
 
@@ -25,15 +25,15 @@ export interface PostgresOptions {
   readonly url: string
   readonly durability: "full" | "normal"
   readonly connections: number
+  readonly waits?: Waits | undefined
 }
 
-/** Whoever is cut off in the middle of a change, without a word, lets go of the rows that others wait for. */
-const BEGIN = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = 15000"
-
 /** The engine for many machines. */
-export function openPostgres({ url, durability, connections }: PostgresOptions): Engine {
+export function openPostgres({ url, durability, connections, waits = WAITS }: PostgresOptions): Engine {
   const options = durability === "normal" ? "-c synchronous_commit=off" : undefined
-  const pool = new PostgresPool({ url, connections, options })
+  const pool = new PostgresPool({ url, connections, options, waits })
+  /** Whoever is cut off in the middle of a change, without a word, lets go of the rows that others wait for. */
+  const begin = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${waits.silence * 1.5}`
   /** Appends to one conversation go one behind the other: on two connections they might overtake each other. */
   const appends = new KeyedLock<number>()
 
@@ -96,7 +96,7 @@ export function openPostgres({ url, durability, connections }: PostgresOptions):
     { patience, lockMs }: Pick<Statements, "patience" | "lockMs"> = {},
   ): Promise<OperationOutcome> {
     return pool.use(async (client) => {
-      await client.query(lockMs === undefined ? BEGIN : `${BEGIN}; SET LOCAL lock_timeout = ${lockMs}`)
+      await client.query(lockMs === undefined ? begin : `${begin}; SET LOCAL lock_timeout = ${lockMs}`)
       try {
         const outcome = await work(client)
         await client.query(outcome.ok ? "COMMIT" : "ROLLBACK")

@@ -7,18 +7,27 @@ export interface PoolSettings {
   readonly connections: number
   /** Of each session, in the words of the server's command line. */
   readonly options?: string | undefined
+  readonly waits?: Waits | undefined
 }
+
+/** How long this end waits for the database, in milliseconds. */
+export interface Waits {
+  /** For a connection, from the pool or over the network, before the request fails. */
+  readonly connect: number
+  /** For the next word on a connection. Whoever is cut off in the middle of a change keeps its rows for half as long again. */
+  readonly silence: number
+}
+
+export const WAITS: Waits = { connect: 10_000, silence: 10_000 }
 
 /** How long the database may say nothing: `long` is for work whose length is that of the data, such as a migration. */
 export type Patience = "usual" | "long"
 
-/** How long to wait for a connection, from the pool or over the network, before the request fails. */
-const CONNECT_MS = 10_000
-const SILENCE_MS: Record<Patience, number> = { usual: 10_000, long: 60 * 60_000 }
+const LONG_SILENCE_MS = 60 * 60_000
 /** The same once the process goes down: whoever stops it waits. */
 const HURRIED_MS = 3000
 /** Shorter than the silence that is borne, so that a connection that nobody needs is closed in good order. */
-const IDLE_MS = 8000
+const IDLE_SHARE = 0.8
 /** A machine that is gone acknowledges nothing: after this, and ten probes a second apart, the system cuts its connections. */
 const PROBE_AFTER_MS = 5000
 
@@ -41,16 +50,18 @@ export class PostgresPool {
   readonly #sockets = new Set<Socket>()
   /** Whoever waits for a connection, as what tells them that there will be none. */
   readonly #waiting = new Set<(error: Error) => void>()
+  readonly #silence: Record<Patience, number>
   #hurried = false
   #givenUp = false
 
-  constructor({ url, connections, options }: PoolSettings) {
+  constructor({ url, connections, options, waits = WAITS }: PoolSettings) {
+    this.#silence = { usual: waits.silence, long: LONG_SILENCE_MS }
     this.#pool = new Pool({
       allowExitOnIdle: true, // an open store keeps no process alive that has nothing else to do
       connectionString: url,
       max: connections,
-      connectionTimeoutMillis: CONNECT_MS,
-      idleTimeoutMillis: IDLE_MS,
+      connectionTimeoutMillis: waits.connect,
+      idleTimeoutMillis: waits.silence * IDLE_SHARE,
       keepAlive: true,
       keepAliveInitialDelayMillis: PROBE_AFTER_MS, // without it the system's own, which is two hours
       types: parsers as never,
@@ -126,7 +137,7 @@ export class PostgresPool {
 
   #bear(client: PoolClient, patience: Patience): void {
     this.#clients.set(client, patience)
-    socketOf(client).setTimeout(this.#hurried ? HURRIED_MS : SILENCE_MS[patience])
+    socketOf(client).setTimeout(this.#hurried ? HURRIED_MS : this.#silence[patience])
   }
 
   #cut(client: PoolClient): void {

@@ -45,7 +45,7 @@ function asFailure(cause: unknown, problem: string): AppError {
 }
 
 /** A lock that others held on for too long, or that two wanted from each other: nothing was done, and it can be tried again. */
-export function isLocked(error: unknown): boolean {
+export function isLockTimeout(error: unknown): boolean {
   return /^(55P03|40P01)$/.test(String((error as { cause?: { code?: unknown } }).cause?.code))
 }
 

@@ -4,7 +4,7 @@ import type { Engine } from "../engine/engine.ts"
 import { toIndexStatement } from "../engine/new-index.ts"
 import type { Statement } from "../engine/operations.ts"
 import type { Words } from "../engine/schema-words.ts"
-import { isLocked } from "../engine/store-failure.ts"
+import { isLockTimeout } from "../engine/store-failure.ts"
 import { migrations } from "./list.ts"
 import type { IndexStep, Migration, StatementsStep } from "./migration.ts"
 import { readDone, refuseNewerSchema } from "./newer-schema.ts"
@@ -52,7 +52,7 @@ export async function migrate(engine: Engine, words: Words, options: MigrateOpti
     } catch (error) {
       // Two nodes that make the list at once may collide on PostgreSQL in spite of IF NOT EXISTS: then it is there now.
       if (!done && (await readDone(engine))) continue
-      if (!isLocked(error) || monotonicOf(clock) - begun > GIVE_UP_MS) throw error
+      if (!isLockTimeout(error) || monotonicOf(clock) - begun > GIVE_UP_MS) throw error
       log?.warn("migration_waits", { migrations: portion.map(({ name }) => name), problem: HELD })
       await sleep(clock, Math.min(FIRST_PAUSE_MS * 2 ** waits++, LONGEST_PAUSE_MS))
     }

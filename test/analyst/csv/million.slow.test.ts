@@ -1,7 +1,8 @@
 import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { dataFolder, pawl } from "../../support/processes/pawl-process.ts"
+import { dataFolder } from "../../support/processes/pawl-process.ts"
+import { tokenFor } from "../../support/processes/token-for.ts"
 import { WatchedServer } from "../../support/processes/watched-server.ts"
 import { HealthProbe } from "../../support/processes/health-probe.ts"
 import { sizes } from "../../support/sizes.ts"
@@ -49,7 +50,7 @@ describe(`a CSV file of ${ROWS} rows`, { timeout: 180_000 }, () => {
 
   beforeAll(async () => {
     await start()
-    token = (await pawl(["token", "create", "--user", "ada"], settings)).stdout.trim()
+    token = await tokenFor(settings)
   })
   afterAll(() => server[Symbol.asyncDispose]())
 

@@ -1,7 +1,7 @@
-import { onTestFinished } from "vitest"
 import { chatChunk, chatReply, ProviderServer, sse, streamHead } from "../../../src/models/providers/server.fixture.ts"
 import type { Visitor } from "../server/face.ts"
-import { dataFolder, PawlProcess, pawl } from "./pawl-process.ts"
+import { dataFolder, PawlProcess } from "./pawl-process.ts"
+import { tokenFor } from "./token-for.ts"
 import { lifeNamed } from "./package.ts"
 
 export const script = lifeNamed("server-life")
@@ -10,14 +10,13 @@ export type Server = PawlProcess & { readonly url: string }
 
 export async function start(environment: Environment, words = ["serve"], program?: string): Promise<Server> {
   const server = new PawlProcess(words, { PAWL_PORT: "0", ...environment }, program ? { script: program } : {})
-  onTestFinished(() => server[Symbol.asyncDispose]()) // also where the test fails before it has ended it
   const [, url] = await server.says(/listening on (\S+)\n/)
   return Object.assign(server, { url: url as string })
 }
 export const startLife = (environment: Environment) => start(environment, [], script)
 
 export async function tokenOf(environment: Environment): Promise<string> {
-  return (await pawl(["token", "create", "--user", "ada"], environment)).stdout.trim()
+  return await tokenFor(environment)
 }
 
 export const call = (name: string) => {

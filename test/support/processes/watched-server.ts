@@ -6,8 +6,10 @@ const WATCH = new URL("./longest-turn.ts", import.meta.url).href
 export class WatchedServer extends PawlProcess {
   #asked = 0
 
-  constructor(settings: Record<string, string>) {
-    super(["serve"], { ...settings, NODE_OPTIONS: `--import=${WATCH}` })
+  /** `script`: another server than `pawl serve`. */
+  constructor(settings: Record<string, string>, script?: string) {
+    const environment = { ...settings, NODE_OPTIONS: `--import=${WATCH}` }
+    super(script ? [] : ["serve"], environment, script ? { script } : {})
   }
 
   /** Where it listens. */

@@ -23,7 +23,10 @@ import { WordEmbedder } from "../word-embedder.ts"
 export interface FaceOptions
   extends
     Partial<Omit<ServerSettings, "databaseUrl" | "policy" | "models">>,
-    Pick<Replaced, "clock" | "reach" | "embedder" | "devices" | "messages" | "mostStreams" | "providerCalls"> {
+    Pick<
+      Replaced,
+      "clock" | "store" | "reach" | "embedder" | "devices" | "messages" | "mostStreams" | "providerCalls"
+    > {
   readonly url: string
   readonly model: Model
   /** In place of the one model: those of these settings, and of what people have stored. */
@@ -81,7 +84,7 @@ export class Face implements AsyncDisposable {
 
   static async open(options: FaceOptions): Promise<Face> {
     const { url, model, personal, tools = [], agent, policy, address, watching, instead, ...given } = options
-    const { clock, reach, embedder = new WordEmbedder(), ...others } = given
+    const { clock, store, reach, embedder = new WordEmbedder(), ...others } = given
     const { devices, messages, mostStreams, providerCalls, ...settings } = others
     const [logged, informed]: Logged[] = [[], []]
     const note = (event: string, fields: object) => void logged!.push({ event, ...fields })
@@ -100,7 +103,7 @@ export class Face implements AsyncDisposable {
         ...{ ...address, ...settings, policy: { ...usual.policy, ...policy } },
       },
       {
-        ...{ clock, log, reach, devices, messages, mostStreams, providerCalls, embedder },
+        ...{ clock, log, store, reach, devices, messages, mostStreams, providerCalls, embedder },
         localEmbedder: new WordEmbedder(), // the real one starts a thread that takes seconds
         ...(personal ? {} : { models: { ...only(model), ...listOf(model) } }),
         agents: (ofPacks) => [...ofPacks, test],

@@ -1,6 +1,7 @@
 import type { Clock } from "../../../agent/clock.ts"
 import type { Log } from "../../../agent/ports.ts"
 import type { SharedFiles } from "../../../protocol/ports/kept-files.ts"
+import type { QueryLimits } from "../database/walls.ts"
 import { CsvFiles } from "../csv/files.ts"
 import { KeptCsvFiles } from "../csv/kept-csv-files.ts"
 import { postgresKind } from "../postgres/kind.ts"
@@ -19,19 +20,22 @@ export interface DatabaseOptions {
   /** Where several machines share the store; without it each file is on this machine's disk. */
   readonly sharedFiles?: SharedFiles | undefined
   readonly superuserConnections: boolean
+  /** What one query may cost, where not what is usual. */
+  readonly queryLimits?: QueryLimits | undefined
   readonly log?: Log
 }
 
 /** The databases of people, of every kind there is. A new kind is one more line here and one in the protocol. */
 export function openDatabases(options: DatabaseOptions): UserDatabases {
   const { records, clock, hosts, sqliteRoot, sharedFiles: files, superuserConnections, log } = options
+  const limits = options.queryLimits ? { limits: options.queryLimits } : {}
   const shared = files && {
     uploads: new KeptUploads(files.kept, sqliteRoot, log),
     disk: new OwnDisk(files.disks, sqliteRoot),
   }
   const kinds = {
-    postgres: postgresKind({ hosts, superuserConnections, log }),
-    sqlite: sqliteKind({ root: sqliteRoot, shared, log }),
+    postgres: postgresKind({ hosts, superuserConnections, log, ...limits }),
+    sqlite: sqliteKind({ root: sqliteRoot, shared, log, ...limits }),
   }
   const disk = new CsvFiles(sqliteRoot, async (user, id) => (await records.find(user, id)) !== undefined)
   const uploads = shared ? new KeptCsvFiles(shared.uploads, { disk, root: sqliteRoot, log }) : disk

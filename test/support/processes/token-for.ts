@@ -1,0 +1,21 @@
+import { join } from "node:path"
+import { type Scope, usualScopes } from "../../../src/protocol/scopes.ts"
+import { openStore } from "../../../src/store/store.ts"
+
+/** Where a process with this environment keeps what it knows. */
+interface Kept {
+  readonly PAWL_DATA?: string
+  readonly DATABASE_URL?: string
+}
+
+/** What `pawl token create` prints, written by this process: half a second less than to start that one, for each who needs a token. */
+export async function tokenFor(
+  environment: Kept,
+  user = "ada",
+  scopes: readonly Scope[] = usualScopes,
+): Promise<string> {
+  const { PAWL_DATA = "", DATABASE_URL = `file:${join(PAWL_DATA, "pawl.db")}` } = environment
+  await using store = await openStore({ url: DATABASE_URL, durability: "normal" })
+  const person = await store.people.ensure(user, Date.now())
+  return (await store.people.createToken(person, scopes, Date.now())).token
+}
