@@ -193,6 +193,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
     fetch: outward.fetch,
     /** From now on other servers are the better choice, and whoever asks whether this one is ready learns it. */
     drain: () => draining.abort(),
+    draining: draining.signal,
     close,
     [Symbol.asyncDispose]: close,
   }

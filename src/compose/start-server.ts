@@ -17,11 +17,12 @@ const TELL_MS = 2000
 
 /** Gives a server its port. Rejects when that cannot be had. */
 export function listenOn(
-  { app, settings: { host, trustedProxies } }: ComposedServer,
+  { app, draining, store, settings: { host, trustedProxies } }: ComposedServer,
   port: number,
   patience?: RequestPatience,
 ): Promise<Listening> {
-  return listen(app.fetch, { host, port, trustedProxies, patience })
+  const oneOfSeveral = store.engine.manyMachines
+  return listen(app.fetch, { host, port, trustedProxies, patience, draining, oneOfSeveral })
 }
 
 /**

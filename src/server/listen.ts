@@ -21,6 +21,10 @@ interface Place {
   /** Whose addresses stand for those of many. */
   readonly trustedProxies?: readonly string[]
   readonly strangers?: StrangerLimits
+  /** Aborts when the server is about to go down. */
+  readonly draining?: AbortSignal
+  /** Other servers stand behind the same balancer. */
+  readonly oneOfSeveral?: boolean
 }
 
 /** How long somebody may take to say what they want, in milliseconds. How long the answer takes is ours alone. */
@@ -37,12 +41,16 @@ const PATIENCE: RequestPatience = { headers: 10_000, request: 30_000, look: 2500
 /** Gives an app a port. Rejects when the port cannot be had. */
 export async function listen(
   fetch: (request: Request, env?: object) => Response | Promise<Response>,
-  { host, port, patience = PATIENCE, trustedProxies = [], strangers: limits }: Place,
+  { host, port, patience = PATIENCE, trustedProxies = [], strangers: limits, draining, oneOfSeveral = false }: Place,
 ): Promise<Listening> {
   const answer = async (request: Request, bindings: object) => {
     const line: Takeover = {}
     const response = await fetch(request, Object.assign(bindings, { line }))
-    return writeEventStream(line, response, (bindings as HttpBindings).outgoing)
+    const { outgoing } = bindings as HttpBindings
+    // A client uses a connection again that it thinks is open, and where we close it at that moment its request comes to
+    // nothing. So it is told beforehand: by every answer of a server that goes down, and by streams, which end when it does.
+    if (draining?.aborted || (line.stream && oneOfSeveral)) outgoing.shouldKeepAlive = false
+    return writeEventStream(line, response, outgoing)
   }
   const serverOptions = {
     headersTimeout: patience.headers,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest"
+import { listenOn } from "../../src/compose/start-server.ts"
 import { always, says, scripted } from "../../src/testing.ts"
 import { codeOf } from "../support/server/browser.ts"
 import { anyDatabase } from "../support/databases.ts"
@@ -20,6 +21,16 @@ describe.each(anyDatabase)("while a server goes down on $name", (database) => {
       expect([path, ...codeOf(answer), answer.headers.get("retry-after")]).toEqual([path, 503, "draining", "2"])
     }
     expect(codeOf(await ada.say(id, "hello"))).toEqual([503, "draining"])
+  })
+
+  test("every answer says that the connection will not be used again, so that nobody is cut off on it", async () => {
+    await using face = await Face.open({ url: (await database.create()).url, model: scripted() })
+    const listening = await listenOn(face.server, 0)
+    const connection = async () => (await fetch(`${listening.url}/healthz`)).headers.get("connection")
+    expect(await connection()).toBe("keep-alive")
+    face.server.drain()
+    expect(await connection()).toBe("close")
+    await listening.close(0)
   })
 
   test("so is one by a socket, with its final", async () => {

@@ -24,6 +24,11 @@ export class Balancer implements AsyncDisposable {
     this.#targets.add(port)
   }
 
+  /** Nothing new goes there; what is there stays. */
+  drain(port: string): void {
+    this.#targets.delete(port)
+  }
+
   /** Nothing more goes there, and what is there is cut. */
   remove(port: string): void {
     this.#targets.delete(port)

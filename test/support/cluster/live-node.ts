@@ -1,7 +1,11 @@
+import { setTimeout as pause } from "node:timers/promises"
 import { AwayPostgres } from "../away-postgres.ts"
 import { ownPort } from "../processes/own-port.ts"
 import { PawlProcess } from "../processes/pawl-process.ts"
 import type { Balancer } from "./balancer.ts"
+
+/** As often as a balancer asks whether a node is ready. */
+const ASKED_EVERY_MS = 300
 
 /**
  * `pawl serve` as a process among others behind a balancer, with a PostgreSQL and a NATS of whom it can be cut off. It is
@@ -45,6 +49,21 @@ export class LiveNode implements AsyncDisposable {
     const ended = this.#process?.kill(signal)
     this.#balancer.remove(this.#port)
     await ended
+  }
+
+  /** Stopped in good order and started again; the balancer learns of it by asking. */
+  async restart(): Promise<void> {
+    const ended = this.#process?.kill("SIGTERM")
+    while (await this.#isReady()) await pause(ASKED_EVERY_MS)
+    this.#balancer.drain(this.#port)
+    await ended
+    await this.start()
+  }
+
+  async #isReady(): Promise<boolean> {
+    const answer = await fetch(`http://127.0.0.1:${this.#port}/readyz`).catch(() => undefined)
+    await answer?.text()
+    return answer?.status === 200
   }
 
   pause(): void {

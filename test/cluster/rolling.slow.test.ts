@@ -1,0 +1,96 @@
+import { randomUUID } from "node:crypto"
+import { setTimeout as pause } from "node:timers/promises"
+import { describe, expect, test } from "vitest"
+import { createClient, type UnknownFrame } from "../../src/client/index.ts"
+import { shared } from "../support/cluster/links.ts"
+import { openThreeNodes } from "../support/cluster/three-nodes.ts"
+import { transcriptOf } from "../support/server/stream.ts"
+
+const PEOPLE = 4
+const REPLY = "One after the other is stopped and started anew, and whoever talks meanwhile notices nothing of it. 😀"
+const DRAINS = { PAWL_DRAIN_SECONDS: "2" }
+
+describe.each(shared)("three nodes on one $name that are restarted one after the other", { timeout: 600_000 }, () => {
+  test("show no error to whoever talks through the client, and every stream is whole", async () => {
+    await using cluster = await openThreeNodes(REPLY, DRAINS)
+    const client = createClient({ baseUrl: cluster.url, token: cluster.token })
+    let rolling = true
+    const people = Array.from({ length: PEOPLE }, async () => {
+      const { id } = await client.createConversation({ body: {} })
+      const watched: UnknownFrame[] = []
+      const leaving = new AbortController()
+      const watching = (async () => {
+        for await (const frame of client.events(id, { signal: leaving.signal })) watched.push(frame)
+      })().catch((error: unknown) => {
+        if (!leaving.signal.aborted) throw error
+      })
+      const said: string[] = []
+      // Once more after the last of them is back.
+      for (let last = false; !last;) {
+        last = !rolling
+        const text = `Word ${said.length}`
+        said.push(text)
+        const frames: UnknownFrame[] = []
+        for await (const frame of client.run(id, text)) frames.push(frame)
+        expect(frames.at(-1)).toMatchObject({ type: "done", data: { status: "completed" } })
+        expect(transcriptOf(frames as never).shown.at(-1)).toBe(REPLY)
+        const { messages } = await client.readConversation({ params: { id } })
+        expect(messages).toHaveLength(2 * said.length)
+        // Another one, so that what is not sent twice is asked for too.
+        await client.createConversation({ body: {} })
+      }
+      const isEnd = ({ type }: UnknownFrame) => type === "done"
+      await expect.poll(() => watched.filter(isEnd).length).toBe(said.length)
+      leaving.abort()
+      await watching
+      const stored: UnknownFrame[] = []
+      for await (const frame of client.events(id)) {
+        stored.push(frame)
+        if (stored.filter(isEnd).length === said.length) break
+      }
+      expect(transcriptOf(watched as never)).toEqual(transcriptOf(stored as never))
+      return said.length
+    })
+    const talked = Promise.all(people)
+    talked.catch(() => {}) // told below, when the nodes are back
+    for (const node of cluster.nodes) await node.restart()
+    rolling = false
+    for (const turns of await talked) expect(turns).toBeGreaterThan(3)
+  })
+
+  test("show none to whoever asks over HTTP and asks again with the same key", async () => {
+    await using cluster = await openThreeNodes(REPLY, DRAINS)
+    const headers = { authorization: `Bearer ${cluster.token}`, "content-type": "application/json" }
+    const post = (path: string, body: object, more: Record<string, string> = {}) =>
+      fetch(`${cluster.url}${path}`, { method: "POST", headers: { ...headers, ...more }, body: JSON.stringify(body) })
+
+    /** Again where no answer came, the server goes down, or the words are safe and not answered yet; all else is an error. */
+    async function say(id: string, text: string) {
+      const key = { "idempotency-key": randomUUID() }
+      for (let tries = 0; tries < 100; tries++) {
+        const answer = await post(`/api/conversations/${id}/messages`, { text }, key).catch(() => undefined)
+        if (answer?.status === 200) return (await answer.json()) as { run: { status: string } }
+        if (answer && ![202, 503].includes(answer.status)) throw new Error(`${answer.status}: ${await answer.text()}`)
+        await answer?.text()
+        await pause(200)
+      }
+      throw new Error("There is no answer.")
+    }
+
+    let rolling = true
+    const people = Array.from({ length: PEOPLE }, async () => {
+      const { id } = (await (await post("/api/conversations", {})).json()) as { id: string }
+      let said = 0
+      for (; rolling; said++) expect(await say(id, `Word ${said}`)).toMatchObject({ run: { status: "completed" } })
+      const read = await fetch(`${cluster.url}/api/conversations/${id}`, { headers })
+      const { messages } = (await read.json()) as { messages: { role: string; content: string }[] }
+      const expected = Array.from({ length: said }, (_, at) => [`Word ${at}`, REPLY]).flat()
+      expect(messages.map(({ content }) => content)).toEqual(expected)
+    })
+    const talked = Promise.all(people)
+    talked.catch(() => {})
+    for (const node of cluster.nodes) await node.restart()
+    rolling = false
+    await talked
+  })
+})
