@@ -80,6 +80,9 @@ export interface Journal {
   /** They are taken up, or cannot be: whoever looks next may try. */
   unmark(ids: readonly ConversationId[]): Promise<void>
 
+  /** Whether a living node understands events that this one does not. */
+  hasNewerNode(): Promise<boolean>
+
   /** How much the nodes that share the database have to do. */
   loads(): Promise<Loads>
 

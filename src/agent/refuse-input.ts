@@ -18,6 +18,30 @@ function isStorableValue(value: unknown): boolean {
   return typeof value !== "object" || value === null || toStorableJson(value) === JSON.stringify(value)
 }
 
+/**
+ * Whether an input can be left to a node that understands a conversation which this one does not: only what nothing in the
+ * journal speaks against. A decision is judged by the row of its proposal.
+ */
+export function canBeLeftToNewer(input: Input): boolean {
+  switch (input.type) {
+    case "message":
+      return input.when !== "reject"
+    case "decide":
+      return input.grant === undefined
+    case "cancel":
+    case "revoke":
+    case "settings":
+    case "late_result":
+      return true
+    case "edit":
+    case "resolve":
+    case "resume":
+    case "undo":
+    case "again":
+      return false
+  }
+}
+
 /** Refuses what makes no sense in the state of the conversation, before anything is stored, with an error that says why. */
 export function refuseInput(conversation: Conversation, input: Input, now: number): void {
   if (conversation.hasUnknownEvents) throw failure("newer_journal", { id: conversation.id })

@@ -111,6 +111,9 @@ const table: { [Type in EventType]: Apply<Type> } = {
 
 const KNOWN: ReadonlySet<string> = new Set(Object.keys(table))
 
+/** How much of a journal this build understands: types of events are only ever added, so that of a newer one is greater. */
+export const EVENTS_KNOWN = EVENT_VERSION * 1000 + KNOWN.size
+
 function apply(conversation: Conversation, event: JournalEvent | UnknownEvent): void {
   const { run } = conversation
   // Time between two events is work, unless the run waited for a person or for a dead node to be replaced.

@@ -18,6 +18,8 @@ export class Job implements RunSignals {
   claiming = false
   /** Another node had left it, dead or in good order. */
   tookOver = false
+  /** It holds events that only a newer version understands: there is nothing to do for this one, ever. */
+  isTooNew = false
   /** It ended as the writer, with nothing left to do. */
   rested = false
   done: Promise<void> = Promise.resolve()

@@ -30,7 +30,8 @@ async function claimLeftBehind(ports: Ports, job: Job): Promise<boolean> {
     const broken = conversation.run?.status === "running" && !pauseReason(conversation)
     const release = rests(nextStep(conversation, agent, limits))
     const { owned, elsewhere, handedOver, unread } = journal.leftBehind(conversation)
-    if (conversation.hasUnknownEvents || (release && !owned && !unread)) return false
+    job.isTooNew = conversation.hasUnknownEvents
+    if (job.isTooNew || (release && !owned && !unread)) return false
     // A writer that went down in good order let go first; one that died did not.
     const blame = judged?.blame && !handedOver ? { blame: judged.blame } : {}
     const restarted = { type: "restarted", because: handedOver ? "handover" : "crash", ...blame } as const

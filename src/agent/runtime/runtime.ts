@@ -4,7 +4,7 @@ import { accept } from "../accept.ts"
 import { isBehindOthers, isCancelled, isImpatient, takeable, takesAtOnce } from "../inbox.ts"
 import { sleep } from "../clock.ts"
 import { type Conversation, emptyConversation } from "../conversation.ts"
-import { decidedBefore, refuseInput, refuseText } from "../refuse-input.ts"
+import { canBeLeftToNewer, decidedBefore, refuseInput, refuseText } from "../refuse-input.ts"
 import type { Beginning, Input, MessageInput } from "../input.ts"
 import { Isolation } from "./isolation.ts"
 import { Job } from "./job.ts"
@@ -35,6 +35,8 @@ export class Runtime {
   readonly #lanes = new Semaphore(TAKEN_UP_AT_ONCE)
   readonly #isolation: Isolation
   readonly #takeUp: TakeUp
+  /** Conversations that were found to hold events of a newer version: they are not read again at each look. */
+  readonly #tooNew = new Set<ConversationId>()
   #takeovers = 0
   readonly #unsubscribe: () => void
   readonly #closed = new AbortController()
@@ -47,7 +49,7 @@ export class Runtime {
     const isWorking = (id: ConversationId) => this.#jobs.has(id)
     const begin = (id: ConversationId, judged: Judged, marksItself: boolean) =>
       this.#beginLeftBehind(id, judged, marksItself)
-    this.#takeUp = new TakeUp({ ...ports, isolation: this.#isolation, isWorking, begin })
+    this.#takeUp = new TakeUp({ ...ports, isolation: this.#isolation, isWorking, tooNew: this.#tooNew, begin })
     this.#unsubscribe = ports.bus.onWake((id, from) => void this.#woken(id, from))
   }
 
@@ -154,6 +156,7 @@ export class Runtime {
     // A decision is judged by what is on disk; a message fits any state, and a stale one is found out by the claim.
     const conversation = await journal.load(id, input.type !== "message")
     const now = clock.now()
+    if (conversation.hasUnknownEvents && canBeLeftToNewer(input) && (await journal.hasNewerNode())) return "busy"
     refuseInput(conversation, input, now)
     const isAtWork = this.#jobs.has(id) || journal.mayAppend(conversation)
     if (this.closing.aborted || isAtWork || !takesAtOnce(conversation, input)) return "busy"
@@ -268,6 +271,7 @@ export class Runtime {
 
   async #reclaim(job: Job): Promise<boolean> {
     const mine = await reclaim(this.ports, job)
+    if (job.isTooNew) this.#tooNew.add(job.id)
     if (job.tookOver) this.#takeovers++
     job.tookOver = false
     return mine

@@ -12,6 +12,8 @@ const NOT_SHARED = 8
 export interface TakeUpPorts extends Pick<Ports, "journal" | "log"> {
   readonly isolation: Isolation
   isWorking(id: ConversationId): boolean
+  /** Left to nodes of a newer version. */
+  readonly tooNew: ReadonlySet<ConversationId>
   /** Begins to work on a conversation where nobody in this process does. */
   begin(id: ConversationId, judged: Judged, marksItself: boolean): Promise<Job | undefined>
 }
@@ -33,8 +35,10 @@ export class TakeUp {
 
   /** Returns how many conversations it has begun to take up. */
   async look(limit: number): Promise<number> {
-    const { journal, isolation, isWorking } = this.#ports
-    const found = (await journal.abandoned(limit)).filter((id) => !isWorking(id))
+    const { journal, isolation, isWorking, tooNew } = this.#ports
+    // What waits for a newer version must not hide the others behind it.
+    const all = await journal.abandoned(limit + tooNew.size)
+    const found = all.filter((id) => !isWorking(id) && !tooNew.has(id))
     if (found.length === 0) return 0
     const judged = await isolation.judge()
     // Suspects last, in their order: those beside them need not wait.

@@ -213,6 +213,10 @@ export class SqlJournal implements Journal {
     return this.#earmarks.unmark(ids)
   }
 
+  hasNewerNode(): Promise<boolean> {
+    return this.#node.hasNewer()
+  }
+
   loads(): Promise<Loads> {
     return this.#earmarks.loads()
   }

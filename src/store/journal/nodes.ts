@@ -1,4 +1,5 @@
 import { type Clock, monotonicOf } from "../../agent/clock.ts"
+import { EVENTS_KNOWN } from "../../agent/replay.ts"
 import { newId, type NodeId } from "../../protocol/ids.ts"
 import type { Engine } from "../engine/engine.ts"
 import { NodeWatch } from "./node-watch.ts"
@@ -6,7 +7,7 @@ import { NodeWatch } from "./node-watch.ts"
 /** How long a node counts as alive after its last sign of life. With two sweeps before and after: below 15 s. */
 const LEASE_SECONDS = 8
 
-const SEEN = ", since, signed_at, own_time"
+const SEEN = ", events_known, since, signed_at, own_time"
 const SEEN_AGAIN = ", signed_at = excluded.signed_at, own_time = excluded.own_time"
 
 export interface NodeOptions {
@@ -65,6 +66,12 @@ export class ThisNode {
     return this.#watch.look()
   }
 
+  /** Whether another node understands events that this one does not. One that has died is taken off the list by `watch`. */
+  async hasNewer(): Promise<boolean> {
+    const sql = "SELECT 1 FROM node WHERE events_known > ? LIMIT 1"
+    return (await this.#engine.query(sql, [EVENTS_KNOWN])).length > 0
+  }
+
   /** Must have returned before a lease is taken. Writes only when the last sign of life is getting old. */
   async alive(): Promise<void> {
     if (!this.#isFresh()) await this.sign()
@@ -112,7 +119,7 @@ export class ThisNode {
     const { exclusive, serverTime } = this.#engine
     // The times are for whoever lists the nodes. Nothing is decided by them.
     const [columns, times, change] = serverTime
-      ? [SEEN, `, ${serverTime}, ${serverTime}, ?`, SEEN_AGAIN]
+      ? [SEEN, `, ${EVENTS_KNOWN}, ${serverTime}, ${serverTime}, ?`, SEEN_AGAIN]
       : (["", "", ""] as const)
     const sign = {
       sql: `INSERT INTO node (id, beats, locked${columns}) VALUES (?, ?, ?${times})

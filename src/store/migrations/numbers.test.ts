@@ -46,6 +46,7 @@ const remembered = [
   "036_buckets",
   "037_node_sight",
   "038_what_needs_a_newer_version",
+  "039_events_known",
 ]
 
 /** Files that got another number after databases had remembered their names. */
