@@ -162,7 +162,7 @@ describe("the doors", () => {
     let reachable = true
     const ready = async () => {
       if (!reachable) throw new Error("connect ECONNREFUSED 10.0.0.1")
-      return { warnings: [] }
+      return { warnings: [], bus: "none" as const }
     }
     await using face = await open({}, { ready })
     const nobody = new Visitor((request) => face.fetch(request), undefined)
