@@ -16,8 +16,8 @@ test.each(databases)("two places on $name have nothing in common", async ({ crea
 test.each(databases)("a place on $name has its tables, or none at all", async ({ create, createEmpty }) => {
   await using ready = await create()
   await using empty = await createEmpty()
-  await run(ready.url, "insert into migration values ('x')")
-  await expect(run(empty.url, "insert into migration values ('x')")).rejects.toThrow("migration")
+  await run(ready.url, "insert into migration (name) values ('x')")
+  await expect(run(empty.url, "insert into migration (name) values ('x')")).rejects.toThrow("migration")
 })
 
 test("a place on sqlite is gone once it is disposed", async () => {
