@@ -24,12 +24,12 @@ const isRow = (value: unknown): value is JsonObject =>
 const Row = z.custom<JsonObject>(isRow, "expected an object")
 const Rows = listOf<JsonObject>(isRow, "a list of objects")
 
-interface Match {
+export interface FoundVector {
   readonly id: string
   readonly content: string
   readonly score: number
 }
-const isMatch = (value: unknown): value is Match =>
+const isMatch = (value: unknown): value is FoundVector =>
   isRow(value) && typeof value.id === "string" && typeof value.content === "string" && typeof value.score === "number"
 
 /** Stops at the first that does not fit: a complaint about each of a hundred thousand would take seconds. */
@@ -87,7 +87,7 @@ export const ChatRequest = z.object({
 export const CallOutcome = z.object({
   row: Row.nullable().optional(),
   rows: Rows.optional(),
-  results: listOf<Match>(isMatch, "a list of {id, content, score}").optional(),
+  results: listOf<FoundVector>(isMatch, "a list of {id, content, score}").optional(),
   deleted: z.boolean().optional(),
   ok: z.boolean().optional(),
   error: z.string().optional(),

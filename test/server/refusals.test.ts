@@ -162,12 +162,12 @@ describe("the doors", () => {
     let reachable = true
     const ready = async () => {
       if (!reachable) throw new Error("connect ECONNREFUSED 10.0.0.1")
-      return { warnings: [] }
+      return { warnings: [], bus: "none" as const }
     }
     await using face = await open({}, { ready })
     const nobody = new Visitor((request) => face.fetch(request), undefined)
     expect((await nobody.get("/healthz")).body).toEqual({ status: "alive" })
-    expect((await nobody.get("/readyz")).body).toEqual({ status: "ready" })
+    expect((await nobody.get("/readyz")).body).toEqual({ status: "ready", bus: "none" })
     reachable = false
     const down = await nobody.get("/readyz")
     expect([down.status, down.body.code]).toEqual([503, "store_unavailable"])

@@ -83,7 +83,7 @@ describe.runIf(postgres)("while PostgreSQL is away", () => {
       await using _wire = wire
       await using face = await Face.open({ url, model: model() })
       const nobody = new Visitor((request) => face.fetch(request), undefined)
-      expect((await nobody.get("/readyz")).body).toEqual({ status: "ready" })
+      expect((await nobody.get("/readyz")).body).toEqual({ status: "ready", bus: "none" })
       await wire.leave("silent")
       expect((await nobody.get("/readyz")).body).toMatchObject({ status: 503, code: "store_unavailable" })
       await wire.comeBack()

@@ -8,7 +8,8 @@ import { toQuery } from "./numbered.ts"
 import { postgresFullText } from "./postgres-full-text.ts"
 import { buildIndex } from "./postgres-index.ts"
 import { PostgresPool, WAITS, type Waits } from "./postgres-pool.ts"
-import { appendToInbox, commit, decide, holdStill, runStatements, whyRefused } from "./postgres-operations.ts"
+import { commit } from "./postgres-commit.ts"
+import { appendToInbox, decide, holdStill, runStatements, whyRefused } from "./postgres-operations.ts"
 import { toWriteFailure, toReadFailure } from "./store-failure.ts"
 
 export const postgresWords: Words = {
