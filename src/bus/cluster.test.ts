@@ -135,6 +135,41 @@ test("one that lives and is not heard has to be looked for", async () => {
   expect(one.hearsOthers()).toBe(false)
 })
 
+test("nothing is kept of a reply that is written elsewhere once nobody watches it", async () => {
+  const { two, settle, write } = open()
+  const id = newId("conv")
+  await settle()
+  const { shown, leave } = watch(two, id)
+  await settle()
+  await write(id, "Half", 4)
+  expect(await shown()).toBe("Half")
+  leave()
+  expect(await shown()).toBe(undefined)
+})
+
+test("a takeover is told to everybody: whoever had the run before may not know", async () => {
+  const { one, two, settle } = open()
+  const id = newId("conv")
+  const doubts: (Watched | undefined)[] = []
+  two.onDoubt((about) => void doubts.push(about))
+  await settle()
+  doubts.length = 0
+  const row = { type: "restarted", position: 4 } as never
+  one.publish(id, { type: "events", user: newId("user"), events: [row] })
+  await settle()
+  expect(doubts).toEqual([{ conversations: [id], people: [] }])
+})
+
+test("what forty thousand people watch is told in letters that can be carried", async () => {
+  const { net, two, settle } = open()
+  let longest = 0
+  net.copies = (text) => ((longest = Math.max(longest, text.length)), 1)
+  for (let count = 0; count < 40_000; count++) two.subscribe(newId("conv"), () => {})
+  await settle()
+  expect(longest).toBeGreaterThan(10_000)
+  expect(longest).toBeLessThan(512 * 1024)
+})
+
 test("rows that are long are only said to be there, and so is every row where words are not carried", async () => {
   for (const [carriesWords, length] of [
     [true, 100_000],

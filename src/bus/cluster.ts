@@ -4,7 +4,7 @@ import type { ConversationId, UserId } from "../protocol/ids.ts"
 import { InProcessBus } from "./in-process.ts"
 import { NodeVoice, type VoiceOptions } from "./node-voice.ts"
 import { type NodeWord, readLetter, type WordOf } from "./node-words.ts"
-import { OwnWatches } from "./own-watches.ts"
+import { OwnWatches, portionsOf } from "./own-watches.ts"
 import { type Addressee, EVERYBODY, type Wire } from "./wire.ts"
 
 /** How often a process says that it is there. */
@@ -59,7 +59,12 @@ export class ClusterBus implements Bus, AsyncDisposable {
   }
 
   subscribe(id: ConversationId, listener: (live: Live) => void): () => void {
-    return both(this.#watches.conversation(id), this.#here.subscribe(id, listener))
+    const [leave, unsubscribe] = [this.#watches.conversation(id), this.#here.subscribe(id, listener)]
+    return () => {
+      leave()
+      unsubscribe()
+      if (!this.#watches.isWatched(id) && !this.#voice.isWriting(id)) this.#here.forgetReply(id)
+    }
   }
 
   subscribeUser(user: UserId, listener: (id: ConversationId, happened: readonly Happened[]) => void): () => void {
@@ -138,10 +143,9 @@ export class ClusterBus implements Bus, AsyncDisposable {
       case "again":
         return voice.tellReply(from, word.id, here.openReply(word.id))
       case "rows":
-        here.publish(word.id, { type: "events", user: word.user, events: word.events })
-        // Another process has taken it up: the one that had it may be this one, and not know it.
-        if (word.events.some(({ type }) => type === "restarted")) this.#doubt({ conversations: [word.id], people: [] })
-        return
+        return here.publish(word.id, { type: "events", user: word.user, events: word.events })
+      case "taken_up":
+        return this.#doubt({ conversations: [word.id], people: [] })
       case "written":
         return here.publish(word.id, { type: "recorded", position: word.position, atWork: true })
       case "rest":
@@ -171,6 +175,7 @@ export class ClusterBus implements Bus, AsyncDisposable {
 
   /** Only what follows what was heard is shown. Where something is missing it is asked for. */
   #heardText(from: string, { id, position, offset, text }: WordOf<"delta">): void {
+    if (!this.#watches.told.conversations.has(id)) return // whoever watched has left: what was heard would be kept for ever
     const open = this.#here.openReply(id)
     const start = offset - text.length
     const known = open?.position === position ? open.text.length : 0
@@ -182,7 +187,9 @@ export class ClusterBus implements Bus, AsyncDisposable {
 
   #sayWatches(to: Addressee): void {
     const { conversations, people } = this.#watches.told
-    this.#voice.say(to, { type: "watch", whole: true, conversations: [...conversations], people: [...people] })
+    const portions = portionsOf({ conversations: [...conversations], people: [...people] })
+    this.#voice.say(to, { type: "watch", whole: true, conversations: [], people: [], ...portions[0] })
+    for (const portion of portions.slice(1)) this.#voice.say(to, { type: "watch", ...portion })
   }
 
   /** The wire came, went, or has lost something. Who was heard before may be gone, and has not heard us. */

@@ -67,6 +67,11 @@ export class InProcessBus implements Bus {
     return this.#open.get(id)
   }
 
+  /** Of a reply that is written elsewhere, and that nobody here watches any more. */
+  forgetReply(id: ConversationId): void {
+    this.#open.delete(id)
+  }
+
   wake(id: ConversationId, from: "here" | "elsewhere" = "here"): void {
     for (const waken of this.#wakers) waken(id, from)
   }

@@ -1,7 +1,7 @@
 import type { NatsConnection } from "@nats-io/transport-node"
 import { type Clock, sleep } from "../agent/clock.ts"
 import type { Log } from "../agent/ports.ts"
-import { type Addressee, EVERYBODY, type Wire, type WireEars } from "./wire.ts"
+import { type Addressee, type Delivery, EVERYBODY, type Wire, type WireEars } from "./wire.ts"
 
 export interface NatsSettings {
   /** One or several `nats://…` or `tls://…`, split by commas. */
@@ -21,7 +21,7 @@ interface NatsPorts {
 const PATIENCE_MS = 5000
 /** A process that has not said by then that it has a text may not have it. */
 const DELIVERY_MS = 1000
-/** NATS carries a megabyte at a time, unless it is told otherwise. */
+/** What NATS carries at a time, unless it says otherwise. */
 const MAX_DELIVERED = 1_000_000
 /** How often the connection is asked whether it still carries anything. */
 const PROBE_MS = 2000
@@ -62,18 +62,19 @@ export class NatsWire implements Wire {
     this.#take = listener
   }
 
-  async deliver(to: string, text: string): Promise<boolean> {
-    if (!this.#up || !this.#connection || Buffer.byteLength(text) > MAX_DELIVERED) return false
+  async deliver(to: string, text: string): Promise<Delivery> {
+    if (!this.#up || !this.#connection || this.#isTooLong(text)) return "nobody"
     try {
       await this.#connection.request(`${this.#subject}.mail.${to}`, text, { timeout: DELIVERY_MS })
-      return true
-    } catch {
-      return false // nobody is there, or nothing was heard of it
+      return "taken"
+    } catch (error) {
+      return (error as Error).name === "NoRespondersError" ? "nobody" : "unknown"
     }
   }
 
   send(to: Addressee, text: string): void {
     if (!this.#up || !this.#connection) return
+    if (this.#isTooLong(text)) return this.#turn(false, "it carries only shorter messages")
     this.#unheard += text.length
     if (this.#unheard > MAX_UNHEARD) return this.#turn(false, "it does not keep up")
     this.#connection.publish(to === EVERYBODY ? `${this.#subject}.all` : `${this.#subject}.node.${to}`, text)
@@ -164,6 +165,11 @@ export class NatsWire implements Wire {
     const inTime = await Promise.race([answered, sleep(this.#ports.clock, PATIENCE_MS, late.signal).then(() => false)])
     if (inTime) this.#unheard = Math.max(0, this.#unheard - before)
     this.#turn(inTime, "it does not answer")
+  }
+
+  /** What is too long makes the client throw. */
+  #isTooLong(text: string): boolean {
+    return Buffer.byteLength(text) > (this.#connection?.info?.max_payload ?? MAX_DELIVERED)
   }
 
   #turn(up: boolean, why: string): void {

@@ -5,7 +5,7 @@ import { rowsLength } from "../protocol/rows-length.ts"
 import { Interest } from "./interest.ts"
 import type { NodeWord } from "./node-words.ts"
 import { Outbox } from "./outbox.ts"
-import type { Addressee, Wire } from "./wire.ts"
+import { type Addressee, EVERYBODY, type Wire } from "./wire.ts"
 
 export interface VoiceOptions {
   readonly clock: Clock
@@ -43,9 +43,15 @@ export class NodeVoice {
     if (live.user === undefined) return
     if (live.type === "gone") this.sayAll(nodes, { type: "gone", id, user: live.user })
     const toldRows = live.type === "events" && this.#tellRows(id, live, nodes)
+    if (live.type === "events" && live.events.some(({ type }) => type === "restarted"))
+      this.say(EVERYBODY, { type: "taken_up", id })
     const others = [...this.interest.ofPerson(live.user)].filter((node) => !toldRows || !nodes.has(node))
     const happened: readonly Happened[] = live.type === "events" ? live.events : []
     this.sayAll(others, { type: "happened", user: live.user, id, types: happened.map(({ type }) => type) })
+  }
+
+  isWriting(id: ConversationId): boolean {
+    return this.#writing.has(id)
   }
 
   /** A reply that is being written here, from its beginning: whoever comes late sees all of it. */

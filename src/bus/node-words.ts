@@ -25,6 +25,8 @@ const word = z.discriminatedUnion("type", [
   /** The same where rows are too long to be carried, or may not be. */
   z.object({ type: z.literal("written"), id: conversation, position: count }),
   z.object({ type: z.literal("rest"), id: conversation }),
+  /** It goes on there: whoever had it before may not know that. */
+  z.object({ type: z.literal("taken_up"), id: conversation }),
   z.object({ type: z.literal("gone"), id: conversation, user }),
   /** Something has happened in a conversation of a person all of whose things are watched there. */
   z.object({ type: z.literal("happened"), user, id: conversation, types: z.array(z.string()) }),

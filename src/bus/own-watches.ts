@@ -34,6 +34,10 @@ export class OwnWatches {
     return this.#watch(this.#people, user)
   }
 
+  isWatched(id: ConversationId): boolean {
+    return this.#conversations.has(id)
+  }
+
   /** All that the others have been told; what is new is told to them in the same turn. */
   get told(): { readonly conversations: ReadonlySet<ConversationId>; readonly people: ReadonlySet<UserId> } {
     return { conversations: this.#conversations.told, people: this.#people.told }
@@ -60,10 +64,11 @@ export class OwnWatches {
   #tell(): void {
     this.#soon = undefined
     const [conversations, people] = [this.#conversations.takeChanges(), this.#people.takeChanges()]
-    if (conversations.left.length + people.left.length > 0)
-      this.#ports.say({ type: "leave", conversations: conversations.left, people: people.left })
+    for (const part of portionsOf({ conversations: conversations.left, people: people.left }))
+      this.#ports.say({ type: "leave", ...part })
     if (conversations.come.length + people.come.length === 0) return
-    this.#ports.say({ type: "watch", conversations: conversations.come, people: people.come })
+    for (const part of portionsOf({ conversations: conversations.come, people: people.come }))
+      this.#ports.say({ type: "watch", ...part })
     for (const id of conversations.come) this.#fresh.conversations.add(id)
     for (const user of people.come) this.#fresh.people.add(user)
     this.#stopSettling ??= this.#ports.clock.alarm(SETTLED_MS, () => this.#settle(), "background")
@@ -77,11 +82,31 @@ export class OwnWatches {
   }
 }
 
+/** So many names go into one word: a letter has an end. */
+const PORTION = 2000
+
+interface Names {
+  readonly conversations: ConversationId[]
+  readonly people: UserId[]
+}
+
+export function portionsOf({ conversations, people }: Names): Names[] {
+  const count = Math.ceil(Math.max(conversations.length, people.length) / PORTION)
+  return Array.from({ length: count }, (_, part) => {
+    const [from, to] = [part * PORTION, (part + 1) * PORTION]
+    return { conversations: conversations.slice(from, to), people: people.slice(from, to) }
+  })
+}
+
 /** Keys by how many want them, and those whose first has come or whose last has gone since the others were told. */
 class Kept<Key> {
   readonly told = new Set<Key>()
   readonly #counts = new Map<Key, number>()
   readonly #changed = new Set<Key>()
+
+  has(key: Key): boolean {
+    return this.#counts.has(key)
+  }
 
   count(key: Key, more: 1 | -1): void {
     const count = (this.#counts.get(key) ?? 0) + more

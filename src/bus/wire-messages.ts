@@ -33,7 +33,11 @@ export class WireMessages implements NodeMessages {
 
   async send(to: string, message: NodeMessage): Promise<boolean> {
     const text = JSON.stringify({ from: this.self, words: [message] })
-    return (await this.#wire.deliver(to, text)) || this.#ports.mail.send(to, message)
+    const delivery = await this.#wire.deliver(to, text)
+    if (delivery === "taken") return true
+    const isMailed = await this.#ports.mail.send(to, message)
+    // It may have come by the wire: whoever says now that it was surely not sent would be wrong.
+    return isMailed || delivery === "unknown"
   }
 
   subscribe(listener: Listener): () => void {

@@ -9,10 +9,13 @@ export interface Wire extends AsyncDisposable {
   send(to: Addressee, text: string): void
   /** Called with whatever was sent to this process or to everybody, and when the wire goes up, goes down or has lost something. */
   listen(ears: WireEars): void
-  /** Hands a text to one process, and says whether it has it. False where that could not be found out. */
-  deliver(to: string, text: string): Promise<boolean>
+  /** Hands a text to one process. */
+  deliver(to: string, text: string): Promise<Delivery>
   onDelivery(listener: (text: string) => void): void
 }
+
+/** `taken`: it has the text. `nobody`: it surely has not. `unknown`: nothing was heard of it. */
+export type Delivery = "taken" | "nobody" | "unknown"
 
 /** One process by its name, or all but oneself. */
 export type Addressee = string | typeof EVERYBODY

@@ -22,6 +22,7 @@ class Wire implements AsyncDisposable {
   readonly #server = createServer({ noDelay: true }, (near) => this.#join(near))
   readonly #sockets = new Set<Socket>()
   readonly #target: URL
+  /** A commit is named by its lease, then by the parts that it has. */
   #next: { readonly statement: string; readonly when: When } | undefined
   cuts = 0
 
@@ -62,7 +63,7 @@ class Wire implements AsyncDisposable {
     }
     near.on("data", (data) => {
       const next = this.#next
-      if (next && data.includes(`\0${next.statement}\0`)) {
+      if (next && data.includes(`\0${next.statement}-`)) {
         this.#next = undefined
         if (next.when === "before") return cut()
         deaf = true

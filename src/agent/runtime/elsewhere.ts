@@ -118,7 +118,8 @@ export class Elsewhere implements AsyncDisposable {
     const { runtime, bus } = this.#ports
     const isDue = !bus.hearsOthers() || doubtful === "all" || ++this.#rounds % ROUNDS_BETWEEN === 0
     const { conversations, people } = isDue ? bus.watched() : (doubtful ?? NOTHING)
-    const ids = new Set([...conversations, ...(isDue ? runtime.working() : [])])
+    const concerned = new Set([...bus.watched().conversations, ...runtime.working()])
+    const ids = isDue ? concerned : new Set([...conversations].filter((id) => concerned.has(id)))
     const parts = [this.#lookAtConversations(ids), this.#tellOthers().then(() => this.#lookAtNews([...people]))]
     const failed = (await Promise.allSettled(parts)).find((part) => part.status === "rejected")
     if (failed && !this.#failed) this.#ports.log.warn("look_failed", { error: failed.reason as unknown })

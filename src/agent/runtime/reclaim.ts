@@ -16,7 +16,8 @@ export async function reclaim(ports: Ports, job: Job): Promise<boolean> {
   try {
     return await claimLeftBehind(ports, job)
   } finally {
-    await journal.unmark([job.id])
+    // It runs out by itself: a claim that succeeded must not be undone for it.
+    await journal.unmark([job.id]).catch((error: unknown) => ports.log.warn("unmark_failed", { error }))
   }
 }
 

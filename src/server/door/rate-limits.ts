@@ -100,6 +100,7 @@ export class Buckets {
 
   /** The others could not be told. */
   giveBack({ who, ms }: { who: string; ms: number }): void {
+    if ((this.#untold?.size ?? 0) >= MAX_BUCKETS && !this.#untold?.has(who)) return
     this.#untold?.set(who, (this.#untold.get(who) ?? 0) + (ms * this.#perMinute) / MINUTE)
   }
 

@@ -39,6 +39,8 @@ export class Revocation implements Streams, Disposable {
   readonly #counts = new Map<UserId, number>()
   #stop: () => void = () => {}
   #over = false
+  #looking = false
+  #again = false
 
   constructor(ports: RevocationPorts) {
     this.#ports = ports
@@ -82,14 +84,23 @@ export class Revocation implements Streams, Disposable {
     return this
   }
 
-  /** As soon as another process says that something was revoked. */
+  /** As soon as another process says that something was revoked. What is said during a look is looked at once after it. */
   async lookNow(): Promise<void> {
-    try {
-      await this.look()
-      await this.#ports.devices?.look()
-    } catch (error) {
-      this.#ports.log.warn("revocation_look_failed", { error })
+    if (this.#looking) {
+      this.#again = true
+      return
     }
+    this.#looking = true
+    do {
+      this.#again = false
+      try {
+        await this.look()
+        await this.#ports.devices?.look()
+      } catch (error) {
+        this.#ports.log.warn("revocation_look_failed", { error })
+      }
+    } while (this.#again && !this.#over)
+    this.#looking = false
   }
 
   /** Closes and cancels what no longer counts. One query, and none while no credential is in use. */

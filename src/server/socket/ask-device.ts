@@ -45,6 +45,7 @@ export class AskDevice {
     const found = this.#lines.find(place)
     const line = (found instanceof Promise ? await found : found) ?? (await this.#afterStart(place, asking.signal))
     const [ms, { signal }] = [deviceSeconds(asking.seconds) * 1000, asking]
+    if (asking.effect === "write") signal.throwIfAborted() // what has not begun when the work must stop never does
     const call = { type: "tool_call", ...asked, conversationId: place.conversation } as const
     const heard =
       asking.effect === "write"

@@ -70,12 +70,19 @@ export class FileCache {
     })
   }
 
-  /** Takes a file in that is known to be this content; where it cannot be moved, it is fetched when it is needed. */
+  /**
+   * Takes a file in that is known to be this content; where it cannot be moved, it is fetched when it is needed. Never
+   * throws: what it is called after has been done, and must not be told as failed.
+   */
   async adopt(user: UserId, content: Content, from: string): Promise<void> {
     const path = this.#pathOf(user, content)
-    await mkdir(this.folderOf(user), { recursive: true, mode: 0o700 })
-    this.#usedAt.set(path, this.#now())
-    await this.#place(from, path).catch(() => rm(from, { force: true })) // on another disk
+    try {
+      await mkdir(this.folderOf(user), { recursive: true, mode: 0o700 })
+      this.#usedAt.set(path, this.#now())
+      await this.#place(from, path)
+    } catch {
+      await rm(from, { force: true }).catch(() => {}) // on another disk
+    }
   }
 
   /** A copy to be changed; gone, with what SQLite has put beside it, when the work ends. */
@@ -85,7 +92,8 @@ export class FileCache {
       await copyFile(path, copy, constants.COPYFILE_FICLONE)
       return await work(copy)
     } finally {
-      for (const ending of ["", "-journal", "-wal", "-shm"]) await rm(copy + ending, { force: true })
+      // What stays behind is tidied up later: the work has been done, and must not be told as failed.
+      for (const ending of ["", "-journal", "-wal", "-shm"]) await rm(copy + ending, { force: true }).catch(() => {})
     }
   }
 

@@ -60,7 +60,9 @@ export class SqlBuckets {
       statements: used.length > 0 ? [add, read] : [read],
     })
     const rows = outcome.ok ? (outcome.rows.at(-1) as unknown as UsedRow[]) : []
-    this.#seen = rows.at(-1)?.changed_at ?? this.#seen
+    const last = rows.at(-1)?.changed_at ?? this.#seen
+    // With more than were read the next look goes on behind them: read again they would be the same ones for ever.
+    this.#seen = rows.length < MOST ? last : last + OVERLAP_MS
     if (this.#exchanges++ % FORGOTTEN_EVERY === 0) await this.#forgetFull()
     return rows.map(({ kind, who, ms }) => ({ kind, who, ms }))
   }

@@ -1,4 +1,4 @@
-import { type Addressee, EVERYBODY, type Wire, type WireEars } from "../../../src/bus/wire.ts"
+import { type Addressee, type Delivery, EVERYBODY, type Wire, type WireEars } from "../../../src/bus/wire.ts"
 
 /** A wire between processes that are all in this one; a test takes words away, doubles them, or cuts it. */
 export class LossyNet {
@@ -52,8 +52,8 @@ export class LossyWire implements Wire {
     this.#ears = ears
   }
 
-  async deliver(): Promise<boolean> {
-    return false
+  async deliver(): Promise<Delivery> {
+    return "nobody"
   }
 
   onDelivery(): void {}

@@ -14,6 +14,8 @@ import { uploadAt } from "./upload-path.ts"
  * Databases made of uploads, where several machines share the store: kept there. One that lies in a folder of this machine,
  * from before that was so, is taken into the store when it is used for the first time.
  */
+const DELETED_AFTER_MS = 24 * 3_600_000
+
 export class KeptUploads {
   readonly files: KeptFiles
   readonly #root: string
@@ -43,8 +45,8 @@ export class KeptUploads {
     const file = join(this.#root, user, path)
     return this.#locks.run(file, async () => {
       const id = uploadAt(path)
-      const isFile = (await lstat(file).catch(() => undefined))?.isFile()
-      if (!id || !isFile) return false
+      const found = await lstat(file).catch(() => undefined)
+      if (!id || !found?.isFile()) return false
       if (await this.files.find(user, path)) {
         await rm(file, { force: true }) // taken before, by a process that died then; what the store has is newer
         return true
@@ -55,7 +57,10 @@ export class KeptUploads {
       // In the store first, then away from here: killed in between, it is found twice and never lost.
       if (isAdded) await this.files.adopt(user, stored, file)
       else await this.files.drop(stored)
-      return isAdded || (await this.files.find(user, path)) !== undefined
+      if (isAdded || (await this.files.find(user, path))) return true
+      // Deleted at another node while this one was away. A young one may be an upload that is just being made.
+      if (Date.now() - found.mtimeMs > DELETED_AFTER_MS) await rm(file, { force: true })
+      return false
     })
   }
 

@@ -47,8 +47,8 @@ export class AskedHere implements AsyncDisposable {
   }
 
   /** No call by this name that is on its way from another node reaches a device of this one any more. */
-  bar(callId: string): void {
-    this.#tickets.bar(callId)
+  bar(callId: string, by: string): void {
+    this.#tickets.bar(callId, by)
   }
 
   /** Resolves when all that has been answered is handed over. */
@@ -72,7 +72,8 @@ export class AskedHere implements AsyncDisposable {
       case "device_ticket": {
         const { line, callId } = question
         if (!lineOf(line)?.open) return { is: "absent" }
-        return { is: "ticket", ticket: this.#tickets.give({ node: from, line, callId }) }
+        const ticket = this.#tickets.give({ node: from, line, callId })
+        return ticket === undefined ? { is: "absent" } : { is: "ticket", ticket }
       }
       case "device_write": {
         const { ticket, call, ms } = question
@@ -84,7 +85,7 @@ export class AskedHere implements AsyncDisposable {
       }
       case "device_report": {
         const { line, callId } = question
-        this.bar(callId) // what came after the question would make the answer untrue
+        this.bar(callId, from) // what came after the question would make the answer untrue
         return { is: "report", report: (await lineOf(line)?.report(callId)) ?? null }
       }
     }

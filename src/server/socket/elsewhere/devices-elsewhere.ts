@@ -117,7 +117,7 @@ export class DevicesElsewhere implements LinesElsewhere, AsyncDisposable {
   }
 
   bar(callId: CallId): void {
-    this.#asked.bar(callId)
+    this.#asked.bar(callId, this.#ports.messages.self)
   }
 
   /**

@@ -6,7 +6,7 @@ const what = { node: "node_b", line: 7, callId: "call_1" }
 const open = () => {
   const clock = new TurnedClock()
   const tickets = new Tickets(clock)
-  return { clock, tickets, ticket: tickets.give(what) }
+  return { clock, tickets, ticket: tickets.give(what) ?? "" }
 }
 
 test("a ticket lets its call through once", () => {
@@ -25,7 +25,7 @@ test("it lets nothing else through, nobody else, and nothing without one", () =>
 test("it counts for five seconds, and one that has expired never counts again", async () => {
   const { clock, tickets, ticket } = open()
   await clock.turn(TICKET_LIFE_MS - 1)
-  const second = tickets.give(what)
+  const second = tickets.give(what) ?? ""
   expect(tickets.use(ticket, what)).toEqual({ line: 7 })
   await clock.turn(TICKET_LIFE_MS)
   expect([tickets.use(second, what), tickets.use(second, what)]).toEqual(["expired", "expired"])
@@ -39,9 +39,9 @@ test("it expires while the machine sleeps, when only the time of day goes on", (
 
 test("a call that is asked about is let through by no ticket from before", () => {
   const { tickets, ticket } = open()
-  tickets.bar("call_1")
+  tickets.bar("call_1", what.node)
   expect(tickets.use(ticket, what)).toBe("expired")
-  expect(tickets.use(tickets.give(what), what)).toEqual({ line: 7 })
+  expect(tickets.use(tickets.give(what) ?? "", what)).toEqual({ line: 7 })
 })
 
 test("a used one is known for as long as a copy of its call may be on its way, and then forgotten", async () => {
@@ -53,4 +53,12 @@ test("a used one is known for as long as a copy of its call may be on its way, a
   await clock.turn(10 * 60_000)
   tickets.give(what)
   expect(tickets.use(ticket, what)).toBeUndefined()
+})
+
+test("a call that was asked about gets no ticket for anybody but who asked", () => {
+  const tickets = new Tickets(new TurnedClock())
+  tickets.bar("call_1", "node_b")
+  expect(tickets.give({ node: "node_a", line: 1, callId: "call_1" })).toBe(undefined)
+  expect(tickets.give({ node: "node_b", line: 1, callId: "call_1" })).toBeDefined()
+  expect(tickets.give({ node: "node_a", line: 1, callId: "call_2" })).toBeDefined()
 })

@@ -29,12 +29,17 @@ export class Tickets {
   /** In the order in which they were given. */
   readonly #given = new Map<string, Given>()
 
+  /** Calls that were asked about, and by whom; in the order in which they were. */
+  readonly #barred = new Map<string, { readonly by: string; readonly monotonic: number }>()
+
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  give(what: Ticketed): string {
+  /** Undefined where another has barred this call. */
+  give(what: Ticketed): string | undefined {
     this.#forgetOld()
+    if ((this.#barred.get(what.callId)?.by ?? what.node) !== what.node) return undefined
     const ticket = randomUUID()
     const [monotonic, day] = [monotonicOf(this.#clock), this.#clock.now()]
     this.#given.set(ticket, { ...what, monotonic, day, state: "open" })
@@ -53,8 +58,13 @@ export class Tickets {
     return fresh ? { line: given.line } : "expired"
   }
 
-  /** No ticket for this call lets anything through any more. */
-  bar(callId: string): void {
+  /**
+   * No ticket for this call lets anything through any more, and only who bars it gets another: whoever else wants one was
+   * its writer before, and does not know that it is no longer.
+   */
+  bar(callId: string, by: string): void {
+    this.#barred.delete(callId)
+    this.#barred.set(callId, { by, monotonic: monotonicOf(this.#clock) })
     for (const given of this.#given.values())
       if (given.callId === callId && given.state === "open") given.state = "barred"
   }
@@ -69,9 +79,10 @@ export class Tickets {
 
   #forgetOld(): void {
     const now = monotonicOf(this.#clock)
-    for (const [ticket, { monotonic }] of this.#given) {
-      if (now - monotonic < KEPT_MS && this.#given.size < MOST) return
-      this.#given.delete(ticket)
-    }
+    for (const kept of [this.#given, this.#barred])
+      for (const [key, { monotonic }] of kept) {
+        if (now - monotonic < KEPT_MS && kept.size < MOST) break
+        kept.delete(key)
+      }
   }
 }
