@@ -141,6 +141,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
   )
   opening.defer(ports.bus.onRevoked(() => void revocation.lookNow()))
   const draining = new AbortController()
+  const isDraining: AbortSignal = draining.signal // its type written out, or no declaration can be made of it
   const { host, publicUrl, allowedOrigins, trustedProxies, requestsPerMinute, threadPaths } = settings
   const buckets = store.buckets.shared && requestsPerMinute > 0 ? store.buckets : undefined
   const sharedLimits = buckets && opening.use(new SharedLimits({ requestsPerMinute, buckets, clock, log }))
@@ -193,7 +194,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
     fetch: outward.fetch,
     /** From now on other servers are the better choice, and whoever asks whether this one is ready learns it. */
     drain: () => draining.abort(),
-    draining: draining.signal,
+    draining: isDraining,
     close,
     [Symbol.asyncDispose]: close,
   }
