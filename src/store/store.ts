@@ -11,7 +11,7 @@ import { SqlCredentials } from "./people/credentials.ts"
 import { SqlDeviceOwners } from "./people/device-owners.ts"
 import { SqlDevicePresence } from "./people/device-presence.ts"
 import type { Engine } from "./engine/engine.ts"
-import type { Waits } from "./engine/postgres-pool.ts"
+import type { DatabaseWaits } from "./engine/database-waits.ts"
 import { Erasure } from "./erasure.ts"
 import { type ExportSource, exportOf } from "./export.ts"
 import { SqlQueue } from "./journal/inbox.ts"
@@ -46,7 +46,7 @@ export interface StoreOptions {
   readonly leaseSeconds?: number
   readonly connections?: number
   /** How long a PostgreSQL is waited for, where not as long as usual. */
-  readonly waits?: Waits
+  readonly waits?: DatabaseWaits
   /** What secrets of people are encrypted with; without it none can be stored. */
   readonly masterKeys?: MasterKeys
   /** Where a thread of its own that dies is told of. */

@@ -7,7 +7,8 @@ import type { InboxAppend, Commit, Operation, OperationOutcome, Statements } fro
 import { toQuery } from "./numbered.ts"
 import { postgresFullText } from "./postgres-full-text.ts"
 import { buildIndex } from "./postgres-index.ts"
-import { PostgresPool, WAITS, type Waits } from "./postgres-pool.ts"
+import { type DatabaseWaits, WAITS } from "./database-waits.ts"
+import { PostgresPool } from "./postgres-pool.ts"
 import { commit } from "./postgres-commit.ts"
 import { appendToInbox, decide, holdStill, runStatements, whyRefused } from "./postgres-operations.ts"
 import { toWriteFailure, toReadFailure } from "./store-failure.ts"
@@ -26,7 +27,7 @@ export interface PostgresOptions {
   readonly url: string
   readonly durability: "full" | "normal"
   readonly connections: number
-  readonly waits?: Waits | undefined
+  readonly waits?: DatabaseWaits | undefined
 }
 
 /** The engine for many machines. */

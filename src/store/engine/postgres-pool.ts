@@ -1,5 +1,6 @@
 import { Socket } from "node:net"
 import { Pool, type PoolClient, types } from "pg"
+import { type DatabaseWaits, WAITS } from "./database-waits.ts"
 import { isAway, storeAway } from "./store-failure.ts"
 
 export interface PoolSettings {
@@ -7,18 +8,8 @@ export interface PoolSettings {
   readonly connections: number
   /** Of each session, in the words of the server's command line. */
   readonly options?: string | undefined
-  readonly waits?: Waits | undefined
+  readonly waits?: DatabaseWaits | undefined
 }
-
-/** How long this end waits for the database, in milliseconds. */
-export interface Waits {
-  /** For a connection, from the pool or over the network, before the request fails. */
-  readonly connect: number
-  /** For the next word on a connection. Whoever is cut off in the middle of a change keeps its rows for half as long again. */
-  readonly silence: number
-}
-
-export const WAITS: Waits = { connect: 10_000, silence: 10_000 }
 
 /** How long the database may say nothing: `long` is for work whose length is that of the data, such as a migration. */
 export type Patience = "usual" | "long"
