@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises"
-import { describe, expect, test } from "vitest"
+import { describe, test } from "vitest"
 import { createClient, type UnknownFrame } from "../../src/client/index.ts"
 import { chatChunk, ProviderServer, sse, streamHead } from "../../src/models/providers/server.fixture.ts"
 import { Balancer } from "../support/cluster/balancer.ts"
@@ -36,7 +36,7 @@ const answers = () =>
   })
 
 describe.concurrent.each(linked)("three nodes on one $name and $link", { timeout: 3_600_000 }, ({ link }) => {
-  test("lose, double and mix up nothing, and nobody waits for ever, whatever befalls them", async () => {
+  test("lose, double and mix up nothing, and nobody waits for ever, whatever befalls them", async ({ expect }) => {
     const seed = seedOf("PAWL_CLUSTER_SEED")
     const roll = dice(seed)
     const oneOf = <Item>(items: readonly Item[]): Item => items[Math.floor(roll() * items.length)] as Item
