@@ -96,6 +96,7 @@ const MAKERS: readonly RouteName[] = [
   "listAudit",
   "createCollection",
   "createRow",
+  "saveProvider",
 ]
 
 /** Bodies and queries that the table of routes leaves to what they are about: columns of a table, a file of them all. */
@@ -107,6 +108,7 @@ const MEANT: Partial<Record<RouteName, Pick<Drawn, "query" | "body">>> = {
   addDocument: { query: {}, body: { name: "a.md", content: "# Wings\n\nLift." } },
   searchCollections: { query: {}, body: { query: "wings" } },
   createRow: { query: {}, body: { title: "Buy milk" } },
+  saveProvider: { query: {}, body: { apiKey: "sk-0123456789abcdef" } },
   changeRow: { query: {}, body: { updates: { title: "Buy bread" } } },
   importWorkspace: {
     query: {},
