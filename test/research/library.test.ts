@@ -326,6 +326,25 @@ describe.each(databases)("the library on $name", ({ create }) => {
     expect(await count("passage", ada)).toBe(1)
   })
 
+  test("a file that becomes this content while it is looked for is not taken away", async () => {
+    const ada = await person("ada")
+    const { id } = await library.createCollection(ada, "Race")
+    const { id: document } = await library.keep(ada, id, documentOf("same", "before"))
+    let begun = false
+    const query: typeof store.engine.query = async (sql, values) => {
+      // Somebody else brings it between the look for its name and that for its content.
+      if (!begun && sql.includes("x.hash = ?")) {
+        begun = true
+        await library.keep(ada, id, documentOf("same", "after"))
+      }
+      return store.engine.query(sql, values)
+    }
+    const slow = new SqlLibrary({ ...store.engine, query }, { clock, embedder: embedder.name })
+    expect(await slow.keep(ada, id, documentOf("same", "after"))).toEqual({ id: document, kept: "unchanged" })
+    expect(begun).toBe(true)
+    expect(await library.collection(ada, id)).toMatchObject({ documents: 1, passages: 1 })
+  })
+
   test("a person who is erased takes all of it along, and an export shows it", async () => {
     const ada = await person("ada")
     const { id } = await library.createCollection(ada, "Mine")

@@ -104,7 +104,8 @@ export class SqlDocuments {
       const before = await this.#before(user, collection, document)
       if (before && isThis(before, document)) return { id: before.id, kept: "unchanged" }
       const same = await this.same(user, collection, document.hash)
-      if (same && !before) return { id: same.id, kept: "unchanged" }
+      // Also where it has become this content since it was looked for by its name: it must not be taken for an older one.
+      if (same && (!before || before.id === same.id)) return { id: same.id, kept: "unchanged" }
       if (same && before) {
         // What stood under this name says something that no file says any more.
         await this.remove(user, collection, before.id).catch((error: unknown) => {
