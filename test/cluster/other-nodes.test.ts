@@ -138,6 +138,8 @@ describe.each(linked)("two servers on one $name and $link", ({ create, link }) =
     const struckOff = { sql: "DELETE FROM node WHERE id = ?", values: [nodes.one.store.node.id] }
     await nodes.two.store.engine.change({ type: "statements", statements: [struckOff] })
     await nodes.two.pawl.runtime.recover()
+    await expect.poll(async () => (await numbersOf(nodes.two))[1]).toBe(1)
+    nodes.held.end("found it") // there the tool runs again, and would be waited for
     await nodes.two.pawl.runtime.rest(nodes.id as ConversationId)
     expect(await numbersOf(nodes.two)).toEqual([0, 1, true])
   })
