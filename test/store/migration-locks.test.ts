@@ -1,11 +1,11 @@
 import pg from "pg"
 import { describe, expect, test } from "vitest"
-import type { Log } from "../../agent/ports.ts"
-import { databases } from "../../../test/support/databases.ts"
-import type { Engine } from "../engine/engine.ts"
-import { openPostgres, postgresWords } from "../engine/open-postgres.ts"
-import { migrations } from "./list.ts"
-import { migrate } from "./migrate.ts"
+import type { Log } from "../../src/agent/ports.ts"
+import { databases } from "../support/databases.ts"
+import type { Engine } from "../../src/store/engine/engine.ts"
+import { openPostgres, postgresWords } from "../../src/store/engine/open-postgres.ts"
+import { migrations } from "../../src/store/migrations/list.ts"
+import { migrate } from "../../src/store/migrations/migrate.ts"
 
 const addsColumn = { name: "998_colour", statements: () => ["ALTER TABLE herd ADD COLUMN colour TEXT"] }
 const addsIndex = { name: "999_by_name", index: { name: "herd_name", table: "herd", over: "(name)" } }
