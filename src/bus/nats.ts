@@ -77,7 +77,11 @@ export class NatsWire implements Wire {
     if (this.#isTooLong(text)) return this.#turn(false, "it carries only shorter messages")
     this.#unheard += text.length
     if (this.#unheard > MAX_UNHEARD) return this.#turn(false, "it does not keep up")
-    this.#connection.publish(to === EVERYBODY ? `${this.#subject}.all` : `${this.#subject}.node.${to}`, text)
+    try {
+      this.#connection.publish(to === EVERYBODY ? `${this.#subject}.all` : `${this.#subject}.node.${to}`, text)
+    } catch (error) {
+      this.#turn(false, (error as Error).message) // nobody who says something can do anything about it
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -110,7 +114,11 @@ export class NatsWire implements Wire {
           maxPingOut: 2,
           noEcho: true,
         })
-        return this.#begin(connection)
+        told = false
+        this.#begin(connection)
+        // It connects again by itself; one that has given up all the same is replaced.
+        await connection.closed()
+        this.#turn(false, "the connection was closed")
       } catch (error) {
         if (!told) log.warn("bus_down", { error })
         told = true

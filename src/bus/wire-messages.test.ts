@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import type { NodeMessages } from "../agent/node-messages.ts"
+import type { NodeMessages } from "../agent/runtime/node-messages.ts"
 import { silentLog } from "../agent/silent-log.ts"
 import type { Delivery, Wire } from "./wire.ts"
 import { WireMessages } from "./wire-messages.ts"

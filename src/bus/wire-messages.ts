@@ -1,4 +1,4 @@
-import type { NodeMessages } from "../agent/node-messages.ts"
+import type { NodeMessages } from "../agent/runtime/node-messages.ts"
 import type { Log } from "../agent/ports.ts"
 import { NodeMessage } from "../protocol/ports/node-message.ts"
 import { parsedLetter } from "./node-words.ts"

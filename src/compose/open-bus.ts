@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import type { Clock } from "../agent/clock.ts"
-import type { NodeMessages } from "../agent/node-messages.ts"
+import type { NodeMessages } from "../agent/runtime/node-messages.ts"
 import type { Bus, Log } from "../agent/ports.ts"
 import { ClusterBus } from "../bus/cluster.ts"
 import { InProcessBus } from "../bus/in-process.ts"

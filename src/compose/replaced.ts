@@ -1,7 +1,7 @@
 import type { Agent } from "../agent/definition/agent.ts"
 import type { Clock } from "../agent/clock.ts"
 import type { Model } from "../agent/model.ts"
-import type { NodeMessages } from "../agent/node-messages.ts"
+import type { NodeMessages } from "../agent/runtime/node-messages.ts"
 import type { Bus, Live, Log, ModelSource } from "../agent/ports.ts"
 import type { OutboundPolicy } from "../models/network/outbound-policy.ts"
 import type { RecentSecrets } from "../models/providers/recent-secrets.ts"

@@ -5,6 +5,7 @@ import { chatChunk, ProviderServer, sse, streamHead } from "../../src/models/pro
 import { Balancer } from "../support/cluster/balancer.ts"
 import { linked } from "../support/cluster/links.ts"
 import { LiveNode } from "../support/cluster/live-node.ts"
+import { endsIn, readStored } from "../support/cluster/stored.ts"
 import { dice } from "../support/dice.ts"
 import { NatsServer } from "../support/processes/nats-server.ts"
 import { openOwnPostgres } from "../support/processes/own-postgres.ts"
@@ -138,15 +139,10 @@ describe.concurrent.each(linked)("three nodes on one $name and $link", { timeout
     }
 
     for (const { id, watched, said, leaving, watching } of people) {
-      const isEnd = ({ type }: UnknownFrame) => type === "done"
-      await expect.poll(() => watched.filter(isEnd).length).toBe(said.length)
+      await expect.poll(() => endsIn(watched)).toBe(said.length)
       leaving.abort()
       await watching
-      const stored: UnknownFrame[] = []
-      for await (const frame of client.events(id)) {
-        stored.push(frame)
-        if (stored.filter(isEnd).length === said.length) break
-      }
+      const stored = await readStored(client, id, said.length)
       // What was seen live, over all that befell, is what is stored.
       expect(transcriptOf(watched as never)).toEqual(transcriptOf(stored as never))
       const words = transcriptOf(stored as never).rows.flatMap(({ type, data }) =>

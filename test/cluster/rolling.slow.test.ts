@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto"
 import { setTimeout as pause } from "node:timers/promises"
 import { describe, expect, test } from "vitest"
 import { createClient, type UnknownFrame } from "../../src/client/index.ts"
+import { endsIn, readStored } from "../support/cluster/stored.ts"
 import { shared } from "../support/cluster/links.ts"
 import { openThreeNodes } from "../support/cluster/three-nodes.ts"
 import { transcriptOf } from "../support/server/stream.ts"
@@ -39,15 +40,10 @@ describe.each(shared)("three nodes on one $name that are restarted one after the
         // Another one, so that what is not sent twice is asked for too.
         await client.createConversation({ body: {} })
       }
-      const isEnd = ({ type }: UnknownFrame) => type === "done"
-      await expect.poll(() => watched.filter(isEnd).length).toBe(said.length)
+      await expect.poll(() => endsIn(watched)).toBe(said.length)
       leaving.abort()
       await watching
-      const stored: UnknownFrame[] = []
-      for await (const frame of client.events(id)) {
-        stored.push(frame)
-        if (stored.filter(isEnd).length === said.length) break
-      }
+      const stored = await readStored(client, id, said.length)
       expect(transcriptOf(watched as never)).toEqual(transcriptOf(stored as never))
       return said.length
     })

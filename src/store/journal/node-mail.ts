@@ -1,5 +1,5 @@
 import { type Clock, monotonicOf } from "../../agent/clock.ts"
-import type { NodeMessages } from "../../agent/node-messages.ts"
+import type { NodeMessages } from "../../agent/runtime/node-messages.ts"
 import type { Log } from "../../agent/ports.ts"
 import { NodeMessage } from "../../protocol/ports/node-message.ts"
 import type { Engine } from "../engine/engine.ts"

@@ -1,6 +1,6 @@
 import { expect } from "vitest"
 import type { NatsServerSettings } from "../../../src/compose/settings.ts"
-import type { NodeMessages } from "../../../src/agent/node-messages.ts"
+import type { NodeMessages } from "../../../src/agent/runtime/node-messages.ts"
 import type { NodeMessage } from "../../../src/protocol/ports/node-message.ts"
 import { scripted, type ScriptedReply } from "../../../src/testing.ts"
 import type { TestDatabase } from "../databases.ts"

@@ -1,5 +1,5 @@
 import { type Clock, monotonicOf } from "../../../agent/clock.ts"
-import type { NodeMessages } from "../../../agent/node-messages.ts"
+import type { NodeMessages } from "../../../agent/runtime/node-messages.ts"
 import type { Log } from "../../../agent/ports.ts"
 import { codeOf } from "../../../protocol/errors.ts"
 import type { DeviceAnswer, NodeMessageOf } from "../../../protocol/ports/node-message.ts"

@@ -1,5 +1,5 @@
 import { type Clock, sleep } from "../../../agent/clock.ts"
-import type { NodeMessages } from "../../../agent/node-messages.ts"
+import type { NodeMessages } from "../../../agent/runtime/node-messages.ts"
 import type { Log } from "../../../agent/ports.ts"
 import { failure } from "../../../protocol/errors.ts"
 import type { CallId, ConversationId, UserId } from "../../../protocol/ids.ts"

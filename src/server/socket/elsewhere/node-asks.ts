@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
 import type { Clock } from "../../../agent/clock.ts"
-import type { NodeMessages } from "../../../agent/node-messages.ts"
+import type { NodeMessages } from "../../../agent/runtime/node-messages.ts"
 import type { Log } from "../../../agent/ports.ts"
 import type { DevicePresence } from "../../../protocol/ports/device-presence.ts"
 import type { DeviceAnswer, NodeMessageOf } from "../../../protocol/ports/node-message.ts"

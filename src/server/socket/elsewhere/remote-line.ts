@@ -1,6 +1,6 @@
 import type { Clock } from "../../../agent/clock.ts"
 import { DEVICE_STATUS_SECONDS, DEVICE_WAY_SECONDS } from "../../../agent/devices.ts"
-import type { NodeMessages } from "../../../agent/node-messages.ts"
+import type { NodeMessages } from "../../../agent/runtime/node-messages.ts"
 import { AppError, codeOf, failure } from "../../../protocol/errors.ts"
 import type { UserId } from "../../../protocol/ids.ts"
 import type { Introduced, PresentDevice } from "../../../protocol/ports/device-presence.ts"

@@ -1,4 +1,4 @@
-import type { NodeMessage } from "../protocol/ports/node-message.ts"
+import type { NodeMessage } from "../../protocol/ports/node-message.ts"
 
 /** How the processes that share a database speak to each other. */
 export interface NodeMessages {
