@@ -13,7 +13,7 @@ import { isLong } from "../support/sizes.ts"
 
 /** Promise 12: so much of the processor one turn of the server's loop may take before others have theirs. */
 const MAX_TURN_MS = 1000
-/** Three seconds on this server, and what it takes to stop, on a machine that has other things to do. Without a bound they take for ever. */
+/** Five seconds on this server, and what it takes to stop, on a machine that has other things to do. Without a bound they take for ever. */
 const MAX_MS = 36_000
 /** How long a backend may be deaf, in the middle of a step over a gigabyte. */
 const MAX_BUSY_MS = 120_000

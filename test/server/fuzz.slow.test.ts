@@ -91,7 +91,7 @@ describe.each(databases)("on $name", ({ name, create }) => {
     const numRuns = Math.ceil(cases / AT_ONCE)
     await fc.assert(property, { numRuns, endOnFailure: true, seed: seedOf("PAWL_FUZZ_SEED") })
 
-    if (sizes.fuzzCases >= 3000) {
+    if (sizes.fuzzCases >= 5000) {
       // A run in which everything was refused does not pass: what chance did not bring about is asked for in good faith.
       for (let left = PATIENCE; left > 0 && neverWell(met).length > 0; left--)
         await sendAll([requestInGoodFaith(neverWell(met), left)])

@@ -7,6 +7,7 @@ import { join } from "node:path"
 import { describe, expect, inject, test } from "vitest"
 import { type Clock, systemClock } from "../../../src/agent/clock.ts"
 import { OutboundPolicy } from "../../../src/models/network/outbound-policy.ts"
+import { openStore } from "../../../src/store/store.ts"
 import { always, calls, says, scripted } from "../../../src/testing.ts"
 import { type ChangeTarget, changeTargets, kinds } from "../../support/analyst/change-targets.ts"
 import { databases } from "../../support/databases.ts"
@@ -62,8 +63,8 @@ describe.each(databases)("a change whose server dies, kept on $name", { timeout:
       const made = async () => {
         const root = mkdtempSync(join(tmpdir(), inject("testRun"), "kill-"))
         const { url } = await create()
-        await using face = await Face.open({ url, model: model(), sqliteRoot: root, reach })
-        const { id } = (await (await face.as("ada")).get("/api/auth/me")).body.user
+        await using store = await openStore({ url })
+        const { id } = await store.people.ensure("ada", Date.now())
         return { root, url, target: await changeTargets[kind](root, id) }
       }
 

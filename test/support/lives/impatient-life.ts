@@ -1,5 +1,5 @@
 /**
- * `pawl serve` whose limits of time are about half of the usual, and of a query a quarter: for tests that wait until they are reached. What they are in
+ * `pawl serve` whose limits of time are about half of the usual: for tests that wait until they are reached. What they are in
  * a server that people use, `src/server/listen.ts` and `src/packs/analyst/database/walls.ts` say.
  */
 import { createLog } from "../../../src/cli/process/log.ts"
@@ -14,6 +14,6 @@ const config = readConfig()
 const stopping = onStop()
 await using server = await composeServer(config, {
   log: createLog(config.secrets, undefined, config.log),
-  queryLimits: { ...queryLimits, seconds: 3 },
+  queryLimits: { ...queryLimits, seconds: 5 },
 })
 await serveUntilStopped(server, { config, stopping, patience: { headers: 6000, request: 15_000, look: 1000 } })
