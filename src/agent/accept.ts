@@ -1,13 +1,12 @@
 import { type MessageId, newId, type ProposalId, type RunId } from "../protocol/ids.ts"
-import type { CallStatus } from "../protocol/conversation/call-status.ts"
 import type { NewEvent } from "../protocol/events.ts"
 import type { Part } from "../protocol/conversation/message.ts"
-import { mendText } from "../protocol/text.ts"
 import { newlyBrought } from "./sent-along.ts"
 import { type Call, type Conversation, openCalls, pauseReason } from "./conversation.ts"
 import { isRevocable } from "./gate/grants.ts"
 import { concernsRun } from "./inbox.ts"
 import type { AgainInput, CancelInput, Input, MessageInput, RunSite, UndoInput } from "./input.ts"
+import { toolEnd } from "./tool-end.ts"
 
 export interface Accepting {
   readonly now: number
@@ -293,22 +292,6 @@ function isPending(conversation: Conversation, id: ProposalId): boolean {
 
 function callOfProposal(conversation: Conversation, id: ProposalId): Call | undefined {
   return conversation.calls.find((call) => call.proposal === id && call.state === "proposed")
-}
-
-interface Ending {
-  readonly status: CallStatus
-  readonly text: string
-  readonly now: number
-}
-
-export function toolEnd(
-  { user }: Pick<Conversation, "user">,
-  call: Call,
-  { status, text, now }: Ending,
-): Extract<NewEvent, { type: "tool_end" }> {
-  const ms = call.state === "started" ? Math.max(0, now - call.startedAt) : 0
-  const id = newId("msg", user, now)
-  return { type: "tool_end", callId: call.id, id, seq: call.seq, status, text: mendText(text), ms }
 }
 
 const newRun = ({ user }: Conversation, now: number): RunId => newId("run", user, now)

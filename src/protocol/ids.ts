@@ -119,7 +119,7 @@ function toSlot(text: string): number | undefined {
 }
 
 /** An id of ours; behind its digits a passage's id has its place. */
-const SHAPE = new RegExp(`^([a-z]+)_([${ALPHABET}]+)(?:_\\d+)?$`)
+const SHAPE = /^([a-z]+)_([0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]+)(?:_\d+)?$/
 
 /** Whether a text could be an id of this kind; says nothing about whether it exists. */
 export function isId<Prefix extends keyof Kinds>(prefix: Prefix, text: string): text is Kinds[Prefix] {
