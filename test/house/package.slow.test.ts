@@ -5,14 +5,16 @@ import { build } from "rolldown"
 import { beforeAll, expect, test } from "vitest"
 import { openBrowser } from "../../scripts/chromium.ts"
 import { entries, manifest, programs } from "../../scripts/entries.ts"
-import { examples, runExample } from "../support/processes/doc-examples.ts"
+import { examples, runExample, settingsOfExamples, type Standing } from "../support/processes/doc-examples.ts"
 import { type Installed, installPackage, ownCache, ownPath, sizeOf } from "../support/processes/installed-package.ts"
 import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
+import { tokenFor } from "../support/processes/token-for.ts"
 import { keys, TerminalProcess } from "../support/terminal/terminal.ts"
 
 /** What is published, installed in an empty folder: everything here is done with that, and nothing with this checkout. */
 let installed: Installed
 let token: string
+let standing: Standing
 const begun = dataFolder()
 
 const inPackage = (...names: string[]) => join(installed.folder, "node_modules", "pawl", ...names)
@@ -23,6 +25,11 @@ const specifiers = Object.keys(entries).map((name) => (name === "index" ? "pawl"
 beforeAll(async () => {
   installed = await installPackage()
   token = (await start(["token", "create", "--user", "ada"], { PAWL_DATA: begun }).ended).stdout.trim()
+  const data = dataFolder()
+  const server = start(["serve"], settingsOfExamples(data))
+  const [, url = ""] = await server.says(/listening on (\S+)/)
+  let people = 0
+  standing = { url, data, newToken: () => tokenFor({ PAWL_DATA: data }, `person ${++people}`) }
 }, 300_000)
 
 test("it holds what runs and what describes it: no sources, no tests, no Node", () => {
@@ -51,7 +58,7 @@ test("every entry is imported, and gives what the sources give", async () => {
 
 test.each(examples)("the example of docs/$page, number $example, prints there what the page says", async (example) => {
   const { folder, command: script } = installed
-  expect(await runExample(example, { folder, script, begun, token })).toBe(example.output)
+  expect(await runExample(example, { folder, script, begun, token, standing })).toBe(example.output)
 })
 
 test("strict TypeScript compiles against it, and looks into its declarations", async () => {
