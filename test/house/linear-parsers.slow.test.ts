@@ -25,7 +25,7 @@ import { quotePassages } from "../../src/packs/research/quote-passages.ts"
 import { addsUnnamed, headOf, lowercaseWords } from "../../src/packs/workspace/routing/words.ts"
 import { boundedBlocks } from "../../web/markdown/bounded-blocks.ts"
 import { toProse } from "../../web/views/to-prose.ts"
-import { isLong, seedOf } from "../support/sizes.ts"
+import { isLong } from "../support/sizes.ts"
 import { repeated } from "../support/slow-texts.ts"
 import { countWork } from "../support/worked.ts"
 
@@ -156,10 +156,6 @@ const PIECES = [
   ],
 ]
 
-/** The usual run reads every other of them, by the seed: what one of them finds, most often its neighbours find too. */
-const SEED = seedOf("PAWL_FUZZ_SEED")
-const CHOSEN = PIECES.filter((_, at) => isLong || (at + SEED) % 2 === 0)
-
 /** Far more than any of them takes, and far less than one does whose work grows with the square of such a text. */
 const CEILING = 4000
 
@@ -176,10 +172,10 @@ const LENGTHS = isLong ? [1 / 16, 1 / 4, 1] : [1 / 16, 1 / 8]
 const isCleared = (work: number): boolean => !isLong && work < CEILING / 16 ** 2
 
 test.each(Object.entries(PARSERS))(
-  `%s: no text of the greatest length takes long to read (PAWL_FUZZ_SEED=${SEED})`,
+  "%s: no text of the greatest length takes long to read",
   async (_, { most, read }) => {
     const slow: string[] = []
-    for (const piece of CHOSEN) {
+    for (const piece of PIECES) {
       for (const part of LENGTHS) {
         const text = repeated(piece, Math.floor(most * part))
         const worked = countWork()
