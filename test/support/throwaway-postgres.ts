@@ -37,7 +37,7 @@ let standby: ChildProcess | undefined
 let obey: (order: string) => Promise<string> = async () => ""
 
 process.stdin.setEncoding("utf8").on("end", stop).on("error", stop)
-process.stdin.on("data", async (text: string) => process.stdout.write(`${await obey(text.trim())}\n`))
+process.stdin.on("data", (text: string) => void obey(text.trim()).then((said) => process.stdout.write(`${said}\n`)))
 process.on("SIGTERM", stop).on("SIGINT", stop).on("SIGHUP", stop)
 
 try {
@@ -171,7 +171,11 @@ function isReady(child: ChildProcess): Promise<void> {
   })
 }
 
-async function stop(): Promise<void> {
+function stop(): void {
+  void stopAll()
+}
+
+async function stopAll(): Promise<void> {
   const living = [server, standby].filter((each) => each && each.exitCode === null && each.signalCode === null)
   const ended = living.map((each) => new Promise((resolve) => each?.once("exit", resolve)))
   // Immediate shutdown: there is nothing to save.
