@@ -240,7 +240,7 @@ const formsOf = (secret: string) =>
   [
     Buffer.from(secret),
     Buffer.from(Buffer.from(secret).toString("base64").replace(/=+$/, "").slice(0, -2)),
-    ...(/^[\w-]{43}$/.test(secret) ? [Buffer.from(secret, "base64url")] : []),
+    ...(/^[\w-]{43}(?:\w\w)?$/.test(secret) ? [Buffer.from(secret.slice(0, 43), "base64url")] : []),
   ].map((bytes) => bytes.toString("latin1"))
 
 /** Everything that is in a folder and in a file, as text in which each byte is a sign. */
