@@ -28,7 +28,7 @@ const HOW_TO = `other texts are embedded than those in cranfield-vectors.bin, or
   PAWL_CRANFIELD=fresh npx vitest run --project slow test/research/cranfield.slow.test.ts   (ten minutes), and put the new figures into docs/library.md`
 const MAX_MISSING = 5
 const AT_ONCE = 8
-const SAMPLE = isLong ? 24 : 8
+const SAMPLE = isLong ? 24 : 3
 
 /** What FTS5 with Porter's stems does alone, over whole abstracts. */
 const FULL_TEXT = 0.377

