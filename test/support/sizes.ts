@@ -35,6 +35,10 @@ export const sizes = {
   racedProposals: size("PAWL_RACED_PROPOSALS", { usual: 12, long: 200 }),
 }
 
+/** Of a list one in so many, by the seed; all of it in the long run. */
+export const oneIn = <Item>(many: number, list: readonly Item[]): readonly Item[] =>
+  isLong ? list : list.filter((_, at) => at % many === inject("seed") % many)
+
 /**
  * What the dice of a test begin with. One number for the whole run, printed when it starts; PAWL_TEST_SEED brings it
  * back, and the variable of one test that test alone.

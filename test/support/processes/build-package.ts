@@ -9,7 +9,6 @@ import { globSync } from "node:fs"
 import { copyFile, mkdir, symlink } from "node:fs/promises"
 import { basename, join } from "node:path"
 import { buildPrograms } from "../../../scripts/build-programs.ts"
-import { command, entries, programs } from "../../../scripts/entries.ts"
 
 const root = join(import.meta.dirname, "..", "..", "..")
 const folder = process.argv[2]
@@ -21,11 +20,11 @@ const lives = Object.fromEntries(
 )
 
 /**
- * What is started becomes one with the packages that it imports, which otherwise are two hundred files to find and read
- * at each start, a quarter of its work; but for those that bring a native part or files of their own, or are loaded when
- * they are needed. What is published has them beside it: `test/house/package.slow.test.ts` is for that.
+ * These have the packages that they import in them, which otherwise are two hundred files to find and read at each start,
+ * a quarter of its work; but for those with a native part or files of their own, or that are loaded when they are needed.
+ * What is published has its packages beside it, here too: it is started as people start it.
  */
-const beside = [
+const besideLives = [
   "pg",
   "libpg-query",
   "@lat.md/embed",
@@ -37,11 +36,9 @@ const beside = [
 
 await mkdir(join(folder, "bin"), { recursive: true })
 await Promise.all([
-  // Apart, because what several programs share becomes files of its own, and each more of them makes these smaller and more.
-  buildPrograms(join(folder, "dist"), { ...programs, ...command }, beside),
-  buildPrograms(join(folder, "dist"), lives, beside),
-  // Whoever imports `pawl` has its packages too: a schema of theirs must be of the same zod.
-  buildPrograms(join(folder, "dist"), entries),
+  buildPrograms(join(folder, "dist")),
+  // Apart: what several programs share becomes files of its own, and these would make more and smaller ones of the others'.
+  buildPrograms(join(folder, "dist"), lives, besideLives),
   copyFile(join(root, "package.json"), join(folder, "package.json")),
   copyFile(join(root, "bin", "pawl.js"), join(folder, "bin", "pawl.js")),
   symlink(join(root, "node_modules"), join(folder, "node_modules")),
