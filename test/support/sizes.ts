@@ -32,7 +32,7 @@ export const sizes = {
   /** Megabytes of a file that goes into the store and comes back. */
   keptMegabytes: size("PAWL_KEPT_MEGABYTES", { usual: 96, long: 200 }),
   /** Proposals that many people decide about at once. */
-  racedProposals: size("PAWL_RACED_PROPOSALS", { usual: 12, long: 200 }),
+  racedProposals: size("PAWL_RACED_PROPOSALS", { usual: 20, long: 200 }),
 }
 
 /** Of a list one in so many, by the seed; all of it in the long run. */
