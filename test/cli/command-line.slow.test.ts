@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest"
 import { chatChunk, chatReply, ProviderServer, sse, streamHead } from "../../src/models/providers/server.fixture.ts"
 import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
 import { tokenFor } from "../support/processes/token-for.ts"
-import { databases } from "../support/databases.ts"
+import { anyDatabase, databases } from "../support/databases.ts"
 import { Visitor } from "../support/server/face.ts"
 
 const call = (name: string, input: object) =>
@@ -144,7 +144,7 @@ describe.concurrent("pawl serve", () => {
 })
 
 describe.concurrent("pawl exec", () => {
-  test.each(databases)("what waits for a decision is decided on the server, on $name", async ({ name, create }) => {
+  test.each(anyDatabase)("what waits for a decision is decided on the server, on $name", async ({ name, create }) => {
     const database: Record<string, string> = name === "postgres" ? { DATABASE_URL: (await create()).url } : {}
     const environment: Record<string, string> = { PAWL_DATA: dataFolder(), ...database }
     await using server = await serve(environment)
