@@ -15,7 +15,7 @@ export interface Outcome {
   readonly asked: string
 }
 
-const ID = /\b(conv|run|prop|aud|msg|tok|sess|call|task|conn|res|col|doc|psg)_[0-9A-Za-z]{18}(?:_\d+)?\b/g
+const ID = /\b(conv|run|prop|aud|msg|tok|sess|call|task|conn|res|col|doc|psg)_[0-9A-Za-z]{18,20}(?:_\d+)?\b/g
 const PLACES: Readonly<Record<string, string>> = {
   conversations: "conv",
   runs: "run",
