@@ -2,8 +2,11 @@ import { availableParallelism } from "node:os"
 import { join } from "node:path"
 import { defineConfig, type TestUserConfig } from "vitest/config"
 
-/** Every core, but of a large machine no more: each takes memory, and connections of the one PostgreSQL. */
-const everyCore = Math.min(availableParallelism(), 16)
+/**
+ * One more than there are cores, for while others wait for a child, a browser or the database; of a large machine no more
+ * than these: each takes memory, and connections of the one PostgreSQL.
+ */
+const together = Math.min(availableParallelism() + 1, 16)
 
 /** The names of files say how they are run: `x.slow.test.ts`, `x.alone.test.ts`, `x.fresh.test.ts`, `test/web/x.test.ts`. */
 const named = (tag: string) => `{src,web,test}/**/*.${tag}.test.ts`
@@ -12,23 +15,23 @@ const ofPage = "test/web/**"
 /** Children and threads are started as they are published: from source that takes five times as much. */
 const besideModule = join(import.meta.dirname, "test/support/processes/beside-module.ts")
 
-/** In the order in which they are run: no two at a time. */
+/** Those that run beside others share one queue, so that no core waits for the end of each; the others follow. */
 const projects: Readonly<Record<string, TestUserConfig>> = {
   /** What waits for events and not for the clock, and takes a moment. */
   unit: {
     include: ["{src,web,test}/**/*.test.ts"],
     exclude: [named("{slow,alone,fresh}"), ofPage],
-    maxWorkers: everyCore,
+    maxWorkers: together,
     testTimeout: 60_000,
   },
   /** The same where it matters that nobody has loaded a module before: each file in a process of its own. */
-  fresh: { include: [named("fresh")], isolate: true, maxWorkers: everyCore, testTimeout: 60_000 },
+  fresh: { include: [named("fresh")], isolate: true, maxWorkers: together, testTimeout: 60_000 },
   /** Kill -9 loops, property tests, recorded traffic, terminals: all that does not fit into a minute together with `unit`. */
-  slow: { include: [named("slow")], exclude: [ofPage], maxWorkers: everyCore, testTimeout: 120_000 },
+  slow: { include: [named("slow")], exclude: [ofPage], maxWorkers: together, testTimeout: 120_000 },
   /** What bounds time, or looks at all of the one PostgreSQL: each file has the machine to itself. */
   alone: { include: [named("alone")], exclude: [ofPage], isolate: true, maxWorkers: 1, testTimeout: 120_000 },
   /** The page in a real browser, which all files share. */
-  web: { include: [`${ofPage}/*.test.ts`], exclude: [named("alone")], maxWorkers: everyCore, ...page() },
+  web: { include: [`${ofPage}/*.test.ts`], exclude: [named("alone")], maxWorkers: together, ...page() },
   /** The same with an eye on the clock. */
   "web-alone": { include: [`${ofPage}/*.alone.test.ts`], maxWorkers: 1, ...page() },
 }
@@ -47,7 +50,7 @@ export default defineConfig({
   test: {
     // Runs once for all projects.
     globalSetup: "test/support/setup.ts",
-    projects: Object.entries(projects).map(([name, options], groupOrder) => ({
+    projects: Object.entries(projects).map(([name, options], index) => ({
       test: {
         name,
         // Files share the modules that they load: no module of ours remembers anything that another file could meet.
@@ -57,7 +60,7 @@ export default defineConfig({
         hookTimeout: 60_000,
         // A second, the default, is luck on a machine that has other things to do; whoever waits in vain waits once.
         expect: { poll: { timeout: 15_000 } },
-        sequence: { groupOrder },
+        sequence: { groupOrder: options.maxWorkers === 1 ? index : 0 },
         ...options,
       },
     })),

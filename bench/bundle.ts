@@ -1,3 +1,4 @@
+import { symlink } from "node:fs/promises"
 import { join } from "node:path"
 import { build } from "rolldown"
 
@@ -16,5 +17,6 @@ export async function bundleChild(folder: string): Promise<string> {
     external: [/^node:/, "pg"],
     output: { dir: folder, format: "esm", chunkFileNames: "[name].mjs", entryFileNames: "[name].mjs", comments: false },
   })
+  await symlink(join(root, "node_modules"), join(folder, "node_modules"))
   return join(folder, "child.mjs")
 }

@@ -112,7 +112,9 @@ async function measure({ workload, ours, floors }: Pair, { size }: Options, plac
     )
     if (problem !== undefined) return { workload, ours, rounds, skipped: `no PostgreSQL (${problem})` }
   }
-  const run = (variant: FloorName | OursName) => runWorkload({ workload, variant, sizes: sizes[size], places })
+  const isBundled = size === "quick"
+  const run = (variant: FloorName | OursName) =>
+    runWorkload({ workload, variant, sizes: sizes[size], places, isBundled })
   try {
     for (let round = 0; round < sizes[size].rounds; round++) {
       const beside: Partial<Record<FloorName, Numbers[]>> = {}

@@ -6,17 +6,24 @@ import { licences } from "./licences.ts"
 
 const root = join(import.meta.dirname, "..")
 
-/** The packages that are installed beside ours; every other one becomes part of our files. */
-const installed = Object.keys(manifest.dependencies)
-export const isInstalled = (id: string): boolean => installed.some((name) => id === name || id.startsWith(`${name}/`))
+/** What is published: the command, the entries that other programs import, and each process and thread. */
+const published = { ...entries, ...programs, ...command }
 
-/** The command, the entries that other programs import, and each process and thread, all of them in one folder; and more by name. */
-export async function buildPrograms(dist: string, more: Readonly<Record<string, string>> = {}): Promise<void> {
+/**
+ * Makes programs of our sources, all of them in one folder. `installed` are the packages that are installed beside ours;
+ * every other one becomes part of our files.
+ */
+export async function buildPrograms(
+  dist: string,
+  input: Readonly<Record<string, string>> = published,
+  installed: readonly string[] = Object.keys(manifest.dependencies),
+): Promise<void> {
+  const isInstalled = (id: string): boolean => installed.some((name) => id === name || id.startsWith(`${name}/`))
   await build({
     cwd: root,
     platform: "node",
     logLevel: "warn",
-    input: { ...entries, ...programs, ...command, ...more },
+    input,
     // The last is what Ink looks for where somebody has set DEV=true, and does without.
     external: (id) => id.startsWith("node:") || isInstalled(id) || id === "react-devtools-core",
     // React has two versions of itself, and one of them is for finding faults in programs.

@@ -2,28 +2,40 @@ import { spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
 import { type Browser, chromium } from "playwright-core"
 
-const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"]
+/** The one that never had a window first: for the same tests it takes a third less of a processor. */
+const PLACES = [
+  "/usr/bin/chromium-headless-shell",
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+]
+
+/** Not every distribution has the first one. */
+const PACKAGES = ["chromium-headless-shell", "chromium"]
 
 const HOW = `Tests of the page need Chromium, and there is none in ${PLACES.join(", ")}.
-On Debian and Ubuntu \`apt-get install chromium\` brings it; PAWL_TEST_CHROMIUM names one in another place.`
+On Debian and Ubuntu \`apt-get install ${PACKAGES[0]}\` (or ${PACKAGES[1]}) brings it; PAWL_TEST_CHROMIUM names one in another place.`
 
 /** Where Chromium is. Where it is missing and this machine lets us, it is installed; otherwise this says how to. */
 export function findChromium(): string {
   const named = process.env.PAWL_TEST_CHROMIUM
   if (named && !existsSync(named)) throw new Error(`PAWL_TEST_CHROMIUM names ${named}, and there is nothing.`)
-  const found = named || PLACES.find((path) => existsSync(path))
+  const found = named || installed()
   if (found) return found
   if (process.platform !== "linux" || process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) throw new Error(HOW)
   process.stderr.write("installing Chromium for the tests of the page…\n")
-  const options = { stdio: ["ignore", "ignore", "inherit"], env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } }
-  for (const words of [
-    ["update", "-q"],
-    ["install", "-qy", "--no-install-recommends", "chromium"],
-  ]) {
-    const { status } = spawnSync("apt-get", words, options as object)
-    if (status !== 0) throw new Error(`apt-get ${words.join(" ")} failed.\n${HOW}`)
-  }
-  return PLACES[0] as string
+  apt(["update", "-q"])
+  PACKAGES.find((name) => apt(["install", "-qy", "--no-install-recommends", name]))
+  const brought = installed()
+  if (!brought) throw new Error(`apt-get did not bring one.\n${HOW}`)
+  return brought
+}
+
+const installed = () => PLACES.find((path) => existsSync(path))
+
+function apt(words: readonly string[]): boolean {
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" }
+  return spawnSync("apt-get", words, { stdio: ["ignore", "ignore", "inherit"], env }).status === 0
 }
 
 /** A browser without a window, which asks nobody for anything by itself, and finds nobody but this machine when told to. */
@@ -36,6 +48,8 @@ export function openBrowser(): Promise<Browser> {
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    // A frame without an origin is in a process of its own, as it is in Chrome: the shell leaves that out unless told.
+    "--site-per-process",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
   ]
   return chromium.launch({ executablePath: findChromium(), headless: true, args })

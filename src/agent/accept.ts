@@ -1,13 +1,12 @@
 import { type MessageId, newId, type ProposalId, type RunId } from "../protocol/ids.ts"
-import type { CallStatus } from "../protocol/conversation/call-status.ts"
 import type { NewEvent } from "../protocol/events.ts"
 import type { Part } from "../protocol/conversation/message.ts"
-import { mendText } from "../protocol/text.ts"
 import { newlyBrought } from "./sent-along.ts"
 import { type Call, type Conversation, openCalls, pauseReason } from "./conversation.ts"
 import { isRevocable } from "./gate/grants.ts"
 import { concernsRun } from "./inbox.ts"
 import type { AgainInput, CancelInput, Input, MessageInput, RunSite, UndoInput } from "./input.ts"
+import { toolEnd } from "./tool-end.ts"
 
 export interface Accepting {
   readonly now: number
@@ -79,7 +78,7 @@ function acceptMessage(conversation: Conversation, input: MessageInput, acceptin
   const { credential } = input
   const start: NewEvent = {
     type: "run_started",
-    runId: newRun(now),
+    runId: newRun(conversation, now),
     maxIterations: limit,
     ...(credential ? { credential } : {}),
     ...zoneOf(conversation, accepting),
@@ -130,13 +129,20 @@ interface OwnRun {
 function ownRun(conversation: Conversation, accepting: Accepting, { about, words, call }: OwnRun): NewEvent[] {
   const { now } = accepting
   const seq = conversation.seq + 1
-  const start = { type: "run_started", runId: newRun(now), maxIterations: 1 } as const
+  const start = { type: "run_started", runId: newRun(conversation, now), maxIterations: 1 } as const
   const parts: Part[] = [{ type: "call", ...call }]
   return [
     ...supersede(conversation, now),
     { ...start, ...about, ...zoneOf(conversation, accepting) },
-    toWords(newId("msg", now), seq, words),
-    { type: "message", id: newId("msg", now), seq: seq + 1, role: "assistant", parts, finish: "calls" },
+    toWords(newId("msg", conversation.user, now), seq, words),
+    {
+      type: "message",
+      id: newId("msg", conversation.user, now),
+      seq: seq + 1,
+      role: "assistant",
+      parts,
+      finish: "calls",
+    },
   ]
 }
 
@@ -183,7 +189,7 @@ function acceptDecision(
   }
   if (decision === "commit") return [input.grant ? { ...event, grant: input.grant } : event]
   const text = reason ? `The person rejected this: ${reason}` : "The person rejected this. Do not try it again unasked."
-  return [event, toolEnd(call, { status: "rejected", text, now })]
+  return [event, toolEnd(conversation, call, { status: "rejected", text, now })]
 }
 
 function acceptResolution(conversation: Conversation, input: Extract<Input, { type: "resolve" }>): NewEvent[] {
@@ -202,7 +208,7 @@ function acceptResolution(conversation: Conversation, input: Extract<Input, { ty
           status: "in_doubt",
           text: "It is not known whether this was done; the person has left it at that.",
         } as const)
-  return [toolEnd(call, { ...end, now: call.startedAt }), resolution]
+  return [toolEnd(conversation, call, { ...end, now: call.startedAt }), resolution]
 }
 
 /** Works on after a failed or cancelled run, from the journal as it is, without repeating the message. */
@@ -217,16 +223,26 @@ function acceptResume(
     const most = Math.max(maxIterations, run.maxIterations)
     // Whoever resumes it, it goes on with the words of who began it.
     const by = { ...(credential ? { credential } : {}), ...(asks || run.asks ? ({ asks: true } as const) : {}) }
-    return [{ type: "run_started", runId: newRun(now), maxIterations: most, ...by, ...zoneOf(conversation, accepting) }]
+    return [
+      {
+        type: "run_started",
+        runId: newRun(conversation, now),
+        maxIterations: most,
+        ...by,
+        ...zoneOf(conversation, accepting),
+      },
+    ]
   }
   if (!pauseReason(conversation)) return []
-  return expiredCalls(conversation, now).map((call) => toolEnd(call, { status: "expired", text: SAY.expired, now }))
+  return expiredCalls(conversation, now).map((call) =>
+    toolEnd(conversation, call, { status: "expired", text: SAY.expired, now }),
+  )
 }
 
 function acceptLateResult(conversation: Conversation, input: Extract<Input, { type: "late_result" }>): NewEvent[] {
   const { status, text, type, callId, whileInDoubt, ...effect } = input
   const call = conversation.calls.find((open) => open.id === callId && open.state === "in_doubt")
-  if (call) return [{ ...toolEnd(call, { status, text, now: conversation.at }), ...effect }]
+  if (call) return [{ ...toolEnd(conversation, call, { status, text, now: conversation.at }), ...effect }]
   return whileInDoubt ? [] : [{ type, callId, status, text, ...effect }]
 }
 
@@ -248,11 +264,16 @@ export function settleOpenCalls(
   return openCalls(conversation).map((call) => {
     // Begun at least once, also where a second try was agreed to and not begun: whether it was done is not known.
     const doubtful = call.state === "in_doubt" || (call.proposal !== undefined && call.attempts > 0)
-    if (doubtful) return toolEnd(call, { status: "in_doubt", text: SAY.in_doubt, now })
+    if (doubtful) return toolEnd(conversation, call, { status: "in_doubt", text: SAY.in_doubt, now })
     // A read that was begun and never heard of again is merely a missing answer.
-    if (call.state === "started") return toolEnd(call, { status: "interrupted", text: SAY.interrupted, now })
+    if (call.state === "started")
+      return toolEnd(conversation, call, { status: "interrupted", text: SAY.interrupted, now })
     const late = status === "superseded" && isExpired(conversation, call, now)
-    return toolEnd(call, late ? { status: "expired", text: SAY.expired, now } : { status, text: SAY[status], now })
+    return toolEnd(
+      conversation,
+      call,
+      late ? { status: "expired", text: SAY.expired, now } : { status, text: SAY[status], now },
+    )
   })
 }
 
@@ -273,15 +294,4 @@ function callOfProposal(conversation: Conversation, id: ProposalId): Call | unde
   return conversation.calls.find((call) => call.proposal === id && call.state === "proposed")
 }
 
-interface Ending {
-  readonly status: CallStatus
-  readonly text: string
-  readonly now: number
-}
-
-export function toolEnd(call: Call, { status, text, now }: Ending): Extract<NewEvent, { type: "tool_end" }> {
-  const ms = call.state === "started" ? Math.max(0, now - call.startedAt) : 0
-  return { type: "tool_end", callId: call.id, id: newId("msg", now), seq: call.seq, status, text: mendText(text), ms }
-}
-
-const newRun = (now: number): RunId => newId("run", now)
+const newRun = ({ user }: Conversation, now: number): RunId => newId("run", user, now)

@@ -121,8 +121,10 @@ export interface RunState {
   usage: Usage | undefined
   /** Which model has answered last. */
   model: string | undefined
-  /** Time spent working, waiting for people not counted. */
+  /** Time spent working, waiting for people not counted. `workedMsWithin` leaves out what was no work. */
   workedMs: number
+  /** Of it, each time of more than a minute in which nothing was recorded. */
+  longGapsMs: number[]
   /** How often the open step broke off at the provider since the last progress. */
   restarts: number
   /** How often the process died while it was open; and how often it may have been the cause. */

@@ -1,6 +1,6 @@
 import { failure } from "../protocol/errors.ts"
 import type { JournalEvent, NewEvent } from "../protocol/events.ts"
-import { type CallId, type ConversationId, newId } from "../protocol/ids.ts"
+import { type CallId, type ConversationId, newId, type UserId } from "../protocol/ids.ts"
 import { settleOpenCalls } from "./accept.ts"
 import { type Conversation, emptyConversation } from "./conversation.ts"
 import type { Ports } from "./ports.ts"
@@ -22,9 +22,9 @@ export async function fork(
     throw failure("bad_request", { problem: `${id} has positions 1 to ${end}; ${position} is none of them.` })
   }
   const now = clock.now()
-  const conversation = emptyConversation(newId("conv", now), user)
+  const conversation = emptyConversation(newId("conv", user, now), user)
   const staged: JournalEvent[] = []
-  const copying: Copying = { forkedFrom: { conversation: id, position }, calls: new Map() }
+  const copying: Copying = { user, forkedFrom: { conversation: id, position }, calls: new Map() }
   const rows = await journal.read(id, { upTo: position })
   // A run whose words are left behind has nothing to say: resumed, it would ask the model about nothing.
   if (rows.at(-1)?.type === "run_started") rows.pop()
@@ -50,6 +50,7 @@ export interface Forking {
 }
 
 interface Copying {
+  readonly user: UserId
   readonly forkedFrom: { readonly conversation: ConversationId; readonly position: number }
   /** The calls so far, by the ids they had. */
   readonly calls: Map<CallId, CallId>
@@ -61,28 +62,28 @@ interface Copying {
  */
 function toCopy(
   { version: _, position: __, at: ___, ...event }: JournalEvent,
-  { forkedFrom, calls }: Copying,
+  { user, forkedFrom, calls }: Copying,
 ): NewEvent[] {
   switch (event.type) {
     case "conversation_started":
       return [{ ...event, forkedFrom }]
     case "run_started": {
       const { undoes: _, again: __, ...run } = event // what it took back was not applied from here, nor proposed
-      return [{ ...run, runId: newId("run") }]
+      return [{ ...run, runId: newId("run", user) }]
     }
     case "message": {
       const parts = event.parts.map((part) => {
         if (part.type !== "call") return part
-        const id = newId("call")
+        const id = newId("call", user)
         calls.set(part.id, id)
         return { ...part, id }
       })
-      return [{ ...event, id: newId("msg"), parts }]
+      return [{ ...event, id: newId("msg", user), parts }]
     }
     case "tool_end": {
       const { callId, reusedFrom } = event
       const reused = reusedFrom ? { reusedFrom: calls.get(reusedFrom) ?? reusedFrom } : {}
-      return [{ ...event, id: newId("msg"), callId: calls.get(callId) ?? callId, ...reused }]
+      return [{ ...event, id: newId("msg", user), callId: calls.get(callId) ?? callId, ...reused }]
     }
     case "settings":
     case "step":

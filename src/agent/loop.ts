@@ -4,7 +4,7 @@ import { endRun } from "./end-run.ts"
 import { giveUp } from "./give-up.ts"
 import { grade } from "./ask/grade.ts"
 import { guardrail } from "./ask/guardrail.ts"
-import { type NextStep, nextStep, type Rest, rests } from "./next-step.ts"
+import { type NextStep, nextStep, type Rest, rests, workedMsWithin } from "./next-step.ts"
 import type { Ports } from "./ports.ts"
 import { propose } from "./gate/propose.ts"
 import type { Work } from "./record.ts"
@@ -53,7 +53,7 @@ export async function runConversation(id: ConversationId, ports: Ports, signals:
       if (!ports.journal.mayAppend(conversation)) return
       continue
     }
-    const signal = signals.signalFor(conversation.run?.id, conversation.run?.workedMs ?? 0)
+    const signal = signals.signalFor(conversation.run?.id, workedMsWithin(ports.limits, conversation.run))
     await (perform[step.type] as Perform)({ conversation, agent, ports, signal }, step)
     if (!ports.journal.mayAppend(conversation)) return // the commit that left nothing to do has let go
   }

@@ -181,6 +181,7 @@ const rules: [rule: string, conversation: Staged, step: NextStep, agent?: Agent]
   ],
   ["being set aside comes before another try", approved().starts(1).restarts().restarts().restarts(), setAside],
   ["a run whose time is up is ended", asked().calls("read").wait(180_000).result(1), timeIsUp],
+  ["a clock that was set by an hour is no work", asked().calls("read").wait(3_600_000).result(1), ask],
   ["a run whose time is up begins no read", asked().wait(180_000).calls("read"), timeIsUp],
   ["a run whose time is up asks nobody", asked().wait(180_000).calls("write"), timeIsUp],
   ["a run whose time is up waits for the decisions it has asked for", timeUp(), awaitPerson],

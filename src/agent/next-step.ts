@@ -1,6 +1,6 @@
 import type { PauseReason } from "../protocol/conversation/run.ts"
 import type { Agent } from "./definition/agent.ts"
-import { type Call, type Conversation, isOurs, pauseReason } from "./conversation.ts"
+import { type Call, type Conversation, isOurs, pauseReason, type RunState } from "./conversation.ts"
 import { takeable } from "./inbox.ts"
 import { lacksTools } from "./declared-tools.ts"
 import { mustAnswer } from "./definition/stages.ts"
@@ -31,6 +31,18 @@ export interface Limits {
   readonly replyCharacters: number
 }
 
+/** What is recorded when the time of a run is up is recorded by then. */
+const TO_RECORD_MS = 60_000
+
+/**
+ * How long a run has worked. Whoever works on one stops when its time is up, so what took longer than that was no work: the
+ * clock was set, another node's clock is ahead, or the machine slept.
+ */
+export function workedMsWithin({ runSeconds }: Pick<Limits, "runSeconds">, run: RunState | undefined): number {
+  const longest = runSeconds * 1000 + TO_RECORD_MS
+  return (run?.longGapsMs ?? []).reduce((worked, gap) => (gap > longest ? worked - gap : worked), run?.workedMs ?? 0)
+}
+
 /** What a conversation needs next. Pure, so every rule of the loop is one row of a table test. */
 export function nextStep(conversation: Conversation, agent: Agent, limits: Omit<Limits, "replyCharacters">): NextStep {
   const { run, calls } = conversation
@@ -41,7 +53,7 @@ export function nextStep(conversation: Conversation, agent: Agent, limits: Omit<
   if (calls.some((call) => call.state === "started")) return { type: "recover-calls" }
   if (takeable(conversation).length > 0) return { type: "take-inbox" }
   // When its time is up a run begins nothing of its own any more; what a person has decided is still done.
-  const timeIsUp = run.workedMs >= limits.runSeconds * 1000
+  const timeIsUp = workedMsWithin(limits, run) >= limits.runSeconds * 1000
   const isNew = (call: Call) => call.state === "new" && !timeIsUp
   if (
     calls.some(

@@ -1,4 +1,4 @@
-import { toolEnd } from "./accept.ts"
+import { toolEnd } from "./tool-end.ts"
 import { isCancelled } from "./inbox.ts"
 import type { Call } from "./conversation.ts"
 import { record, type Work } from "./record.ts"
@@ -18,10 +18,11 @@ export async function recoverCalls(work: Work): Promise<void> {
 
 function recoverRead(work: Work, call: Call): Promise<void> {
   // Cancelled before the crash, or since: nobody wants its answer any more.
-  if (isCancelled(work.conversation)) return record(work, [cancelledEnd(call, work.ports.clock.now())])
+  if (isCancelled(work.conversation))
+    return record(work, [cancelledEnd(work.conversation, call, work.ports.clock.now())])
   if (work.agent.tools.find(call.name)?.afterCrash === "run-again") return runRead(work, call)
   const text = "Broken off by a restart before it ended, and it may not be repeated unasked."
-  return record(work, [toolEnd(call, { status: "interrupted", text, now: work.ports.clock.now() })])
+  return record(work, [toolEnd(work.conversation, call, { status: "interrupted", text, now: work.ports.clock.now() })])
 }
 
 function recoverWrite(work: Work, call: Call): Promise<void> {

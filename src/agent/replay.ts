@@ -78,6 +78,7 @@ const table: { [Type in EventType]: Apply<Type> } = {
       usage: undefined,
       model: undefined,
       workedMs: 0,
+      longGapsMs: [],
       ...NO_DEATHS,
       shown: undefined,
       wordless: 0,
@@ -114,11 +115,16 @@ const KNOWN: ReadonlySet<string> = new Set(Object.keys(table))
 /** How much of a journal this build understands: types of events are only ever added, so that of a newer one is greater. */
 export const EVENTS_KNOWN = EVENT_VERSION * 1000 + KNOWN.size
 
+/** Shorter ones need not be told apart: no clock that is worth a word is off by less. */
+const LONG_GAP_MS = 60_000
+
 function apply(conversation: Conversation, event: JournalEvent | UnknownEvent): void {
   const { run } = conversation
   // Time between two events is work, unless the run waited for a person or for a dead node to be replaced.
   if (run?.status === "running" && event.type !== "restarted" && !pauseReason(conversation)) {
-    run.workedMs += Math.max(0, event.at - conversation.at) // the time of day may be set back
+    const gap = Math.max(0, event.at - conversation.at) // the time of day may be set back
+    run.workedMs += gap
+    if (gap > LONG_GAP_MS) run.longGapsMs.push(gap)
   }
   conversation.position = event.position
   conversation.at = event.at

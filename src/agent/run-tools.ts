@@ -24,7 +24,7 @@ export async function runTools(work: Work): Promise<void> {
 function runOrLeave(work: Work, call: Call): Promise<void> {
   const { signal, ports } = work
   if (!signal.aborted) return runWrite(work, call)
-  const end = stoppedEnd(call, signal, ports.clock.now())
+  const end = stoppedEnd(work, call, ports.clock.now())
   const text = "It was broken off and it is not known whether it was done. Do not repeat it unasked."
   return record(work, [call.attempts > 0 ? { ...end, status: "in_doubt", text } : end])
 }

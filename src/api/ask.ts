@@ -109,13 +109,13 @@ async function enter(parts: PersonalParts, asked: Question): Promise<Entered> {
   const more = { ...(maxIterations ? { maxIterations } : {}), ...(timeZone ? { timeZone } : {}) }
   const input = (id: MessageId): MessageInput => ({ type: "message", id, text, when, ...more })
   if (asked.conversation === undefined && key === undefined) {
-    const message = newId("msg")
+    const message = newId("msg", user)
     const { id } = await runtime.begin(await toBeginning(parts, user, asked), input(message))
     return { id, user, message, after: 0, waits: false }
   }
   const id = await conversationFor(parts, user, asked)
   const { position } = await conversationOf(store, user, id)
-  const message = key === undefined ? newId("msg") : toId("msg", [id, key])
+  const message = key === undefined ? newId("msg", user) : toId("msg", [id, key])
   if (key !== undefined) {
     const place = await store.conversations.placeOf(id, message)
     if (place !== undefined) return enteredBefore(parts, { id, user, message, text, place, position })

@@ -217,3 +217,32 @@ test("wakes, news and revocations reach the others, and are not passed on by the
   expect(heard).toEqual(expect.arrayContaining([[id, "elsewhere"], "revoked", "workspace"]))
   expect([heard.length, letters]).toEqual([3, 0])
 })
+
+test("how long a word takes there and back is known of each that answers, also of one that has stopped answering", async () => {
+  const { net, clock, one, settle } = open()
+  await settle()
+  expect([...one.lagsMs()]).toEqual([[B, 0]])
+  // An answer that is held up on its way: it counts when it comes, and its absence before that.
+  const held: (() => void)[] = []
+  net.copies = (text, to) => (text.includes('"echo"') && to === A ? (held.push(() => wireOf(A).hear(text)), 0) : 1)
+  const wireOf = (name: string) => net.wire(name)
+  await clock.turn(2000)
+  await settle()
+  await clock.turn(700)
+  expect(one.lagsMs().get(B)).toBe(700)
+  for (const hand of held.splice(0)) hand()
+  net.copies = () => 1
+  expect(one.lagsMs().get(B)).toBe(700)
+  await clock.turn(1300)
+  await settle()
+  expect(one.lagsMs().get(B)).toBe(0)
+})
+
+test("of one that answers no sign of life, as older versions do, nothing is said", async () => {
+  const { net, clock, one, settle } = open()
+  net.copies = (text) => (text.includes('"echo"') ? 0 : 1)
+  await settle()
+  for (let passed = 0; passed < 8000; passed += 2000) await clock.turn(2000)
+  await settle()
+  expect([...one.lagsMs()]).toEqual([])
+})

@@ -115,6 +115,11 @@ export class ClusterBus implements Bus, AsyncDisposable {
     return true
   }
 
+  /** How long a word to each of the others takes, there and back. */
+  lagsMs(): Map<string, number> {
+    return this.#voice.interest.lagsMs(monotonicOf(this.#options.clock))
+  }
+
   onDoubt(listener: (about?: Watched) => void): () => void {
     this.#doubts.add(listener)
     return () => this.#doubts.delete(listener)
@@ -137,7 +142,9 @@ export class ClusterBus implements Bus, AsyncDisposable {
       case "leave":
         return voice.interest.remove(from, word)
       case "beat":
-        return voice.interest.counts(from, word) ? undefined : voice.say(from, { type: "hello" })
+        return this.#heardBeat(from, word)
+      case "echo":
+        return voice.interest.answered(from, word.at, monotonicOf(this.#options.clock))
       case "delta":
         return this.#heardText(from, word)
       case "again":
@@ -173,6 +180,11 @@ export class ClusterBus implements Bus, AsyncDisposable {
     for (const id of fresh) this.#voice.tellReply(from, id, this.#here.openReply(id))
   }
 
+  #heardBeat(from: string, { at, ...counts }: WordOf<"beat">): void {
+    if (!this.#voice.interest.counts(from, counts)) this.#voice.say(from, { type: "hello" })
+    if (at !== undefined) this.#voice.say(from, { type: "echo", at })
+  }
+
   /** Only what follows what was heard is shown. Where something is missing it is asked for. */
   #heardText(from: string, { id, position, offset, text }: WordOf<"delta">): void {
     if (!this.#watches.told.conversations.has(id)) return // whoever watched has left: what was heard would be kept for ever
@@ -198,16 +210,23 @@ export class ClusterBus implements Bus, AsyncDisposable {
     if (this.#wire.up) {
       this.#sayWatches(EVERYBODY)
       this.#voice.say(EVERYBODY, { type: "hello" })
+      this.#sayBeat()
     }
     this.#doubt()
   }
 
   #beat(): void {
     const { clock } = this.#options
-    const { conversations, people } = this.#watches.told
-    this.#voice.say(EVERYBODY, { type: "beat", conversations: conversations.size, people: people.size })
+    this.#sayBeat()
     this.#voice.forgetSilent(monotonicOf(clock) - SILENT_MS)
     this.#stopBeating = clock.alarm(BEAT_MS, () => this.#beat(), "background")
+  }
+
+  #sayBeat(): void {
+    const { conversations, people } = this.#watches.told
+    const at = monotonicOf(this.#options.clock)
+    this.#voice.interest.asked(at)
+    this.#voice.say(EVERYBODY, { type: "beat", conversations: conversations.size, people: people.size, at })
   }
 
   #doubt(about?: Watched): void {

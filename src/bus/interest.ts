@@ -5,6 +5,10 @@ interface Peer {
   readonly conversations: Set<ConversationId>
   readonly people: Set<UserId>
   heardAt: number
+  /** How long a word to it and its answer took the last time; undefined where it has never answered. */
+  lagMs?: number
+  /** When the word was said that it has not answered yet. */
+  askedAt?: number | undefined
 }
 
 const NOBODY: ReadonlySet<string> = new Set()
@@ -31,6 +35,27 @@ export class Interest {
     const peer = this.#peers.get(node)
     if (peer) peer.heardAt = now
     else this.#peers.set(node, { conversations: new Set(), people: new Set(), heardAt: now })
+  }
+
+  /** A word was said to everybody that each is to answer. */
+  asked(now: number): void {
+    for (const peer of this.#peers.values()) peer.askedAt ??= now
+  }
+
+  /** The answer to what was said then. */
+  answered(node: string, askedAt: number, now: number): void {
+    const peer = this.#peers.get(node)
+    if (!peer) return
+    peer.lagMs = now - askedAt
+    if (askedAt >= (peer.askedAt ?? askedAt)) peer.askedAt = undefined
+  }
+
+  /** How long a word and its answer take. One that waits for longer than the last took counts, or a node that hangs would look quick. */
+  lagsMs(now: number): Map<string, number> {
+    const lags = new Map<string, number>()
+    for (const [node, { lagMs, askedAt }] of this.#peers)
+      if (lagMs !== undefined) lags.set(node, Math.max(lagMs, askedAt === undefined ? 0 : now - askedAt)) // older versions never answer
+    return lags
   }
 
   /** Which of them are new. */

@@ -1,5 +1,5 @@
 import type { NatsConnection } from "@nats-io/transport-node"
-import { type Clock, sleep } from "../agent/clock.ts"
+import { type Clock, monotonicOf, sleep } from "../agent/clock.ts"
 import type { Log } from "../agent/ports.ts"
 import { type Addressee, type Delivery, EVERYBODY, type Wire, type WireEars } from "./wire.ts"
 
@@ -42,6 +42,7 @@ export class NatsWire implements Wire {
   #take: ((text: string) => void) | undefined
   #up = false
   #unheard = 0
+  #lagMs: number | undefined
 
   constructor(settings: NatsSettings, ports: NatsPorts) {
     this.self = ports.self
@@ -52,6 +53,14 @@ export class NatsWire implements Wire {
 
   get up(): boolean {
     return this.#up
+  }
+
+  get lagMs(): number | undefined {
+    return this.#up ? this.#lagMs : undefined
+  }
+
+  get unheard(): number {
+    return this.#unheard
   }
 
   listen(ears: WireEars): void {
@@ -163,7 +172,7 @@ export class NatsWire implements Wire {
 
   /** It is up when what was sent has come there and an answer back, in time. */
   async #probe(connection: NatsConnection): Promise<void> {
-    const before = this.#unheard
+    const [before, begun] = [this.#unheard, monotonicOf(this.#ports.clock)]
     using stack = new DisposableStack()
     const late = stack.adopt(new AbortController(), (each) => each.abort())
     const answered = connection.flush().then(
@@ -172,6 +181,7 @@ export class NatsWire implements Wire {
     )
     const inTime = await Promise.race([answered, sleep(this.#ports.clock, PATIENCE_MS, late.signal).then(() => false)])
     if (inTime) this.#unheard = Math.max(0, this.#unheard - before)
+    this.#lagMs = monotonicOf(this.#ports.clock) - begun
     this.#turn(inTime, "it does not answer")
   }
 

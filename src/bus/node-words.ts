@@ -15,8 +15,12 @@ const word = z.discriminatedUnion("type", [
   /** Somebody watches these there; `whole`: these and no others. */
   z.object({ type: z.literal("watch"), ...watched, whole: z.boolean().optional() }),
   z.object({ type: z.literal("leave"), ...watched }),
-  /** It is there, and watches so many: whoever has counted otherwise has missed something. */
-  z.object({ type: z.literal("beat"), conversations: count, people: count }),
+  /**
+   * It is there, and watches so many: whoever has counted otherwise has missed something. `at` is a moment of its own, which
+   * others give back to it: so it learns how long a word takes, without anybody's time of day.
+   */
+  z.object({ type: z.literal("beat"), conversations: count, people: count, at: z.number().optional() }),
+  z.object({ type: z.literal("echo"), at: z.number() }),
   /** More of a reply; `offset` is where it ends. */
   z.object({ type: z.literal("delta"), id: conversation, position: count, offset: count, text: z.string() }),
   /** What comes does not follow what was heard of this reply: say it from its beginning. */

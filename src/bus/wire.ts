@@ -6,6 +6,10 @@ export interface Wire extends AsyncDisposable {
   /** The name of this process among the others. */
   readonly self: string
   readonly up: boolean
+  /** How long the way to whoever carries it and back took the last time; undefined while it is down. */
+  readonly lagMs: number | undefined
+  /** How much was sent of which nothing has been heard yet. */
+  readonly unheard: number
   send(to: Addressee, text: string): void
   /** Called with whatever was sent to this process or to everybody, and when the wire goes up, goes down or has lost something. */
   listen(ears: WireEars): void

@@ -159,6 +159,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
       leases: store.journal.held,
       takeovers: runtime.takeovers,
       lookAgeMs: pawl.elsewhere?.ageMs,
+      busLag: links.lag(),
     }),
     async ready() {
       store.engine.broken.throwIfAborted()
@@ -189,6 +190,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
       metrics,
       packs,
       sharedLimits,
+      links,
     },
     /** Where the operator has proxies, through them. */
     fetch: outward.fetch,

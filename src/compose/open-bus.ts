@@ -18,6 +18,18 @@ export interface NodeLinks extends AsyncDisposable {
   readonly bus: Bus
   readonly messages: NodeMessages
   state(): BusState
+  /** Undefined where there is nothing to hear others by. */
+  lag(): BusLag | undefined
+}
+
+/** How long words take on their way to others. */
+export interface BusLag {
+  /** To NATS and back; undefined while it is down. */
+  readonly serverMs: number | undefined
+  /** To each node that answers and back. */
+  readonly nodesMs: ReadonlyMap<string, number>
+  /** What was sent and NATS has not yet said it has, in bytes or so. */
+  readonly unheard: number
 }
 
 /** With NATS among the others that share its PostgreSQL; without, alone but for the mail in the database. */
@@ -28,8 +40,10 @@ export function openLinks(
 ): NodeLinks {
   const mail = store.nodeMail
   // A SQLite file belongs to one process: there are no others.
-  if (!nats || store.engine.exclusive)
-    return { bus: new InProcessBus(), messages: mail, state: () => "none", [Symbol.asyncDispose]: async () => {} }
+  if (!nats || store.engine.exclusive) {
+    const nothing = { state: () => "none" as const, lag: () => undefined, [Symbol.asyncDispose]: async () => {} }
+    return { bus: new InProcessBus(), messages: mail, ...nothing }
+  }
   const { url, cluster, carriesWords } = nats
   const credentials = nats.credentialsFile === undefined ? undefined : readCredentials(nats.credentialsFile)
   const wire = new NatsWire({ url, cluster, credentials }, { self: store.node.id, ...ports })
@@ -37,7 +51,8 @@ export function openLinks(
   // What is asked of devices are words of people, too.
   const messages = carriesWords ? new WireMessages(wire, { mail, log: ports.log }) : mail
   const state = () => (wire.up ? ("ok" as const) : ("down" as const))
-  return { bus, messages, state, [Symbol.asyncDispose]: () => bus[Symbol.asyncDispose]() }
+  const lag = () => ({ serverMs: wire.lagMs, nodesMs: bus.lagsMs(), unheard: wire.unheard })
+  return { bus, messages, state, lag, [Symbol.asyncDispose]: () => bus[Symbol.asyncDispose]() }
 }
 
 function readCredentials(path: string): string {

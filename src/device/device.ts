@@ -110,6 +110,8 @@ export function openDevice(options: DeviceOptions): Device {
 
 /** A name of its own for each file: a copy of the file is the same device. */
 function rememberId(db: DatabaseSync): string {
-  db.prepare(`INSERT INTO "pawlDevice" (id) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM "pawlDevice")`).run(newId("dev"))
+  db.prepare(`INSERT INTO "pawlDevice" (id) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM "pawlDevice")`).run(
+    newId("dev", null),
+  )
   return (db.prepare(`SELECT id FROM "pawlDevice"`).get() as { id: string }).id
 }

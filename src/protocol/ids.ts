@@ -60,15 +60,66 @@ interface Kinds {
   psg: PassageId
 }
 
+/** Nobody's: processes, and the people themselves. Every other id belongs to a person. */
+type Unowned = "user" | "node"
+type Owned = Exclude<keyof Kinds, Unowned>
+/** Whose an id is: a person's, or that of whoever has this conversation. */
+type Owner = UserId | ConversationId
+
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz"
 /** How many digits after its prefix say when an id was made. */
 export const TIME_DIGITS = 8
-const RANDOM_DIGITS = 10
+const CHANCE_DIGITS = 10
+const SLOT_DIGITS = 2
+const DIGITS = TIME_DIGITS + CHANCE_DIGITS
+/** People are spread over so many slots, each of which lives in one database: every pair of digits is one. */
+export const SLOTS = ALPHABET.length ** SLOT_DIGITS
 
-/** A new id: eight digits of time, so that ids sort by age, and ten of chance (57 bits), so that nobody guesses one. */
-export function newId<Prefix extends keyof Kinds>(prefix: Prefix, now: number = Date.now()): Kinds[Prefix] {
-  return `${prefix}_${timeDigits(now)}${randomDigits()}` as Kinds[Prefix]
+/**
+ * A new id: eight digits of time, so that ids sort by age, ten of chance (57 bits), so that nobody guesses one, and two
+ * that tell the slot of the person it belongs to, so that whoever has nothing but the id knows which database to ask.
+ * A new person's two are drawn. `null` is for programs that do not know whose it is, such as a device: then it ends
+ * before the slot.
+ */
+export function newId<Kind extends Unowned>(kind: Kind, now?: number): Kinds[Kind]
+export function newId<Kind extends Owned>(kind: Kind, of: Owner | null, now?: number): Kinds[Kind]
+/** @deprecated Say whose it is, or `null` where that is not known: an id like this tells no slot. */
+export function newId<Kind extends keyof Kinds>(kind: Kind, now?: number): Kinds[Kind]
+export function newId(kind: keyof Kinds, of?: Owner | null | number, at?: number): string {
+  const now = (typeof of === "number" ? of : at) ?? Date.now()
+  const drawn = kind === "user" ? chanceDigits(SLOT_DIGITS) : ""
+  const slot = typeof of === "string" ? slotDigitsOf(of) : drawn
+  return `${kind}_${timeDigits(now)}${chanceDigits(CHANCE_DIGITS)}${slot}`
 }
+
+/**
+ * The slot of the person an id belongs to; undefined where the id does not tell, and somebody has to be asked: ids from
+ * before there were slots, and those made by clients or out of a caller's own key.
+ */
+export function slotOf(id: string): number | undefined {
+  const [, kind, digits = ""] = SHAPE.exec(id) ?? []
+  // A person's id has always ended in digits of chance, also when it had no others behind them.
+  const tells = digits.length === DIGITS + SLOT_DIGITS || (kind === "user" && digits.length === DIGITS)
+  return tells && kind !== "node" ? toSlot(digits) : undefined
+}
+
+/**
+ * The same for what somebody shows to come in: a token, the cookie of a session, a link that signs in, a ticket. It ends
+ * in the slot of its person behind 256 bits of chance, which are 43 characters; one from before ends with those.
+ */
+export const slotOfSecret = (secret: string): number | undefined =>
+  /^(?:pawl_)?[\w-]{45}$/.test(secret) ? toSlot(secret) : undefined
+
+/** The digits that a new id or secret of this owner ends in; none where the owner's slot is not known. */
+export const slotDigitsOf = (owner: Owner): string => (slotOf(owner) === undefined ? "" : owner.slice(-SLOT_DIGITS))
+
+function toSlot(text: string): number | undefined {
+  const [tens, ones] = [...text.slice(-SLOT_DIGITS)].map((digit) => ALPHABET.indexOf(digit)) as [number, number]
+  return tens < 0 || ones < 0 ? undefined : tens * ALPHABET.length + ones
+}
+
+/** An id of ours; behind its digits a passage's id has its place. */
+const SHAPE = /^([a-z]+)_([0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]+)(?:_\d+)?$/
 
 /** Whether a text could be an id of this kind; says nothing about whether it exists. */
 export function isId<Prefix extends keyof Kinds>(prefix: Prefix, text: string): text is Kinds[Prefix] {
@@ -95,9 +146,9 @@ function timeDigits(now: number): string {
 const pool = new Uint8Array(4096)
 let used = pool.length
 
-function randomDigits(): string {
+function chanceDigits(count: number): string {
   let digits = ""
-  while (digits.length < RANDOM_DIGITS) {
+  while (digits.length < count) {
     if (used === pool.length) {
       globalThis.crypto.getRandomValues(pool)
       used = 0

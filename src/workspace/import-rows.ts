@@ -1,5 +1,5 @@
 import { failure } from "../protocol/errors.ts"
-import { newId } from "../protocol/ids.ts"
+import { newId, type UserId } from "../protocol/ids.ts"
 import type { WorkspaceFile } from "../protocol/workspace-file.ts"
 import type { TableName } from "../protocol/workspace-tables.ts"
 import { readTable, type Row, type Rows } from "./known-tables.ts"
@@ -8,7 +8,7 @@ import { readTable, type Row, type Rows } from "./known-tables.ts"
  * The rows of a file under new ids, so that it can be imported anywhere and as often as somebody likes. Every reference
  * has to be inside the file: an old id means nothing elsewhere, or somebody else's row.
  */
-export function importedRows({ version: _, ...file }: WorkspaceFile, now: number): Rows {
+export function importedRows({ version: _, ...file }: WorkspaceFile, user: UserId | null, now: number): Rows {
   const entries = Object.entries(file) as unknown as [TableName, readonly Row[]][]
   const renamed = new Map<string, string>()
   for (const [name, rows] of entries) {
@@ -16,7 +16,7 @@ export function importedRows({ version: _, ...file }: WorkspaceFile, now: number
     for (const { id } of rows) {
       const key = `${name} ${id}`
       if (renamed.has(key)) throw refuse(`${name}: ${id} is there twice.`)
-      renamed.set(key, newId(prefix, now))
+      renamed.set(key, newId(prefix, user, now))
     }
   }
   return Object.fromEntries(

@@ -1,3 +1,4 @@
+import type { UserId } from "../protocol/ids.ts"
 import type { TableName } from "../protocol/workspace-tables.ts"
 import { noonOf } from "./days.ts"
 import { type KnownTable, readTable, type Row } from "./known-tables.ts"
@@ -9,7 +10,7 @@ export interface Layout {
   /** What tells rows of the same millisecond apart, as SQL. */
   readonly tie: string
   /** Whose rows are meant, where the tables hold several people's: every read and write is limited to them. */
-  readonly owner?: { readonly column: string; readonly value: string }
+  readonly owner?: { readonly column: string; readonly value: UserId }
 }
 
 export interface TableQuery {

@@ -39,7 +39,7 @@ type Of<Action extends WorkspaceWrite["action"]> = Extract<WorkspaceWrite, { act
 function* planInsert({ layout, now }: Planning, write: Of<"insert">): Steps<StatementPlan> {
   const table = readTable(write.table)
   const said = readNewRow(table, write.data)
-  const made: Row = { id: newId(table.prefix, now), createdAt: now, updatedAt: now }
+  const made: Row = { id: newId(table.prefix, layout.owner?.value ?? null, now), createdAt: now, updatedAt: now }
   const row = Object.fromEntries(
     table.columns.map((column) => [column, (table.made.includes(column) ? made : said)[column] ?? null]),
   )

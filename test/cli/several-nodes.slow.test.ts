@@ -3,6 +3,7 @@ import { join } from "node:path"
 import pg from "pg"
 import { describe, expect, test } from "vitest"
 import { databases } from "../support/databases.ts"
+import { hasNats, NatsServer } from "../support/processes/nats-server.ts"
 import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
 import { tokenFor } from "../support/processes/token-for.ts"
 import { Visitor } from "../support/server/face.ts"
@@ -70,9 +71,55 @@ describe.runIf(postgres)("on one PostgreSQL", () => {
     ]).toEqual([0, [expect.any(String)]])
     expect(beside.stdout).toMatch(/^ok +clocks: this machine is 0\.\d+ s (ahead of|behind) the database$/m)
     expect(beside.stdout).toMatch(/^ok +master key/m)
+    expect(beside.stdout).toMatch(/^ok +bus: none, NATS_URL is not set/m)
+    await using client = Object.assign(new pg.Client({ connectionString: database.url }), {
+      [Symbol.asyncDispose]: () => client.end(),
+    })
+    await client.connect()
+    await server.kill("SIGTERM") // it would take the next one for dead
+    // A node of which nothing has been heard for a minute, that writes one conversation, and whose clock is ten seconds behind.
+    await pawl(["token", "create", "--user", "ada"], first)
+    const now = "(extract(epoch FROM now()) * 1000)::bigint"
+    await client.query(`INSERT INTO node (id, locked, since, beats, signed_at, own_time)
+      VALUES ('node_gone', 0, 0, 1, ${now} - 60000, ${now} - 70000)`)
+    await client.query(`INSERT INTO conversation (id, person, agent, mode, status, owner, fence, created_at, updated_at)
+      SELECT 'conv_left', key, 'workspace', 'confirm', 'idle', 'node_gone', 1, 0, 0 FROM person LIMIT 1`)
+    const { stdout } = await pawl(["doctor"], first)
+    expect(stdout).toMatch(/^note +node node_gone: .* last sign of life 6\d\.\d s ago, 1 lease; silent for longer/m)
+    expect(stdout).toMatch(/^note +node node_gone: its clock is 10\.\d s behind the database$/m)
     const stranger = await pawl(["doctor"], node())
     expect([stranger.code, stranger.stdout]).toEqual([1, expect.stringMatching(/^wrong .*master key is not the one/m)])
   })
+  test.runIf(hasNats)(
+    "doctor says whether nodes hear each other, how long a word takes, and who is not heard",
+    async () => {
+      await using database = await postgres.create()
+      await using nats = await NatsServer.start()
+      const node = (more: Record<string, string> = {}) => ({
+        ...{ PAWL_DATA: dataFolder(), DATABASE_URL: database.url, PAWL_PORT: "0", NATS_URL: nats.url },
+        ...{ MASTER_ENCRYPTION_KEY: "c".repeat(64), PAWL_DURABILITY: "normal", ...more },
+      })
+      const busIn = ({ stdout }: { stdout: string }) => stdout.match(/^.*\bbus\b.*$/gm) ?? []
+      expect(busIn(await pawl(["doctor"], node()))).toEqual([
+        expect.stringMatching(/^ok +bus: up, there and back to NATS in [\d.]+ ms$/),
+      ])
+      await using server = new PawlProcess(["serve"], node())
+      await server.says(/listening on/)
+      const heard = expect.stringMatching(
+        /^ok +bus: up, .* to NATS in [\d.]+ ms, to the slowest of 1 node\(s\) [\d.]+ ms$/,
+      )
+      expect(busIn(await pawl(["doctor"], node()))).toEqual([heard])
+      await using stranger = new PawlProcess(["serve"], node({ PAWL_CLUSTER: "another" }))
+      await stranger.says(/listening on/)
+      expect(busIn(await pawl(["doctor"], node()))).toEqual([
+        heard,
+        expect.stringMatching(/^note +node node_\w+: not heard on the bus; .*PAWL_CLUSTER/),
+      ])
+      await nats.kill()
+      const away = await pawl(["doctor"], node())
+      expect([away.code, busIn(away)]).toEqual([0, [expect.stringMatching(/^note +bus: down, NATS/)]])
+    },
+  )
   test("a node with another master key does not start and says what to do; one with the same does, also while keys are rotated", async () => {
     await using database = await postgres.create()
     const node = (more: Record<string, string> = {}) => ({

@@ -3,8 +3,10 @@ import { describe, test } from "vitest"
 import { createClient, type UnknownFrame } from "../../src/client/index.ts"
 import { chatChunk, ProviderServer, sse, streamHead } from "../../src/models/providers/server.fixture.ts"
 import { Balancer } from "../support/cluster/balancer.ts"
+import { DevicePerson } from "../support/cluster/device-person.ts"
 import { linked } from "../support/cluster/links.ts"
 import { LiveNode } from "../support/cluster/live-node.ts"
+import { misfortunesOf } from "../support/cluster/misfortunes.ts"
 import { endsIn, readStored } from "../support/cluster/stored.ts"
 import { dice } from "../support/dice.ts"
 import { NatsServer } from "../support/processes/nats-server.ts"
@@ -13,7 +15,10 @@ import { dataFolder, pawl } from "../support/processes/pawl-process.ts"
 import { seedOf, sizes } from "../support/sizes.ts"
 import { transcriptOf } from "../support/server/stream.ts"
 
-const PEOPLE = 5
+const PEOPLE = 4
+const PEOPLE_WITH_DEVICES = 2
+/** A write may turn out not to have been made, and is asked for anew; so often in vain is no progress. */
+const WRITES_IN_VAIN = 20
 const REPLY = "It is on your list now, 😀 and I have made sure that nobody else has written it down a second time."
 
 /** Writes a task named by what was said, once, and then a sentence, piece by piece. */
@@ -43,7 +48,7 @@ describe.concurrent.each(linked)("three nodes on one $name and $link", { timeout
     const oneOf = <Item>(items: readonly Item[]): Item => items[Math.floor(roll() * items.length)] as Item
     await using stack = new AsyncDisposableStack()
     const provider = stack.use(await answers())
-    const postgres = stack.use(await openOwnPostgres())
+    const postgres = stack.use(await openOwnPostgres("replicated"))
     const nats = link === "one NATS" ? stack.use(await NatsServer.start()) : undefined
     const balancer = stack.use(await Balancer.open())
     const environment = () => ({
@@ -54,60 +59,6 @@ describe.concurrent.each(linked)("three nodes on one $name and $link", { timeout
     const token = (await pawl(["token", "create", "--user", "ada"], environment())).stdout.trim()
     const nodes: LiveNode[] = []
     for (let count = 0; count < 3; count++) nodes.push(stack.use(await LiveNode.start(environment(), balancer)))
-
-    /** Each befalls the cluster and passes again. */
-    const misfortunes: Record<string, () => Promise<void>> = {
-      async killed() {
-        const node = oneOf(nodes)
-        await node.end("SIGKILL")
-        await pause(roll() * 2000)
-        await node.start()
-      },
-      async restarted() {
-        const node = oneOf(nodes)
-        await node.end("SIGTERM")
-        await node.start()
-      },
-      async stopped() {
-        const node = oneOf(nodes)
-        node.pause()
-        await pause(roll() * 14_000) // longer than a lease, or shorter
-        node.goOn()
-      },
-      async "without its database"() {
-        const { postgres: away } = oneOf(nodes)
-        await away.leave("refusing")
-        await pause(roll() * 4000)
-        await away.comeBack()
-      },
-      async "with a database that says nothing"() {
-        const { postgres: away } = oneOf(nodes)
-        away.fallSilent(oneOf(["both ways", "answers"]))
-        await pause(roll() * 4000)
-        away.answerNewOnes()
-      },
-      async "all without their database"() {
-        await postgres.restart(oneOf(["SIGINT", "SIGQUIT"]))
-      },
-      ...(nats && {
-        async "without NATS"() {
-          await nats.kill()
-          await pause(roll() * 3000)
-          await nats.start()
-        },
-        async "with a NATS that says nothing"() {
-          nats.signal("SIGSTOP")
-          await pause(roll() * 7000)
-          nats.signal("SIGCONT")
-        },
-        async "one without NATS"() {
-          const away = oneOf(nodes).nats
-          await away?.leave("refusing")
-          await pause(roll() * 3000)
-          await away?.comeBack()
-        },
-      }),
-    }
 
     const client = createClient({ baseUrl: balancer.url, token })
     const people = await Promise.all(
@@ -121,10 +72,16 @@ describe.concurrent.each(linked)("three nodes on one $name and $link", { timeout
         return { id, watched, leaving, watching, said: [] as string[] }
       }),
     )
+    const isLongRun = sizes.clusterRounds > 10
+    const doubts = () => oneOf(isLongRun ? (["retry", "abandon", "wait"] as const) : (["retry", "abandon"] as const))
+    const devices: DevicePerson[] = []
+    for (let count = 0; count < PEOPLE_WITH_DEVICES; count++)
+      devices.push(stack.use(await DevicePerson.open({ baseUrl: balancer.url, token, doubts })))
+    const misfortunes = misfortunesOf({ nodes, devices, postgres, nats, roll })
     for (let round = 0; round < sizes.clusterRounds; round++) {
       const befalls = oneOf(Object.keys(misfortunes))
       const what = `round ${round}, ${befalls} (PAWL_CLUSTER_SEED=${seed})`
-      if (sizes.clusterRounds > 10) process.stderr.write(`${link}: ${what}\n`)
+      if (isLongRun) process.stderr.write(`${link}: ${what}\n`)
       const talking = people.map(async (person, at) => {
         const text = `Write down task-${round}-${at}`
         person.said.push(text)
@@ -134,8 +91,13 @@ describe.concurrent.each(linked)("three nodes on one $name and $link", { timeout
         expect(frames.at(-1), `${what}: ${person.id}`).toMatchObject({ type: "done", data: { status: "completed" } })
         expect(transcriptOf(frames as never).shown.at(-1), what).toBe(REPLY)
       })
+      const writing = devices.map(async (person, at) => {
+        await pause(roll() * 500)
+        for (let tries = 0; (await person.write(`task-${round}-${at}-${tries}`)) !== "done"; tries++)
+          expect(tries, `${what}: nothing is written to the device of ${person.id}`).toBeLessThan(WRITES_IN_VAIN)
+      })
       await pause(roll() * 800)
-      await Promise.all([misfortunes[befalls]?.(), ...talking])
+      await Promise.all([misfortunes[befalls]?.(), ...talking, ...writing])
     }
 
     for (const { id, watched, said, leaving, watching } of people) {
@@ -154,5 +116,14 @@ describe.concurrent.each(linked)("three nodes on one $name and $link", { timeout
     const titles = exported.tasks.map(({ title }) => title)
     const wanted = people.flatMap(({ said }) => said.map((text) => text.replace("Write down ", "")))
     expect(titles.toSorted()).toEqual(wanted.toSorted())
+
+    for (const { titles, told, state, id } of devices) {
+      expect(state, id).not.toBe("ended")
+      for (const [title, outcome] of told) {
+        const count = titles.filter((each) => each === title).length
+        const wanted = { done: [1], "not done": [0], either: [0, 1] }[outcome]
+        expect(wanted, `${title} of ${id} is ${outcome} (PAWL_CLUSTER_SEED=${seed})`).toContain(count)
+      }
+    }
   })
 })

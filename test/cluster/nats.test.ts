@@ -148,6 +148,27 @@ describe.skipIf(!hasNats).each(shared)("NATS that comes and goes, on $name", ({ 
     expect(textOf(seen)).toBe("One. Two. Three.")
   })
 
+  test("a server tells how long words take while it is there, and nothing when it is not", async () => {
+    await using nats = await NatsServer.start()
+    const { url } = await create()
+    await using one = await Face.open({ url, model: scripted(says("")), nats: natsSettings(nats) })
+    await using two = await Face.open({ url, model: scripted(says("")), nats: natsSettings(nats) })
+    const ops = await one.as("ops", "admin")
+    const told = async () => (await ops.get("/metrics")).text.match(/^pawl_bus_(up|lag).*$/gm) ?? []
+    await expect
+      .poll(told)
+      .toEqual([
+        "pawl_bus_up 1",
+        expect.stringMatching(/^pawl_bus_lag_seconds\{to="nats"\} (0\.\d+|\de-\d+)$/),
+        expect.stringMatching(/^pawl_bus_lag_seconds\{to="nodes"\} (0\.\d+|\de-\d+)$/),
+      ])
+    expect(two.pawl.ports.bus.hearsOthers()).toBe(true)
+    await nats.kill()
+    await expect.poll(told).toEqual(["pawl_bus_up 0"])
+    await using alone = await Face.open({ url, model: scripted(says("")) })
+    expect((await (await alone.as("ops", "admin")).get("/metrics")).text).not.toMatch(/^pawl_bus_/m)
+  })
+
   test("one that falls silent is taken for gone, and counts again when it speaks", async () => {
     await using nats = await NatsServer.start()
     const { url } = await create()

@@ -25,15 +25,26 @@ interface World {
   readonly conversation: string
 }
 
-/** A server, a device that is hit at the commit of its first write, and a proposal to make a task. */
-async function proposed(hit: { when: string; signal: string }): Promise<World> {
-  const data = { PAWL_DATA: dataFolder() }
-  const db = join(data.PAWL_DATA, "device.db")
+type Standing = Pick<World, "environment" | "url" | "server">
+
+async function newServer(): Promise<Standing> {
   // Its next life is found where this one was.
-  const environment = { ...data, PAWL_PORT: await ownPort() }
+  const environment = { PAWL_DATA: dataFolder(), PAWL_PORT: await ownPort() }
   const server = await serve(environment)
   const [, url = ""] = await server.says(/listening on (\S+)\n/)
-  const token = await tokenFor(data)
+  return { environment, url, server }
+}
+
+/** One for all of whom none ends it: each has a person of its own there. */
+let lasting: Promise<Standing> | undefined
+const lastingServer = () => (lasting ??= newServer())
+let people = 0
+
+/** At a server, a device that is hit at the commit of its first write, and a proposal to make a task. */
+async function proposed(hit: { when: string; signal: string }, at = newServer): Promise<World> {
+  const { environment, url, server } = await at()
+  const db = join(dataFolder(), "device.db")
+  const token = await tokenFor(environment, `ada${++people}`)
   const device = startDevice({ url, db, token, words: [hit.when, "1"], signal: hit.signal })
   await device.says(/connected/)
   const ada = new Visitor(fetch, token, url)
@@ -91,7 +102,7 @@ const places = [{ when: "before" }, { when: "after" }]
 
 describe.concurrent.each(places)("a device killed just $when the effect of an approved write", ({ when }) => {
   test("does it once: it is offered again when the device is back", async () => {
-    const world = await proposed({ when, signal: "SIGKILL" })
+    const world = await proposed({ when, signal: "SIGKILL" }, lastingServer)
     const status = commit(world)
     await world.device.ended
     world.device = nextLife(world)
@@ -100,7 +111,7 @@ describe.concurrent.each(places)("a device killed just $when the effect of an ap
   })
 
   test("leaves it in doubt when it does not come back, and the truth is found when it does", async () => {
-    const world = await proposed({ when, signal: "SIGKILL" })
+    const world = await proposed({ when, signal: "SIGKILL" }, lastingServer)
     expect(await commit(world)).toBe("in_doubt")
     expect(rows(world)).toBe(when === "after" ? 1 : 0)
     world.device = nextLife(world)

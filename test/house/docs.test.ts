@@ -2,17 +2,21 @@ import { beforeAll, describe, expect, inject, test } from "vitest"
 import { examples, pages, runExample } from "../support/processes/doc-examples.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 import { tokenFor } from "../support/processes/token-for.ts"
+import { isLong } from "../support/sizes.ts"
 
-/** Runs each `ts run` block of a page as a file of its own and expects the `text` block that follows it. */
+/**
+ * Runs each `ts run` block of a page as a file of its own and expects the `text` block that follows it. The usual run does
+ * so once, with the installed package (`package.slow.test.ts`); the long one with this checkout as well.
+ */
 describe("the example of", () => {
   /** What a first start and a token leave: each example begins with a copy of it. */
   const begun = dataFolder()
   let token: string
   beforeAll(async () => {
-    token = await tokenFor({ PAWL_DATA: begun })
+    if (isLong) token = await tokenFor({ PAWL_DATA: begun })
   }, 60_000)
 
-  test.concurrent.each(examples)(
+  test.runIf(isLong).concurrent.each(examples)(
     "docs/$page, number $example, prints what the page says",
     async (example) => {
       // Inside the package that is built of this checkout, so that `pawl` names it.

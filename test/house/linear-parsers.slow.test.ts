@@ -161,9 +161,9 @@ const CEILING = 4000
 
 /**
  * From short to long, so that what would take for ever is told and not waited for. The long run alone reads the longest:
- * a quarter shows the growth as well, of which its part of the ceiling is the measure.
+ * an eighth shows the growth as well, of which its part of the ceiling is the measure.
  */
-const LENGTHS = isLong ? [1 / 16, 1 / 4, 1] : [1 / 16, 1 / 4]
+const LENGTHS = isLong ? [1 / 16, 1 / 4, 1] : [1 / 16, 1 / 8]
 
 /**
  * Whether what the shortest text took says that the longest cannot take too long: work that grows with the square of the

@@ -24,7 +24,7 @@ describe.each(databases)("signing in on $name", ({ create }) => {
       credential: { type: "session" },
       next: "/",
     })
-    expect(browser.setCookie).toMatch(/^pawl_session=[\w-]{43}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Strict$/)
+    expect(browser.setCookie).toMatch(/^pawl_session=[\w-]{45}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Strict$/)
     const { next: _, pageSecret: __, ...identity } = signedIn.body
     expect((await browser.get("/api/auth/me")).body).toEqual(identity)
     const begun = await browser.post("/api/conversations", {})

@@ -31,7 +31,7 @@ describe.each(anyDatabase)("tokens over HTTP on $name", ({ create }) => {
         name: "laptop",
         scopes: ["read"],
         createdAt: expect.any(String),
-        token: expect.stringMatching(/^pawl_[\w-]{43}$/),
+        token: expect.stringMatching(/^pawl_[\w-]{45}$/),
       },
     ])
     const { token, ...shown } = made.body
@@ -251,9 +251,9 @@ test("no secret is in the database in clear, in a log line or in an address", as
     ticket,
   ]
   for (const secret of secrets) {
-    expect(secret).toHaveLength(43)
+    expect(secret).toHaveLength(45)
     expect(bytes.includes(secret)).toBe(false)
-    expect(bytes.includes(Buffer.from(secret, "base64url"))).toBe(false)
+    expect(bytes.includes(Buffer.from(secret.slice(0, 43), "base64url")), "without its slot").toBe(false)
     expect(JSON.stringify(face.logged)).not.toContain(secret)
     expect(asked.join()).not.toContain(secret)
   }

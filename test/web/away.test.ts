@@ -3,13 +3,9 @@ import { expect, test } from "vitest"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import { Site } from "../support/web/site.ts"
-import { message, say } from "../support/web/talk.ts"
+import { go, message, say } from "../support/web/talk.ts"
 
 // what was wanted while the server was away comes by itself when it is back.
-
-/** To another page of ours, as a click does it: without asking the server for a document. */
-const go = (page: Page, path: string) =>
-  page.evaluate(`history.pushState(null, "", ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent("popstate"))`)
 
 const away = (page: Page) => page.getByText("The server cannot be reached.").first()
 const waits = (page: Page) => page.getByText("Waits for the server, and is sent when it is back.")

@@ -4,7 +4,7 @@ import { calls, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import { Priced } from "../support/loop/priced.ts"
 import { Site } from "../support/web/site.ts"
-import { message, say } from "../support/web/talk.ts"
+import { go, message, say } from "../support/web/talk.ts"
 
 // toasts, drops, and a phone of 360 pixels.
 
@@ -67,12 +67,12 @@ test.each([
   const id = await ada.begin({ title: "Shopping" })
   await ada.say(id, "go")
   const { page } = await site.visit(options)
-  for (const path of [`/c/${id}`, "/", "/inbox", "/tasks", "/library", "/settings/models", "/settings/data"]) {
-    await page.goto(site.url + path)
-    await page.locator("#main").getByRole("heading").first().waitFor()
+  const places = { [`/c/${id}`]: "Shopping", "/": "What shall we do?", "/inbox": "Inbox", "/tasks": "Tasks" }
+  for (const [path, words] of Object.entries({ ...places, "/settings/models": "Models", "/settings/data": "Export" })) {
+    await go(page, path)
+    await page.locator("#main").getByRole("heading", { name: words }).first().waitFor()
     // Something that is said in passing, on a page that has no place for files; twice, so that two are shown.
     const says = page.locator("[data-toast]")
-    if (path === "/library") continue
     for (const name of ["a.bin", "b.bin"]) expect(await drop(page, name, "x")).toBe(false)
     await says.nth(1).waitFor()
     expect(await coveredControls(page)).toEqual([])

@@ -3,6 +3,7 @@ import type { NewEvent } from "../../protocol/events.ts"
 import { newId } from "../../protocol/ids.ts"
 import type { Part } from "../../protocol/conversation/message.ts"
 import { brokenOffReply } from "./broken-reply.ts"
+import type { Conversation } from "../conversation.ts"
 import { failedEnd } from "../give-up.ts"
 import { cutPoint, historyFor, takenBack, withoutCalls } from "../history.ts"
 import { streamReply } from "./stream-reply.ts"
@@ -35,7 +36,7 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
   const cut = cutPoint(conversation, model.contextTokens * HISTORY_SHARE)
   if (cut) return record(work, [{ type: "history_cut", ...cut }])
   const grounding = agent.ground ? await ground(work, agent.ground, model) : ""
-  if (grounding === undefined) return stopped(work, new Reply(model.name))
+  if (grounding === undefined) return stopped(work, new Reply(model.name, conversation.user))
   const request = toRequest(work, { model, toolChoice, grounding })
   let reservation: Reservation | undefined
   try {
@@ -45,7 +46,7 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
     return broken(work, error)
   }
   const bounded = reservation ? { ...request, maxOutputTokens: reservation.maxOutputTokens } : request
-  const reply = new Reply(model.name)
+  const reply = new Reply(model.name, conversation.user)
   let isCut = false
   try {
     const { signal } = work
@@ -118,7 +119,7 @@ function toEvents({ conversation, agent }: Work, { reply, isCut, model, toolChoi
   const isAskedAgain = calledInstead && !isCut && run?.wordless === 0
   const { data, steps } = agent.stages && !isAskedAgain ? stagesOf(conversation, parts) : NO_STAGES
   const message = {
-    ...toMessage(conversation.seq + 1, parts),
+    ...toMessage(conversation, parts),
     finish: calledInstead ? ("calls" as const) : reply.finish,
     model: model.name,
     usage: accounted(model, reply.usage, reservation),
@@ -135,8 +136,8 @@ function toEvents({ conversation, agent }: Work, { reply, isCut, model, toolChoi
 
 const NO_STAGES = { data: undefined, steps: [] }
 
-const toMessage = (seq: number, parts: Part[]) =>
-  ({ type: "message", id: newId("msg"), seq, role: "assistant", parts }) as const
+const toMessage = ({ user, seq }: Conversation, parts: Part[]) =>
+  ({ type: "message", id: newId("msg", user), seq: seq + 1, role: "assistant", parts }) as const
 
 /** Broken off by a person or a limit: what was shown is kept, and says so. */
 async function stopped(work: Work, reply: Reply): Promise<void> {

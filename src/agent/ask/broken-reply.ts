@@ -20,6 +20,12 @@ export function brokenOffReply(
     takenBack(shown).length > 0 || earlier === undefined ? shown : [{ type: "text" as const, text: earlier }]
   if (takenBack(parts).length === 0) return []
   const cited = agent.stages ? citedIn(conversation, parts) : {}
-  const message = { type: "message", id: newId("msg"), seq: conversation.seq + 1, role: "assistant", parts } as const
+  const message = {
+    type: "message",
+    id: newId("msg", conversation.user),
+    seq: conversation.seq + 1,
+    role: "assistant",
+    parts,
+  } as const
   return [{ ...message, finish, ...cited }]
 }

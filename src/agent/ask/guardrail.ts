@@ -58,7 +58,12 @@ function verdict(work: Work, detail: Guardrail, asked?: AskedModel): Promise<voi
   // A verdict that stands already was about the words this run began with.
   const steered = conversation.stages.guardrail !== undefined
   const text = mendText(agent.stages?.guardrail?.decline(detail, { steered }) ?? "")
-  const message = { type: "message", id: newId("msg"), seq: conversation.seq + 1, role: "assistant" } as const
+  const message = {
+    type: "message",
+    id: newId("msg", conversation.user),
+    seq: conversation.seq + 1,
+    role: "assistant",
+  } as const
   const { score, reason } = detail
   return record(work, [
     step,

@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import type { CallPart } from "../../protocol/conversation/message.ts"
+import { newId } from "../../protocol/ids.ts"
 import { isStorable } from "../../protocol/text.ts"
 import type { ReplyPart } from "../model.ts"
 import { Reply } from "./reply.ts"
@@ -12,7 +13,7 @@ const called = (input: string, name = "tool"): ReplyPart => ({ type: "call", nam
 
 /** What a person saw of these parts, and what is kept of them. */
 function listen(...parts: ReplyPart[]) {
-  const reply = new Reply("model")
+  const reply = new Reply("model", newId("user"))
   const shown = parts.map((part) => reply.add(part)).join("")
   return { reply, shown, kept: textOf(reply) }
 }
@@ -59,7 +60,7 @@ describe("the words of a reply", () => {
   })
 
   test("hold a sign whose halves come in two deltas, shown with the second", () => {
-    const reply = new Reply("model")
+    const reply = new Reply("model", newId("user"))
     expect(reply.add(said("Hi \ud83d"))).toBe("Hi ")
     expect(reply.offset).toBe(3)
     expect(reply.add(said("\udc4b!"))).toBe("👋!")

@@ -1,4 +1,4 @@
-import { newId } from "../../protocol/ids.ts"
+import { newId, type UserId } from "../../protocol/ids.ts"
 import type { ReplyFinish, Part, Usage } from "../../protocol/conversation/message.ts"
 import { mendText, mendValue } from "../../protocol/text.ts"
 import type { JsonObject } from "../../protocol/schema.ts"
@@ -14,6 +14,7 @@ const MAX_NAME_CHARACTERS = 128
 export class Reply {
   readonly parts: Part[] = []
   readonly #model: string
+  readonly #user: UserId
   #text = ""
   #shown = 0
   /** Half of a surrogate pair at the end of a delta: its other half is in the next one. */
@@ -22,8 +23,9 @@ export class Reply {
   finish: ReplyFinish | undefined
   usage: Usage | undefined
 
-  constructor(model: string) {
+  constructor(model: string, user: UserId) {
     this.#model = model
+    this.#user = user
   }
 
   /** How much text has been shown. */
@@ -57,7 +59,7 @@ export class Reply {
         const metadata = part.metadata === undefined ? {} : { metadata: mendValue(part.metadata) }
         this.parts.push({
           type: "call",
-          id: newId("call"),
+          id: newId("call", this.#user),
           name: toName(part.name),
           ...toInput(part.input),
           ...metadata,

@@ -25,17 +25,18 @@ export function duplicatesOf({ calls }: Conversation, { id }: Pick<Call, "id">):
 /** The results of the calls that wait for this one's, to be recorded in the same commit: no crash can part them. */
 export function duplicateEnds(conversation: Conversation, event: NewEvent, now: number): NewEvent[] {
   if (event.type !== "tool_end") return []
-  return duplicatesOf(conversation, { id: event.callId }).map((call) => toEnd(call, event, now))
+  return duplicatesOf(conversation, { id: event.callId }).map((call) => toEnd(conversation, call, { end: event, now }))
 }
 
 type End = Omit<EventOf<"tool_end">, "version" | "position" | "at">
 
-function toEnd({ id, seq }: Call, { callId, status, text, brings }: End, now: number): NewEvent {
+function toEnd({ user }: Conversation, { id, seq }: Call, { end, now }: { end: End; now: number }): NewEvent {
+  const { callId, status, text, brings } = end
   const repeated = text.length > REPEATED ? `${text.slice(0, REPEATED).toWellFormed()} …` : text
   return {
     type: "tool_end",
     callId: id,
-    id: newId("msg", now),
+    id: newId("msg", user, now),
     seq,
     status,
     text: `[The same call as one before it in this reply; they count as one. Call again later if it is wanted again.] ${repeated}`,

@@ -1,7 +1,7 @@
 import type { NewEvent } from "../../protocol/events.ts"
 import type { Diff } from "../../protocol/proposals/proposal.ts"
 import { mendText, toStorableJson } from "../../protocol/text.ts"
-import { toolEnd } from "../accept.ts"
+import { toolEnd } from "../tool-end.ts"
 import { onlyUndoes } from "../definition/agent.ts"
 import type { Call } from "../conversation.ts"
 import type { Work } from "../record.ts"
@@ -42,7 +42,9 @@ export interface CheckedCall {
 /** A call's tool and its arguments, or the result that tells the model what is wrong. */
 export async function checkCall(work: Work, call: Call): Promise<CheckedCall | { end: ToolEnd }> {
   const { conversation, agent, ports } = work
-  const error = (text: string) => ({ end: toolEnd(call, { status: "error", text, now: ports.clock.now() }) })
+  const error = (text: string) => ({
+    end: toolEnd(conversation, call, { status: "error", text, now: ports.clock.now() }),
+  })
   const tool = agent.tools.find(call.name)
   if (!tool || (onlyUndoes(tool) && !conversation.run?.undoes)) {
     const names = agent.tools.visibleIn(conversation.mode).map(({ name }) => name)
@@ -90,20 +92,24 @@ export function contextFor(work: Work, call: Call, signal: () => AbortSignal): C
 
 /** The result a tool's own answer becomes, bounded and fit to be stored. */
 export function answered(
-  { ports }: Pick<Work, "ports">,
+  { conversation, ports }: Pick<Work, "conversation" | "ports">,
   call: Call,
   { tool, answer }: { tool: Tool; answer: Answer },
 ): ToolEnd {
   const { secrets = [] } = ports
   const now = ports.clock.now()
   if (!isAnswer(answer)) {
-    return toolEnd(call, { status: "error", text: `${tool.name} gave no answer; this is a defect of the tool.`, now })
+    return toolEnd(conversation, call, {
+      status: "error",
+      text: `${tool.name} gave no answer; this is a defect of the tool.`,
+      now,
+    })
   }
   // What it did is done, so a word too much is dropped and the rest is told.
   const state = toObject(answer.state, secrets)
   const notice = answer.state === undefined || state ? "" : "\n[What it adds to the state could not be kept.]"
   return {
-    ...toolEnd(call, {
+    ...toolEnd(conversation, call, {
       status: answer.status,
       text: bounded(withoutSecrets(answer.text, secrets), tool) + notice,
       now,
@@ -115,10 +121,14 @@ export function answered(
 }
 
 /** The result a throw becomes: the model learns what happened, the run goes on. */
-export function threw({ ports }: Pick<Work, "ports">, call: Call, { error, tool }: Thrown): ToolEnd {
+export function threw(
+  { conversation, ports }: Pick<Work, "conversation" | "ports">,
+  call: Call,
+  { error, tool }: Thrown,
+): ToolEnd {
   const { secrets = [], clock } = ports
   const text = `${call.name} failed: ${withoutSecrets(toMessage(error), secrets).slice(0, MAX_ERROR)}`
-  return { ...toolEnd(call, { status: "error", text, now: clock.now() }), ...brought(tool) }
+  return { ...toolEnd(conversation, call, { status: "error", text, now: clock.now() }), ...brought(tool) }
 }
 
 interface Thrown {

@@ -1,7 +1,7 @@
 import { callKey } from "../../protocol/calls/duplicates.ts"
-import { toolEnd } from "../accept.ts"
+import { toolEnd } from "../tool-end.ts"
 import { answered, checkCall, contextFor, secondsFor, threw } from "./result.ts"
-import type { Call } from "../conversation.ts"
+import type { Call, Conversation } from "../conversation.ts"
 import { record, type Stop, type Work } from "../record.ts"
 import { findRead } from "./reuse-read.ts"
 import type { Answer, Tool } from "../definition/tool.ts"
@@ -11,12 +11,12 @@ import { withTimeLimit } from "../concurrency/time-limit.ts"
 export async function runRead(work: Work, call: Call): Promise<void> {
   const { conversation, ports, signal } = work
   const now = ports.clock.now()
-  if (signal.aborted) return record(work, [stoppedEnd(call, signal, now)])
+  if (signal.aborted) return record(work, [stoppedEnd(work, call, now)])
   const checked = await checkCall(work, call)
   if ("end" in checked) return record(work, [checked.end])
   const before = findRead(conversation.run?.reads ?? [], call)
   if (before) {
-    const end = toolEnd(call, { status: "ok", text: before.text, now })
+    const end = toolEnd(conversation, call, { status: "ok", text: before.text, now })
     const brings = before.brings ? { brings: before.brings } : {}
     return record(work, [{ ...end, data: before.data, reusedFrom: before.callId, ...brings }])
   }
@@ -74,10 +74,14 @@ export async function runTool(work: Work, call: Call, { tool, input }: { tool: T
       return threw(work, call, { error: ended.error, tool })
     case "timed_out":
       ended.rest.catch(() => {}) // its answer comes too late for anyone
-      return toolEnd(call, { status: "timed_out", text: `${call.name} did not answer within ${seconds} s.`, now })
+      return toolEnd(conversation, call, {
+        status: "timed_out",
+        text: `${call.name} did not answer within ${seconds} s.`,
+        now,
+      })
     case "stopped":
       ended.rest.catch(() => {})
-      return stoppedEnd(call, signal, now)
+      return stoppedEnd(work, call, now)
   }
 }
 
@@ -86,13 +90,14 @@ function isCached(tool: Tool): tool is Tool & { readonly cacheSeconds: number } 
 }
 
 /** The result of a call that the work was stopped before or in. */
-export function stoppedEnd(call: Call, signal: AbortSignal, now: number) {
+export function stoppedEnd({ conversation, signal }: Work, call: Call, now: number) {
   const why = signal.reason as Stop
   // Going down is nobody's wish for this call: no result, so that the next writer runs it again.
   if (why === "shutdown") throw signal.reason
-  if (why === "run_timeout") return toolEnd(call, { status: "timed_out", text: "The run's time was up.", now })
-  return cancelledEnd(call, now)
+  if (why === "run_timeout")
+    return toolEnd(conversation, call, { status: "timed_out", text: "The run's time was up.", now })
+  return cancelledEnd(conversation, call, now)
 }
 
-export const cancelledEnd = (call: Call, now: number) =>
-  toolEnd(call, { status: "cancelled", text: "The person cancelled the run.", now })
+export const cancelledEnd = (conversation: Conversation, call: Call, now: number) =>
+  toolEnd(conversation, call, { status: "cancelled", text: "The person cancelled the run.", now })

@@ -5,8 +5,8 @@ import { countWork } from "../../../test/support/worked.ts"
 import { cite, unmarked } from "./cite.ts"
 import { createWork } from "./work-limit.ts"
 
-/** A reply may have a megabyte. A quarter shows as well whether the work is bounded: without it, each takes minutes. */
-const LENGTH = isLong ? 1_000_000 : 250_000
+/** A reply may have a megabyte. An eighth shows as well whether the work is bounded: without it, each takes minutes. */
+const LENGTH = isLong ? 1_000_000 : 120_000
 /** Milliseconds. */
 const MOST_WORK = LENGTH / 100
 const passage = (n: number) => `Passage ${n} says so. ${`The word${n} of a long passage, and more of it. `.repeat(200)}`

@@ -2,7 +2,7 @@ import type { NewEvent } from "../../protocol/events.ts"
 import { newId } from "../../protocol/ids.ts"
 import type { ActionClass, Proposed } from "../../protocol/proposals/proposal.ts"
 import { mendText } from "../../protocol/text.ts"
-import { toolEnd } from "../accept.ts"
+import { toolEnd } from "../tool-end.ts"
 import { boundedDiff, type CheckedCall, checkCall, contextFor, secondsFor, threw } from "../calls/result.ts"
 import { type Call, openCalls } from "../conversation.ts"
 import { duplicatesOf } from "../calls/duplicates.ts"
@@ -52,7 +52,7 @@ export async function propose(work: Work): Promise<void> {
 function tooMany({ conversation, ports }: Work, { callId }: Proposed): NewEvent {
   const call = conversation.calls.find(({ id }) => id === callId) as Call
   const text = `Not proposed: a person can look over ${MAX_WAITING} changes at a time, and those before this one wait. Propose fewer: the rest when these are decided, or one call that changes more.`
-  return toolEnd(call, { status: "error", text, now: ports.clock.now() })
+  return toolEnd(conversation, call, { status: "error", text, now: ports.clock.now() })
 }
 
 type Gated = { end: NewEvent } | { proposed: Proposed; edited: boolean; onSite: boolean }
@@ -64,7 +64,7 @@ async function toOutcome(work: Work, call: Call): Promise<Gated> {
   if ("end" in checked) return checked
   if (isDenied(conversation, checked.tool)) {
     const text = "Not done: this conversation is read-only. Say what you would have changed instead."
-    return { end: toolEnd(call, { status: "denied", text, now }) }
+    return { end: toolEnd(conversation, call, { status: "denied", text, now }) }
   }
   const preview = await look(work, call, checked)
   if ("error" in preview) return { end: threw(work, call, { error: preview.error, tool: checked.tool }) }
@@ -134,7 +134,7 @@ function toProposed(
     ...(preview.revision === undefined ? {} : { revision: mendText(preview.revision) }),
   }
   return {
-    id: newId("prop", now),
+    id: newId("prop", conversation.user, now),
     callId: call.id,
     action: ACTIONS.has(preview.action) ? preview.action : "destructive_update",
     summary: mendText(preview.summary.slice(0, 1000)) + asked,

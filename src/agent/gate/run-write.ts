@@ -1,6 +1,6 @@
 import { hasCode } from "../../protocol/errors.ts"
 import { mendText } from "../../protocol/text.ts"
-import { toolEnd } from "../accept.ts"
+import { toolEnd } from "../tool-end.ts"
 import { answered, checkCall, contextFor, secondsFor, threw, TOOL_SECONDS } from "../calls/result.ts"
 import type { Call } from "../conversation.ts"
 import { effectOf } from "../calls/effect.ts"
@@ -81,7 +81,7 @@ export async function whatBecameOf(work: Work, call: Call, notDone: string): Pro
   const outcome = barred === "unknown" ? await askTarget(work, write) : barred
   if (outcome === "unknown") return undefined
   if (outcome !== "not-applied") return { end: told(work, call, applied(work, write, outcome)), isFinal: true }
-  const end = toolEnd(call, { status: "error", text: notDone, now: work.ports.clock.now() })
+  const end = toolEnd(work.conversation, call, { status: "error", text: notDone, now: work.ports.clock.now() })
   return { end: told(work, call, end), isFinal: barred === "not-applied" }
 }
 
@@ -153,7 +153,7 @@ async function perform(work: Work, write: Write): Promise<void> {
     throw signal.reason
   }
   const text = "It was under way when the run was stopped; it may still be done."
-  return record(work, [toolEnd(call, { status: "interrupted", text, now })])
+  return record(work, [toolEnd(conversation, call, { status: "interrupted", text, now })])
 }
 
 /** The result of a write that has ended, with what is needed to audit it and to take it back. */
@@ -218,9 +218,9 @@ function isAsShown(work: Work, { call, tool }: Pick<Write, "call" | "tool">): bo
 
 const READ_ONLY = "the conversation is read-only now"
 
-function refusedEnd({ ports }: Work, call: Call, problem: string) {
+function refusedEnd({ conversation, ports }: Work, call: Call, problem: string) {
   const status = problem === READ_ONLY ? "denied" : "error"
-  const end = toolEnd(call, { status, text: `Not done: ${problem}.`, now: ports.clock.now() })
+  const end = toolEnd(conversation, call, { status, text: `Not done: ${problem}.`, now: ports.clock.now() })
   return status === "denied" ? end : { ...end, code: "proposal_stale" }
 }
 

@@ -60,7 +60,7 @@ export class Runtime {
     refuseText(beginning)
     const agent = agents.get(beginning.agent)
     const now = clock.now()
-    const conversation = emptyConversation(beginning.id ?? newId("conv", now), user)
+    const conversation = emptyConversation(beginning.id ?? newId("conv", user, now), user)
     const events = stage(
       conversation,
       [{ type: "conversation_started", agent: agent.name, model, provider, mode, title, ...placeOf(beginning) }],

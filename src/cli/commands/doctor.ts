@@ -6,12 +6,13 @@ import { openToOthers } from "../../compose/data-folder.ts"
 import { createLog } from "../process/log.ts"
 import { migrations } from "../../store/migrations/list.ts"
 import { readDone, unknownSteps } from "../../store/migrations/newer-schema.ts"
+import { examineBus } from "./doctor-bus.ts"
 import { examineNodes, type Finding } from "./doctor-nodes.ts"
 import { type ComposedServer, composeServer } from "../../compose/compose-server.ts"
 
 export const help = `Usage: pawl doctor
 
-Checks the set-up line by line: Node, settings, database, other nodes, models. Exit code 1 if something keeps Pawl from working.
+Checks the set-up line by line: Node, settings, database, other nodes, the bus between them, models. Exit code 1 if something keeps Pawl from working.
 `
 
 const NODE = 24
@@ -50,6 +51,7 @@ async function* examine(): AsyncGenerator<Finding> {
   yield await examineSchema(open)
   yield* examineStore(open)
   yield* examineNodes(open.store, open.clock)
+  yield* examineBus(open)
   for (const path of openToOthers(config.dataFolder))
     yield ["note", `${path} can be read by other users of this machine: chmod go= ${path}`]
   if (!(await open.store.people.hasTokens()))

@@ -39,6 +39,28 @@ describe("a provider that stays silent", () => {
     expect(server.received).toHaveLength(1)
   })
 
+  test("is given up after the same time when the clock is set meanwhile, forward or back", async () => {
+    for (const aheadMs of [3_600_000, -3_600_000]) {
+      const asked = Promise.withResolvers<ServerResponse>()
+      await using server = await ProviderServer.open((response) => asked.resolve(response))
+      const turned = new TurnedClock()
+      let ahead = 0
+      const alarm = turned.alarm.bind(turned)
+      const clock = { alarm, now: () => turned.now() + ahead, monotonic: () => turned.monotonic() }
+      const models = new ModelRegistry({ lmStudioEndpoint: server.url, idleSeconds: 10 }, { clock })
+      const reply = collect(await models.get("qwen"))
+      const stream = streamHead(await asked.promise)
+      turned.turn(5000)
+      stream.write(sse(chatChunk({ content: "Hel" })))
+      expect(await settled(reply)).toBe("waiting")
+      ahead = aheadMs
+      turned.turn(9999)
+      expect(await settled(reply)).toBe("waiting")
+      turned.turn(1)
+      expect(await settled(reply)).toEqual(silent)
+    }
+  })
+
   test("after its headers is given up as well", async () => {
     const { server, clock, model, asked } = await silentProvider()
     await using _ = server

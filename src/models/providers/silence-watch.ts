@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "../../agent/clock.ts"
+import { type Clock, monotonicOf, systemClock } from "../../agent/clock.ts"
 import { failure } from "../../protocol/errors.ts"
 
 export const DEFAULT_IDLE_MS = 60_000
@@ -39,7 +39,7 @@ export class SilenceWatch {
     this.#limitMs = limitMs
     this.provider = provider
     this.wantsStream = wantsStream
-    this.#lastHeard = clock.now()
+    this.#lastHeard = monotonicOf(clock)
     watches.set(this.signal, this)
     if (caller.aborted) {
       this.stop(caller.reason)
@@ -55,7 +55,7 @@ export class SilenceWatch {
 
   /** A byte or a part has come. Cheap: the alarm stays as it is and looks at the time when it rings. */
   heard(): void {
-    this.#lastHeard = this.#clock.now()
+    this.#lastHeard = monotonicOf(this.#clock)
   }
 
   /** The reader is busy with what it has; until it waits again, silence is its own doing and not the provider's. */
@@ -88,7 +88,7 @@ export class SilenceWatch {
 
   #setAlarm(ms: number): void {
     this.#cancelAlarm = this.#clock.alarm(ms, () => {
-      const silentMs = this.#waiting ? this.#clock.now() - this.#lastHeard : 0
+      const silentMs = this.#waiting ? monotonicOf(this.#clock) - this.#lastHeard : 0
       if (silentMs < this.#limitMs) return this.#setAlarm(this.#limitMs - silentMs)
       const seconds = Math.round(this.#limitMs / 1000)
       this.stop(failure("model_silent", { provider: this.provider, seconds, ...STALLED }))

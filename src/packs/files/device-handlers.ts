@@ -56,8 +56,8 @@ function contextOf(signal: AbortSignal, agreed?: CallContext["agreed"]): CallCon
   const now = Date.now()
   return {
     user: newId("user", now),
-    conversation: newId("conv", now),
-    callId: newId("call", now),
+    conversation: newId("conv", null, now),
+    callId: newId("call", null, now),
     signal,
     site: "device",
     deviceId: null,

@@ -46,7 +46,7 @@ function quotableOf(passage: string): readonly Quotable[] {
   const parts = passage.replace(/^(?:\s*#{1,6} [^\n]*\n)+/, "").split(MARKS)
   const starts = parts.flatMap((part, at) => {
     const words = part.replaceAll(/\s+/g, " ").trim()
-    const all = Array.from(sentences.segment(words), ({ segment, index }) => ({
+    const all = Array.from(toSentences(words), ({ segment, index }) => ({
       sentence: segment,
       quote: fitting(words.slice(index)),
     }))
@@ -55,7 +55,10 @@ function quotableOf(passage: string): readonly Quotable[] {
   return starts.filter(({ quote }) => quote !== "")
 }
 
-const sentences = new Intl.Segmenter(undefined, { granularity: "sentence" })
+/** Made when it is first needed: to make one takes longer than all else that this file does when a process starts. */
+let sentences: Intl.Segmenter | undefined
+const toSentences = (words: string) =>
+  (sentences ??= new Intl.Segmenter(undefined, { granularity: "sentence" })).segment(words)
 
 function fitting(words: string): string {
   if (words.length <= MAX_CHARACTERS) return words

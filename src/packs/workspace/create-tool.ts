@@ -4,6 +4,7 @@ import type { OpenWorkspace } from "../../protocol/ports/workspace.ts"
 import { workspaceTables } from "../../protocol/workspace-tables.ts"
 import { capitalised, describeNewRow, describeRow, headlineOf, nounOf, toReadable } from "./describe-row.ts"
 import type { Desk, DeskRow, Value } from "./tables/desk.ts"
+import { madeOnce } from "./tables/made-once.ts"
 import type { TableSpec } from "./tables/table.ts"
 import { type Given, type WritePlan, writeTool } from "./write-tool.ts"
 
@@ -12,18 +13,11 @@ const OURS = { isAiSuggested: 1, isApproved: 1 }
 
 export function createTool(table: TableSpec, open: OpenWorkspace): Tool {
   const { create, argument } = table
-  const fields = table.fields.filter((field) => field.create !== "never")
-  const input = fields.map((field) => {
-    const schema = field.create === "required" ? field.kind.schema : field.kind.schema.nullish()
-    const unsaid = field.unsaid && `${field.unsaid} where nothing is said`
-    const about = [field.about, unsaid].filter(Boolean).join("; ")
-    return [field.argument, about ? schema.describe(about) : schema]
-  })
   return writeTool(
     {
       table,
       named: create,
-      input: z.strictObject(Object.fromEntries(input) as z.core.$ZodShape),
+      input: inputOf(table),
       action: "insert",
       plan: (given, desk) => planCreate(table, given, desk),
       say: (row, desk) => `${capitalised(nounOf(table))} ${create.done}: ${describeRow(table, row, desk)}.`,
@@ -32,6 +26,17 @@ export function createTool(table: TableSpec, open: OpenWorkspace): Tool {
     open,
   )
 }
+
+const inputOf = madeOnce((table: TableSpec) => {
+  const fields = table.fields.filter((field) => field.create !== "never")
+  const input = fields.map((field) => {
+    const schema = field.create === "required" ? field.kind.schema : field.kind.schema.nullish()
+    const unsaid = field.unsaid && `${field.unsaid} where nothing is said`
+    const about = [field.about, unsaid].filter(Boolean).join("; ")
+    return [field.argument, about ? schema.describe(about) : schema]
+  })
+  return z.strictObject(Object.fromEntries(input) as z.core.$ZodShape)
+})
 
 async function planCreate(table: TableSpec, given: Given, desk: Desk): Promise<WritePlan> {
   const { defaults } = workspaceTables[table.name]

@@ -1,4 +1,3 @@
-import { z } from "zod"
 import type { Tool } from "../../agent/definition/tool.ts"
 import { codeOf, failure } from "../../protocol/errors.ts"
 import type { OpenWorkspace, RowsByTable } from "../../protocol/ports/workspace.ts"
@@ -7,7 +6,7 @@ import { capitalised, cut, describeRow, headlineOf, nounOf, toReadable } from ".
 import type { Desk, DeskRow } from "./tables/desk.ts"
 import { findWhole, nameColumn } from "./tables/find-row.ts"
 import { learnNames } from "./learn-names.ts"
-import { rowArgument } from "./row-argument.ts"
+import { rowArguments } from "./row-argument.ts"
 import type { TableSpec } from "./tables/table.ts"
 import { type WritePlan, writeTool } from "./write-tool.ts"
 
@@ -21,7 +20,7 @@ export function deleteTool(table: TableSpec, open: OpenWorkspace): Tool {
     {
       table,
       named: table.delete,
-      input: z.strictObject({ [table.argument]: rowArgument(table) }),
+      input: rowArguments(table),
       action: "delete",
       plan: (given, desk) => planDelete(table, String(given[table.argument]), desk),
       say: (row, desk, along) =>

@@ -1,4 +1,3 @@
-import { z } from "zod"
 import { answer, defineTool, failed, type Tool } from "../../agent/definition/tool.ts"
 import { hasCode } from "../../protocol/errors.ts"
 import type { OpenWorkspace } from "../../protocol/ports/workspace.ts"
@@ -7,7 +6,7 @@ import { type Desk, openDesk, type DeskRow } from "./tables/desk.ts"
 import { findRowByName } from "./tables/find-row.ts"
 import { learnNames } from "./learn-names.ts"
 import { orSentence } from "./or-sentence.ts"
-import { rowArgument } from "./row-argument.ts"
+import { rowArguments } from "./row-argument.ts"
 import type { ToolText, TableSpec } from "./tables/table.ts"
 
 /** Shows one row with everything that is kept of it. */
@@ -15,7 +14,7 @@ export function getTool(table: TableSpec, { name, description, phrases }: ToolTe
   return defineTool<Readonly<Record<string, string>>>({
     name,
     description,
-    input: z.strictObject({ [table.argument]: rowArgument(table) }) as z.ZodType<Record<string, string>>,
+    input: rowArguments(table),
     effect: "read",
     onSite: "workspace",
     brings: "private",

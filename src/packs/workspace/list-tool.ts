@@ -10,6 +10,7 @@ import { learnNames } from "./learn-names.ts"
 import { listRows } from "./tables/list-rows.ts"
 import { oddInWords } from "./device/odd-rows.ts"
 import { orSentence } from "./or-sentence.ts"
+import { madeOnce } from "./tables/made-once.ts"
 import type { Filter, List, TableSpec } from "./tables/table.ts"
 
 /** At most this many rows are listed; the others are only counted, with a hint at what to ask instead. */
@@ -19,15 +20,11 @@ type Given = Readonly<Record<string, unknown>>
 
 /** Finds rows of a table. */
 export function listTool(table: TableSpec, list: List, open: OpenWorkspace): Tool {
-  const { name, description, phrases, filters } = list
-  const arguments_ = filters.map(({ argument, schema, about, required }) => [
-    argument,
-    (required ? schema : schema.nullish()).describe(about),
-  ])
+  const { name, description, phrases } = list
   return defineTool<Given>({
     name,
     description,
-    input: z.strictObject(Object.fromEntries(arguments_)) as z.ZodType<Given>,
+    input: inputOf(list),
     effect: "read",
     onSite: "workspace",
     brings: "private",
@@ -56,6 +53,14 @@ export function listTool(table: TableSpec, list: List, open: OpenWorkspace): Too
       }),
   })
 }
+
+const inputOf = madeOnce(({ filters }: List) => {
+  const input = filters.map(({ argument, schema, about, required }) => [
+    argument,
+    (required ? schema : schema.nullish()).describe(about),
+  ])
+  return z.strictObject(Object.fromEntries(input)) as z.ZodType<Given>
+})
 
 /** All but what fills pages and stands in no line of a list: whoever wants to read that asks for the row. */
 function columnsOf({ name, unlisted = [] }: TableSpec): string[] {

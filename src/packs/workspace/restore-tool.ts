@@ -6,11 +6,16 @@ import { tableNames, workspaceTables } from "../../protocol/workspace-tables.ts"
 import { namesByTable, withCounts, withWords } from "./delete-tool.ts"
 import { capitalised, describeRow, headlineOf, nounOf, toReadable } from "./describe-row.ts"
 import type { DeskRow } from "./tables/desk.ts"
+import { madeOnce } from "./tables/made-once.ts"
 import type { TableSpec } from "./tables/table.ts"
 import { writeTool } from "./write-tool.ts"
 
 const along = z.strictObject(
   Object.fromEntries(tableNames.map((name) => [name, z.array(workspaceTables[name].row).optional()])),
+)
+
+const inputOf = madeOnce((table: TableSpec) =>
+  z.strictObject({ [nounOf(table)]: workspaceTables[table.name].row, with: along.optional() }),
 )
 
 /** Puts a deleted row back as it was, with what went with it, under their old ids. Only an undo knows what was there. */
@@ -20,7 +25,7 @@ export function restoreTool(table: TableSpec, open: OpenWorkspace): Tool {
     {
       table,
       named: { name: table.restore, description: `Put a deleted ${noun} back as it was.`, phrases: [] },
-      input: z.strictObject({ [noun]: workspaceTables[table.name].row, with: along.optional() }),
+      input: inputOf(table),
       action: "restore",
       onlyUndoes: true,
       async plan(given, desk) {

@@ -7,20 +7,17 @@ import type { Desk, Value } from "./tables/desk.ts"
 import { findRowByName } from "./tables/find-row.ts"
 import { learnNames } from "./learn-names.ts"
 import { rowArgument } from "./row-argument.ts"
+import { madeOnce } from "./tables/made-once.ts"
 import type { ColumnField, ToolText, TableSpec } from "./tables/table.ts"
 import { type Done, type Given, type WritePlan, writeTool } from "./write-tool.ts"
 
 /** Changes some columns of a row, only while it is as it was shown. */
 export function updateTool(table: TableSpec, update: ToolText, open: OpenWorkspace): Tool {
-  const input = table.fields.map(({ argument, kind, about }) => {
-    const schema = kind.schema.nullish()
-    return [argument, about ? schema.describe(about) : schema]
-  })
   return writeTool(
     {
       table,
       named: update,
-      input: z.strictObject({ [table.argument]: rowArgument(table), ...Object.fromEntries(input) }),
+      input: inputOf(table),
       action: "update",
       plan: (given, desk) => planUpdate(table, given, desk),
       say: (row, desk) => `${capitalised(nounOf(table))} updated: ${describeRow(table, row, desk)}.`,
@@ -32,6 +29,14 @@ export function updateTool(table: TableSpec, update: ToolText, open: OpenWorkspa
     open,
   )
 }
+
+const inputOf = madeOnce((table: TableSpec) => {
+  const input = table.fields.map(({ argument, kind, about }) => {
+    const schema = kind.schema.nullish()
+    return [argument, about ? schema.describe(about) : schema]
+  })
+  return z.strictObject({ [table.argument]: rowArgument(table), ...Object.fromEntries(input) })
+})
 
 interface Change {
   readonly field: ColumnField

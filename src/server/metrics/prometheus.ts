@@ -64,6 +64,11 @@ export class Counter implements Family {
     this.#values.set(toText(labels), value)
   }
 
+  /** Nothing is known any more. */
+  clear(): void {
+    this.#values.clear()
+  }
+
   *lines(): Iterable<readonly [string, string, number]> {
     for (const [series, value] of this.#values) yield ["", series, value]
   }

@@ -45,6 +45,12 @@ export function createServerMetrics() {
       "Conversations that another node had left and this one went on with.",
     ),
     lookAge: all.gauge("pawl_look_age_seconds", "How long ago this node last saw what others have recorded."),
+    busUp: all.gauge("pawl_bus_up", "Whether NATS carries words of this node to others."),
+    busLag: all.gauge(
+      "pawl_bus_lag_seconds",
+      "How long a word takes there and back: to NATS, and to the slowest node.",
+    ),
+    busUnheard: all.gauge("pawl_bus_unheard_bytes", "What was said by NATS and not yet heard to have come there."),
     lag: all.gauge("pawl_event_loop_lag_seconds", "How late the event loop was, since it was last asked."),
     memory: all.gauge("pawl_memory_bytes", "Memory of the process by kind."),
     uptime: all.gauge("pawl_uptime_seconds", "How long the process runs."),

@@ -118,7 +118,7 @@ const NEVER = new AbortController().signal
 /** Ids begin with their time; of one from the same moment this says no. */
 function isBefore(conversation: ConversationId, at: number): boolean {
   const length = "conv_".length + TIME_DIGITS
-  return conversation.slice(0, length) < newId("conv", at).slice(0, length)
+  return conversation.slice(0, length) < newId("conv", null, at).slice(0, length)
 }
 
 /** Clocks of nodes differ; a call from around the taking counts as one from before it. */
@@ -130,7 +130,7 @@ const AROUND_MS = 10 * 60_000
  */
 function isBeforeTaking(callId: CallId, { introduced }: DeviceLine): boolean {
   const takenAt = introduced?.takenAt ?? null
-  return takenAt !== null && callId <= newId("call", takenAt + AROUND_MS)
+  return takenAt !== null && callId <= newId("call", null, takenAt + AROUND_MS)
 }
 
 export const nameOf = (deviceId: string | null): string => (deviceId === null ? "A device" : `The device "${deviceId}"`)

@@ -69,7 +69,7 @@ export class ChatConversation {
 
   async #begin(input: MessageInput, context: ChatContext): Promise<SentMessage> {
     const { runtime, clock } = this.#ports
-    const id = newId("conv", clock.now())
+    const id = newId("conv", this.#caller.person.id, clock.now())
     const { site, brought: _, ...chosen } = context
     const beginning = await toBeginning(this.#caller, this.#ports, chosen)
     const place = site === "server" ? {} : await this.#placeOf(id)

@@ -118,7 +118,7 @@ export class Chats {
     const brought = toClientContext(context.brought)
     const input: MessageInput = {
       type: "message",
-      id: newId("msg", this.#ports.clock.now()),
+      id: newId("msg", this.#caller.person.id, this.#ports.clock.now()),
       text,
       when: "queue",
       ...spokenBy(this.#caller),

@@ -70,7 +70,7 @@ export class SqlConnections {
    */
   async create(user: UserId, name: string, target: Target, given: NewRecord = {}): Promise<ConnectionId> {
     const now = this.#now()
-    const { id = newId("conn", now), stored } = given
+    const { id = newId("conn", user, now), stored } = given
     const few = `(SELECT count(*) FROM connection WHERE person = ?) < ${MAX}`
     const there = stored ? " AND EXISTS (SELECT 1 FROM kept_file WHERE id = ? AND path IS NOT NULL)" : ""
     const sql = `INSERT INTO connection (id, person, name, engine, key_id, sealed, created_at, updated_at)

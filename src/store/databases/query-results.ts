@@ -42,7 +42,7 @@ export class SqlQueryResults implements QueryResults {
 
   async keep(user: UserId, { connectionId, conversationId, sql, answer }: NewResult): Promise<StoredResult> {
     const now = this.#now()
-    const id = newId("res", now)
+    const id = newId("res", user, now)
     const { warnings } = answer
     const { columns, rows, truncated } = shortened(answer, this.#most.longest)
     const result = toStorableJson({ columns, rows, warnings })

@@ -39,7 +39,12 @@ export class SqlBudget implements Budget {
     const cost = costOf(model.price, { inputTokens, outputTokens: MAX_OUTPUT_TOKENS })
     if (cost === null) throw refusal(call, `what ${model.name} costs is not known, so no ceiling can hold for it`)
     if (cost === 0) return undefined
-    const reservation = { ...call, id: newId("hold", this.#options.now()), cost, maxOutputTokens: MAX_OUTPUT_TOKENS }
+    const reservation = {
+      ...call,
+      id: newId("hold", call.user, this.#options.now()),
+      cost,
+      maxOutputTokens: MAX_OUTPUT_TOKENS,
+    }
     const { ok } = await this.#engine.change({ type: "statements", statements: this.#setAside(reservation) })
     if (!ok) throw await this.#whyRefused(reservation)
     return reservation

@@ -132,7 +132,7 @@ export class SqlJournal implements Journal {
     const deciding = toDeciding(input)
     const { now } = this.#node
     const body = toStorableJson(input)
-    const outcome = await this.#engine.change({ type: "inbox", key, id: newId("in", now), body, now, deciding })
+    const outcome = await this.#engine.change({ type: "inbox", key, id: newId("in", id, now), body, now, deciding })
     if (outcome.ok) {
       const hot = this.#hot.get(id)
       if (hot) hot.arrivals = Math.max(hot.arrivals, outcome.arrived)

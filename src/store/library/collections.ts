@@ -53,7 +53,7 @@ export class SqlCollections {
 
   async create(user: UserId, name: string): Promise<CollectionView> {
     const now = this.#now()
-    const id = newId("col", now)
+    const id = newId("col", user, now)
     const sql = `INSERT INTO collection (id, person, name, created_at, updated_at) SELECT ?, ?, ?, ${now}, ${now}
       WHERE (SELECT count(*) FROM collection WHERE person = ?) < ${MAX_COLLECTIONS} ON CONFLICT (person, name) DO NOTHING`
     const statements = [{ sql, values: [id, user, name, user], mustChange: true }]

@@ -114,8 +114,8 @@ export class SqlDocuments {
         return { id: same.id, kept: "replaced" }
       }
       await this.#demandRoom(user, collection, document.passages.length - (before?.passages ?? 0))
-      const id = before?.id ?? newId("doc", this.#now())
-      const edition = { id: newId("ed", this.#now()), person: user, collection, document: id }
+      const id = before?.id ?? newId("doc", user, this.#now())
+      const edition = { id: newId("ed", user, this.#now()), person: user, collection, document: id }
       if (await this.#write(edition, document, before)) return { id, kept: before ? "replaced" : "added" }
     }
     throw failure("busy", { id: document.source.slice(0, 100) })
@@ -136,7 +136,7 @@ export class SqlDocuments {
     const sql = `INSERT INTO document (id, person, collection, source, format, title, authors, day, hash, edition, reason,
         characters, passages, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, '[]', NULL, ?, '', ?, 0, 0, ?, ?)
       ON CONFLICT (collection, source) DO NOTHING`
-    const values = [newId("doc", now), user, collection, source, kind, title, hash, reason, now, now]
+    const values = [newId("doc", user, now), user, collection, source, kind, title, hash, reason, now, now]
     const added = [counted(user, collection, { documents: 1, passages: 0, now }), { sql, values, mustChange: true }]
     await this.#engine.change({ type: "statements", statements: added })
     // Where it was there before: the newest reason, but never at the cost of an edition that was read.

@@ -36,7 +36,7 @@ export class SqlCredentials {
 
   /** A ticket that opens one socket as this caller. */
   async createTicket({ person, scopes, credential }: Known, now: number): Promise<Ticket> {
-    const ticket = newSecret()
+    const ticket = newSecret(person.id)
     const make = {
       sql: `INSERT INTO ticket (hash, person, scopes, credential, lineage, credential_expires_at, expires_at)
         SELECT ?, key, ?, ?, ?, ?, ? FROM person WHERE id = ?`,

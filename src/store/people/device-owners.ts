@@ -40,7 +40,7 @@ export class SqlDeviceOwners {
     const sql = `UPDATE device SET request = ?, asker = ?, asker_credential = ?, asked_at = ?
       WHERE person = ? AND name = ? AND lineage <> ?`
     const asker = `${credential.type} ${credential.id}`
-    const values = [newId("dreq", now), lineage, asker, now, user, name, lineage]
+    const values = [newId("dreq", user, now), lineage, asker, now, user, name, lineage]
     await this.#engine.change({ type: "statements", statements: [{ sql, values }] })
     return { owned: false, asked: "now" }
   }
@@ -114,7 +114,7 @@ export class SqlDeviceOwners {
     const sql = `INSERT INTO device (id, person, name, lineage, bound_at) SELECT ?, id, ?, ?, ? FROM person
       WHERE id = ? AND (SELECT count(*) FROM device WHERE person = ? AND lineage = ?) < ? ON CONFLICT (person, name) DO NOTHING`
     const now = this.#now()
-    const values = [newId("dev", now), name, lineage, now, user, user, lineage, MAX_DEVICES]
+    const values = [newId("dev", user, now), name, lineage, now, user, user, lineage, MAX_DEVICES]
     await this.#engine.change({ type: "statements", statements: [{ sql, values }] })
     const row = await this.#find(user, name)
     if (!row) throw failure("too_many", { what: "devices of one token", most: MAX_DEVICES })

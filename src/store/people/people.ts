@@ -75,8 +75,8 @@ export class SqlPeople {
     now: number,
     { name = null, mintedBy = null, expiresAt = null }: TokenToCreate = {},
   ): Promise<{ id: TokenId; token: string }> {
-    const id = newId("tok", now)
-    const token = newSecret("pawl_")
+    const id = newId("tok", person.id, now)
+    const token = newSecret(person.id, "pawl_")
     const sql =
       "INSERT INTO token (id, person, hash, scopes, name, created_at, minted_by, expires_at) SELECT ?, key, ?, ?, ?, ?, ?, ? FROM person WHERE id = ?"
     const values = [id, secretHash(token), granted.join(" "), name, now, mintedBy, expiresAt, person.id]

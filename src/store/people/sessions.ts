@@ -28,7 +28,7 @@ export class SqlSessions {
 
   /** The secret of a link that signs somebody in, once, within a quarter of an hour. */
   async createLink({ id }: Pick<PersonRecord, "id">, granted: readonly Scope[], now: number): Promise<string> {
-    const secret = newSecret()
+    const secret = newSecret(id)
     const sql =
       "INSERT INTO sign_in_link (hash, person, scopes, expires_at) SELECT ?, key, ?, ? FROM person WHERE id = ?"
     const make = { sql, values: [secretHash(secret), granted.join(" "), now + LINK_MS, id], mustChange: true }
@@ -47,12 +47,15 @@ export class SqlSessions {
     browser: string | null,
     now: number,
   ): Promise<{ secret: string; pageSecret: string } | undefined> {
-    const [secret, pageSecret] = [newSecret(), newSecret()]
+    const whose = `SELECT p.id FROM sign_in_link l JOIN person p ON p.key = l.person WHERE l.hash = ? AND l.expires_at > ?`
+    const [person] = await this.#engine.query<{ id: UserId }>(whose, [secretHash(link), now])
+    if (!person) return undefined
+    const [secret, pageSecret] = [newSecret(person.id), newSecret(person.id)]
     const begin = {
       sql: `INSERT INTO session (id, person, hash, page_hash, scopes, browser, created_at, expires_at)
         SELECT ?, person, ?, ?, scopes, ?, ?, ? FROM sign_in_link WHERE hash = ? AND expires_at > ?`,
       values: [
-        ...[newId("sess", now), secretHash(secret), secretHash(pageSecret), browser, now, now + SESSION_MS],
+        ...[newId("sess", person.id, now), secretHash(secret), secretHash(pageSecret), browser, now, now + SESSION_MS],
         ...[secretHash(link), now],
       ],
       mustChange: true,

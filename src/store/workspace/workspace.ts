@@ -86,7 +86,7 @@ export class SqlWorkspace implements Workspace {
 
   /** All of a file or nothing, under new ids. */
   async import(file: WorkspaceFile): Promise<RowCounts> {
-    const rows = importedRows(file, this.#all.now())
+    const rows = importedRows(file, this.#owner, this.#all.now())
     const write = toRestore(rows)
     if (write) await this.edit(write)
     return countRows(rows)
@@ -125,6 +125,10 @@ export class SqlWorkspace implements Workspace {
     return this.#writer.layout
   }
 
+  get #owner() {
+    return this.#layout.owner?.value ?? null
+  }
+
   #plan(write: WorkspaceWrite, now: number): Steps<StatementPlan> {
     if (write.action === "restore") requireOwnIds(write)
     return planWrite({ layout: this.#layout, now }, write)
@@ -138,7 +142,7 @@ export class SqlWorkspace implements Workspace {
       const ids = (loaded[name] ?? []).map(({ id }) => String(id))
       if ((yield* findByIds(this.#layout, name, ids)).length > 0) throw failure("sample_loaded")
     }
-    const rows = importedRows(sampleFile(now, timeZone), now)
+    const rows = importedRows(sampleFile(now, timeZone), this.#owner, now)
     const plan = yield* this.#plan(toRestore(rows)!, now)
     return { ...plan, statements: [...plan.statements, this.#writer.rememberSample(rows)], rows }
   }

@@ -1,27 +1,35 @@
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
+import { pathToFileURL } from "node:url"
 import { AwayPostgres } from "../away-postgres.ts"
 import { ownPort } from "../processes/own-port.ts"
 import { PawlProcess } from "../processes/pawl-process.ts"
 import type { Balancer } from "./balancer.ts"
+
+const shiftedClock = join(import.meta.dirname, "shifted-clock.ts")
 
 /** As often as a balancer asks whether a node is ready. */
 const ASKED_EVERY_MS = 300
 
 /**
  * `pawl serve` as a process among others behind a balancer, with a PostgreSQL and a NATS of whom it can be cut off. It is
- * killed, stopped and started again; the balancer notices as one does that asks for `/readyz`.
+ * killed, stopped and started again, and its clock is set; the balancer notices as one does that asks for `/readyz`.
  */
 export class LiveNode implements AsyncDisposable {
   readonly #environment: Record<string, string>
   readonly #balancer: Balancer
   readonly #port: string
+  readonly #clockFile: string
   readonly postgres: AwayPostgres
   readonly nats: AwayPostgres | undefined
   #process: PawlProcess | undefined
 
   private constructor(port: string, environment: Record<string, string>, balancer: Balancer, links: Links) {
     this.#port = port
-    this.#environment = { ...environment, PAWL_PORT: port }
+    this.#clockFile = join(environment.PAWL_DATA ?? "", "shifted-clock")
+    const clock = { NODE_OPTIONS: `--import=${pathToFileURL(shiftedClock)}`, SHIFTED_CLOCK: this.#clockFile }
+    this.#environment = { ...environment, ...clock, PAWL_PORT: port }
     this.#balancer = balancer
     this.postgres = links.postgres
     this.nats = links.nats
@@ -74,6 +82,11 @@ export class LiveNode implements AsyncDisposable {
   goOn(): void {
     this.#process?.child.kill("SIGCONT")
     this.#balancer.add(this.#port)
+  }
+
+  /** Its time of day is so far ahead of the others' from now on; 0 sets it right. It stays so when it is started again. */
+  setClock(aheadMs: number): void {
+    writeFileSync(this.#clockFile, String(aheadMs))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

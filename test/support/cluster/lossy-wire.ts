@@ -12,6 +12,12 @@ export class LossyNet {
     return wire
   }
 
+  wire(name: string): LossyWire {
+    const wire = this.#wires.get(name)
+    if (!wire) throw new Error(`Nobody here is ${name}.`)
+    return wire
+  }
+
   carry(from: string, to: Addressee, text: string): void {
     for (const [name, wire] of this.#wires) {
       if (name === from || (to !== EVERYBODY && to !== name)) continue
@@ -34,6 +40,9 @@ export class LossyWire implements Wire {
   get up(): boolean {
     return this.#up
   }
+
+  readonly lagMs = 0
+  readonly unheard = 0
 
   turn(up: boolean): void {
     this.#up = up

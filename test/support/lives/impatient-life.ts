@@ -14,6 +14,6 @@ const config = readConfig()
 const stopping = onStop()
 await using server = await composeServer(config, {
   log: createLog(config.secrets, undefined, config.log),
-  queryLimits: { ...queryLimits, seconds: 6 },
+  queryLimits: { ...queryLimits, seconds: 5 },
 })
 await serveUntilStopped(server, { config, stopping, patience: { headers: 6000, request: 15_000, look: 1000 } })

@@ -44,22 +44,41 @@ export interface Surroundings {
   /** Data that a first start has left, with this token in it: each example begins with a copy. */
   readonly begun: string
   readonly token: string
+  /** A server that runs already, for examples that are not about the server itself: each is somebody new there. */
+  readonly standing?: Standing
 }
 
+export interface Standing {
+  readonly url: string
+  readonly data: string
+  newToken(): Promise<string>
+}
+
+/** These count or name what is on their server. */
+const OWN_SERVER: readonly string[] = ["operating.md", "sign-in.md"]
+
+/** Examples play servers that Pawl connects to; the page that does says so. */
+export const settingsOfExamples = (data: string) => ({
+  PAWL_DATA: data,
+  PAWL_PORT: "0",
+  PAWL_ALLOW_PRIVATE_HOSTS: "127.0.0.1",
+})
+
 /** Runs an example as a file of its own. Returns what it prints. */
-export async function runExample({ code, server, provider }: Example, around: Surroundings): Promise<string> {
-  const { script, flags = [], begun, token } = around
+export async function runExample(example: Example, around: Surroundings): Promise<string> {
+  const { code, server, provider, page } = example
+  const { script, flags = [], begun } = around
+  const standing = server && !OWN_SERVER.includes(page) ? around.standing : undefined
   const own = await mkdtemp(join(around.folder, ".docs-"))
   try {
     const file = join(own, "example.ts")
     await writeFile(file, code)
-    // Examples play servers that Pawl connects to; the page that does says so.
-    const settings = { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_ALLOW_PRIVATE_HOSTS: "127.0.0.1" }
-    await cp(begun, settings.PAWL_DATA, { recursive: true })
-    await using serving = server
-      ? new PawlProcess(["serve"], settings, script === undefined ? {} : { script })
-      : undefined
-    const url = (await serving?.says(/listening on (\S+)/))?.[1]
+    const settings = settingsOfExamples(standing?.data ?? dataFolder())
+    if (!standing) await cp(begun, settings.PAWL_DATA, { recursive: true })
+    await using serving =
+      server && !standing ? new PawlProcess(["serve"], settings, script === undefined ? {} : { script }) : undefined
+    const url = standing?.url ?? (await serving?.says(/listening on (\S+)/))?.[1]
+    const token = standing ? await standing.newToken() : around.token
     const env = {
       ...process.env,
       ...(provider ? { ANTHROPIC_API_KEY: "sk-ant-example" } : {}),

@@ -3,21 +3,30 @@ import { once } from "node:events"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 
-/** A PostgreSQL of one test's own, which can be restarted. */
-export async function openOwnPostgres() {
-  const child = spawn(process.execPath, [join(import.meta.dirname, "..", "throwaway-postgres.ts")], {
-    stdio: ["pipe", "pipe", "inherit"],
-  })
+/** A PostgreSQL of one test's own, which can be restarted; one that is `replicated` can also move to another server. */
+export async function openOwnPostgres(kind?: "replicated") {
+  const words = [join(import.meta.dirname, "..", "throwaway-postgres.ts"), ...(kind ? [kind] : [])]
+  const child = spawn(process.execPath, words, { stdio: ["pipe", "pipe", "inherit"] })
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   const url = (await lines.next()).value as string
+  const order = async (words: string): Promise<string> => {
+    child.stdin.write(`${words}\n`)
+    return (await lines.next()).value as string
+  }
   return {
     url,
     /** SIGINT: the fast way, where sessions are told; SIGQUIT: that of a crash. */
     async restart(signal: NodeJS.Signals): Promise<void> {
-      child.stdin.write(`${signal}\n`)
-      const { value } = await lines.next()
-      if (value !== "again") throw new Error(`PostgreSQL did not come back: ${value}`)
+      const said = await order(signal)
+      if (said !== "again") throw new Error(`PostgreSQL did not come back: ${said}`)
     },
+    /** A second server that has every commit before anybody is told of it. */
+    async makeStandby(): Promise<void> {
+      const said = await order("standby")
+      if (said !== "standing") throw new Error(`There is no standby: ${said}`)
+    },
+    /** The first one dies, and the standby takes its place: its url. */
+    failOver: (): Promise<string> => order("failover"),
     async [Symbol.asyncDispose](): Promise<void> {
       const ended = once(child, "exit")
       child.stdin.end()

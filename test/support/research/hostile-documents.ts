@@ -1,23 +1,37 @@
-/** Eight megabytes each, made to keep whoever reads them busy; and what becomes of them. */
-export const hostileDocuments: readonly (readonly [
-  what: string,
-  name: string,
-  content: () => string,
-  became: "added" | "failed",
-])[] = [
-  ["tags that close nothing", "a.html", () => `<p>Words.</p>${"<i>".repeat(1990)}${"</b>".repeat(2_000_000)}`, "added"],
-  ["forms in a form", "b.html", () => `Words.<form>${"<i>".repeat(1990)}${"<form>".repeat(1_300_000)}`, "added"],
-  ["tags at the deepest place", "c.html", () => `Words.${"<i>".repeat(1990)}${"<b></b>".repeat(1_150_000)}`, "added"],
-  ["nothing but brackets", "d.html", () => "<".repeat(8_000_000), "added"],
-  ["millions of headings", "e.md", () => "# a\n".repeat(2_000_000), "failed"],
-  ["millions of headings of a page", "f.html", () => "<h1>a".repeat(1_600_000), "failed"],
-  ["headings under long headings", "g.md", () => `${deep()}${"###### a\n".repeat(240_000)}`, "failed"],
-  ["short lines of JSON", "h.jsonl", () => "{}\n".repeat(2_700_000), "failed"],
-  ["one long line of JSON", "i.jsonl", () => `{"id": 1, "title": ${"[".repeat(8_000_000)}`, "failed"],
-  ["groups in groups", "j.rtf", () => `{\\rtf1 ${"{".repeat(8_000_000)}`, "failed"],
-  ["groups that hold nothing", "k.rtf", () => `{\\rtf1 Words.${"{".repeat(900)}${"{}".repeat(4_000_000)}`, "added"],
-  ["letters by their number", "l.rtf", () => `{\\rtf1 ${"\\u65?".repeat(1_600_000)}}`, "added"],
-  ["headings of an outline", "m.rtf", () => `{\\rtf1\\outlinelevel0 ${"a\\par ".repeat(1_300_000)}}`, "failed"],
+type HostileDocument = readonly [what: string, name: string, content: () => string, became: "added" | "failed"]
+
+/** Made to keep whoever reads them busy, and what becomes of them: eight megabytes each, or a part of that. */
+export const hostileDocumentsOf = (part: number): readonly HostileDocument[] => [
+  [
+    "tags that close nothing",
+    "a.html",
+    () => `<p>Words.</p>${"<i>".repeat(1990)}${"</b>".repeat(2_000_000 * part)}`,
+    "added",
+  ],
+  ["forms in a form", "b.html", () => `Words.<form>${"<i>".repeat(1990)}${"<form>".repeat(1_300_000 * part)}`, "added"],
+  [
+    "tags at the deepest place",
+    "c.html",
+    () => `Words.${"<i>".repeat(1990)}${"<b></b>".repeat(1_150_000 * part)}`,
+    "added",
+  ],
+  ["nothing but brackets", "d.html", () => "<".repeat(8_000_000 * part), "added"],
+  ["millions of headings", "e.md", () => "# a\n".repeat(2_000_000 * part), "failed"],
+  ["millions of headings of a page", "f.html", () => "<h1>a".repeat(1_600_000 * part), "failed"],
+  ["headings under long headings", "g.md", () => `${deep()}${"###### a\n".repeat(240_000 * part)}`, "failed"],
+  ["short lines of JSON", "h.jsonl", () => "{}\n".repeat(2_700_000 * part), "failed"],
+  ["one long line of JSON", "i.jsonl", () => `{"id": 1, "title": ${"[".repeat(8_000_000 * part)}`, "failed"],
+  ["groups in groups", "j.rtf", () => `{\\rtf1 ${"{".repeat(8_000_000 * part)}`, "failed"],
+  [
+    "groups that hold nothing",
+    "k.rtf",
+    () => `{\\rtf1 Words.${"{".repeat(900)}${"{}".repeat(4_000_000 * part)}`,
+    "added",
+  ],
+  ["letters by their number", "l.rtf", () => `{\\rtf1 ${"\\u65?".repeat(1_600_000 * part)}}`, "added"],
+  ["headings of an outline", "m.rtf", () => `{\\rtf1\\outlinelevel0 ${"a\\par ".repeat(1_300_000 * part)}}`, "failed"],
 ]
+
+export const hostileDocuments = hostileDocumentsOf(1)
 
 const deep = () => Array.from({ length: 5 }, (_, level) => `${"#".repeat(level + 1)} ${"x".repeat(199)}\n`).join("")

@@ -23,7 +23,7 @@ export const approveAtOnce = (page: Page, ids: readonly string[]): Promise<unkno
       throw new Error("in vain: " + what + " of " + id)
     }
     const card = () => document.querySelector('section[aria-labelledby="proposal-' + id + '"]')
-    const button = (says) => [...(card()?.querySelectorAll("button") ?? [])].find((each) => each.innerText.trim() === says)
+    const button = (says) => [...(card()?.querySelectorAll("button") ?? [])].find((each) => each.textContent.trim() === says)
     const approve = await until("Approve", () => button("Approve"))
     if (approve.disabled) button("Show everything")?.click()
     await until("an Approve that is not held", () => button("Approve") && !button("Approve").disabled)

@@ -4,7 +4,7 @@ import { AxeBuilder } from "@axe-core/playwright"
 import type { Page } from "playwright-core"
 
 /** Those rules of axe that ask what colour something has: all that can tell a dark page from a light one. */
-export const RULES_OF_COLOUR = ["color-contrast", "link-in-text-block"]
+const RULES_OF_COLOUR = ["color-contrast", "link-in-text-block"]
 
 /** What would keep somebody from using the page, by every rule of axe or by these; what is merely odd is not counted. */
 export async function seriousFaults(page: Page, what = "", rules?: readonly string[]): Promise<string[]> {

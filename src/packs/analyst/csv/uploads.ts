@@ -67,7 +67,7 @@ export class CsvUploads {
       const made = join(folder, "made.db")
       await this.#read(upload, file, made)
       await this.#refuseFull(user, (await stat(made)).size)
-      const id = newId("conn", Date.now())
+      const id = newId("conn", user, Date.now())
       const path = this.#files.pathOf(id)
       await this.#files.place(folder, made, { user, id }, (stored) => record({ id, path, stored }))
       return id

@@ -22,7 +22,7 @@ export async function messageIdFor(
   { id, body }: { id: ConversationId; body: unknown },
 ): Promise<{ messageId: MessageId; repeated: boolean }> {
   const key = c.req.header(KEY_HEADER)
-  const messageId = newId("msg")
+  const messageId = newId("msg", userOf(c))
   if (key === undefined) return { messageId, repeated: false }
   if (key === "" || key.length > MAX_KEY)
     throw failure("bad_request", { problem: `Idempotency-Key: 1 to ${MAX_KEY} characters.` })

@@ -17,6 +17,14 @@ export interface NodeWork {
   readonly takeovers: number
   /** Undefined where no other process can write to the database. */
   readonly lookAgeMs: number | undefined
+  /** Undefined where there is no bus to hear others by. */
+  readonly busLag: BusLag | undefined
+}
+
+interface BusLag {
+  readonly serverMs: number | undefined
+  readonly nodesMs: ReadonlyMap<string, number>
+  readonly unheard: number
 }
 
 interface MetricsPorts extends DoorPorts {
@@ -38,10 +46,11 @@ export function metricsRoute(app: Hono<Env>, ports: MetricsPorts, limits: RateLi
     const { devices, calls } = ports.devices.size
     metrics.devices.set(devices)
     metrics.deviceCalls.set(calls)
-    const { leases, takeovers, lookAgeMs } = ports.nodeWork()
+    const { leases, takeovers, lookAgeMs, busLag } = ports.nodeWork()
     metrics.leases.set(leases)
     metrics.takeovers.set(takeovers)
     if (lookAgeMs !== undefined) metrics.lookAge.set(lookAgeMs / 1000)
+    if (busLag) busGauges(metrics, busLag)
     return c.body(metrics.all.text(), 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" })
   })
 }
@@ -55,6 +64,16 @@ function isLocal(c: Context<Env>): boolean {
   const { incoming } = (c.env ?? {}) as { incoming?: { socket?: { remoteAddress?: string } } }
   const peer = incoming?.socket?.remoteAddress ?? ""
   return peer === "::1" || /^(::ffff:)?127\./.test(peer)
+}
+
+/** What nobody knows at the moment, because the bus is down or nobody is there, is not told: an old number would look like a good one. */
+function busGauges({ busUp, busLag, busUnheard }: ServerMetrics, { serverMs, nodesMs, unheard }: BusLag): void {
+  busUp.set(serverMs === undefined ? 0 : 1)
+  busUnheard.set(unheard)
+  busLag.clear()
+  if (serverMs === undefined) return
+  busLag.set(serverMs / 1000, { to: "nats" })
+  if (nodesMs.size > 0) busLag.set(Math.max(...nodesMs.values()) / 1000, { to: "nodes" })
 }
 
 /** What is measured when somebody asks. The first time there is no lag to tell: it is watched from then on. */

@@ -84,7 +84,7 @@ export function threadRoutes(app: Hono<Env>, ports: ThreadPorts): void {
     // A message that names none leaves the database as it was chosen. A run at work goes on with the one that it has.
     const { connectionId } = await chooseConnection(caller, ports, body.user_connection_id || undefined)
     const place = connectionId ? { place: { connectionId } } : {}
-    const words = { type: "message", id: newId("msg"), text: body.text, when: "queue" } as const
+    const words = { type: "message", id: newId("msg", userOf(c)), text: body.text, when: "queue" } as const
     const message: MessageInput = { ...words, ...spokenBy(caller), ...place }
     const run = await sayAndWatch(ports, { id, position }, message)
     return c.body(toDataStream(openFor(c.get("caller"), ports, run), toThreadFrames()), 200, {
