@@ -1,6 +1,6 @@
 import type { ClientBase } from "pg"
-import { type NewIndex, toIndexStatement } from "./new-index.ts"
-import type { PostgresPool } from "./postgres-pool.ts"
+import { type NewIndex, toIndexStatement } from "../new-index.ts"
+import type { PostgresPool } from "./pool.ts"
 
 /**
  * Builds an index while others read and write its table. One that a crash has left half-built is in the way and of no use:

@@ -1,5 +1,5 @@
-import { daysCondition, type FullText, type WordQuery } from "./full-text.ts"
-import { isBeginning } from "./text-grams.ts"
+import { daysCondition, type FullText, type WordQuery } from "../full-text.ts"
+import { isBeginning } from "../text-grams.ts"
 
 /** A tsvector with English stems that follows the row by itself, under a GIN index. */
 export const postgresFullText: FullText = {

@@ -1,7 +1,7 @@
 import { Socket } from "node:net"
 import { Pool, type PoolClient, types } from "pg"
-import { type DatabaseWaits, WAITS } from "./database-waits.ts"
-import { isAway, storeAway } from "./store-failure.ts"
+import { type DatabaseWaits, WAITS } from "../database-waits.ts"
+import { isAway, storeAway } from "../store-failure.ts"
 
 export interface PoolSettings {
   readonly url: string

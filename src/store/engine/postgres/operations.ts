@@ -1,6 +1,6 @@
 import type { ClientBase } from "pg"
-import { toQuery } from "./numbered.ts"
-import type { Commit, DecisionCondition, InboxAppend, Refusal, Statement, Statements } from "./operations.ts"
+import { toQuery } from "../numbered.ts"
+import type { Commit, DecisionCondition, InboxAppend, Refusal, Statement, Statements } from "../operations.ts"
 
 /** Why a commit found no lease to hang on. */
 export async function whyRefused(client: ClientBase, operation: Commit): Promise<Refusal> {
