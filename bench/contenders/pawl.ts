@@ -36,7 +36,7 @@ export async function toContender(pawl: OpenedEngine, variant: Variant): Promise
   const { journal, bus } = pawl.ports
   const person = await store.people.ensure(PERSON, Date.now())
 
-  const toMessage = (text: string) => ({ type: "message", id: newId("msg"), text, when: "queue" }) as const
+  const toMessage = (text: string) => ({ type: "message", id: newId("msg", person.id), text, when: "queue" }) as const
 
   async function begin(id: string, text: string): Promise<Conversation> {
     const beginning = { user: person.id, agent: AGENT, id: id as ConversationId }

@@ -1,8 +1,11 @@
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
 import { describe, expect, test, vi } from "vitest"
 import type { ModelRequest } from "../../src/agent/model.ts"
 import { type ConversationId, newId, slotOf, slotOfSecret, type UserId } from "../../src/protocol/ids.ts"
 import type { Engine } from "../../src/store/engine/engine.ts"
 import type { Operation } from "../../src/store/engine/operations.ts"
+import { otherTables } from "../../src/store/personal-tables.ts"
 import type { Store } from "../../src/store/store.ts"
 import { always, calls, says, scripted } from "../../src/testing.ts"
 import { anyDatabase, databases, type TestDatabase } from "../support/databases.ts"
@@ -133,6 +136,11 @@ describe.each(databases)("on $name", (database) => {
     const tables = ["audit_entry", "conversation", "event", "inbox", "proposal", "run", "usage"]
     expect(Object.fromEntries(looking)).toEqual(Object.fromEntries(tables.map((table) => [table, new Set([user])])))
   })
+})
+
+test("every table that is not by person has its place in docs/scale.md", async () => {
+  const page = await readFile(join(import.meta.dirname, "../../docs/scale.md"), "utf8")
+  expect(Object.keys(otherTables).filter((table) => !page.includes(`\`${table}\``))).toEqual([])
 })
 
 /** A write that is agreed to, and words that wait behind others: all that a commit can bring. */

@@ -1,0 +1,174 @@
+import {
+  closeSync,
+  fdatasyncSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import pg from "pg"
+import { openPawlContender } from "../contenders/pawl.ts"
+import { type Contender, variants } from "../contender.ts"
+import { describeMachine } from "../machine.ts"
+import { check, cpuMs, median, quantile } from "../meters.ts"
+import { Places } from "../places.ts"
+import { finalText, userText } from "../script.ts"
+import { type Constants, CONSTANTS_FILE, type Phase } from "./constants.ts"
+
+/**
+ * What a turn costs on PostgreSQL, for `docs/scale.md` and the simulation: `node bench/scale/measure.ts` writes it to
+ * `constants.json` beside this file. On a machine that has nothing else to do: the processors' time is counted, but the
+ * rates, which the simulation is held against, are by the clock.
+ */
+const WARM_MS = 3000
+const PHASE_MS = 6000
+const AT_ONCE = [1, 4, 16, 64]
+const LONG_TURNS = 60
+const COUNTED = 20
+
+await using places = new Places()
+const postgres = await places.postgres()
+await using place = await places.open("pawl-postgres")
+const admin = new pg.Client(place.postgresUrl)
+await admin.connect()
+const contender = await openPawlContender(variants["pawl-postgres"], { place })
+const { load, ...machine } = describeMachine()
+
+const number = async (sql: string): Promise<number> =>
+  Number((await admin.query({ text: sql, rowMode: "array" })).rows[0]?.[0])
+const walBytes = () => number("SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn")
+const diskBytes = () =>
+  number(`SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relkind = 'r' AND n.nspname = 'public'`)
+const postmaster = Number(
+  readFileSync(join((await admin.query("SHOW data_directory")).rows[0].data_directory, "postmaster.pid"), "utf8").split(
+    "\n",
+  )[0],
+)
+
+let begun = 0
+async function turn(): Promise<void> {
+  check((await contender.turn(`conv_s${begun++}`, userText(0), true)) === finalText(0), "the answer of a short turn")
+}
+
+await phase(64, WARM_MS)
+const diskBefore = await settledDisk()
+const turnsBefore = begun
+const phases: Phase[] = []
+for (const atOnce of AT_ONCE) phases.push(await phase(atOnce, PHASE_MS))
+const newConversation = ((await settledDisk()) - diskBefore) / (begun - turnsBefore)
+const { roundTrips, commits } = await countStatements(turn)
+const furtherTurn = await longConversations(contender)
+const constants: Constants = {
+  measured: new Date().toISOString().slice(0, 10),
+  machine: { cpu: machine.cpu, cores: machine.cores, node: machine.node, commit: machine.commit, load: round(load) },
+  postgres: postgres.version,
+  ...{ roundTrips, commits, fsyncMs: round(fsyncMs()) },
+  diskBytes: { newConversation: Math.round(newConversation), furtherTurn: Math.round(furtherTurn) },
+  phases,
+}
+writeFileSync(CONSTANTS_FILE, `${JSON.stringify(constants, null, 2)}\n`)
+console.log(JSON.stringify(constants, null, 2))
+await contender.close()
+await admin.end()
+
+async function phase(atOnce: number, ms: number): Promise<Phase> {
+  const times: number[] = []
+  const [wal, database, node, start] = [await walBytes(), databaseCpuMs(), cpuMs(), performance.now()]
+  const lane = async () => {
+    for (let from = performance.now(); from - start < ms; from = performance.now()) {
+      await turn()
+      times.push(performance.now() - from)
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, lane))
+  const seconds = (performance.now() - start) / 1000
+  const turns = times.length
+  return {
+    ...{
+      atOnce,
+      perSecond: round(turns / seconds),
+      p50: round(quantile(times, 0.5)),
+      p99: round(quantile(times, 0.99)),
+    },
+    ...{ nodeMs: round((cpuMs() - node) / turns), databaseMs: round((databaseCpuMs() - database) / turns) },
+    walBytes: Math.round(((await walBytes()) - wal) / turns),
+  }
+}
+
+/** Some conversations of many turns: what one more turn adds. */
+async function longConversations(to: Contender): Promise<number> {
+  const say = async (from: number, turns: number) => {
+    for (let i = from; i < from + turns; i++)
+      await Promise.all(Array.from({ length: 8 }, (_, n) => to.turn(`conv_long${n}`, userText(i), i === 0)))
+  }
+  await say(0, 10)
+  const before = await settledDisk()
+  await say(10, LONG_TURNS)
+  return ((await settledDisk()) - before) / (8 * LONG_TURNS)
+}
+
+/** After what is dead is cleared away, as it is in time. */
+async function settledDisk(): Promise<number> {
+  await admin.query("VACUUM")
+  return diskBytes()
+}
+
+/** CPU time of every process of PostgreSQL, by the clock ticks that the system counts. */
+function databaseCpuMs(): number {
+  const TICK_MS = 10
+  let ticks = 0
+  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    try {
+      const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+        .replace(/^.*\) /, "")
+        .split(" ")
+        .map(Number)
+      const [, parent] = fields as [unknown, number]
+      if (Number(pid) !== postmaster && parent !== postmaster) continue
+      // A backend that has ended is counted with its parent.
+      ticks += fields.slice(11, Number(pid) === postmaster ? 15 : 13).reduce((sum, each) => sum + each, 0)
+    } catch {
+      // ended meanwhile
+    }
+  }
+  return ticks * TICK_MS
+}
+
+async function countStatements(one: () => Promise<void>): Promise<{ roundTrips: number; commits: number }> {
+  const { query } = pg.Client.prototype
+  let [sent, changing] = [0, 0]
+  pg.Client.prototype.query = function (this: unknown, ...args: unknown[]) {
+    const text = typeof args[0] === "string" ? args[0] : ((args[0] as { text?: string })?.text ?? "")
+    sent++
+    if (/\b(?:INSERT|UPDATE|DELETE)\b/.test(text)) changing++
+    return Reflect.apply(query, this, args)
+  } as typeof query
+  for (let i = 0; i < COUNTED; i++) await one()
+  pg.Client.prototype.query = query
+  return { roundTrips: sent / COUNTED, commits: changing / COUNTED }
+}
+
+function fsyncMs(): number {
+  const folder = mkdtempSync(join(process.env.BENCH_TMP ?? tmpdir(), "pawl-fsync-"))
+  const file = openSync(join(folder, "wal"), "w")
+  const block = Buffer.alloc(8192, "x")
+  const times = Array.from({ length: 200 }, () => {
+    const from = performance.now()
+    writeSync(file, block)
+    fdatasyncSync(file)
+    return performance.now() - from
+  })
+  closeSync(file)
+  rmSync(folder, { recursive: true })
+  return median(times)
+}
+
+function round(value: number): number {
+  return Math.round(value * 1000) / 1000
+}

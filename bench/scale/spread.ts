@@ -1,0 +1,73 @@
+import { SLOTS } from "../../src/protocol/ids.ts"
+import { chance } from "./events.ts"
+
+export interface Population {
+  readonly people: number
+  /** The share of people who do `times` as much as the others. */
+  readonly busyShare: number
+  readonly times: number
+  readonly seed: number
+}
+
+/** How much is done in each slot: people draw theirs, as their ids do. */
+export function loadOfSlots({ people, busyShare, times, seed }: Population): Float64Array {
+  const random = chance(seed)
+  const slots = new Float64Array(SLOTS)
+  for (let i = 0; i < people; i++) slots[Math.floor(random() * SLOTS)]! += random() < busyShare ? times : 1
+  return slots
+}
+
+/** Which database has which slot, at first: as many slots for each, one beside the other. */
+export const evenly = (shards: number): number[] =>
+  Array.from({ length: SLOTS }, (_, slot) => Math.floor((slot * shards) / SLOTS))
+
+export function loadOfShards(slots: Float64Array, shardOf: readonly number[], shards: number): number[] {
+  const loads = Array.from({ length: shards }, () => 0)
+  for (const [slot, load] of slots.entries()) loads[shardOf[slot]!]! += load
+  return loads
+}
+
+/** The busiest database against the mean: 1.2 is a fifth more. */
+export const worst = (loads: readonly number[]): number =>
+  (Math.max(...loads) * loads.length) / loads.reduce((sum, load) => sum + load, 0)
+
+/** Moves slots from the busiest to the least busy until no database has more than `most` times the mean. */
+export function rebalance(slots: Float64Array, shards: number, most: number): { moved: number; worst: number } {
+  const shardOf = evenly(shards)
+  const loads = loadOfShards(slots, shardOf, shards)
+  const mean = loads.reduce((sum, load) => sum + load, 0) / shards
+  for (let moved = 0; ; moved++) {
+    const [from, to] = [loads.indexOf(Math.max(...loads)), loads.indexOf(Math.min(...loads))]
+    const room = Math.min(loads[from]! - mean, mean - loads[to]!)
+    if (loads[from]! <= most * mean) return { moved, worst: worst(loads) }
+    // The largest that makes neither of the two worse.
+    let best = -1
+    for (const [slot, load] of slots.entries())
+      if (shardOf[slot] === from && load <= Math.max(room, 0) && (best < 0 || load > slots[best]!)) best = slot
+    if (best < 0 || slots[best] === 0) return { moved, worst: worst(loads) }
+    shardOf[best] = to
+    loads[from]! -= slots[best]!
+    loads[to]! += slots[best]!
+  }
+}
+
+export interface Move {
+  readonly bytes: number
+  readonly bytesPerSecond: number
+  /** What its people write meanwhile. */
+  readonly writtenPerSecond: number
+  /** When so little is left to copy, the slot is fenced and the rest is copied. */
+  readonly fenceBelowSeconds: number
+}
+
+/** Copying a slot while it is in use: pass after pass, each of what was written during the one before. */
+export function moveOfSlot({ bytes, bytesPerSecond, writtenPerSecond, fenceBelowSeconds }: Move) {
+  let left = bytes / bytesPerSecond
+  let [seconds, passes] = [0, 0]
+  while (left > fenceBelowSeconds && passes < 50) {
+    seconds += left
+    left = (left * writtenPerSecond) / bytesPerSecond
+    passes++
+  }
+  return { passes, seconds, fencedSeconds: left }
+}

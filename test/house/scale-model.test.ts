@@ -1,0 +1,76 @@
+import { expect, test } from "vitest"
+import { readConstants, type TurnCost } from "../../bench/scale/constants.ts"
+import { benchMachine, type Setup, simulate } from "../../bench/scale/simulate.ts"
+import { evenly, loadOfShards, loadOfSlots, moveOfSlot, rebalance, worst } from "../../bench/scale/spread.ts"
+import { mean } from "../../bench/meters.ts"
+
+const cost: TurnCost = { nodeMs: 1, databaseMs: 1, roundTrips: 4, commits: 4, fsyncMs: 0.2 }
+const usual: Setup = {
+  ...{ cost, nodes: 2, shards: 2, cores: 2, connections: 10, seed: 7 },
+  ...{ load: { atOnce: 40 }, turns: 2000 },
+}
+
+test("every turn that begins ends, and the same seed tells the same", () => {
+  for (const load of [{ atOnce: 40 }, { perSecond: 800 }]) {
+    const outcome = simulate({ ...usual, load })
+    expect(outcome.turns).toHaveLength(usual.turns)
+    expect(outcome.turns.every(({ begunAt, endedAt }) => endedAt > begunAt)).toBe(true)
+    expect(JSON.stringify(simulate({ ...usual, load }))).toBe(JSON.stringify(outcome))
+  }
+})
+
+test("how busy it is, is how much comes times what each takes (the law of utilisation)", () => {
+  const { perSecond, databaseBusy, nodeBusy } = simulate({ ...usual, load: { perSecond: 900 }, turns: 8000 })
+  const turnsAMs = perSecond / 1000
+  expect(databaseBusy / ((turnsAMs * cost.databaseMs) / 4)).toBeCloseTo(1, 1)
+  expect(nodeBusy / ((turnsAMs * cost.nodeMs) / 2)).toBeCloseTo(1, 1)
+})
+
+test("one server and chance alone wait as theory has it: 1 / (rate of service - rate of arrival)", () => {
+  const alone = { nodeMs: 0, databaseMs: 1, roundTrips: 1, commits: 0, fsyncMs: 0 }
+  const setup = { ...usual, cost: alone, nodes: 1, shards: 1, cores: 1, connections: 1_000_000, turns: 30_000 }
+  for (const busy of [0.5, 0.8]) {
+    const { turns } = simulate({ ...setup, load: { perSecond: busy * 1000 } })
+    const took = mean(turns.map(({ begunAt, endedAt }) => endedAt - begunAt))
+    expect(took * (1 - busy), `at ${busy}`).toBeGreaterThan(0.9)
+    expect(took * (1 - busy), `at ${busy}`).toBeLessThan(1.1)
+  }
+})
+
+test("a database that is away is noticed by its own people, and its backlog lasts as long as there is room for it", () => {
+  const setup = { ...usual, nodes: 8 }
+  const most = simulate({ ...setup, load: { atOnce: 400 }, turns: 4000 }).perSecond
+  const [busy, awayMs] = [0.6, 1000]
+  const perSecond = most * busy
+  const down = { shard: 0, fromMs: 1000, toMs: 1000 + awayMs }
+  const { turns } = simulate({ ...setup, load: { perSecond }, turns: Math.round(perSecond * 5), down })
+  const tookLong = turns.filter(({ begunAt, endedAt }) => endedAt - begunAt > 200)
+  expect(new Set(tookLong.map(({ shard }) => shard))).toEqual(new Set([0]))
+  const last = Math.max(...tookLong.map(({ begunAt }) => begunAt))
+  const backlogMs = (awayMs * busy) / (1 - busy)
+  expect((last - down.toMs) / backlogMs).toBeGreaterThan(0.6)
+  expect((last - down.toMs) / backlogMs).toBeLessThan(1.3)
+})
+
+test("slots that are moved take their people along, and nobody is lost", () => {
+  const slots = loadOfSlots({ people: 20_000, busyShare: 0.01, times: 100, seed: 3 })
+  const loads = loadOfShards(slots, evenly(16), 16)
+  expect(loads.reduce((sum, load) => sum + load, 0)).toBe(slots.reduce((sum, load) => sum + load, 0))
+  expect(slots.reduce((sum, load) => sum + load, 0)).toBeGreaterThan(20_000)
+  const { moved, worst: then } = rebalance(slots, 16, 1.05)
+  expect(worst(loads)).toBeGreaterThan(1.05)
+  expect(then).toBeLessThanOrEqual(1.05)
+  expect(moved).toBeLessThan(100)
+  const { fencedSeconds } = moveOfSlot({ bytes: 1e9, bytesPerSecond: 1e7, writtenPerSecond: 1e6, fenceBelowSeconds: 2 })
+  expect(fencedSeconds).toBeCloseTo(1)
+})
+
+test("what was measured, with one and with many at once, is foretold from what a turn costs alone, within a quarter", () => {
+  const constants = readConstants()
+  for (const { atOnce, perSecond: measured } of constants.phases) {
+    const { perSecond } = simulate(benchMachine(constants, atOnce, 3000))
+    const ratio = perSecond / measured
+    expect(ratio, `${atOnce} at once`).toBeGreaterThan(0.75)
+    expect(ratio, `${atOnce} at once`).toBeLessThan(1.25)
+  }
+})
