@@ -1,4 +1,5 @@
 import type { FloorName, OursName } from "./contender.ts"
+import { happenings } from "./nodes/happenings.ts"
 import type { Workload } from "./run-workload.ts"
 
 /** One line of the report: which number of ours stands against which of a floor, and how far apart they may be. */
@@ -150,10 +151,33 @@ export const measures: readonly Measure[] = [
     { what: "input paid for in 30 turns", key: "paidTokens", unit: "tokens", judged: "ratio", must: 1.05, goal: 1 },
     { what: "changes of the tool list in them", key: "lists", unit: "changes", judged: "value", must: 1, goal: 0 },
   ]),
+  ...against("w11", "pawl-postgres", "floor-postgres", [
+    { what: "delta to watchers of its own node, CPU", key: "localUs", unit: "µs", judged: "value" },
+    {
+      what: "elsewhere: beyond it, writer's node",
+      key: "beyondAtWriterUs",
+      unit: "µs",
+      judged: "value",
+      must: 3,
+      goal: 2,
+    },
+    { what: "the same, watchers' node", key: "beyondAtWatcherUs", unit: "µs", judged: "value", must: 3, goal: 2 },
+  ]),
+  ...against("w12", "pawl-postgres", "floor-postgres", seenElsewhere("Nats", 100)),
+  ...against("w12", "pawl-postgres", "floor-postgres", seenElsewhere("Alone", 2000)),
 ]
 
 type Line = Omit<Measure, "workload" | "ours" | "floor">
 
 function against(workload: Workload, ours: OursName, floor: FloorName, lines: readonly Line[]): Measure[] {
   return lines.map((line) => ({ workload, ours, floor, ...line }))
+}
+
+/** What happens at one server until it is seen at the other: with NATS between them, and with PostgreSQL alone. */
+function seenElsewhere(link: "Nats" | "Alone", must: number): Line[] {
+  const by = link === "Nats" ? "NATS" : "no NATS"
+  return Object.entries(happenings).flatMap(([key, what]) => [
+    { what: `${what}, ${by}, p50`, key: `${key}${link}P50`, unit: "ms", judged: "value", must } as const,
+    { what: "the same, longest", key: `${key}${link}Max`, unit: "ms", judged: "value", must } as const,
+  ])
 }

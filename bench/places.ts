@@ -11,6 +11,7 @@ export class Places {
   #count = 0
   #postgres: Promise<Postgres> | undefined
   #bundle: Promise<string> | undefined
+  #package: Promise<string> | undefined
 
   constructor() {
     process.on("exit", () => this.#remove())
@@ -24,6 +25,13 @@ export class Places {
   /** The child as a published package would be, made when first asked for. */
   bundle(): Promise<string> {
     return (this.#bundle ??= import("./bundle.ts").then(({ bundleChild }) => bundleChild(join(this.#root, "bundle"))))
+  }
+
+  /** The command as it is published, made when first asked for. */
+  package(): Promise<string> {
+    return (this.#package ??= import("./nodes/package.ts").then(({ buildPackage }) =>
+      buildPackage(join(this.#root, "package")),
+    ))
   }
 
   async open(variant: VariantName): Promise<Place & AsyncDisposable> {

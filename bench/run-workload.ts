@@ -7,8 +7,10 @@ import type { Sizes } from "./sizes.ts"
 import { type Ended, spawnChild } from "./spawn-child.ts"
 import { promptCost } from "./workloads/prompt-cost.ts"
 import { promptStart } from "./workloads/prompt-start.ts"
+import { twoServers } from "./workloads/two-servers.ts"
+import { watchElsewhere } from "./workloads/watch-elsewhere.ts"
 
-export const workloads = ["w0", "w1", "w2", "w3", "w4", "w5", "w6", "w7", "w8", "w9", "w10"] as const
+export const workloads = ["w0", "w1", "w2", "w3", "w4", "w5", "w6", "w7", "w8", "w9", "w10", "w11", "w12"] as const
 export type Workload = (typeof workloads)[number]
 
 export interface Run {
@@ -30,14 +32,22 @@ const FLAGS = ["--expose-gc", "--max-old-space-size=4096"]
 /** One workload of one contender, in fresh processes at a fresh place. */
 export async function runWorkload(run: Run): Promise<Numbers> {
   if (run.workload === "w5") return coldStarts(run)
+  // Without a floor: what a node does for its own watchers is measured with ours, and a bound in milliseconds needs none.
+  if ((run.workload === "w11" || run.workload === "w12") && run.variant.startsWith("floor-")) return {}
+  if (run.workload === "w11") return await watchElsewhere(run.sizes.w11)
   await using place = await run.places.open(run.variant)
+  if (run.workload === "w12") return await twoServers(place, await run.places.package(), run.sizes.w12)
   if (run.workload === "w9")
     return await promptStart(run.variant.startsWith("floor-"), place.folder, run.sizes.w9.starts)
   if (run.workload === "w10") return await promptCost(run.variant.startsWith("floor-"), place.folder)
   return await runAt(place, run.workload, run)
 }
 
-async function runAt(place: Place, workload: Exclude<Workload, "w5" | "w9" | "w10">, run: Run): Promise<Numbers> {
+async function runAt(
+  place: Place,
+  workload: Exclude<Workload, "w5" | "w9" | "w10" | "w11" | "w12">,
+  run: Run,
+): Promise<Numbers> {
   const { variant, sizes } = run
   const flags = [...FLAGS, ...(run.flags ?? [])]
   const script = run.isBundled && !FROM_SOURCE.includes(workload) ? { script: await run.places.bundle() } : {}

@@ -7,6 +7,7 @@ import { describeMachine } from "./machine.ts"
 import { measures } from "./measures.ts"
 import type { Numbers } from "./meters.ts"
 import { type Options, readOptions, USAGE } from "./options.ts"
+import { noNats } from "./nodes/nats.ts"
 import { Places } from "./places.ts"
 import { toPlot } from "./plot.ts"
 import { profile } from "./profile.ts"
@@ -16,6 +17,7 @@ import { toTable } from "./table.ts"
 
 /** More than most machines have cores: much of a smoke run is waiting for processes, and for leases of the dead. */
 const QUICK_LANES = 4
+const needsNats = (workload: Workload) => workload === "w11" || workload === "w12"
 /** Those of the dead run out after many seconds: whoever begins with it waits beside the others, and not after them. */
 const WAITS_LONGEST: Workload = "w7"
 
@@ -105,6 +107,7 @@ function pairs({ workloads, only }: Options): Pair[] {
 async function measure({ workload, ours, floors }: Pair, { size }: Options, places: Places): Promise<Series> {
   const rounds: Round[] = []
   console.error(`${workload} ${ours} …`)
+  if (noNats !== undefined && needsNats(workload)) return { workload, ours, rounds, skipped: noNats }
   if (needsPostgres(ours)) {
     const problem = await places.postgres().then(
       () => undefined,

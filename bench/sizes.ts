@@ -18,6 +18,13 @@ export interface Sizes {
   readonly w7: { readonly running: number }
   readonly w8: { readonly vectors: number; readonly passages: number; readonly queries: number }
   readonly w9: { readonly starts: number }
+  readonly w11: {
+    readonly watchers: number
+    readonly deltas: number
+    readonly everyMs: number
+    readonly passes: number
+  }
+  readonly w12: { readonly times: number }
 }
 
 export const sizes: Record<"quick" | "usual" | "full", Sizes> = {
@@ -32,6 +39,8 @@ export const sizes: Record<"quick" | "usual" | "full", Sizes> = {
     w7: { running: 30 },
     w8: { vectors: 2000, passages: 500, queries: 10 },
     w9: { starts: 1 },
+    w11: { watchers: 100, deltas: 5, everyMs: 20, passes: 1 },
+    w12: { times: 1 },
   },
   usual: {
     rounds: 1,
@@ -44,6 +53,8 @@ export const sizes: Record<"quick" | "usual" | "full", Sizes> = {
     w7: { running: 1000 },
     w8: { vectors: 100_000, passages: 100_000, queries: 30 },
     w9: { starts: 7 },
+    w11: { watchers: 5000, deltas: 50, everyMs: 20, passes: 5 },
+    w12: { times: 20 },
   },
   full: {
     rounds: 3,
@@ -56,5 +67,7 @@ export const sizes: Record<"quick" | "usual" | "full", Sizes> = {
     w7: { running: 1000 },
     w8: { vectors: 100_000, passages: 100_000, queries: 100 },
     w9: { starts: 15 },
+    w11: { watchers: 5000, deltas: 100, everyMs: 20, passes: 9 },
+    w12: { times: 50 },
   },
 }

@@ -54,6 +54,8 @@ describe.concurrent.each(linked)("three nodes on one $name and $link", { timeout
     const environment = () => ({
       ...{ PAWL_DATA: dataFolder(), DATABASE_URL: postgres.url, MASTER_ENCRYPTION_KEY: "c".repeat(64) },
       ...{ LM_STUDIO_ENDPOINT: provider.url, PAWL_MODEL: "qwen", PAWL_RUN_SECONDS: "600" },
+      // Whether it is over is judged by the clock of whoever is asked, and these are up to two hours apart.
+      PAWL_PROPOSAL_MINUTES: "180",
       ...(nats ? { NATS_URL: nats.url } : {}),
     })
     const token = (await pawl(["token", "create", "--user", "ada"], environment())).stdout.trim()

@@ -13,7 +13,7 @@ test("the benchmark runs through, and everything it stores is what was said", as
   const { stdout } = await promisify(execFile)(process.execPath, ["bench/run.ts", "--quick", "--out", out], {
     cwd: root,
   })
-  for (const workload of ["W0", "W1", "W2", "W3", "W4", "W5", "W6", "W7", "W9", "W10"])
+  for (const workload of ["W0", "W1", "W2", "W3", "W4", "W5", "W6", "W7", "W9", "W10", "W11", "W12"])
     expect(stdout).toContain(workload)
   expect(stdout).not.toContain("FAILED")
   await rm(out, { recursive: true, force: true })

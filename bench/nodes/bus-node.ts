@@ -1,0 +1,86 @@
+/**
+ * One node's bus of W11, in a process of its own: `node bench/nodes/bus-node.ts <nats url> <name> <conversations>`. Told what to
+ * do by messages from the process that started it; answers each with the CPU time that it took, and what it has seen.
+ */
+import { systemClock } from "../../src/agent/clock.ts"
+import { silentLog } from "../../src/agent/silent-log.ts"
+import { ClusterBus } from "../../src/bus/cluster.ts"
+import { NatsWire } from "../../src/bus/nats.ts"
+import type { ConversationId } from "../../src/protocol/ids.ts"
+import { cpuMs } from "../meters.ts"
+import { DELTA } from "../script.ts"
+
+export type BusOrder =
+  /** Answered when the other node is heard. */
+  | { readonly type: "meet" }
+  | { readonly type: "watch" }
+  /** Stops watching. */
+  | { readonly type: "leave" }
+  /** So many deltas to each conversation, one each every so often. */
+  | { readonly type: "write"; readonly deltas: number; readonly everyMs: number }
+  /** Answered when each watcher has seen the text of so many deltas; `since` starts the count of CPU time anew. */
+  | { readonly type: "seen"; readonly deltas: number }
+  | { readonly type: "since" }
+  | { readonly type: "cpu" }
+
+export interface BusSeen {
+  readonly cpuMs?: number
+}
+
+const [url = "", self = "", count = "0"] = process.argv.slice(2)
+const wire = new NatsWire({ url, cluster: "bench" }, { self, clock: systemClock, log: silentLog })
+const bus = new ClusterBus(wire, { clock: systemClock, carriesWords: true, others: () => [self === "a" ? "b" : "a"] })
+const ids = Array.from({ length: Number(count) }, (_, at) => `conv_${at}` as ConversationId)
+/** How much of its reply each watcher has seen. */
+const seen = new Float64Array(ids.length)
+let leaving: (() => void)[] = []
+let [since, position, offset] = [0, 0, 0]
+
+process.on("message", (order: BusOrder) => void obey(order).then((answer) => process.send?.(answer)))
+process.on("disconnect", () => process.exit(0))
+process.send?.({})
+
+async function obey(order: BusOrder): Promise<BusSeen> {
+  switch (order.type) {
+    case "meet":
+      await until(() => bus.hearsOthers())
+      return {}
+    case "watch":
+      leaving = ids.map((id, at) =>
+        bus.subscribe(id, (live) => {
+          if (live.type === "text_delta") seen[at] = live.offset
+        }),
+      )
+      return {}
+    case "leave":
+      for (const leave of leaving.splice(0)) leave()
+      return {}
+    case "since":
+      since = cpuMs()
+      seen.fill(0)
+      return {}
+    case "write":
+      await write(order.deltas, order.everyMs)
+      return {}
+    case "seen":
+      await until(() => seen.every((units) => units >= order.deltas * DELTA.length))
+      return {}
+    case "cpu":
+      return { cpuMs: cpuMs() - since }
+  }
+}
+
+async function write(deltas: number, everyMs: number): Promise<void> {
+  position++
+  offset = 0
+  for (let delta = 0; delta < deltas; delta++) {
+    const from = performance.now()
+    offset += DELTA.length
+    for (const id of ids) bus.publish(id, { type: "text_delta", position, offset, text: DELTA })
+    await new Promise((resolve) => setTimeout(resolve, Math.max(0, everyMs - (performance.now() - from))))
+  }
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 10))
+}
