@@ -58,14 +58,15 @@ export async function openNodes({ database, script = [], nats, turned, onTheWay,
     /** Time passes for both, or for some of them, in steps, until it has happened. */
     async pass<Result>(
       happens: Promise<Result>,
-      { some = clocks, step = 25 }: { some?: readonly TurnedClock[]; step?: number } = {},
+      { some = clocks, step = 10 }: { some?: readonly TurnedClock[]; step?: number } = {},
     ): Promise<Result> {
       let over = false
       const watched = happens.finally(() => (over = true))
       watched.catch(() => {})
       while (!over) {
         for (const clock of some) await clock.turn(step)
-        await engine.query("SELECT 1", []) // what the database was asked before has been answered by then
+        // By then most of what the database was asked has been answered; small steps are for what takes it longer.
+        await engine.query("SELECT 1", [])
       }
       return watched
     },
