@@ -11,6 +11,7 @@ import { sizes } from "../support/sizes.ts"
 vi.setConfig({ testTimeout: 120_000 })
 
 const PROPOSALS = sizes.racedProposals
+const MOST_PROPOSALS = Math.max(PROPOSALS, 200)
 const DECISIONS = 20
 /** So many conversations are raced over at a time: enough that their commits and reads mix. */
 const AT_ONCE = 20
@@ -61,11 +62,14 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(effects.get(callId) ?? 0, "the target's counter").toBe(what === "commit" ? 1 : 0)
     }
 
-    for (let first = 0; first < PROPOSALS; first += AT_ONCE) {
-      await Promise.all(Array.from({ length: AT_ONCE }, (_, n) => race(first + n)))
+    // Rejecting is less work, and on a busy machine may win each of a few: more are raced until both kinds have won.
+    const isOneSided = () => Math.min(won.commit, won.reject) === 0
+    let raced = 0
+    for (; raced < PROPOSALS || (isOneSided() && raced < MOST_PROPOSALS); raced += AT_ONCE) {
+      await Promise.all(Array.from({ length: AT_ONCE }, (_, n) => race(raced + n)))
     }
-    expect(won.commit + won.reject).toBe(PROPOSALS)
-    expect(Math.min(won.commit, won.reject), "both kinds have won, or nothing was raced").toBeGreaterThan(0)
+    expect(won.commit + won.reject).toBe(raced)
+    expect(isOneSided(), "both kinds have won, or nothing was raced").toBe(false)
     expect([...effects.values()].filter((times) => times !== 1)).toEqual([])
     expect(effects.size).toBe(won.commit)
     expect(face.logged).toEqual([])
