@@ -163,7 +163,7 @@ describe.each(databases)("files kept on $name", { timeout: 60_000 }, ({ create }
     let [most, asked] = [0, 0]
     const watched = async <T>(work: Promise<T>): Promise<T> => {
       // Seldom, since collecting takes as long as all that other files of tests have left: but past the bound on either way.
-      if (++asked % 64 === 0) most = Math.max(most, liveMegabytes() - before)
+      if (++asked % 16 === 0) most = Math.max(most, liveMegabytes() - before)
       return work
     }
     const engine = {
