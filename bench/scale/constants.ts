@@ -28,6 +28,8 @@ const Constants = z.object({
   /** Bytes in tables and indexes for a short turn that is a conversation of its own, and for one more turn of a long one. */
   diskBytes: z.object({ newConversation: z.number(), furtherTurn: z.number() }),
   phases: z.array(Phase),
+  /** The same for the benchmark's floor, which does far less in the node: there the cores end, and not the node's thread. */
+  floorPhases: z.array(Phase),
 })
 export type Constants = z.infer<typeof Constants>
 export type Phase = z.infer<typeof Phase>
@@ -37,7 +39,7 @@ export const CONSTANTS_FILE = join(import.meta.dirname, "constants.json")
 export const readConstants = (): Constants => Constants.parse(JSON.parse(readFileSync(CONSTANTS_FILE, "utf8")))
 
 /** The phase with so many turns at once. */
-export function phaseOf({ phases }: Constants, atOnce: number): Phase {
+export function phaseOf(phases: readonly Phase[], atOnce: number): Phase {
   const found = phases.find((phase) => phase.atOnce === atOnce)
   if (!found) throw new Error(`${CONSTANTS_FILE} has no phase with ${atOnce} at once; measure again`)
   return found
@@ -54,8 +56,8 @@ export interface TurnCost {
 }
 
 /** What a turn costs when it is alone: nothing of what is foretold goes into it. */
-export function costAlone(of: Constants): TurnCost {
-  const { nodeMs, databaseMs } = phaseOf(of, 1)
+export function costAlone(of: Constants, phases: readonly Phase[] = of.phases): TurnCost {
+  const { nodeMs, databaseMs } = phaseOf(phases, 1)
   const { roundTrips, commits, fsyncMs } = of
   return { nodeMs, databaseMs, roundTrips, commits, fsyncMs }
 }

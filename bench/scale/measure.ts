@@ -12,10 +12,10 @@ import {
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import pg from "pg"
-import { openPawlContender } from "../contenders/pawl.ts"
-import { type Contender, variants } from "../contender.ts"
+import type { Contender } from "../contender.ts"
 import { describeMachine } from "../machine.ts"
 import { check, cpuMs, median, quantile } from "../meters.ts"
+import { openContender } from "../open-contender.ts"
 import { Places } from "../places.ts"
 import { finalText, userText } from "../script.ts"
 import { type Constants, CONSTANTS_FILE, type Phase } from "./constants.ts"
@@ -36,7 +36,7 @@ const postgres = await places.postgres()
 await using place = await places.open("pawl-postgres")
 const admin = new pg.Client(place.postgresUrl)
 await admin.connect()
-const contender = await openPawlContender(variants["pawl-postgres"], { place })
+const contender = await openContender("pawl-postgres", { place })
 const { load, ...machine } = describeMachine()
 
 const number = async (sql: string): Promise<number> =>
@@ -52,37 +52,38 @@ const postmaster = Number(
 )
 
 let begun = 0
-async function turn(): Promise<void> {
-  check((await contender.turn(`conv_s${begun++}`, userText(0), true)) === finalText(0), "the answer of a short turn")
+async function turn(of: Contender = contender): Promise<void> {
+  check((await of.turn(`conv_s${begun++}`, userText(0), true)) === finalText(0), "the answer of a short turn")
 }
 
-await phase(64, WARM_MS)
+await phase(contender, 64, WARM_MS)
 const diskBefore = await settledDisk()
 const turnsBefore = begun
 const phases: Phase[] = []
-for (const atOnce of AT_ONCE) phases.push(await phase(atOnce, PHASE_MS))
+for (const atOnce of AT_ONCE) phases.push(await phase(contender, atOnce, PHASE_MS))
 const newConversation = ((await settledDisk()) - diskBefore) / (begun - turnsBefore)
-const { roundTrips, commits } = await countStatements(turn)
+const { roundTrips, commits } = await countStatements(() => turn())
 const furtherTurn = await longConversations(contender)
+const floorPhases = await measureFloor()
 const constants: Constants = {
   measured: new Date().toISOString().slice(0, 10),
   machine: { cpu: machine.cpu, cores: machine.cores, node: machine.node, commit: machine.commit, load: round(load) },
   postgres: postgres.version,
   ...{ roundTrips, commits, fsyncMs: round(fsyncMs()) },
   diskBytes: { newConversation: Math.round(newConversation), furtherTurn: Math.round(furtherTurn) },
-  phases,
+  ...{ phases, floorPhases },
 }
 writeFileSync(CONSTANTS_FILE, `${JSON.stringify(constants, null, 2)}\n`)
 console.log(JSON.stringify(constants, null, 2))
 await contender.close()
 await admin.end()
 
-async function phase(atOnce: number, ms: number): Promise<Phase> {
+async function phase(of: Contender, atOnce: number, ms: number): Promise<Phase> {
   const times: number[] = []
   const [wal, database, node, start] = [await walBytes(), databaseCpuMs(), cpuMs(), performance.now()]
   const lane = async () => {
     for (let from = performance.now(); from - start < ms; from = performance.now()) {
-      await turn()
+      await turn(of)
       times.push(performance.now() - from)
     }
   }
@@ -99,6 +100,15 @@ async function phase(atOnce: number, ms: number): Promise<Phase> {
     ...{ nodeMs: round((cpuMs() - node) / turns), databaseMs: round((databaseCpuMs() - database) / turns) },
     walBytes: Math.round(((await walBytes()) - wal) / turns),
   }
+}
+
+async function measureFloor(): Promise<Phase[]> {
+  await using other = await places.open("floor-postgres")
+  const floor = await openContender("floor-postgres", { place: other })
+  await phase(floor, 64, WARM_MS)
+  const found = [await phase(floor, 1, PHASE_MS), await phase(floor, 64, PHASE_MS)]
+  await floor.close()
+  return found
 }
 
 /** Some conversations of many turns: what one more turn adds. */

@@ -12,7 +12,7 @@ const { machine, measured, postgres } = constants
 
 const alone = costAlone(constants)
 /** Under load, where a turn costs less: what wakes up finds more to do. */
-const { nodeMs, databaseMs } = phaseOf(constants, 64)
+const { nodeMs, databaseMs } = phaseOf(constants.phases, 64)
 const busy: TurnCost = { ...alone, nodeMs, databaseMs }
 const common = { connections: CONNECTIONS_OF_A_NODE, seed: 1 } as const
 
@@ -26,11 +26,14 @@ shardDown()
 moving()
 
 function foretell(): void {
-  const rows = constants.phases.map((phase) => {
-    const { perSecond } = simulate(benchMachine(constants, phase.atOnce, 20_000))
-    const error = `${Math.round((perSecond / phase.perSecond - 1) * 100)} %`
-    return { "at once": phase.atOnce, measured: phase.perSecond, foretold: perSecond, error }
-  })
+  const both = { ours: constants.phases, "the floor": constants.floorPhases }
+  const rows = Object.entries(both).flatMap(([whose, phases]) =>
+    phases.map(({ atOnce, perSecond: measured }) => {
+      const { perSecond, nodeBusy } = simulate(benchMachine(constants, phases, { atOnce, turns: 20_000 }))
+      const error = `${Math.round((perSecond / measured - 1) * 100)} %`
+      return { whose, "at once": atOnce, measured, foretold: perSecond, error, "thread busy": nodeBusy }
+    }),
+  )
   print("Turns a second, foretold from what a turn costs alone", rows)
 }
 

@@ -1,5 +1,5 @@
 import { quantile } from "../meters.ts"
-import { type Constants, costAlone, type TurnCost } from "./constants.ts"
+import { type Constants, costAlone, type Phase, type TurnCost } from "./constants.ts"
 import { chance, SharedFlush, Station, Timeline } from "./events.ts"
 
 export interface Setup {
@@ -23,10 +23,15 @@ export interface Setup {
 export const CONNECTIONS_OF_A_NODE = 10
 
 /** The machine of the measurement: the node and PostgreSQL on the same cores, at what a turn costs alone. */
-export function benchMachine(constants: Constants, atOnce: number, turns: number): Setup {
+export function benchMachine(constants: Constants, phases: readonly Phase[], { atOnce, turns }: Size): Setup {
   const { cores } = constants.machine
   const place = { nodes: 1, shards: 1, cores, sharesMachine: true, connections: CONNECTIONS_OF_A_NODE }
-  return { cost: costAlone(constants), ...place, load: { atOnce }, turns, seed: 1 }
+  return { cost: costAlone(constants, phases), ...place, load: { atOnce }, turns, seed: 1 }
+}
+
+interface Size {
+  readonly atOnce: number
+  readonly turns: number
 }
 
 export interface SimulatedTurn {
