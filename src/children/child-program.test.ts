@@ -101,12 +101,14 @@ test("one that never becomes ready is an error, and the log has its words", asyn
 })
 
 test("one that grows after it was measured is measured anew", async () => {
-  // Whoever comes second finds the file, and is larger than the first.
+  // Whoever comes second finds the file, and is larger than the first. Nothing is listened for, so a timer keeps it: it
+  // would end by itself as soon as it has said that it is ready.
   const grown = programOf(`
     import { existsSync, writeFileSync } from "node:fs"
     const mark = new URL("measured", import.meta.url)
     globalThis.reserved = new ArrayBuffer(existsSync(mark) ? 2 ** 30 : 0)
     writeFileSync(mark, "")
+    setInterval(() => {}, 1000)
     process.send("ready")`)
   const children = new ChildProgram({ script: grown, megabytes: 300 })
   const marked = [fileURLToPath(new URL("measured", grown))]
