@@ -16,7 +16,7 @@ const hosts = new OutboundPolicy(["127.0.0.1"])
 const all: PostgresLayers = { guard: true, oneStatement: true, readOnly: true, role: true }
 const name = `walls_${randomBytes(5).toString("hex")}`
 
-describe.runIf(inject("engines").includes("postgres"))("hostile statements of PostgreSQL", { timeout: 120_000 }, () => {
+describe.runIf(inject("engines").includes("postgres"))("hostile statements of PostgreSQL", { timeout: 300_000 }, () => {
   let admin: pg.Client
   let folder: string
   let attempts: string[]
