@@ -14,7 +14,7 @@ import { isLong } from "../support/sizes.ts"
 /** Promise 12: so much of the processor one turn of the server's loop may take before others have theirs. */
 const MAX_TURN_MS = 1000
 /** Five seconds on this server, and what it takes to stop, on a machine that has other things to do. Without a bound they take for ever. */
-const MAX_MS = 36_000
+const MAX_MS = 90_000
 /** How long a backend may be deaf, in the middle of a step over a gigabyte. */
 const MAX_BUSY_MS = 120_000
 /**
@@ -26,7 +26,7 @@ const megabytes = isLong && freemem() > 6 * 2 ** 30 ? 1000 : 150
 const longMegabytes = Math.max(300, megabytes)
 const postgres = databases.find(({ name }) => name === "postgres")
 
-describe.runIf(postgres)("queries without an end and of any size", { timeout: 180_000 }, () => {
+describe.runIf(postgres)("queries without an end and of any size", { timeout: 300_000 }, () => {
   let server: WatchedServer
   let url: string
   let token: string
@@ -96,10 +96,11 @@ describe.runIf(postgres)("queries without an end and of any size", { timeout: 18
     await server[Symbol.asyncDispose]()
   })
 
-  const busyBackends = async () => {
-    const sql = `SELECT count(*)::int AS n FROM pg_stat_activity
-      WHERE datname = current_database() AND application_name = 'pawl' AND state <> 'idle'`
-    return (await admin.query(sql)).rows[0].n as number
+  /** The processes of PostgreSQL that are at work for the server, in the order in which they began. */
+  const busyPids = async () => {
+    const sql = `SELECT pid FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name = 'pawl' AND state <> 'idle' ORDER BY backend_start`
+    return (await admin.query(sql)).rows.map(({ pid }) => pid as number)
   }
 
   /** Seconds of the processor that each of the server's processes that read SQLite files has had. */
@@ -125,9 +126,9 @@ describe.runIf(postgres)("queries without an end and of any size", { timeout: 18
   const stringOf = (megabytes: number) =>
     `SELECT string_agg(repeat('x', 1000000), '') FROM generate_series(1, ${megabytes})`
 
-  const until = async (reached: (busy: number) => boolean, ms: number) => {
+  const until = async (reached: (busy: number) => boolean, ms = 60_000) => {
     for (const end = performance.now() + ms; performance.now() < end;) {
-      if (reached(await busyBackends())) return true
+      if (reached((await busyPids()).length)) return true
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
     return false
@@ -148,7 +149,7 @@ describe.runIf(postgres)("queries without an end and of any size", { timeout: 18
     expect(await server.longestTurn(), "the longest turn, in ms of the processor").toBeLessThan(MAX_TURN_MS)
   const expectUnmoved = async () => {
     await expectOthersHadTheirTurn()
-    expect(await until((busy) => busy === 0, 10_000)).toBe(true)
+    expect(await until((busy) => busy === 0)).toBe(true)
   }
 
   const recursion = `${NUMBERS} SELECT count(*) FROM n`
@@ -181,12 +182,13 @@ describe.runIf(postgres)("queries without an end and of any size", { timeout: 18
     ["postgres", "20 million rows", "SELECT generate_series(1, 20000000)", 200],
     ["postgres", "20 million rows, kept aside", "SELECT * FROM generate_series(1, 20000000)", 200, 504],
     ["postgres", "a gigabyte", "SELECT repeat('x', 1000000000)", 400],
-    ["postgres", "JSON of megabytes", "SELECT jsonb_agg(i) FROM generate_series(1, 900000) i", 200],
+    ["postgres", "JSON of megabytes", "SELECT jsonb_agg(i) FROM generate_series(1, 900000) i", 200, 504],
     [
       "postgres",
       "much JSON",
       "SELECT (SELECT jsonb_agg('[]'::jsonb) FROM generate_series(1, 15000) WHERE i > 0) FROM generate_series(1, 120) i",
       200,
+      504,
     ],
     ["postgres", "rows of megabytes", "SELECT repeat('x', 1000000) FROM generate_series(1, 2000)", 200],
     [
@@ -233,11 +235,11 @@ describe.runIf(postgres)("queries without an end and of any size", { timeout: 18
       { signal: leaving.signal },
     )
     query.catch(() => {})
-    expect(await until((busy) => busy === 1, 30_000)).toBe(true)
+    expect(await until((busy) => busy === 1)).toBe(true)
     leaving.abort()
     const began = performance.now()
     expect((await ask("POST", `/connections/${ids.postgres}/query`, { sql: "SELECT 1" })).status).toBe(200)
-    expect(performance.now() - began).toBeLessThan(8000)
+    expect(performance.now() - began).toBeLessThan(MAX_MS)
     expect(await until((busy) => busy === 0, MAX_BUSY_MS)).toBe(true)
   })
 
@@ -245,10 +247,15 @@ describe.runIf(postgres)("queries without an end and of any size", { timeout: 18
     const enough = new AbortController()
     const sql = `${NUMBERS} SELECT count(*) FROM n`
     const before = workedBySqlite()
+    let ended = 0
     const endless = Array.from({ length: 6 }, () =>
       ask("POST", `/connections/${ids.sqlite}/query`, { sql }, { signal: enough.signal }),
     )
-    for (const query of endless) query.catch(() => {})
+    for (const query of endless)
+      void query.then(
+        () => ended++,
+        () => {},
+      )
     // As many run as may: only then is there something to be held up by. To start takes a tenth of that.
     const worked = () =>
       Math.max(
@@ -258,23 +265,33 @@ describe.runIf(postgres)("queries without an end and of any size", { timeout: 18
           .map(([pid, now]) => now - (before.get(pid) ?? 0)),
       )
     await expect.poll(worked, { timeout: 60_000 }).toBeGreaterThan(0.5)
-    const began = performance.now()
     const one = await ask("POST", `/connections/${ids.bob}/query`, { sql: "SELECT a FROM t" }, { as: bob })
     expect(one.body.rows).toEqual([[1]])
-    expect(performance.now() - began).toBeLessThan(8000)
+    // Of one person's, one runs at a time, and each takes all of its time: somebody else has not waited for them.
+    expect(ended, "of the six, how many came to their end before").toBeLessThan(3)
     enough.abort()
     await Promise.allSettled(endless)
     await expectOthersHadTheirTurn()
   })
 
   test("whoever hangs up has stopped the query, long before its time is up", async () => {
-    const leaving = new AbortController()
-    const sql = `${NUMBERS} SELECT count(*) FROM n`
-    const query = ask("POST", `/connections/${ids.postgres}/query`, { sql }, { signal: leaving.signal })
-    query.catch(() => {})
-    expect(await until((busy) => busy === 1, 30_000)).toBe(true)
-    leaving.abort()
-    expect(await until((busy) => busy === 0, 6000)).toBe(true)
+    const begin = () => {
+      const leaving = new AbortController()
+      const query = ask("POST", `/connections/${ids.postgres}/query`, { sql: recursion }, { signal: leaving.signal })
+      query.catch(() => {})
+      return leaving
+    }
+    // One that began before it, and whose time is up before its own, goes on after it has gone.
+    const stays = begin()
+    expect(await until((busy) => busy === 1)).toBe(true)
+    const leaves = begin()
+    expect(await until((busy) => busy === 2)).toBe(true)
+    const [first, second] = await busyPids()
+    leaves.abort()
+    await expect.poll(busyPids, { interval: 20, timeout: 60_000 }).not.toContain(second)
+    expect(await busyPids()).toContain(first)
+    stays.abort()
+    expect(await until((busy) => busy === 0)).toBe(true)
     expect((await ask("POST", `/connections/${ids.postgres}/query`, { sql: "SELECT 1" })).status).toBe(200)
   })
 })
