@@ -1,7 +1,12 @@
 /** Time enters here and nowhere else, so that tests turn the clock instead of sleeping. */
 export interface Clock {
-  /** The time of day, as this machine has it: to be shown and stored. It may be wrong, and it may jump. */
+  /**
+   * The time of day, to be shown and stored: the database's where several nodes share one, and otherwise this machine's. It
+   * may be wrong, and it may jump.
+   */
   now(): number
+  /** This machine's own time of day, where `now` is another's. */
+  machine?(): number
   /** Milliseconds since some moment, which only ever grow. Without it, the process's own. */
   monotonic?(): number
   /**
@@ -22,6 +27,12 @@ export const systemClock: Clock = {
 
 /** For how long something has been so in this process: never the difference of two times of day, which may jump. */
 export const monotonicOf = (clock: Clock): number => clock.monotonic?.() ?? performance.now()
+
+/**
+ * The time of day as this machine has it: for what is held against times that it has written to its own disk, or tells of
+ * the machine itself, such as that it slept or that its clock is wrong.
+ */
+export const machineTimeOf = (clock: Clock): number => clock.machine?.() ?? clock.now()
 
 /** Resolves after `ms`, or as soon as the signal aborts. */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {

@@ -1,4 +1,3 @@
-import { systemClock } from "../agent/clock.ts"
 import type { Log } from "../agent/ports.ts"
 import { silentLog } from "../agent/silent-log.ts"
 import { InProcessBus } from "../bus/in-process.ts"
@@ -78,7 +77,7 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
       secrets,
       limits: given({ runSeconds: limits.runSeconds, replyCharacters: limits.replyCharacters }),
       policy: given({ proposalMinutes: limits.proposalMinutes }),
-      ...budgetOf(store, { ...given({ dailyUsd, runUsd }), runSeconds, now: () => systemClock.now() }),
+      ...budgetOf(store, { ...given({ dailyUsd, runUsd }), runSeconds, now: () => store.clock.now() }),
       ...(timeZone ? { timeZone } : {}),
       ...(log ? { log } : {}),
     }),
@@ -89,7 +88,7 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
     runtime: engine.runtime,
     ports: engine.ports,
     models,
-    devices: new Devices(systemClock),
+    devices: new Devices(store.clock),
     metrics,
     closing: closing.signal,
   }

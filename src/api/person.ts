@@ -1,4 +1,3 @@
-import { systemClock } from "../agent/clock.ts"
 import { failure } from "../protocol/errors.ts"
 import { isId } from "../protocol/ids.ts"
 import { conversationOf } from "../server/conversation/find.ts"
@@ -27,7 +26,7 @@ export interface Person {
 export function openPerson(parts: Parts, name: string): Person {
   const personal: PersonalParts = {
     ...parts,
-    user: async () => (await parts.store.people.ensure(name, systemClock.now())).id,
+    user: async () => (await parts.store.people.ensure(name, parts.store.clock.now())).id,
   }
   return {
     ask: (text, options) => askAndWait(personal, text, options),

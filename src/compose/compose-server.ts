@@ -46,16 +46,15 @@ export type ComposedServer = Awaited<ReturnType<typeof composeServer>>
  * in the opposite order, also where something in the middle cannot be opened.
  */
 export async function composeServer(settings: ServerSettings, replaced: Replaced = {}) {
-  const {
-    clock = systemClock,
-    log = silentLog,
-    metrics = createServerMetrics(),
-    devices = new Devices(clock),
-  } = replaced
+  const { log = silentLog, metrics = createServerMetrics() } = replaced
   const taken = housePacks.map(({ name }) => name)
-  const outside = await loadPacks(settings.packs, { folder: process.cwd(), clock, taken })
+  const loading = { folder: process.cwd(), clock: replaced.clock ?? systemClock, taken }
+  const outside = await loadPacks(settings.packs, loading)
   await using opening = new AsyncDisposableStack()
-  const store = replaced.store ?? opening.use(await openConfiguredStore(settings, { clock, log }))
+  const clocks = { clock: replaced.clock, machineClock: replaced.machineClock }
+  const store = replaced.store ?? opening.use(await openConfiguredStore(settings, { ...clocks, log }))
+  const clock = replaced.clock ?? store.clock
+  const devices = replaced.devices ?? new Devices(clock)
   const links = opening.use(openLinks(settings, store, { clock, log }))
   // Where no other process can have the database open no device is anywhere but here. Of two servers over the same devices
   // one speaks for both: the other would say of each socket that it is not there.
@@ -87,7 +86,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
       ...{ clock, log, devices, embedder, localEmbedder, workspaceOf },
       ...{ connections, results, attempts, hosts: reach, sqliteRoot, superuserConnections },
       queryLimits: replaced.queryLimits,
-      sharedFiles: sharedFilesOf(store, { folder: join(settings.dataFolder, "file-cache"), now: () => clock.now() }),
+      sharedFiles: sharedFilesOf(store, { folder: join(settings.dataFolder, "file-cache"), clock }),
       ...{ libraryRecords, web: new WebClient(reach), webSearch, openTables: store.openPackTables },
       files: replaced.folder && filesOptions(settings, replaced.folder, secrets),
     }),

@@ -1,5 +1,5 @@
 import { type Agent, Agents } from "../agent/definition/agent.ts"
-import { type Clock, systemClock } from "../agent/clock.ts"
+import type { Clock } from "../agent/clock.ts"
 import { REPLY_CHARACTERS } from "../agent/ask/stream-reply.ts"
 import type { Model } from "../agent/model.ts"
 import type { Limits } from "../agent/next-step.ts"
@@ -20,6 +20,7 @@ export interface EngineOptions {
   readonly models: Model | ModelSource
   /** Ceilings on what models cost; without, there are none. */
   readonly budget?: Budget
+  /** Where it is not to be the store's. */
   readonly clock?: Clock
   /** What counts as the day of a person who has not told their zone; without, this machine's. */
   readonly timeZone?: string
@@ -48,8 +49,9 @@ export const USUAL_LIMITS: Limits = { runSeconds: 180, restarts: 3, replyCharact
 const POLICY: Policy = { proposalMinutes: 15, forbidAuto: false }
 /** Puts the rooms together: the whole engine in this process, with the caller's store, models and agents. */
 export async function openEngine(options: EngineOptions): Promise<OpenedEngine> {
-  const { clock = systemClock, models } = options
-  const store = "journal" in options.store ? options.store : await openStore({ ...options.store, clock })
+  const { models } = options
+  const store = "journal" in options.store ? options.store : await openStore({ ...options.store, clock: options.clock })
+  const clock = options.clock ?? store.clock
   const ports: Ports = {
     journal: store.journal,
     models: "stream" in models ? { get: async () => models } : models,

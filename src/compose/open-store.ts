@@ -1,9 +1,7 @@
 import { join } from "node:path"
-import type { Clock } from "../agent/clock.ts"
-import type { Log } from "../agent/ports.ts"
 import { KeyFile } from "../store/people/key-file.ts"
 import { givenKeys, type MasterKeys } from "../store/people/master-keys.ts"
-import { openStore, type Store } from "../store/store.ts"
+import { openStore, type Store, type StoreOptions } from "../store/store.ts"
 import { makeDataFolder, errorReason } from "./data-folder.ts"
 import type { ServerSettings } from "./settings.ts"
 import { SettingsError } from "./settings-error.ts"
@@ -16,7 +14,7 @@ export type StoreConfig = Pick<
 /** The store alone: for the server, and for commands that run no conversation. */
 export async function openConfiguredStore(
   settings: StoreConfig,
-  given: { readonly clock?: Clock; readonly log?: Log } = {},
+  given: Pick<StoreOptions, "clock" | "machineClock" | "log"> = {},
 ): Promise<Store> {
   const { databaseUrl, dataFolder, durability, databaseConnections: connections } = settings
   // What people say is nobody else's business, also not that of other users of this machine.

@@ -25,7 +25,10 @@ export type ReplacedPorts = Partial<ServerPorts & PackRoutes>
  * it. Whoever hands a part in closes it.
  */
 export interface Replaced {
+  /** For everything, and turned by whoever hands it in. Without, the store's: nodes go by their database's clock. */
   readonly clock?: Clock | undefined
+  /** What stands in for this machine's own clock where the store is opened here. */
+  readonly machineClock?: Clock | undefined
   readonly log?: Log | undefined
   readonly bus?: Bus | undefined
   readonly store?: Store | undefined

@@ -29,6 +29,7 @@ import { SqlProposals } from "./journal/proposals.ts"
 import { SqlProviderKeys } from "./people/provider-keys.ts"
 import { Secrets } from "./people/secrets.ts"
 import { Readiness } from "./readiness.ts"
+import { SharedClock } from "./shared-clock.ts"
 import { SqlQueryResults } from "./databases/query-results.ts"
 import { StatementAttempts } from "./databases/statement-attempts.ts"
 import { SqlUsage } from "./journal/usage.ts"
@@ -42,7 +43,10 @@ export interface StoreOptions {
   /** `file:/path/pawl.db`, `:memory:` or `postgres://…`. */
   readonly url: string
   readonly durability?: "full" | "normal"
-  readonly clock?: Clock
+  /** Taken as it is, by whoever turns it. Without, it is the database's where that has one, and otherwise this machine's. */
+  readonly clock?: Clock | undefined
+  /** The clock of this machine, where not the system's. */
+  readonly machineClock?: Clock | undefined
   readonly leaseSeconds?: number
   readonly connections?: number
   /** How long a PostgreSQL is waited for, where not as long as usual. */
@@ -55,6 +59,8 @@ export interface StoreOptions {
 
 export interface Store {
   readonly engine: Engine
+  /** What rows are stamped with, and what in them expires by. Everything over this store goes by it. */
+  readonly clock: Clock
   readonly node: ThisNode
   readonly nodes: NodeList
   readonly readiness: Readiness
@@ -100,8 +106,10 @@ export interface StoreRetention {
 
 /** Opens the database, brings its schema up to date and joins the nodes that share it. */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const { clock = systemClock, leaseSeconds } = options
+  const { machineClock = systemClock, leaseSeconds } = options
   const engine = await openEngine(options)
+  const sharedClock = options.clock ? undefined : await openSharedClock(engine, machineClock)
+  const clock = options.clock ?? sharedClock ?? machineClock
   const node = new ThisNode(engine, { clock, ...(leaseSeconds ? { leaseSeconds } : {}) })
   await node.expireDeadNodes()
   const journal = new SqlJournal(engine, node)
@@ -119,6 +127,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const workspaces = new SqlWorkspaces(engine, now)
   return {
     engine,
+    clock,
     node,
     nodes: new NodeList(engine),
     readiness: new Readiness(engine, node, clock),
@@ -149,6 +158,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     openPackTables: (of) => openPackTables(engine, now, of),
     async [Symbol.asyncDispose]() {
       await nodeMail.close()
+      sharedClock?.[Symbol.dispose]()
       await node.leave().catch(() => {}) // whoever cannot say goodbye is missed when its sign of life runs out
       await engine.close()
     },
@@ -162,6 +172,16 @@ function openRetention(erasure: Erasure, source: ExportSource): StoreRetention {
     conversationsOf: (user) => erasure.conversationsOf(user),
     exportOf: (user) => exportOf(source, user),
     sweep: () => erasure.sweep(),
+  }
+}
+
+/** Asked before anything is stamped. */
+async function openSharedClock(engine: Engine, machine: Clock): Promise<SharedClock | undefined> {
+  try {
+    return await SharedClock.open(engine, machine)
+  } catch (error) {
+    await engine.close()
+    throw inItsWords(error)
   }
 }
 

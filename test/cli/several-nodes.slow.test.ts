@@ -1,8 +1,10 @@
-import { readFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { pathToFileURL } from "node:url"
 import pg from "pg"
 import { describe, expect, test } from "vitest"
 import { databases } from "../support/databases.ts"
+import { shiftedClock } from "../support/cluster/live-node.ts"
 import { hasNats, NatsServer } from "../support/processes/nats-server.ts"
 import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
 import { tokenFor } from "../support/processes/token-for.ts"
@@ -89,6 +91,21 @@ describe.runIf(postgres)("on one PostgreSQL", () => {
     expect(stdout).toMatch(/^note +node node_gone: its clock is 10\.\d s behind the database$/m)
     const stranger = await pawl(["doctor"], node())
     expect([stranger.code, stranger.stdout]).toEqual([1, expect.stringMatching(/^wrong .*master key is not the one/m)])
+  })
+  test("doctor names clocks that are wrong, this machine's and another node's, though nodes go by the database's", async () => {
+    await using database = await postgres.create()
+    const PAWL_DATA = dataFolder()
+    const SHIFTED_CLOCK = join(PAWL_DATA, "shifted-clock")
+    writeFileSync(SHIFTED_CLOCK, String(-3_600_000))
+    const right = { PAWL_DATA, DATABASE_URL: database.url, PAWL_PORT: "0", PAWL_DURABILITY: "normal" }
+    const wrong = { ...right, SHIFTED_CLOCK, NODE_OPTIONS: `--import=${pathToFileURL(shiftedClock)}` }
+    await using server = new PawlProcess(["serve"], wrong)
+    await server.says(/listening on/)
+    const there = await pawl(["doctor"], wrong)
+    expect(there.stdout).toMatch(/^note +clocks: this machine is (3599\.9|3600\.\d) s behind the database; set both/m)
+    const here = await pawl(["doctor"], right)
+    expect(here.stdout).toMatch(/^ok +clocks: this machine is 0\.\d+ s (ahead of|behind) the database$/m)
+    expect(here.stdout).toMatch(/^note +node node_\w+: its clock is (3599\.\d|3600\.\d) s behind the database$/m)
   })
   test.runIf(hasNats)(
     "doctor says whether nodes hear each other, how long a word takes, and who is not heard",

@@ -79,7 +79,11 @@ export async function askAside<Answer>(
     if (work.signal.aborted) {
       // What was answered before that is on no record, and has to be paid for all the same.
       for (const reservation of reservations)
-        await settle(work, reservation, estimateOf(reservation, new Reply(reservation.model.name, conversation.user)))
+        await settle(
+          work,
+          reservation,
+          estimateOf(reservation, new Reply(reservation.model.name, conversation.user, work.ports.clock)),
+        )
       return stopped(work)
     }
     if (hasCode(error, "store_unavailable")) throw error
@@ -114,7 +118,7 @@ async function whole(work: Work, { model, request, reservations }: Asking): Prom
     historyTokens: estimateTokens(JSON.stringify(request.history)),
   })
   const bounded = reservation ? { ...request, maxOutputTokens: reservation.maxOutputTokens } : request
-  const reply = new Reply(model.name, conversation.user)
+  const reply = new Reply(model.name, conversation.user, ports.clock)
   const bounds = { clock: ports.clock, seconds: SECONDS, signal, graceMs: 0 }
   const ended = await withTimeLimit<unknown>(bounds, (inner) =>
     streamReply({ model, request: bounded, signal: inner(), tell: reportWait(work) }, (part) => void reply.add(part)),

@@ -36,7 +36,7 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
   const cut = cutPoint(conversation, model.contextTokens * HISTORY_SHARE)
   if (cut) return record(work, [{ type: "history_cut", ...cut }])
   const grounding = agent.ground ? await ground(work, agent.ground, model) : ""
-  if (grounding === undefined) return stopped(work, new Reply(model.name, conversation.user))
+  if (grounding === undefined) return stopped(work, new Reply(model.name, conversation.user, ports.clock))
   const request = toRequest(work, { model, toolChoice, grounding })
   let reservation: Reservation | undefined
   try {
@@ -46,7 +46,7 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
     return broken(work, error)
   }
   const bounded = reservation ? { ...request, maxOutputTokens: reservation.maxOutputTokens } : request
-  const reply = new Reply(model.name, conversation.user)
+  const reply = new Reply(model.name, conversation.user, ports.clock)
   let isCut = false
   try {
     const { signal } = work

@@ -1,9 +1,10 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import type { CallPart } from "../../protocol/conversation/message.ts"
-import { newId } from "../../protocol/ids.ts"
+import { newId, TIME_DIGITS } from "../../protocol/ids.ts"
 import { isStorable } from "../../protocol/text.ts"
 import type { ReplyPart } from "../model.ts"
+import { systemClock } from "../clock.ts"
 import { Reply } from "./reply.ts"
 
 const usage = { inputTokens: 1, outputTokens: 2 }
@@ -13,7 +14,7 @@ const called = (input: string, name = "tool"): ReplyPart => ({ type: "call", nam
 
 /** What a person saw of these parts, and what is kept of them. */
 function listen(...parts: ReplyPart[]) {
-  const reply = new Reply("model", newId("user"))
+  const reply = new Reply("model", newId("user"), systemClock)
   const shown = parts.map((part) => reply.add(part)).join("")
   return { reply, shown, kept: textOf(reply) }
 }
@@ -60,7 +61,7 @@ describe("the words of a reply", () => {
   })
 
   test("hold a sign whose halves come in two deltas, shown with the second", () => {
-    const reply = new Reply("model", newId("user"))
+    const reply = new Reply("model", newId("user"), systemClock)
     expect(reply.add(said("Hi \ud83d"))).toBe("Hi ")
     expect(reply.offset).toBe(3)
     expect(reply.add(said("\udc4b!"))).toBe("👋!")
@@ -165,4 +166,12 @@ describe("a call", () => {
     expect(callsOf(reply).at(-1)).toMatchObject({ input: { n: 255 } })
     expect(reply.finish).toBe("stop")
   })
+})
+
+test("calls are named by the clock that nodes share, and not by the machine's", () => {
+  const user = newId("user")
+  const reply = new Reply("model", user, { now: () => 0 })
+  reply.add(called("{}"))
+  const time = (id: string | undefined) => id?.slice(0, "call_".length + TIME_DIGITS)
+  expect(time(callsOf(reply)[0]?.id)).toBe(time(newId("call", user, 0)))
 })

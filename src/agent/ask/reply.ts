@@ -2,6 +2,7 @@ import { newId, type UserId } from "../../protocol/ids.ts"
 import type { ReplyFinish, Part, Usage } from "../../protocol/conversation/message.ts"
 import { mendText, mendValue } from "../../protocol/text.ts"
 import type { JsonObject } from "../../protocol/schema.ts"
+import type { Clock } from "../clock.ts"
 import type { ReplyPart } from "../model.ts"
 
 /** More calls than this in one reply are a model gone wrong; the rest is dropped. */
@@ -15,6 +16,7 @@ export class Reply {
   readonly parts: Part[] = []
   readonly #model: string
   readonly #user: UserId
+  readonly #clock: Pick<Clock, "now">
   #text = ""
   #shown = 0
   /** Half of a surrogate pair at the end of a delta: its other half is in the next one. */
@@ -23,9 +25,10 @@ export class Reply {
   finish: ReplyFinish | undefined
   usage: Usage | undefined
 
-  constructor(model: string, user: UserId) {
+  constructor(model: string, user: UserId, clock: Pick<Clock, "now">) {
     this.#model = model
     this.#user = user
+    this.#clock = clock
   }
 
   /** How much text has been shown. */
@@ -59,7 +62,8 @@ export class Reply {
         const metadata = part.metadata === undefined ? {} : { metadata: mendValue(part.metadata) }
         this.parts.push({
           type: "call",
-          id: newId("call", this.#user),
+          // Whether a device was another's when it was called is read off this time, at any node.
+          id: newId("call", this.#user, this.#clock.now()),
           name: toName(part.name),
           ...toInput(part.input),
           ...metadata,

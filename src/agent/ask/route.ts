@@ -1,5 +1,6 @@
 import type { RouterDecision } from "../../protocol/conversation/router-decision.ts"
 import { mendText } from "../../protocol/text.ts"
+import { monotonicOf } from "../clock.ts"
 import type { Agent } from "../definition/agent.ts"
 import { MORE_TOOLS } from "../definition/more-tools.ts"
 import { isLastToCall } from "../declared-tools.ts"
@@ -18,11 +19,11 @@ const MAX_REASON = 500
  */
 export async function route(work: Work): Promise<void> {
   const { conversation, agent } = work
-  const begun = work.ports.clock.now()
+  const begun = monotonicOf(work.ports.clock)
   const { decision: before, pending } = conversation.routing
   const asked = agent.route && pending ? await ask(work, agent.route) : (before ?? UNSURE)
   const decision = toDecision(agent, asked)
-  const ms = work.ports.clock.now() - begun
+  const ms = Math.round(monotonicOf(work.ports.clock) - begun)
   // Words that were let into a run do not undo the ones it began with: what served those stays in sight.
   const detail = { ...(before ? both(agent, before, decision) : decision), ms }
   const tools = isLastToCall(conversation) ? toolsOf(agent, undefined) : detail.tools

@@ -50,7 +50,7 @@ async function ask(work: Work, call: AskingCall, question: Question): Promise<Re
   const historyTokens = request.history.reduce((sum, turn) => sum + estimateTokens(textOf(turn)), 0)
   const reservation = await reserve(work, model, { request, historyTokens })
   const bounded = reservation ? { ...request, maxOutputTokens: reservation.maxOutputTokens } : request
-  const reply = new Reply(model.name, work.conversation.user)
+  const reply = new Reply(model.name, work.conversation.user, work.ports.clock)
   const parts: ReplyPart[] = []
   try {
     await streamReply({ model, request: bounded, signal, tell: reportWait(work) }, (part) => {

@@ -1,12 +1,12 @@
 import { WRONG_KEY } from "../../compose/start-server.ts"
-import type { Clock } from "../../agent/clock.ts"
+import { type Clock, machineTimeOf } from "../../agent/clock.ts"
 import type { ListedNode } from "../../store/journal/node-list.ts"
 import type { Store } from "../../store/store.ts"
 
 /** What is so, or what is wrong and what to do about it. */
 export type Finding = readonly [mark: "ok" | "note" | "wrong", what: string]
 
-/** Clocks that differ by more are worth a word: what expires does so by the clock of the node that is asked. */
+/** Clocks that differ by more are worth a word: rows go by the database's, but logs and files by the machine's. */
 const DIFFERENCE_MS = 2000
 /** A node signs every two or three seconds; after eight the others take what it has. */
 const SILENCE_MS = 5000
@@ -16,7 +16,7 @@ export async function* examineNodes(
   { nodes, secrets, node: self }: Pick<Store, "nodes" | "secrets" | "node">,
   clock: Clock,
 ): AsyncGenerator<Finding> {
-  const ahead = await nodes.aheadMs(() => clock.now())
+  const ahead = await nodes.aheadMs(() => machineTimeOf(clock))
   if (ahead === undefined) return
   yield Math.abs(ahead) > DIFFERENCE_MS
     ? ["note", `clocks: this machine is ${seconds(ahead)} the database; set both by a time server (NTP)`]

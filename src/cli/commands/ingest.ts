@@ -1,6 +1,6 @@
 import { readdir, readFile, realpath, stat } from "node:fs/promises"
 import { isAbsolute, join, relative, resolve, sep } from "node:path"
-import { systemClock } from "../../agent/clock.ts"
+import type { Clock } from "../../agent/clock.ts"
 import { createEmbedder } from "../../models/embedders/create.ts"
 import { proxiedFetch } from "../../models/network/proxied-fetch.ts"
 import { scrubSecrets } from "../../models/providers/scrub-secrets.ts"
@@ -47,9 +47,9 @@ export async function run(words: readonly string[]): Promise<number> {
   await using store = await openConfiguredStore(config)
   const outward = config.proxy ? { fetch: proxiedFetch(config.proxy) } : {}
   const embedder = createEmbedder(config.models, { sharedKeys: config.sharedKeys, ...outward })
-  const library = new SqlLibrary(store.engine, { clock: systemClock, embedder: embedder.name })
+  const library = new SqlLibrary(store.engine, { clock: store.clock, embedder: embedder.name })
   const librarian = new Librarian(library, embedder)
-  const { id: user } = await store.people.ensure(values.user ?? userName(), Date.now())
+  const { id: user } = await store.people.ensure(values.user ?? userName(), store.clock.now())
   const name = values.collection ?? "Library"
   const place: CollectionUse = { user, collection: await library.ensureCollection(user, name), signal }
   const counts = { added: 0, replaced: 0, unchanged: 0, failed: 0 }
@@ -61,7 +61,7 @@ export async function run(words: readonly string[]): Promise<number> {
       else if (one.became !== "unchanged")
         progress.line(`${one.became} ${one.source}${one.reason === undefined ? "" : `: ${one.reason}`}`)
     }
-    await embedAll(library, { embedder, progress, signal })
+    await embedAll(library, { embedder, progress, signal, clock: store.clock })
   } catch (error) {
     if (!signal.aborted) throw error
   } finally {
@@ -139,16 +139,17 @@ interface Embedding {
   readonly embedder: ReturnType<typeof createEmbedder>
   readonly progress: Progress
   readonly signal: AbortSignal
+  readonly clock: Clock
 }
 
 /** Until nothing waits. An embedder that does not answer is not waited for: the server goes on with it. */
-async function embedAll(library: SqlLibrary, { embedder, progress, signal }: Embedding): Promise<void> {
+async function embedAll(library: SqlLibrary, { embedder, progress, signal, clock }: Embedding): Promise<void> {
   const log = {
     info() {},
     error() {},
     warn: (_: string, { error }: Record<string, unknown>) => progress.say(toWords(error)),
   }
-  const indexer = new PassageIndexer({ library, embedder, clock: systemClock, log })
+  const indexer = new PassageIndexer({ library, embedder, clock, log })
   const all = await library.vectors.waitingCount()
   const timer = setInterval(() => {
     void library.vectors.waitingCount().then((left) => progress.show("embedding", all - left, all, "passages"))

@@ -27,8 +27,8 @@ export async function run(words: readonly string[]): Promise<number> {
   warn(config)
   const base = values.server === undefined ? baseUrl(config) : toUrl(values.server)
   await using store = await openConfiguredStore(config)
-  const person = await store.people.ensure(values.user, Date.now())
+  const person = await store.people.ensure(values.user, store.clock.now())
   const granted = values.admin ? [...usualScopes, "admin" as const] : usualScopes
-  process.stdout.write(`${toLink(base, await store.sessions.createLink(person, granted, Date.now()))}\n`)
+  process.stdout.write(`${toLink(base, await store.sessions.createLink(person, granted, store.clock.now()))}\n`)
   return 0
 }

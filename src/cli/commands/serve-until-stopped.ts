@@ -54,8 +54,8 @@ async function welcome(
       ? ""
       : "Nobody has a token yet: npx pawl invite --user NAME lets somebody in.\n"
   }
-  const owner = await store.people.ensure(userName(), Date.now())
-  const secret = await store.sessions.createLink(owner, [...usualScopes, "admin"], Date.now())
+  const owner = await store.people.ensure(userName(), store.clock.now())
+  const secret = await store.sessions.createLink(owner, [...usualScopes, "admin"], store.clock.now())
   return `Sign in, once, within 15 minutes: ${toLink(baseUrl(config, url), secret)}\n`
 }
 

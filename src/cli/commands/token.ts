@@ -28,8 +28,8 @@ export async function run(words: readonly string[]): Promise<number> {
   const config = readConfig()
   warn(config)
   await using store = await openConfiguredStore(config)
-  const person = await store.people.ensure(values.user, Date.now())
-  const { token } = await store.people.createToken(person, granted, Date.now())
+  const person = await store.people.ensure(values.user, store.clock.now())
+  const { token } = await store.people.createToken(person, granted, store.clock.now())
   process.stdout.write(`${token}\n`)
   return 0
 }

@@ -76,7 +76,7 @@ export async function openInProcess(config: Config, options: InProcessOptions = 
       },
     }),
   )
-  const user = await server.store.people.ensure(userName(), Date.now())
+  const user = await server.store.people.ensure(userName(), server.clock.now())
   const client = createClient({
     baseUrl: "http://127.0.0.1",
     token: secret,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import type { JWTPayload, JWTVerifyGetKey } from "jose"
-import type { Clock } from "../../agent/clock.ts"
+import { type Clock, monotonicOf } from "../../agent/clock.ts"
 import { failure } from "../../protocol/errors.ts"
 import { issuerScopes, type Scope, scopes } from "../../protocol/scopes.ts"
 import type { Credential } from "../../protocol/sign-in.ts"
@@ -76,13 +76,13 @@ export const KEYS_PAUSE_MS = 5000
 function patiently(getKey: JWTVerifyGetKey, clock: Clock): JWTVerifyGetKey {
   let failed: { readonly at: number; readonly error: unknown } | undefined
   return async (header, token) => {
-    if (failed && clock.now() - failed.at < KEYS_PAUSE_MS) throw failed.error
+    if (failed && monotonicOf(clock) - failed.at < KEYS_PAUSE_MS) throw failed.error
     try {
       const key = await getKey(header, token)
       failed = undefined
       return key
     } catch (error) {
-      if (!isRefusal(error)) failed = { at: clock.now(), error }
+      if (!isRefusal(error)) failed = { at: monotonicOf(clock), error }
       throw error
     }
   }

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto"
-import type { Clock } from "../../agent/clock.ts"
+import { type Clock, monotonicOf } from "../../agent/clock.ts"
 import { failure } from "../../protocol/errors.ts"
 
 /** How often somebody may ask. Kept in memory, so that no request waits for it; nodes that share a database tell each other. */
@@ -83,7 +83,7 @@ export class Buckets {
   /** Takes one; otherwise says in how many seconds there is one. */
   take(whose: string): number {
     const key = this.#untold ? nameOf(whose) : whose
-    const now = this.#clock.now()
+    const now = monotonicOf(this.#clock)
     const { level, at } = this.#buckets.get(key) ?? { level: this.#perMinute, at: now }
     const filled = Math.min(this.#perMinute, level + (Math.max(0, now - at) * this.#perMinute) / MINUTE)
     this.#fill(key, filled >= 1 ? filled - 1 : filled)
@@ -112,7 +112,7 @@ export class Buckets {
   /** Written anew each time, so that the first of the map is the one that was quiet longest. */
   #fill(key: string, level: number): void {
     this.#buckets.delete(key)
-    this.#buckets.set(key, { level, at: this.#clock.now() })
+    this.#buckets.set(key, { level, at: monotonicOf(this.#clock) })
     if (this.#buckets.size <= MAX_BUCKETS) return
     const oldest = this.#buckets.keys().next().value ?? ""
     this.#buckets.delete(oldest)

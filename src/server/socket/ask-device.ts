@@ -1,4 +1,4 @@
-import type { Clock } from "../../agent/clock.ts"
+import { type Clock, monotonicOf } from "../../agent/clock.ts"
 import {
   DEVICE_GRACE_SECONDS,
   type DeviceCall,
@@ -32,13 +32,13 @@ export const GRACE_MS = DEVICE_GRACE_SECONDS * 1000
 export class AskDevice {
   readonly #lines: DeviceLines
   readonly #clock: Clock
-  readonly #startedAt: number
+  readonly #startedAt: { readonly monotonic: number; readonly day: number }
   #reads = 0
 
   constructor(lines: DeviceLines, clock: Clock) {
     this.#lines = lines
     this.#clock = clock
-    this.#startedAt = clock.now()
+    this.#startedAt = { monotonic: monotonicOf(clock), day: clock.now() }
   }
 
   async call(place: DevicePlace, { callId, ...asked }: DeviceCall, asking: DeviceCallOptions): Promise<CallOutcome> {
@@ -83,8 +83,8 @@ export class AskDevice {
    */
   async #afterStart(place: DevicePlace, signal: AbortSignal): Promise<DeviceLine> {
     const { user, conversation, deviceId } = place
-    const age = this.#clock.now() - this.#startedAt
-    if (deviceId === null || age >= GRACE_MS || !isBefore(conversation, this.#startedAt))
+    const age = monotonicOf(this.#clock) - this.#startedAt.monotonic
+    if (deviceId === null || age >= GRACE_MS || !isBefore(conversation, this.#startedAt.day))
       throw failure("device_offline", { device: nameOf(deviceId) })
     await this.#lines.comesBack(user, deviceId, { signal })
     const line = await this.#lines.find(place)
@@ -121,7 +121,7 @@ function isBefore(conversation: ConversationId, at: number): boolean {
   return conversation.slice(0, length) < newId("conv", null, at).slice(0, length)
 }
 
-/** Clocks of nodes differ; a call from around the taking counts as one from before it. */
+/** Nodes go by one clock, which is another after a failover; a call from around the taking counts as one from before it. */
 const AROUND_MS = 10 * 60_000
 
 /**

@@ -1,4 +1,4 @@
-import type { Clock } from "../../agent/clock.ts"
+import { type Clock, monotonicOf } from "../../agent/clock.ts"
 
 /** What a peer may send: a burst, and then so much a second. A large frame counts as many small ones. */
 const BURST = 500
@@ -25,7 +25,7 @@ export class Throttle {
   constructor(clock: Clock, tap: Tap) {
     this.#clock = clock
     this.#tap = tap
-    this.#at = clock.now()
+    this.#at = monotonicOf(clock)
   }
 
   get holding(): boolean {
@@ -33,7 +33,7 @@ export class Throttle {
   }
 
   count(bytes: number): void {
-    const now = this.#clock.now()
+    const now = monotonicOf(this.#clock)
     const filled = this.#level + (Math.max(0, now - this.#at) * PER_SECOND) / 1000
     this.#level = Math.min(BURST, filled) - Math.max(1, bytes / BYTES_PER_UNIT)
     this.#at = now

@@ -1,3 +1,4 @@
+import { type Clock, machineTimeOf } from "../../agent/clock.ts"
 import type { SharedFiles } from "../../protocol/ports/kept-files.ts"
 import type { Engine } from "../engine/engine.ts"
 import { FileCache } from "./file-cache.ts"
@@ -7,8 +8,10 @@ import { SqlKeptFiles } from "./kept-files.ts"
 /** Nothing where only this machine uses the database: there a file lies best where files lie. */
 export function sharedFilesOf(
   { engine }: { readonly engine: Engine },
-  { folder, now }: { readonly folder: string; readonly now: () => number },
+  { folder, clock }: { readonly folder: string; readonly clock: Clock },
 ): SharedFiles | undefined {
   if (!engine.manyMachines) return undefined
-  return { kept: new SqlKeptFiles(engine, new FileCache({ folder, now }), now), disks: new SqlFileDisks(engine) }
+  // Files on this disk have times of this machine, rows those of the database.
+  const cache = new FileCache({ folder, now: () => machineTimeOf(clock) })
+  return { kept: new SqlKeptFiles(engine, cache, () => clock.now()), disks: new SqlFileDisks(engine) }
 }

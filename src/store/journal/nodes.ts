@@ -1,4 +1,4 @@
-import { type Clock, monotonicOf } from "../../agent/clock.ts"
+import { type Clock, machineTimeOf, monotonicOf } from "../../agent/clock.ts"
 import { EVENTS_KNOWN } from "../../agent/replay.ts"
 import { newId, type NodeId } from "../../protocol/ids.ts"
 import type { Engine } from "../engine/engine.ts"
@@ -27,8 +27,8 @@ export class ThisNode {
   readonly #leaseMs: number
   readonly #watch: NodeWatch
   #beats = 0
-  /** When the last sign of life that arrived was begun, on two clocks. */
-  #signed: { readonly monotonic: number; readonly now: number } | undefined
+  /** When the last sign of life that arrived was begun, on this machine's two clocks. */
+  #signed: { readonly monotonic: number; readonly day: number } | undefined
   /** The sign of life that is under way: everyone who needs one at the same time shares it. */
   #signing: Promise<void> | undefined
   #stopBeat: (() => void) | undefined
@@ -109,22 +109,22 @@ export class ThisNode {
   #isFresh(): boolean {
     if (!this.#signed) return false
     const age = monotonicOf(this.#clock) - this.#signed.monotonic
-    const byDay = this.#clock.now() - this.#signed.now
+    const byDay = machineTimeOf(this.#clock) - this.#signed.day
     return age < this.#leaseMs / 4 && byDay > -this.#leaseMs && byDay < this.#leaseMs / 2
   }
 
   /** Made anew where another node has taken it away: what it has not taken over meanwhile is still ours, by its fence. */
   async #sign(): Promise<void> {
-    const begun = { monotonic: monotonicOf(this.#clock), now: this.#clock.now() }
+    const begun = { monotonic: monotonicOf(this.#clock), day: machineTimeOf(this.#clock) }
     const { exclusive, serverTime } = this.#engine
-    // The times are for whoever lists the nodes. Nothing is decided by them.
+    // The times are for whoever lists the nodes: nothing is decided by them, and that of the machine shows a wrong clock.
     const [columns, times, change] = serverTime
       ? [SEEN, `, ${EVENTS_KNOWN}, ${serverTime}, ${serverTime}, ?`, SEEN_AGAIN]
       : (["", "", ""] as const)
     const sign = {
       sql: `INSERT INTO node (id, beats, locked${columns}) VALUES (?, ?, ?${times})
         ON CONFLICT (id) DO UPDATE SET beats = excluded.beats${change}`,
-      values: [this.id, ++this.#beats, exclusive ? 1 : 0, ...(serverTime ? [begun.now] : [])],
+      values: [this.id, ++this.#beats, exclusive ? 1 : 0, ...(serverTime ? [begun.day] : [])],
     }
     try {
       await this.#engine.change({ type: "statements", statements: [sign] })

@@ -7,7 +7,8 @@ import { ownPort } from "../processes/own-port.ts"
 import { PawlProcess } from "../processes/pawl-process.ts"
 import type { Balancer } from "./balancer.ts"
 
-const shiftedClock = join(import.meta.dirname, "shifted-clock.ts")
+/** Loaded into a process before anything else (`--import`), it shifts its time of day. */
+export const shiftedClock = join(import.meta.dirname, "shifted-clock.ts")
 
 /** As often as a balancer asks whether a node is ready. */
 const ASKED_EVERY_MS = 300

@@ -196,6 +196,6 @@ export class TurnedClock implements Clock {
       next.ring()
       await new Promise((resolve) => setImmediate(resolve))
     }
-    this.#now = until
+    this.#now = Math.max(this.#now, until) // what rang may have turned it further
   }
 }

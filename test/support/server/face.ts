@@ -25,7 +25,15 @@ export interface FaceOptions
     Partial<Omit<ServerSettings, "databaseUrl" | "policy" | "models">>,
     Pick<
       Replaced,
-      "clock" | "store" | "reach" | "embedder" | "devices" | "messages" | "mostStreams" | "providerCalls"
+      | "clock"
+      | "machineClock"
+      | "store"
+      | "reach"
+      | "embedder"
+      | "devices"
+      | "messages"
+      | "mostStreams"
+      | "providerCalls"
     > {
   readonly url: string
   readonly model: Model
@@ -84,7 +92,7 @@ export class Face implements AsyncDisposable {
 
   static async open(options: FaceOptions): Promise<Face> {
     const { url, model, personal, tools = [], agent, policy, address, watching, instead, ...given } = options
-    const { clock, store, reach, embedder = new WordEmbedder(), ...others } = given
+    const { clock, machineClock, store, reach, embedder = new WordEmbedder(), ...others } = given
     const { devices, messages, mostStreams, providerCalls, ...settings } = others
     const [logged, informed]: Logged[] = [[], []]
     const note = (event: string, fields: object) => void logged!.push({ event, ...fields })
@@ -103,7 +111,7 @@ export class Face implements AsyncDisposable {
         ...{ ...address, ...settings, policy: { ...usual.policy, ...policy } },
       },
       {
-        ...{ clock, log, store, reach, devices, messages, mostStreams, providerCalls, embedder },
+        ...{ clock, machineClock, log, store, reach, devices, messages, mostStreams, providerCalls, embedder },
         localEmbedder: new WordEmbedder(), // the real one starts a thread that takes seconds
         ...(personal ? {} : { models: { ...only(model), ...listOf(model) } }),
         agents: (ofPacks) => [...ofPacks, test],

@@ -1,4 +1,4 @@
-import type { Clock } from "../../../agent/clock.ts"
+import { type Clock, monotonicOf } from "../../../agent/clock.ts"
 import type { Log } from "../../../agent/ports.ts"
 import type { Page } from "../../../protocol/answers.ts"
 import type {
@@ -172,7 +172,7 @@ export class UserDatabases implements AsyncDisposable {
 
   /** What is wrong is the answer, not an error: a connection that does not work yet is what this is for. */
   async #tell(look: () => Promise<readonly string[]>): Promise<ConnectionTest> {
-    const start = this.#clock.now()
+    const start = monotonicOf(this.#clock)
     const told = await look().then(
       (warnings) => ({ ok: true, code: null, problem: null, warnings: [...warnings] }),
       (error: unknown) => {
@@ -180,7 +180,7 @@ export class UserDatabases implements AsyncDisposable {
         return { ok: false, code: error.code, problem: error.message, warnings: [] }
       },
     )
-    return { ...told, ms: this.#clock.now() - start }
+    return { ...told, ms: Math.round(monotonicOf(this.#clock) - start) }
   }
 
   /** `most`: so many characters of it, for a model that reads little. */

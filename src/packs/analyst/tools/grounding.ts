@@ -1,5 +1,5 @@
 import type { Ground, Grounding } from "../../../agent/definition/agent.ts"
-import type { Clock } from "../../../agent/clock.ts"
+import { type Clock, monotonicOf } from "../../../agent/clock.ts"
 import { AppError, hasCode } from "../../../protocol/errors.ts"
 import type { ConnectionId, ConversationId, UserId } from "../../../protocol/ids.ts"
 import { SqlResultState } from "../../../protocol/databases/query-results.ts"
@@ -27,7 +27,7 @@ export function grounding(databases: AskedDatabases, clock: Clock): Ground {
   const schemaOf = async (id: ConnectionId, asked: Grounding): Promise<string> => {
     const { conversation, user, question, room, signal } = asked
     const failed = failures.get(id)
-    if (failed && failed.until > clock.now()) return failed.problem
+    if (failed && failed.until > monotonicOf(clock)) return failed.problem
     try {
       const most = Math.min(MAX_SCHEMA, Math.floor(room * 0.8))
       const narrowing = { question: question.slice(0, 2000), most, keep: shown.get(conversation) }
@@ -38,7 +38,7 @@ export function grounding(databases: AskedDatabases, clock: Clock): Ground {
     } catch (error) {
       if (!(error instanceof AppError) || signal.aborted) throw error
       const problem = `Its tables could not be read: ${error.message}`
-      remember(failures, id, { until: clock.now() + SILENT_MS, problem })
+      remember(failures, id, { until: monotonicOf(clock) + SILENT_MS, problem })
       return problem
     }
   }

@@ -24,7 +24,12 @@ export function againRoutes(app: Hono<Env>, ports: ConversationPorts): void {
     await requireReachable(ports, userOf(c), proposal)
     const { id, conversationId, summary, tool, arguments: given } = proposal
     const undoes = await proposals.undoneBy(proposal)
-    const call = { callId: newId("call", userOf(c)), tool, arguments: given, ...(undoes ? { undoes } : {}) }
+    const call = {
+      callId: newId("call", userOf(c), ports.clock.now()),
+      tool,
+      arguments: given,
+      ...(undoes ? { undoes } : {}),
+    }
     const input: AgainInput = { type: "again", proposalId: id, summary, ...call, ...doneBy(c) }
     const seen = watchProposal([proposal.callId, call.callId])
     const { position } = await conversationOf(ports, userOf(c), conversationId)

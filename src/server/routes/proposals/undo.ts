@@ -19,7 +19,7 @@ export function undoRoutes(app: Hono<Env>, ports: ConversationPorts): void {
     const { id, conversationId, inverse, summary, undoneBy } = await findAudit(c, ports)
     if (!inverse) throw failure("not_undoable", { id, problem: "its tool says that nothing takes this back." })
     if (undoneBy) throw await conflict(c, ports, failure("already_undone", { id, by: undoneBy, status: "applied" }))
-    const callId = newId("call", userOf(c))
+    const callId = newId("call", userOf(c), ports.clock.now())
     const seen = watchProposal(callId)
     const { position } = await conversationOf(ports, userOf(c), conversationId)
     using watching = waitForEvent(ports, { id: conversationId, position }, seen.happens)

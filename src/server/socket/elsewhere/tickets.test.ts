@@ -37,6 +37,19 @@ test("it expires while the machine sleeps, when only the time of day goes on", (
   expect(tickets.use(ticket, what)).toBe("expired")
 })
 
+test("it expires by the machine's own time of day, where the time that nodes share knows nothing of a sleep", () => {
+  const machine = new TurnedClock()
+  const now = machine.now()
+  const clock = {
+    ...{ now: () => now, machine: () => machine.now(), monotonic: () => machine.monotonic() },
+    alarm: (ms: number, ring: () => void) => machine.alarm(ms, ring),
+  }
+  const tickets = new Tickets(clock)
+  const ticket = tickets.give(what) ?? ""
+  machine.shift(60_000)
+  expect(tickets.use(ticket, what)).toBe("expired")
+})
+
 test("a call that is asked about is let through by no ticket from before", () => {
   const { tickets, ticket } = open()
   tickets.bar("call_1", what.node)

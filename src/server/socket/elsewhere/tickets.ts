@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto"
-import { type Clock, monotonicOf } from "../../../agent/clock.ts"
+import { type Clock, machineTimeOf, monotonicOf } from "../../../agent/clock.ts"
 
 /** For so long a ticket lets a call through, by the clock of the node that has given it. */
 export const TICKET_LIFE_MS = 5000
@@ -41,7 +41,7 @@ export class Tickets {
     this.#forgetOld()
     if ((this.#barred.get(what.callId)?.by ?? what.node) !== what.node) return undefined
     const ticket = randomUUID()
-    const [monotonic, day] = [monotonicOf(this.#clock), this.#clock.now()]
+    const [monotonic, day] = [monotonicOf(this.#clock), machineTimeOf(this.#clock)]
     this.#given.set(ticket, { ...what, monotonic, day, state: "open" })
     return ticket
   }
@@ -69,9 +69,12 @@ export class Tickets {
       if (given.callId === callId && given.state === "open") given.state = "barred"
   }
 
-  /** The monotonic clock stands still while the machine sleeps; the time of day jumps then, and what it jumps over may be anything. */
+  /**
+   * The monotonic clock stands still while the machine sleeps; its time of day jumps then, and what it jumps over may be
+   * anything. The time that nodes share would not do: it goes by the monotonic clock between two answers of the database.
+   */
   #isFresh({ monotonic, day }: Given): boolean {
-    const byDay = this.#clock.now() - day
+    const byDay = machineTimeOf(this.#clock) - day
     return (
       monotonicOf(this.#clock) - monotonic < TICKET_LIFE_MS && byDay > -TICKET_LIFE_MS && byDay < 2 * TICKET_LIFE_MS
     )

@@ -1,0 +1,208 @@
+import { setImmediate } from "node:timers/promises"
+import { describe, expect, test } from "vitest"
+import { machineTimeOf, monotonicOf } from "../../src/agent/clock.ts"
+import type { Engine } from "../../src/store/engine/engine.ts"
+import { SharedClock } from "../../src/store/shared-clock.ts"
+import { openStore } from "../../src/store/store.ts"
+import { databases } from "../support/databases.ts"
+import { TurnedClock } from "../support/loop/world.ts"
+
+const [SECOND, MINUTE, HOUR] = [1000, 60_000, 3_600_000]
+
+/** A database with a clock of its own, which goes by the same time and is so far ahead of this machine's. */
+class Database {
+  readonly serverTime = "now"
+  readonly machine = new TurnedClock()
+  aheadMs = 0
+  asked = 0
+  isAway = false
+  /** How long a question takes to arrive, and an answer to come back. */
+  there: () => Promise<void> = async () => {}
+  back: () => Promise<void> = async () => {}
+
+  query = (async () => {
+    this.asked++
+    await this.there()
+    if (this.isAway) throw new Error("away")
+    const now = this.now
+    await this.back()
+    return [{ now }]
+  }) as Engine["query"]
+
+  get now(): number {
+    return this.machine.monotonic() + this.aheadMs
+  }
+
+  async open(): Promise<SharedClock> {
+    return (await SharedClock.open(this, this.machine)) as SharedClock
+  }
+}
+
+describe("the clock that nodes share", () => {
+  test("tells the database's time, and what has passed since, whatever the machine's time of day does", async () => {
+    const database = new Database()
+    database.machine.shift(HOUR)
+    database.aheadMs = 5 * SECOND
+    using clock = await database.open()
+    expect([clock.now(), machineTimeOf(clock)]).toEqual([database.now, database.now - 5 * SECOND + HOUR])
+    await database.machine.turn(30 * SECOND)
+    database.machine.shift(-2 * HOUR)
+    expect([clock.now(), monotonicOf(clock)]).toEqual([database.now, database.machine.monotonic()])
+  })
+
+  test("follows the database where that is set, or is another after a failover, within a minute", async () => {
+    const database = new Database()
+    using clock = await database.open()
+    for (const aheadMs of [40, -40, HOUR, -HOUR]) {
+      database.aheadMs = aheadMs
+      await database.machine.turn(MINUTE + SECOND)
+      expect(clock.now()).toBe(database.now)
+    }
+  })
+
+  test("asks at once when the machine has slept", async () => {
+    const database = new Database()
+    using clock = await database.open()
+    await database.machine.turn(10 * SECOND)
+    // Monotonic time stands still meanwhile, on this machine alone.
+    database.machine.shift(HOUR)
+    database.aheadMs += HOUR
+    clock.now()
+    await setImmediate() // by then it has been told
+    expect([clock.now(), database.asked]).toEqual([database.now, 2])
+    // From then on the two clocks of the machine are held against each other as they were then.
+    clock.now()
+    await database.machine.turn(5 * SECOND)
+    clock.now()
+    expect(database.asked).toBe(2)
+  })
+
+  test("a machine that slept while it was told the time asks again", async () => {
+    const database = new Database()
+    using clock = await database.open()
+    database.back = async () => {
+      database.machine.shift(HOUR)
+      database.aheadMs += HOUR
+      database.back = async () => {}
+    }
+    await database.machine.turn(MINUTE)
+    clock.now()
+    await setImmediate() // by then it has been told
+    expect(clock.now()).toBe(database.now)
+  })
+
+  test("asks at most once a second for a drift that stays while the database is away, and time goes on", async () => {
+    const database = new Database()
+    using clock = await database.open()
+    await database.machine.turn(SECOND)
+    database.isAway = true
+    database.machine.shift(-HOUR)
+    for (let looks = 0; looks < 100; looks++) {
+      for (let calls = 0; calls < 10; calls++) expect(clock.now()).toBe(database.now)
+      await database.machine.turn(100)
+    }
+    expect(database.asked).toBe(1 + 10)
+    database.isAway = false
+    await database.machine.turn(SECOND)
+    clock.now()
+    await database.machine.turn(SECOND)
+    clock.now()
+    expect(database.asked).toBe(1 + 11)
+  })
+
+  test("goes on asking after an answer that failed", async () => {
+    const database = new Database()
+    using clock = await database.open()
+    database.isAway = true
+    await database.machine.turn(MINUTE + SECOND)
+    database.isAway = false
+    database.aheadMs = 100
+    await database.machine.turn(MINUTE + SECOND)
+    expect([clock.now(), database.asked]).toEqual([database.now, 3])
+  })
+
+  test("takes the middle of a round trip for the moment of the answer", async () => {
+    const database = new Database()
+    const takes = (ms: number) => () => database.machine.turn(ms)
+    ;[database.there, database.back] = [takes(200), takes(200)]
+    using clock = await database.open()
+    expect(clock.now()).toBe(database.now)
+  })
+
+  test("passes a slow answer over that may only be wrong itself, and takes one that cannot", async () => {
+    const database = new Database()
+    using clock = await database.open()
+    const slow = async () => {
+      const { there } = database
+      database.there = async () => {
+        await database.machine.turn(4 * SECOND)
+        database.there = there
+      }
+      await database.machine.turn(MINUTE)
+      await database.machine.turn(SECOND)
+    }
+    await slow()
+    expect([clock.now(), database.asked]).toEqual([database.now, 2]) // by its middle it would be two seconds ahead
+    database.aheadMs = HOUR
+    await slow()
+    expect([clock.now(), database.asked]).toEqual([database.now + 2 * SECOND, 3])
+  })
+
+  test("takes a slow answer where nothing is known, until there is a better one", async () => {
+    const database = new Database()
+    const takes = (ms: number) => () => database.machine.turn(ms)
+    ;[database.there, database.back] = [takes(SECOND), takes(2 * SECOND)]
+    using clock = await database.open()
+    expect(clock.now()).toBe(database.now - 500)
+    // Slow too, but less so: what is known may still be true, and this is more likely to be.
+    ;[database.there, database.back] = [takes(750), takes(750)]
+    await database.machine.turn(MINUTE + 2 * SECOND)
+    expect(clock.now()).toBe(database.now)
+  })
+
+  test("cannot be opened where the database does not answer", async () => {
+    const database = new Database()
+    database.isAway = true
+    await expect(database.open()).rejects.toThrow("away")
+  })
+
+  test("asks no more when it is closed, neither by itself nor for a drift", async () => {
+    const database = new Database()
+    const clock = await database.open()
+    clock[Symbol.dispose]()
+    await database.machine.turn(10 * MINUTE)
+    database.machine.shift(HOUR)
+    expect([clock.now(), database.asked]).toEqual([database.now, 1])
+  })
+})
+
+describe.each(databases)("a store on $name", ({ name, create }) => {
+  const shares = name === "postgres"
+
+  test("goes by the database's clock where that has one, and tells how wrong the machine's is", async () => {
+    await using database = await create()
+    const machineClock = new TurnedClock(Date.now() - HOUR)
+    await using store = await openStore({ ...database, durability: "normal", machineClock })
+    const [ahead, behind] = [store.clock.now() - machineClock.now(), await store.nodes.aheadMs(() => store.clock.now())]
+    expect(Math.round(ahead / HOUR)).toBe(shares ? 1 : 0)
+    expect(Math.abs(behind ?? 0)).toBeLessThan(MINUTE)
+    await store.people.ensure("ada", store.clock.now())
+    await store.node.sign()
+    const [listed] = await store.nodes.read()
+    expect(listed && Math.round(listed.aheadMs / HOUR)).toBe(shares ? -1 : undefined)
+    // Whoever slept may have been taken for dead, and only the machine's own time of day tells.
+    const beats = async () => (await store.engine.query<{ beats: number }>("SELECT beats FROM node", []))[0]?.beats
+    await store.node.alive()
+    expect(await beats()).toBe(1)
+    machineClock.shift(HOUR)
+    await store.node.alive()
+    expect(await beats()).toBe(2)
+  })
+
+  test("takes a clock that it is given as it is", async () => {
+    await using database = await create()
+    const clock = new TurnedClock()
+    await using store = await openStore({ ...database, durability: "normal", clock })
+    expect(store.clock).toBe(clock)
+  })
+})
