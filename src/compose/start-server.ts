@@ -14,6 +14,8 @@ const SWEEP_MS = 2000
 const ERASE_MS = 60_000
 /** How often it is looked whether somebody has to be told that a proposal waits. */
 const TELL_MS = 2000
+/** How often it is looked whether the next range of events needs a part: one lasts for millions of conversations. */
+const PARTITION_MS = 60 * 60_000
 
 /** Gives a server its port. Rejects when that cannot be had. */
 export function listenOn(
@@ -91,6 +93,7 @@ async function sweepUntil(server: ComposedServer, stopping: AbortSignal): Promis
     again(SWEEP_MS, "sweep_failed", () => runtime.recover()),
     again(SWEEP_MS, "doubts_not_asked", () => doubts.askTargets(stopping)),
     ...(webhook ? [again(TELL_MS, "webhook_sweep_failed", () => webhook.sweep())] : []),
+    again(PARTITION_MS, "partitions_not_added", () => store.addPartitions()),
     again(ERASE_MS, "erasure_failed", () => sweepErased({ retention, databases })),
   ])
 }

@@ -12,13 +12,14 @@ import { SqlDeviceOwners } from "./people/device-owners.ts"
 import { SqlDevicePresence } from "./people/device-presence.ts"
 import type { Engine } from "./engine/engine.ts"
 import type { DatabaseWaits } from "./engine/database-waits.ts"
+import { partitionedEvent } from "./engine/partitioned.ts"
 import { Erasure } from "./erasure.ts"
 import { type ExportSource, exportOf } from "./export.ts"
 import { SqlQueue } from "./journal/inbox.ts"
 import { SqlJournal } from "./journal/journal.ts"
 import { SqlMessageKeys } from "./journal/message-keys.ts"
 import type { MasterKeys } from "./people/master-keys.ts"
-import { migrate } from "./migrations/migrate.ts"
+import { LOCK_MS, migrate } from "./migrations/migrate.ts"
 import { SqlNews } from "./people/news.ts"
 import { NodeMail } from "./journal/node-mail.ts"
 import { NodeList } from "./journal/node-list.ts"
@@ -89,6 +90,8 @@ export interface Store {
   readonly usage: SqlUsage
   readonly workspaces: SqlWorkspaces
   workspaceOf(user: UserId): SqlWorkspace
+  /** To be called now and then: the next range of events has a part of its own before anybody writes to it. */
+  addPartitions(): Promise<void>
   /** The tables of a pack, brought up to date. */
   openPackTables(of: TablesOfPack): Promise<PackTables>
   [Symbol.asyncDispose](): Promise<void>
@@ -125,6 +128,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const proposals = new SqlProposals(engine, now)
   const audit = new SqlAudit(engine)
   const workspaces = new SqlWorkspaces(engine, now)
+  const addPartitions = async () => void (await engine.partition(partitionedEvent, LOCK_MS))
+  // Nobody needs them yet, and without them events have a place too.
+  await addPartitions().catch((error: unknown) => options.log?.warn("partitions_not_added", { error }))
   return {
     engine,
     clock,
@@ -155,6 +161,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     usage: new SqlUsage(engine),
     workspaces,
     workspaceOf: (user) => workspaces.of(user),
+    addPartitions,
     openPackTables: (of) => openPackTables(engine, now, of),
     async [Symbol.asyncDispose]() {
       await nodeMail.close()

@@ -16,7 +16,8 @@ const tablesOf = async ({ engine }: Store): Promise<string[]> => {
     engine.name === "sqlite"
       ? // An index over words is made of tables there; it follows its own by triggers.
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE 'passage_words%' AND name NOT LIKE 'passage_grams%'"
-      : "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'"
+      : // The parts of a table are erased with it.
+        "SELECT relname AS name FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition"
   return (await engine.query<{ name: string }>(sql, [])).map(({ name }) => name)
 }
 

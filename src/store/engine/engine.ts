@@ -1,6 +1,7 @@
 import type { InboxAppend, Commit, OperationOutcome, Statements } from "./operations.ts"
 import type { EventRow } from "./event-rows.ts"
 import type { NewIndex } from "./new-index.ts"
+import type { PartitionedTable } from "./partitioned.ts"
 import type { FullText } from "./full-text.ts"
 
 /** What SQLite and PostgreSQL each implement; above it nothing knows which one it is. */
@@ -12,6 +13,11 @@ export interface Engine {
   change(operation: Statements): Promise<Extract<OperationOutcome, { rows: unknown }> | RefusedOperation>
   /** Nothing where it is there already. Others can read and write meanwhile; `lockMs` as for statements. */
   buildIndex(index: NewIndex, lockMs: number): Promise<void>
+  /**
+   * Sees to it that the table has its parts, where the engine has such; others read and write meanwhile, `lockMs` as above.
+   * Can be called again at any time. Resolves to the views that read only the first part from now on.
+   */
+  partition(table: PartitionedTable, lockMs: number): Promise<string[]>
   /** Rows of a query, with `?` for values. */
   query<Row>(sql: string, values: readonly unknown[]): Promise<Row[]>
   /** Events of a conversation, as arrays. */

@@ -7,6 +7,7 @@ import type { InboxAppend, Commit, Operation, OperationOutcome, Statements } fro
 import { toQuery } from "./numbered.ts"
 import { postgresFullText } from "./postgres/full-text.ts"
 import { buildIndex } from "./postgres/build-index.ts"
+import { partition } from "./postgres/partition.ts"
 import { type DatabaseWaits, WAITS } from "./database-waits.ts"
 import { PostgresPool } from "./postgres/pool.ts"
 import { CommitGroups } from "./postgres/commit-groups.ts"
@@ -138,6 +139,13 @@ export function openPostgres({ url, durability, connections, waits = WAITS }: Po
     async buildIndex(index, lockMs) {
       try {
         await buildIndex(pool, index, lockMs)
+      } catch (error) {
+        throw toWriteFailure(error)
+      }
+    },
+    async partition(table, lockMs) {
+      try {
+        return await partition(pool, table, lockMs)
       } catch (error) {
         throw toWriteFailure(error)
       }

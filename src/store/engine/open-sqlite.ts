@@ -62,6 +62,7 @@ export function openSqlite({ file, durability, log }: SqliteOptions): Engine {
       const statements = [{ sql: toIndexStatement(index), values: [] }]
       await writer.change({ type: "statements", statements })
     },
+    partition: async () => [], // one file, whatever is in it
     async room() {
       if (file !== ":memory:") await demandSpace(dirname(file))
       await writer.change(NEW_PAGES)

@@ -37,6 +37,7 @@ import { buckets } from "./036-buckets.ts"
 import { nodeSight } from "./037-node-sight.ts"
 import { whatNeedsANewerVersion } from "./038-what-needs-a-newer-version.ts"
 import { eventsKnown } from "./039-events-known.ts"
+import { eventPartitions } from "./040-event-partitions.ts"
 import type { Migration } from "./migration.ts"
 
 /** The schema, step by step, in the order of the files: what is new is added at the end, and nothing is taken out. */
@@ -80,4 +81,5 @@ export const migrations: readonly Migration[] = [
   nodeSight,
   whatNeedsANewerVersion,
   eventsKnown,
+  eventPartitions,
 ]

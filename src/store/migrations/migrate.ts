@@ -6,7 +6,7 @@ import type { Statement } from "../engine/operations.ts"
 import type { Words } from "../engine/schema-words.ts"
 import { isLockTimeout } from "../engine/store-failure.ts"
 import { migrations } from "./list.ts"
-import type { IndexStep, Migration, StatementsStep } from "./migration.ts"
+import type { IndexStep, Migration, PartitionStep } from "./migration.ts"
 import { readDone, refuseNewerSchema } from "./newer-schema.ts"
 
 export interface MigrateOptions {
@@ -18,41 +18,49 @@ export interface MigrateOptions {
 }
 
 /** Servers of the version before go on meanwhile, and whoever waits for a lock on a table has them all waiting behind it. */
-const LOCK_MS = 2000
+export const LOCK_MS = 2000
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 5000
 /** A supervisor sees a start that fails; one that waits for ever looks like one that works. */
 const GIVE_UP_MS = 10 * 60_000
+/** What no node needs in order to serve is left to another that is at it, or to the next start. */
+const LEAVE_MS = 60_000
 
 /**
  * Brings the schema up to date. What is missing and the rows that say it was done are one transaction, so a kill at any
  * point leaves all of it done or nothing; of two nodes that start at once, one does it and the other finds it done. Only
- * an index on a table in use is a step by itself, which is begun anew after a kill.
+ * an index on a table in use, and the parts of a table, are steps by themselves, which are gone on with after a kill.
  */
 export async function migrate(engine: Engine, words: Words, options: MigrateOptions = {}): Promise<string[]> {
   const { known = migrations, along = [], clock = systemClock, log } = options
   const begun = monotonicOf(clock)
   const did: string[] = []
+  const left = new Set<string>()
   for (let waits = 0; ;) {
     const done = await readDone(engine)
     if (done) refuseNewerSchema(done, [...migrations, ...known])
-    const missing = known.filter(({ name }) => !done?.has(name))
+    const missing = known.filter(({ name }) => !done?.has(name) && !left.has(name))
     if (missing.length === 0) return did
-    // Where there is nothing yet nobody is kept from writing, and all of it is one transaction.
-    const portion = done ? toPortion(missing) : missing
+    // Where there is nothing yet nobody is kept from writing, and an index is made with its table.
+    const portion = toPortion(missing, done ? isAlone : isPartition)
     const statements = [
       ...(done ? [] : [LIST]),
       ...portion.flatMap((step) => [toRow(step), ...toStatements(step, words, done !== undefined)]),
       ...(portion.length === missing.length ? along : []),
     ]
     try {
-      for (const step of portion) if (done && isIndex(step)) await engine.buildIndex(step.index, LOCK_MS)
+      for (const step of portion) {
+        if (done && isIndex(step)) await engine.buildIndex(step.index, LOCK_MS)
+        if (isPartition(step)) tellLeft(log, step, await engine.partition(step.partition, LOCK_MS))
+      }
       const outcome = await engine.change({ type: "statements", statements, patience: "long", lockMs: LOCK_MS })
       if (outcome.ok) did.push(...portion.map(({ name }) => name))
     } catch (error) {
       // Two nodes that make the list at once may collide on PostgreSQL in spite of IF NOT EXISTS: then it is there now.
       if (!done && (await readDone(engine))) continue
-      if (!isLockTimeout(error) || monotonicOf(clock) - begun > GIVE_UP_MS) throw error
+      const waited = monotonicOf(clock) - begun
+      if (!isLockTimeout(error) || waited > GIVE_UP_MS) throw error
+      if (waited > LEAVE_MS) for (const { name } of portion.filter(isPartition)) left.add(name)
       log?.warn("migration_waits", { migrations: portion.map(({ name }) => name), problem: HELD })
       await sleep(clock, Math.min(FIRST_PAUSE_MS * 2 ** waits++, LONGEST_PAUSE_MS))
     }
@@ -65,10 +73,12 @@ const HELD =
 const LIST: Statement = { sql: "CREATE TABLE IF NOT EXISTS migration (name TEXT NOT NULL PRIMARY KEY)", values: [] }
 
 const isIndex = (step: Migration): step is IndexStep => "index" in step
+const isPartition = (step: Migration): step is PartitionStep => "partition" in step
+const isAlone = (step: Migration): boolean => isIndex(step) || isPartition(step)
 
-/** Up to the next index, or that index alone: it is built outside of a transaction, and what stands before it is done first. */
-function toPortion(missing: readonly Migration[]): readonly Migration[] {
-  const next = missing.findIndex(isIndex)
+/** Up to the next that is not done in a transaction, or that one alone: what stands before it is done first. */
+function toPortion(missing: readonly Migration[], isAlone: (step: Migration) => boolean): readonly Migration[] {
+  const next = missing.findIndex(isAlone)
   return next < 0 ? missing : missing.slice(0, Math.max(next, 1))
 }
 
@@ -80,7 +90,15 @@ function toRow({ name, needs }: Migration): Statement {
   return { sql, values, mustChange: true }
 }
 
-function toStatements(step: StatementsStep | IndexStep, words: Words, inUse: boolean): Statement[] {
+function toStatements(step: Migration, words: Words, inUse: boolean): Statement[] {
+  if (isPartition(step)) return []
   if (!isIndex(step)) return step.statements(words).map((sql) => ({ sql, values: [] }))
   return inUse ? [] : [{ sql: toIndexStatement(step.index), values: [] }]
 }
+
+function tellLeft(log: Log | undefined, { partition: { name } }: PartitionStep, views: readonly string[]): void {
+  if (views.length > 0) log?.warn("views_read_first_part", { table: name, views, problem: LEFT })
+}
+
+const LEFT =
+  "these views were made by another role, or cannot be replaced: they read the first part of the table only. Make them anew"

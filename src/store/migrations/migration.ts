@@ -1,4 +1,5 @@
 import type { NewIndex } from "../engine/new-index.ts"
+import type { PartitionedTable } from "../engine/partitioned.ts"
 import type { Words } from "../engine/schema-words.ts"
 
 /**
@@ -8,7 +9,7 @@ import type { Words } from "../engine/schema-words.ts"
  * of: tables, and columns that may be left out. What is no longer needed is taken away by a later version, when no node
  * uses it any more.
  */
-export type Migration = StatementsStep | IndexStep
+export type Migration = StatementsStep | IndexStep | PartitionStep
 
 interface Step {
   readonly name: string
@@ -27,4 +28,12 @@ export interface StatementsStep extends Step {
 /** An index on a table that may be large: built outside of any transaction, while others go on writing to it. */
 export interface IndexStep extends Step {
   readonly index: NewIndex
+}
+
+/**
+ * Gives a table its parts, where the engine has such, in several transactions while others use it. Every version works with
+ * the table as it was and as it will be, so that a node that has to wait for this for long does without it.
+ */
+export interface PartitionStep extends Step {
+  readonly partition: PartitionedTable
 }

@@ -1,0 +1,53 @@
+import type { ClientBase } from "pg"
+import { withOptions } from "./relation-options.ts"
+
+/** A view that reads a table itself, not through another view. */
+export interface ViewOver {
+  readonly name: string
+  readonly owner: string
+  readonly definition: string
+  /** Such as `security_barrier=true`. */
+  readonly options: readonly string[] | null
+}
+
+const OVER = `FROM pg_class v WHERE v.relpersistence <> 't' AND v.oid IN (SELECT r.ev_class FROM pg_depend d
+    JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
+    WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = $1::regclass AND r.ev_class <> d.refobjid)`
+
+/** Those that whoever is connected may replace. */
+export async function readViews(client: ClientBase, table: string): Promise<ViewOver[]> {
+  const sql = `SELECT v.oid::regclass::text AS name, quote_ident(pg_get_userbyid(v.relowner)) AS owner,
+      pg_get_viewdef(v.oid) AS definition, v.reloptions AS options
+    ${OVER} AND v.relkind = 'v' AND pg_has_role(session_user, v.relowner, 'USAGE') ORDER BY v.oid`
+  return (await client.query<ViewOver>(sql, [table])).rows
+}
+
+/** By giving each the owner that it has: LOCK TABLE would lock all that the view reads, too. */
+export async function lockViews(client: ClientBase, table: string): Promise<void> {
+  for (const { name, owner } of await readViews(client, table))
+    await client.query(`ALTER VIEW ${name} OWNER TO ${owner}`)
+}
+
+/**
+ * A view reads the table that it was made over, whatever that is called by now. Made again in its place it reads the one
+ * that has the name today, and views of others on top of it, and who may read it, stay as they are.
+ */
+export async function replaceViews(client: ClientBase, views: readonly ViewOver[]): Promise<void> {
+  for (const { name, definition, options } of views) {
+    await client.query("SAVEPOINT view")
+    try {
+      await client.query(`CREATE OR REPLACE VIEW ${name} ${withOptions(options)} AS ${definition}`)
+      await client.query("RELEASE SAVEPOINT view")
+    } catch (error) {
+      // One with whole rows of the table in a column cannot be: their type is that of the first part.
+      if (!/^42/.test(String((error as { code?: unknown }).code))) throw error
+      await client.query("ROLLBACK TO SAVEPOINT view")
+    }
+  }
+}
+
+/** What reads the first part as if it were all there is. */
+export async function viewsLeft(client: ClientBase, part: string): Promise<string[]> {
+  const sql = `SELECT v.oid::regclass::text AS name ${OVER} AND v.relkind IN ('v', 'm') ORDER BY 1`
+  return (await client.query<{ name: string }>(sql, [part])).rows.map(({ name }) => name)
+}
