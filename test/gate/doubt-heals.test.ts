@@ -26,12 +26,35 @@ class Target {
       this.written++
       throw failure("outcome_unknown", { problem: "the line went dead" })
     },
-    outcome: () => {
-      this.asked++
-      if (this.says instanceof Error) throw this.says
-      return this.says
-    },
+    outcome: () => this.answers(),
   })
+
+  async answers(): Promise<WriteOutcome> {
+    this.asked++
+    if (this.says instanceof Error) throw this.says
+    return this.says
+  }
+}
+
+/** One that does not answer before as many are asked as there will be at a time; and there are never more. */
+class BusyTarget extends Target {
+  readonly #atOnce: number
+  readonly #enough = Promise.withResolvers<void>()
+  most = 0
+  #open = 0
+
+  constructor(atOnce: number) {
+    super()
+    this.#atOnce = atOnce
+  }
+
+  override async answers(): Promise<WriteOutcome> {
+    this.most = Math.max(this.most, ++this.#open)
+    if (this.#open >= this.#atOnce) this.#enough.resolve()
+    await this.#enough.promise
+    this.#open--
+    return super.answers()
+  }
 }
 
 describe.each(databases)("a write in doubt whose target was away, on $name", ({ create }) => {
@@ -134,5 +157,30 @@ describe.each(databases)("a write in doubt whose target was away, on $name", ({ 
     const events = await world.events(id)
     expect(await resultsOf(world, id)).toMatchObject([{ status: "ok", text: "Saved." }])
     expect(of(events, "late_result")).toEqual([])
+  })
+
+  test("many are asked side by side, and not all at once", async () => {
+    await using database = await create()
+    const target = new BusyTarget(16)
+    const clock = new TurnedClock()
+    const all = Array.from({ length: 20 })
+    const model = scripted(...all.map(() => calls("save")), ...all.map(() => says("Well.")))
+    await using world = await openChecked({ url: database.url, model, tools: [target.tool], clock })
+    const ids = []
+    for (const _ of all) {
+      const id = await world.begin("Save.")
+      await world.decide(id, (await world.proposals(id))[0]!.proposed.id, "commit")
+      ids.push(id)
+    }
+    const doubts = new DoubtfulCalls(world.pawl.ports)
+    await doubts.askTargets()
+    target.says = answer("Saved.")
+    await clock.turn(5000)
+    await doubts.askTargets()
+    expect([target.asked, target.most]).toEqual([20, 16])
+    for (const id of ids) {
+      await world.pawl.runtime.rest(id)
+      expect(await resultsOf(world, id)).toMatchObject([{ status: "ok", text: "Saved." }])
+    }
   })
 })

@@ -1,5 +1,6 @@
 import type { CallId, ConversationId } from "../../protocol/ids.ts"
 import { monotonicOf } from "../clock.ts"
+import { Semaphore } from "../concurrency/semaphore.ts"
 import type { Call } from "../conversation.ts"
 import type { Ports } from "../ports.ts"
 import { whatBecameOf } from "./run-write.ts"
@@ -11,6 +12,8 @@ const SURE_AFTER_MS = 2 * 60_000
 /** Looked for no more often, however often somebody calls: thousands may be waiting for decisions beside them. */
 const LOOK_MS = 5000
 const MAX_CONVERSATIONS = 200
+/** Asked side by side: with several nodes a device takes seconds to be sure that a call will not arrive any more. */
+const AT_ONCE = 16
 
 const NOT_DONE = "Not done: its target says that it never arrived. Propose it again if it is still wanted."
 
@@ -39,14 +42,18 @@ export class DoubtfulCalls {
     const now = monotonicOf(this.#ports.clock)
     if (now - this.#lookedAt < LOOK_MS) return
     this.#lookedAt = now
-    const found = new Map<CallId, Doubt>()
-    for (const id of await this.#ports.journal.doubtful(MAX_CONVERSATIONS)) {
-      const conversation = await this.#ports.journal.load(id, true).catch(() => undefined)
-      for (const call of conversation?.calls ?? []) {
-        if (call.state === "in_doubt") found.set(call.id, await this.#visit(id, call, signal))
-      }
-    }
-    this.#doubts = found
+    const turns = new Semaphore(AT_ONCE)
+    const ids = await this.#ports.journal.doubtful(MAX_CONVERSATIONS)
+    const found = (await Promise.all(ids.map((id) => turns.run(() => this.#doubtfulIn(id))))).flat()
+    const visits = found.map(({ id, call }) =>
+      turns.run(async () => [call.id, await this.#visit(id, call, signal)] as const),
+    )
+    this.#doubts = new Map(await Promise.all(visits))
+  }
+
+  async #doubtfulIn(id: ConversationId): Promise<{ readonly id: ConversationId; readonly call: Call }[]> {
+    const conversation = await this.#ports.journal.load(id, true).catch(() => undefined)
+    return (conversation?.calls ?? []).filter(({ state }) => state === "in_doubt").map((call) => ({ id, call }))
   }
 
   async #visit(id: ConversationId, call: Call, signal: AbortSignal): Promise<Doubt> {
