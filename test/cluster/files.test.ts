@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from "n
 import { dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { describe, expect, test } from "vitest"
+import { systemClock } from "../../src/agent/clock.ts"
 import { sweepErased } from "../../src/server/routes/account/retention.ts"
 import { always, calls, says, scripted } from "../../src/testing.ts"
 import { databases } from "../support/databases.ts"
@@ -22,11 +23,15 @@ describe.each(shared)("files of two servers on one $name", { timeout: 60_000 }, 
     )
   const open = async () => {
     const { url } = await create()
-    const [one, two] = [await Face.open({ url, model: model() }), await Face.open({ url, model: model() })]
+    /** Set forward, what lies on their disks becomes old. */
+    const times = { aheadMs: 0 }
+    const machineClock = { ...systemClock, now: () => Date.now() + times.aheadMs }
+    const options = () => ({ url, model: model(), machineClock })
+    const [one, two] = [await Face.open(options()), await Face.open(options())]
     const [here, there] = [await one.as("ada"), await two.as("ada")]
     const user = (await here.get("/api/auth/me")).body.user.id as string
     return {
-      ...{ one, two, here, there, user },
+      ...{ one, two, here, there, user, times },
       async [Symbol.asyncDispose]() {
         await Promise.all([one[Symbol.asyncDispose](), two[Symbol.asyncDispose]()])
       },
@@ -154,6 +159,21 @@ describe.each(shared)("files of two servers on one $name", { timeout: 60_000 }, 
     expect((await nodes.there.post("/api/connections", guess)).body.code).toBe("file_not_allowed")
     expect(await query(nodes.there, other)).toEqual([[5, 6]])
     expect(await inStore(nodes.one)).toEqual([1, 1])
+  })
+
+  test("what is deleted at one is removed from the disk of the other, once nobody can be reading it there", async () => {
+    await using nodes = await open()
+    const [id, other] = [await upload(nodes.here), await upload(nodes.here, "a,b\n5,6\n")]
+    await query(nodes.there, id)
+    await query(nodes.there, other)
+    expect(cached(nodes.two)).toHaveLength(2)
+    await nodes.here.delete(`/api/connections/${id}`)
+    await nodes.two.databases.tidyFiles()
+    expect(cached(nodes.two)).toHaveLength(2)
+    nodes.times.aheadMs = 6 * 60_000
+    await nodes.two.databases.tidyFiles()
+    expect(cached(nodes.two)).toHaveLength(1)
+    expect(await query(nodes.there, other)).toEqual([[5, 6]])
   })
 
   test("an account that is erased at one leaves nothing in the store, nor on the disk of the other", async () => {

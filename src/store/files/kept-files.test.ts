@@ -156,6 +156,37 @@ describe.each(databases)("files kept on $name", { timeout: 60_000 }, ({ create }
     expect(await store.engine.query("SELECT 1 FROM kept_file WHERE person = ?", [user])).toEqual([])
   })
 
+  test("a part that arrives when what it belongs to was swept up is not put in", async () => {
+    const { user } = await connected()
+    const late: (() => Promise<unknown>)[] = []
+    const cutOff: Engine["change"] = async (operation: never) => {
+      if (!JSON.stringify(operation).includes("INSERT INTO kept_file_part"))
+        return store.engine.change(operation) as never
+      late.push(() => store.engine.change(operation))
+      throw new Error("the connection was cut")
+    }
+    await expect(open({ ...store.engine, change: cutOff }).put(user, written(Buffer.from("x")))).rejects.toThrow("cut")
+    for (const arrive of late) await arrive()
+    const left = await store.engine.query("SELECT 1 FROM kept_file_part WHERE person = ?", [user])
+    expect([late.length, left]).toEqual([1, []])
+  })
+
+  test("a file that is swept up while it comes is refused, and leaves nothing", async () => {
+    const { user } = await connected()
+    let parts = 0
+    const sweeping: Engine["change"] = async (operation: never) => {
+      const isPart = JSON.stringify(operation).includes("INSERT INTO kept_file_part")
+      if (isPart && parts++ === 1) {
+        now += 61 * 60_000
+        await open().sweep()
+      }
+      return store.engine.change(operation) as never
+    }
+    const put = open({ ...store.engine, change: sweeping }).put(user, written(randomBytes(3 * MEGABYTE)))
+    await expect(put).rejects.toMatchObject({ code: "store_unavailable" })
+    expect(await store.engine.query("SELECT 1 FROM kept_file_part WHERE person = ?", [user])).toEqual([])
+  })
+
   test("a large file goes in and comes back through little memory", { timeout: 300_000 }, async () => {
     const { user, id, path } = await connected()
     const file = await largeFile(join(folder, "large"), sizes.keptMegabytes)

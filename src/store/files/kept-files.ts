@@ -58,13 +58,21 @@ export class SqlKeptFiles implements KeptFiles {
       VALUES (?, ?, NULL, ?, '', 0, ?)`
     await this.#change({ sql: row, values: [id, user, id, this.#now()] })
     const hash = createHash("sha256")
+    // A part whose connection was cut may arrive when its row has been swept up: nobody would ever find it then. The row is
+    // held still, so that whoever sweeps it up waits, and takes this part along.
+    const still = {
+      sql: "UPDATE kept_file SET hash = hash WHERE id = ? AND path IS NULL",
+      values: [id],
+      mustChange: true,
+    }
     const sql = "INSERT INTO kept_file_part (content, number, person, bytes) VALUES (?, ?, ?, ?)"
     let [size, number] = [0, 0]
     try {
       for await (const bytes of partsOf(local)) {
         hash.update(bytes)
         size += bytes.length
-        await this.#change({ sql, values: [id, number++, user, bytes] })
+        if (!(await this.#change(still, { sql, values: [id, number++, user, bytes] })))
+          throw failure("store_unavailable", { problem: "a file was swept up before all of it had come" })
       }
     } catch (error) {
       await this.drop({ id })
