@@ -1,5 +1,6 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
+import { growthOf } from "../../test/support/growth.ts"
 import { formatSql } from "./format-sql.ts"
 
 test.each<[what: string, sql: string, lines: string[]]>([
@@ -95,3 +96,11 @@ test("nothing but the space between words is ever different, and laid out again 
     { numRuns: 300 },
   )
 })
+
+test.each([",", "a, ", "a b "])(
+  "four times as much of nothing but %j takes about four times as long",
+  async (piece) => {
+    const read = (length: number) => () => formatSql(piece.repeat(length / piece.length))
+    expect(await growthOf({ small: read(4800), large: read(19_200), most: 8 })).toBeLessThanOrEqual(8)
+  },
+)

@@ -51,7 +51,9 @@ function join(tokens: readonly string[]): string[] {
 function itemLength(tokens: readonly string[], from: number): number {
   let depth = 0
   let length = 0
-  for (const token of tokens.slice(from)) {
+  // By number: a copy of what follows each comma would be copied again behind the next.
+  for (let at = from; at < tokens.length; at++) {
+    const token = tokens[at] as string
     if (depth === 0 && (token === "," || token === ")" || CLAUSES.test(token.toLowerCase()))) break
     depth += token === "(" ? 1 : token === ")" ? -1 : 0
     length += token.length + 1
@@ -63,31 +65,43 @@ function itemLength(tokens: readonly string[], from: number): number {
 /** Whether a space stood between two words is seen in the text itself: `count(*)`, `a.b` and `-1` are kept together. */
 function layOut(tokens: readonly string[], text: string): string {
   const lines: string[] = [""]
+  /** For each bracket that is open whether a query stands in it, and how many are no query's. */
   const depths: boolean[] = []
+  let others = 0
+  /** Whether the last line has no word yet: to look at it would read a long one again for each of its words. */
+  let isNew = true
   let place = 0
-  const indent = () => "  ".repeat(depths.filter(Boolean).length)
-  const newLine = (more = "") => lines.push(indent() + more)
+  const newLine = (more = "") => {
+    lines.push("  ".repeat(depths.length - others) + more)
+    isNew = more.trim() === ""
+  }
+  const close = () => {
+    if (depths.pop() === false) others--
+  }
   for (const [index, token] of tokens.entries()) {
     const word = token.toLowerCase()
     const start = text.indexOf(token.split(" ")[0] as string, place)
     const hasSpace = start > place
     place = start
     for (const part of token.split(" ")) place = text.indexOf(part, place) + part.length
-    const isPlain = depths.every(Boolean)
+    const isPlain = others === 0
     const isQuery = token === "(" && /^(?:select|with|values)$/i.test(tokens[index + 1] ?? "")
     const line = lines.at(-1) as string
-    const isNew = line.trim() === ""
     if (isPlain && index > 0 && CLAUSES.test(word) && !isNew) newLine(token)
     else if (isPlain && SUBCLAUSES.test(word) && line.length > WIDTH / 2) newLine(`  ${token}`)
     else if (token === ")" && depths.at(-1)) {
-      depths.pop()
+      close()
       newLine(token)
       continue
-    } else lines[lines.length - 1] = line + (hasSpace && !isNew ? " " : "") + token
+    } else {
+      lines[lines.length - 1] = line + (hasSpace && !isNew ? " " : "") + token
+      isNew = false
+    }
     if (token === "(") {
       depths.push(isQuery)
       if (isQuery) newLine()
-    } else if (token === ")") depths.pop()
+      else others++
+    } else if (token === ")") close()
     else if (token === "," && isPlain && (lines.at(-1) as string).length + itemLength(tokens, index + 1) > WIDTH)
       newLine("  ")
     else if (token.startsWith("--")) newLine()

@@ -34,6 +34,8 @@ export function cite(text: string, sources: ReadonlyMap<string, Source>, said = 
   const isKnown = lazyKnown(sources, said, work)
   let left = MAX_CITATIONS
   return paragraphsOf(text).flatMap(({ at, ...paragraph }) => {
+    // Nothing is bound by it: a long reply is mostly such, and each would be read for quotes and numbers in vain.
+    if (paragraph.markers.length === 0) return []
     const short = beginningOf(paragraph, left)
     work.unchecked += paragraph.markers.length - short.markers.length
     const markers = withRanges(short.markers, (marker) => sources.has(marker))

@@ -19,6 +19,8 @@ const NO_OURS = /^(?:web|arxiv|doc)_\D+$|\.[a-z]\w{0,4}$/i
 /** A link, with its address: a marker in it leads elsewhere, and is seen to. */
 const LINK =
   /\[[^\][]*\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\s*\)|https?:\/\/[^\s()[\]<>]+/g
+/** Without one of these there is no marker. */
+const SIGNS = /[[_]/
 const BESIDE = /^[^\S\n]*(?:[,;()[\]][^\S\n]*)*$/
 
 const YEAR = /^(?:1[5-9]|20)\d\d[a-z]?$/
@@ -46,6 +48,7 @@ export function withRanges(markers: readonly Marker[], isSource: (marker: string
 
 /** What points at a source in words without code, in their order. */
 export function markersIn(words: string): Marker[] {
+  if (!SIGNS.test(words)) return []
   const prose = words.replaceAll(LINK, (link) => " ".repeat(link.length))
   const found = new Map<number, { marker: string; from: number; end: number }>()
   let last = -1

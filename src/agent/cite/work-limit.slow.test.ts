@@ -7,8 +7,8 @@ import { createWork } from "./work-limit.ts"
 
 /** A reply may have a megabyte. An eighth shows as well whether the work is bounded: without it, each takes minutes. */
 const LENGTH = isLong ? 1_000_000 : 120_000
-/** Milliseconds. */
-const MOST_WORK = LENGTH / 100
+/** Milliseconds of a usual processor: ten times what it takes. Without a bound it takes minutes. */
+const MOST_WORK = LENGTH / 20
 const passage = (n: number) => `Passage ${n} says so. ${`The word${n} of a long passage, and more of it. `.repeat(200)}`
 const many = new Map<string, Source>(
   Array.from({ length: 300 }, (_, n) => [String(n + 1), { id: `psg_${n}`, title: `Paper ${n}`, passage: passage(n) }]),

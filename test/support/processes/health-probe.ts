@@ -1,5 +1,9 @@
 import { once } from "node:events"
 import { Worker } from "node:worker_threads"
+import { slownessOf } from "../slowness.ts"
+
+/** Less than this no bound is about. */
+const LITTLE_MS = 100
 
 /**
  * Asks `/healthz` every 50 ms over a connection of its own and remembers how long the longest answer took. In a thread of
@@ -22,13 +26,13 @@ export class HealthProbe implements AsyncDisposable {
     return probe
   }
 
-  /** The longest since it was last asked for, in milliseconds; one that is under way is waited for. */
+  /** The longest since it was last asked for, in milliseconds of a usual machine; one that is under way is waited for. */
   async latest(): Promise<number> {
     this.#worker.postMessage("tell")
     const [{ longest, count, failed }] = (await once(this.#worker, "message")) as [Told]
     this.count += count
     if (failed) throw new Error(`/healthz: ${failed}`)
-    return longest
+    return longest < LITTLE_MS ? longest : longest / slownessOf()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

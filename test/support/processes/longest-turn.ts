@@ -3,14 +3,14 @@
  * is asked by a signal. In milliseconds of the processor, which do not pass while a busy machine does other things.
  */
 import { isMainThread } from "node:worker_threads"
-import { countWork } from "../worked.ts"
+import { countProcessor } from "../worked.ts"
 
 if (isMainThread) {
   let longest = 0
-  let worked = countWork()
+  let worked = countProcessor()
   const look = () => {
     longest = Math.max(longest, worked())
-    worked = countWork()
+    worked = countProcessor()
   }
   setInterval(look, 1).unref()
   let asked = 0

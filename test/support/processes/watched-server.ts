@@ -1,3 +1,4 @@
+import { asUsual } from "../worked.ts"
 import { PawlProcess } from "./pawl-process.ts"
 
 const WATCH = new URL("./longest-turn.ts", import.meta.url).href
@@ -17,9 +18,9 @@ export class WatchedServer extends PawlProcess {
     return (await this.says(/listening on (\S+)/))[1] ?? ""
   }
 
-  /** How long its event loop has worked without a turn for others, at most, since this was last asked: in ms of the processor. */
+  /** How long its event loop has worked without a turn for others, at most, since this was last asked: in ms of a usual processor. */
   async longestTurn(): Promise<number> {
     this.child.kill("SIGUSR2")
-    return Number((await this.says(new RegExp(`longest turn ${++this.#asked}: (\\d+) ms`)))[1])
+    return asUsual(Number((await this.says(new RegExp(`longest turn ${++this.#asked}: (\\d+) ms`)))[1]))
   }
 }
