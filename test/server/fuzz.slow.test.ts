@@ -102,7 +102,7 @@ describe.each(databases)("on $name", ({ name, create }) => {
     const left = await face.store.engine.query("SELECT id FROM runs WHERE status = 'running'", [])
     expect(left, "nothing is left running").toEqual([])
     await expectSound(new World(face.pawl, face.store, { user: crowd.user, problems: face.logged }))
-  }, 240_000)
+  }, 600_000)
 })
 
 const neverWell = (met: ReadonlyMap<RouteName, ReadonlySet<number>>): RouteName[] =>

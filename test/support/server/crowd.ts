@@ -30,7 +30,7 @@ const PLACES: Readonly<Record<string, string>> = {
   passages: "psg",
 }
 const NEWEST = 12
-const TIMEOUT_MS = 30_000
+const TIMEOUT_MS = 120_000
 const BEGINNING_MS = 2000
 
 /** Some people who ask a server for anything at all, with ids that they have seen in its answers. */
@@ -74,7 +74,7 @@ export class Crowd {
       return encodeURIComponent(this.#idFor(route.path, field, { known: drawn.known, at: next() }))
     })
     const words = await this.#words(address, next)
-    const filled = (value: unknown) => fill(value, words, drawn.known, next)
+    const filled = (value: unknown) => (drawn.isMeant ? value : fill(value, words, drawn.known, next))
     const query = toQuery(method === "GET" ? spoiled(filled(drawn.query), drawn.spoil) : filled(drawn.query))
     const whole = drawn.body === undefined ? undefined : spoiled(filled(drawn.body), drawn.spoil)
     const body = method === "GET" || method === "HEAD" ? undefined : (raw ?? whole)
