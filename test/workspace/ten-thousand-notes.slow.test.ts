@@ -8,12 +8,15 @@ import { openStore } from "../../src/store/store.ts"
 import { databases } from "../support/databases.ts"
 import { sizes } from "../support/sizes.ts"
 import { WordEmbedder } from "../support/word-embedder.ts"
-import { countWork } from "../support/worked.ts"
+import { countProcessor, countWork } from "../support/worked.ts"
 
 const COUNT = sizes.notes
 const SYLLABLES = ["ba", "de", "fi", "go", "lu", "ma", "ne", "pi", "ro", "tu"]
 /** Each note has a word of its own; the embedder of tests takes some of them for one. */
 const wordOf = (number: number) => [...String(number).padStart(4, "0")].map((digit) => SYLLABLES[+digit]).join("")
+/** Of the processor, for four times as many notes. */
+const MAX_GROWTH = 5.5
+const MOST_ROUNDS = 6
 const log = { info() {}, warn() {}, error() {} }
 
 describe.each(databases)("on $name", ({ name, create }) => {
@@ -32,7 +35,7 @@ describe.each(databases)("on $name", ({ name, create }) => {
       })
       for (let at = 0; at < count; at += 500)
         await workspace.edit({ action: "restore", table: "notes", rows: rows.slice(at, at + 500), with: {} })
-      const work = countWork()
+      const work = countProcessor()
       const indexer = indexNotes({ workspaces: store.workspaces, embedder, clock, log })
       await expect.poll(() => embedder.seen.length, { timeout: 250_000 }).toBe(count)
       await expect.poll(async () => (await workspace.indexing()).waiting).toBe(0)
@@ -52,12 +55,17 @@ describe.each(databases)("on $name", ({ name, create }) => {
   }
 
   test(`${COUNT} notes are indexed by themselves, found one by one, cost a search little, and each no more than one of fewer`, async () => {
-    const few = await indexed(COUNT / 4)
-    const many = await indexed(COUNT)
+    let [few, many] = [await indexed(COUNT / 4), await indexed(COUNT)]
     // Where every few notes look through all that wait it is seven times as much, and in PostgreSQL twenty thousand rows for each note.
-    if (name === "sqlite") expect(many / few, "for four times as many").toBeLessThan(5.5)
-    else expect(Math.max(few / (COUNT / 4), many / COUNT), "rows read for a note").toBeLessThan(1500)
-  }, 300_000)
+    if (name === "sqlite") {
+      // What a busy machine adds is only ever added: in doubt the least of several rounds, one after the other.
+      for (let round = 1; round < MOST_ROUNDS && many / few >= MAX_GROWTH; round++) {
+        few = Math.min(few, await indexed(COUNT / 4))
+        many = Math.min(many, await indexed(COUNT))
+      }
+      expect(many / few, "for four times as many").toBeLessThan(MAX_GROWTH)
+    } else expect(Math.max(few / (COUNT / 4), many / COUNT), "rows read for a note").toBeLessThan(1500)
+  }, 900_000)
 })
 
 /** How many rows PostgreSQL has read in a database whose connections are closed: they tell when they end. */
