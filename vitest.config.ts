@@ -15,21 +15,24 @@ const ofPage = "test/web/**"
 /** Children and threads are started as they are published: from source that takes five times as much. */
 const besideModule = join(import.meta.dirname, "test/support/processes/beside-module.ts")
 
-/** Those that run beside others share one queue, so that no core waits for the end of each; the others follow. */
+/**
+ * Those that run beside others share one queue, so that no core waits for the end of each; the others follow. Times are
+ * there to end what hangs, also on a machine three times as slow: what a test takes is nobody's measure.
+ */
 const projects: Readonly<Record<string, TestUserConfig>> = {
   /** What waits for events and not for the clock, and takes a moment. */
   unit: {
     include: ["{src,web,test}/**/*.test.ts"],
     exclude: [named("{slow,alone,fresh}"), ofPage],
     maxWorkers: together,
-    testTimeout: 60_000,
+    testTimeout: 120_000,
   },
   /** The same where it matters that nobody has loaded a module before: each file in a process of its own. */
-  fresh: { include: [named("fresh")], isolate: true, maxWorkers: together, testTimeout: 60_000 },
+  fresh: { include: [named("fresh")], isolate: true, maxWorkers: together, testTimeout: 120_000 },
   /** Kill -9 loops, property tests, recorded traffic, terminals: all that does not fit into a minute together with `unit`. */
-  slow: { include: [named("slow")], exclude: [ofPage], maxWorkers: together, testTimeout: 120_000 },
+  slow: { include: [named("slow")], exclude: [ofPage], maxWorkers: together, testTimeout: 180_000 },
   /** What bounds time, or looks at all of the one PostgreSQL: each file has the machine to itself. */
-  alone: { include: [named("alone")], exclude: [ofPage], isolate: true, maxWorkers: 1, testTimeout: 120_000 },
+  alone: { include: [named("alone")], exclude: [ofPage], isolate: true, maxWorkers: 1, testTimeout: 180_000 },
   /** The page in a real browser, which all files share. */
   web: { include: [`${ofPage}/*.test.ts`], exclude: [named("alone")], maxWorkers: together, ...page() },
   /** The same with an eye on the clock. */
@@ -41,8 +44,8 @@ function page(): TestUserConfig {
   return {
     globalSetup: "test/support/web/setup.ts",
     setupFiles: ["test/support/each-file.ts", "test/support/web/skip-without-browser.ts"],
-    testTimeout: 180_000,
-    expect: { poll: { timeout: 30_000 } },
+    testTimeout: 240_000,
+    expect: { poll: { timeout: 60_000 } },
   }
 }
 
@@ -57,9 +60,9 @@ export default defineConfig({
         isolate: false,
         setupFiles: "test/support/each-file.ts",
         alias: [{ find: /^.*\/children\/beside-module\.ts$/, replacement: besideModule }],
-        hookTimeout: 60_000,
+        hookTimeout: 120_000,
         // A second, the default, is luck on a machine that has other things to do; whoever waits in vain waits once.
-        expect: { poll: { timeout: 15_000 } },
+        expect: { poll: { timeout: 60_000 } },
         sequence: { groupOrder: options.maxWorkers === 1 ? index : 0 },
         ...options,
       },

@@ -74,7 +74,7 @@ test("whatever is offered, asked and cut off in whatever order, each call has it
     }),
     { numRuns: 300 },
   )
-}, 60_000)
+}, 180_000)
 
 interface Notes {
   say(id: string, answer: CallOutcome | "never"): void

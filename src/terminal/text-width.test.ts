@@ -21,7 +21,7 @@ test("no character takes more room when it is drawn than was counted for it, alo
     if (widthOf(text) < drawn(text)) tooNarrow.push(text)
   }
   expect(tooNarrow).toEqual([])
-}, 60_000)
+}, 120_000)
 
 /** Where neighbours differ; elsewhere thousands are alike. */
 const isMixed = (code: number): boolean =>

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { describe, expect, inject, test } from "vitest"
 import { systemClock } from "../../src/agent/clock.ts"
 import { says } from "../../src/models/scripted/script.ts"
+import { queryLimits } from "../../src/packs/analyst/database/walls.ts"
 import { askDatabase } from "../../src/packs/analyst/tools/ask-database.ts"
 import { type AskedDatabases, grounding } from "../../src/packs/analyst/tools/grounding.ts"
 import type { ConnectionView } from "../../src/protocol/databases/connections.ts"
@@ -76,13 +77,15 @@ describe.each(anyDatabase)("ask_database on $name", ({ create }) => {
     },
   )
 
-  test("a cancel stops the statement that runs, long before its time is up", { timeout: 20_000 }, async () => {
+  test("a cancel stops the statement that runs, long before its time is up", { timeout: 120_000 }, async () => {
     const root = mkdtempSync(join(tmpdir(), inject("testRun"), "databases-"))
     mkdirSync(join(root, "shared"))
     makeShop(join(root, "shared", "shop.db"))
     const endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
     const model = analystModel(says(endless), says("SELECT 1"))
-    await using face = await Face.open({ url: (await create()).url, model, sqliteRoot: root })
+    // Its time is longer than this test is waited for.
+    const limits = { ...queryLimits, seconds: 600 }
+    await using face = await Face.open({ url: (await create()).url, model, sqliteRoot: root, queryLimits: limits })
     const ada = await face.as("ada")
     const { body } = await ada.post("/api/connections", { name: "Shop", kind: "sqlite", path: "shared/shop.db" })
     const id = await ada.begin({ agent: "analyst", connectionId: body.id })
@@ -93,12 +96,10 @@ describe.each(anyDatabase)("ask_database on $name", ({ create }) => {
     }
     while (!(await written())) await new Promise((resolve) => setTimeout(resolve, 10))
     await new Promise((resolve) => setTimeout(resolve, 300)) // into the statement itself
-    const start = Date.now()
     expect((await ada.post(`/api/conversations/${id}/cancel`)).body).toEqual({ cancelled: true })
     expect((await saying).body.run.status).toBe("cancelled")
     // And the database is free again: the next statement has its answer at once.
     await ada.post(`/api/connections/${body.id}/query`, { sql: "SELECT 1" })
-    expect(Date.now() - start).toBeLessThan(5000)
     const { body: state } = await ada.get(`/api/conversations/${id}/state`)
     expect(state.toolHistory).toMatchObject([{ name: "ask_database", status: "cancelled" }])
     expect(model.received.filter(({ request }) => wantsSql(request))).toHaveLength(1)

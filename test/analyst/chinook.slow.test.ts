@@ -43,7 +43,7 @@ const SMOKE: readonly (readonly [question: string, statements: readonly string[]
 ]
 
 /** Passed over where the folder of material from outside is missing. */
-describe.runIf(existsSync(file))("a real music shop", { timeout: 120_000 }, () => {
+describe.runIf(existsSync(file))("a real music shop", { timeout: 180_000 }, () => {
   async function open(model: Parameters<typeof Face.open>[0]["model"]) {
     const root = mkdtempSync(join(tmpdir(), inject("testRun"), "outside-"))
     mkdirSync(join(root, "shared"))

@@ -32,7 +32,7 @@ async function serve(settings: Record<string, string>) {
   return { serving, ada: new Visitor(fetch, token, base) }
 }
 
-describe.runIf(withPostgres)("secrets of connections", { timeout: 90_000 }, () => {
+describe.runIf(withPostgres)("secrets of connections", { timeout: 180_000 }, () => {
   test("go under the new key while the server serves, and the connection works all the while", async () => {
     const data = dataFolder()
     const settings = { ...common, PAWL_DATA: data }
@@ -103,7 +103,7 @@ describe.runIf(withPostgres)("secrets of connections", { timeout: 90_000 }, () =
       // Asked while a query of ours runs: whether the server sees an encrypted line.
       const slow = "SELECT count(*) FROM generate_series(1, 3000000)"
       const query = trusting.ada.post(`/api/connections/${known.id}/query`, { sql: slow })
-      await expect.poll(async () => (await admin.query(encrypted)).rows[0]?.ssl, { timeout: 10_000 }).toBe(true)
+      await expect.poll(async () => (await admin.query(encrypted)).rows[0]?.ssl, { timeout: 60_000 }).toBe(true)
       expect((await query).status).toBe(200)
       expect(await test(trusting, true, "127.0.0.1")).toMatchObject({ ok: true })
       expect(await test(doubting, true)).toMatchObject({ ok: false, code: "connection_failed" })

@@ -21,7 +21,7 @@ const user = "user_ada" as UserId
 const { signal } = new AbortController()
 
 /** Passed over where the folder of material from outside is missing. */
-describe.runIf(there)("queries that others have written", { timeout: 120_000 }, () => {
+describe.runIf(there)("queries that others have written", { timeout: 180_000 }, () => {
   const makeRoot = () => {
     const root = mkdtempSync(join(tmpdir(), inject("testRun"), "outside-"))
     mkdirSync(join(root, "shared"))

@@ -21,7 +21,7 @@ const name = `reader_${randomBytes(5).toString("hex")}`
 const options = { hosts: new OutboundPolicy(["127.0.0.1"]), superuserConnections: false }
 const kind = postgresKind(options)
 
-describe.runIf(inject("engines").includes("postgres"))("a connection to PostgreSQL", { timeout: 60_000 }, () => {
+describe.runIf(inject("engines").includes("postgres"))("a connection to PostgreSQL", { timeout: 120_000 }, () => {
   let admin: pg.Client
   let target: PostgresTarget
   let server: PostgresTarget

@@ -77,7 +77,7 @@ describe.each(anyDatabase)("a newcomer without a model on $name", ({ create }) =
       const { text, data } = await ask(example)
       expect(data?.rowCount, `${example}\n${text}`).toBeGreaterThan(0)
     }
-  }, 60_000)
+  }, 120_000)
 
   test.each([
     ["How many customers are there?", "SELECT count(*) FROM customer"],

@@ -8,7 +8,7 @@ import { UNREACHABLE_MS } from "../../src/packs/analyst/postgres/unreachable.ts"
 import type { PostgresTarget } from "../../src/protocol/databases/connections.ts"
 import type { UserId } from "../../src/protocol/ids.ts"
 
-vi.setConfig({ testTimeout: 30_000 })
+vi.setConfig({ testTimeout: 120_000 })
 
 /** This machine as if it were somebody else's: it may be reached, and nobody has listed it. */
 const hosts = {

@@ -7,7 +7,7 @@ import { dataFolder, pawl } from "../support/processes/pawl-process.ts"
 import { isLong } from "../support/sizes.ts"
 
 // Beside each other: providers that stall, break off and ask for time are waited for.
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: 180_000 })
 
 /** One reply of a server that speaks chat completions: these deltas, then why it ended, if it says so. */
 const reply = (deltas: readonly object[], finish?: string) => (response: ServerResponse) => {

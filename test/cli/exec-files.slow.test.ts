@@ -7,7 +7,7 @@ import { canRun, hasGit, NO_GIT } from "../support/processes/processes.ts"
 import { launcher } from "../support/processes/package.ts"
 import { isLong, seedOf } from "../support/sizes.ts"
 
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: 180_000 })
 
 function place() {
   const [root, data] = [dataFolder(), dataFolder()]

@@ -59,7 +59,7 @@ describe("pawl rotate-keys", () => {
     expect((await save()).status).toBe(200)
     const { stdout: out, stderr } = await serving.kill("SIGTERM")
     expect(out + stderr).not.toContain(KEY.slice(0, 10))
-  }, 60_000)
+  }, 180_000)
 
   test("with keys of the environment it wants both, and leaves nothing under the old one", async () => {
     const data = dataFolder()
@@ -86,7 +86,7 @@ describe("pawl rotate-keys", () => {
     const wrong = await pawl(["serve"], { ...settings, MASTER_ENCRYPTION_KEY: "not-a-key-at-all" })
     expect([wrong.code, wrong.stderr.includes("not-a-key")]).toEqual([1, false])
     expect(wrong.stderr).toContain("32 bytes as base64 or hex")
-  }, 60_000)
+  }, 180_000)
 })
 
 /** Secrets of many people, so that a rotation takes its time. */

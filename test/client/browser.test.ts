@@ -28,7 +28,7 @@ async function bundle(): Promise<string> {
   return output[0].code
 }
 
-test("the client is one file for a browser, with nothing of Node's in it", { timeout: 20_000 }, async () => {
+test("the client is one file for a browser, with nothing of Node's in it", { timeout: 120_000 }, async () => {
   const code = await bundle()
   expect(code).not.toMatch(/\bnode:|\brequire\(|\bprocess\.env|\bBuffer\./)
 })
@@ -36,7 +36,7 @@ test("the client is one file for a browser, with nothing of Node's in it", { tim
 test(
   "it talks to a server and shows a conversation where there is nothing but a browser's own",
   {
-    timeout: 20_000,
+    timeout: 120_000,
   },
   async () => {
     await using face = await Face.open({
@@ -73,7 +73,7 @@ test(
 test(
   "so does the one with a socket, which a page opens at its own address",
   {
-    timeout: 20_000,
+    timeout: 120_000,
   },
   async () => {
     await using server = await openServer({ database: sqlite, model: scripted(says("Hello."), says("Again.")) })

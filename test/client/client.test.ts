@@ -51,7 +51,7 @@ const everyWay = transports.flatMap((transport) => anyDatabase.map((database) =>
 
 describe.each(everyWay)(
   "the client over $way against a server on $name",
-  { timeout: 30_000 },
+  { timeout: 120_000 },
   ({ create, connect }) => {
     /** A server with a port, something that cuts its connections, and a client that talks through it. */
     async function open(...script: readonly ScriptedReply[]) {

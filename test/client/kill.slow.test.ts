@@ -7,7 +7,7 @@ import { anyDatabase } from "../support/databases.ts"
 import { ownPort } from "../support/processes/own-port.ts"
 import { transcriptOf } from "../support/server/stream.ts"
 
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: 180_000 })
 
 const TEXT = "The whole answer, 😀 to the last word."
 

@@ -68,7 +68,7 @@ function nameless(value: unknown): unknown {
   return JSON.parse(text)
 }
 
-describe.each(anyDatabase)("a client on one socket, against a server on $name", { timeout: 30_000 }, (database) => {
+describe.each(anyDatabase)("a client on one socket, against a server on $name", { timeout: 120_000 }, (database) => {
   async function open(script: readonly ScriptedReply[], clock?: HastyClock) {
     const server = await openServer({
       database,
@@ -168,7 +168,7 @@ describe.each(anyDatabase)("a client on one socket, against a server on $name", 
     expect((await feed.next()).value).toMatchObject({ type: "conversation" })
     await feed.return()
     expect(counted.opened).toHaveLength(1)
-    await expect.poll(() => client.connection.state, { timeout: 5000 }).toEqual({ state: "idle" })
+    await expect.poll(() => client.connection.state, { timeout: 60_000 }).toEqual({ state: "idle" })
     expect(counted.opened[0]?.readyState).toBeGreaterThan(1)
     await until(client.events(ids[0] as string))
     expect(counted.opened).toHaveLength(2)
@@ -270,7 +270,7 @@ describe.each(anyDatabase)("a client on one socket, against a server on $name", 
 test(
   "an answer to a message that waits behind others, or is taken back, comes as it does over HTTP",
   {
-    timeout: 20_000,
+    timeout: 120_000,
   },
   async () => {
     const [sqlite] = databases

@@ -45,7 +45,7 @@ function known({ items, run: _run, usage: _usage, ...rest }: Transcript) {
   return { ...rest, parts, beside: first < 0 ? [] : beside }
 }
 
-describe("the transcript of any conversation", { timeout: 30_000 }, () => {
+describe("the transcript of any conversation", { timeout: 120_000 }, () => {
   test("says at each position what the loop's fold says", () => {
     fc.assert(
       fc.property(dice, (rolls) => {

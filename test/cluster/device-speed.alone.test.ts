@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest"
 import { newId } from "../../src/protocol/ids.ts"
 import { databases } from "../support/databases.ts"
 import { openNodes } from "../support/cluster/nodes.ts"
+import { slownessOf } from "../support/slowness.ts"
 
 const shared = databases.filter(({ name }) => name === "postgres")
 const SOON_MS = 2000
@@ -21,7 +22,8 @@ describe.each(shared)("a device of another node, on $name,", (database) => {
       return performance.now() - began
     }
     // The first wakes the other node; those after it find it listening.
-    for (const effect of ["write", "read", "write"] as const) expect(await took(effect)).toBeLessThan(SOON_MS)
+    for (const effect of ["write", "read", "write"] as const)
+      expect(await took(effect)).toBeLessThan(SOON_MS * slownessOf())
     expect([nodes.machine.effects, nodes.machine.calls.length]).toEqual([2, 3])
   })
 })

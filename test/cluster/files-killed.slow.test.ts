@@ -55,7 +55,7 @@ const named = ({ store }: Face) =>
     [],
   )
 
-describe.each(shared)("a change of an upload, kept on $name", { timeout: 120_000 }, ({ create }) => {
+describe.each(shared)("a change of an upload, kept on $name", { timeout: 180_000 }, ({ create }) => {
   test.each(["before-record", "after-record", "after-commit"] as const)(
     "whose server is killed %s is made once, by a server that has nothing of it on its disk",
     async (die) => {

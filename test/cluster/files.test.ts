@@ -12,7 +12,7 @@ const CSV = { "content-type": "text/csv" }
 const shared = databases.filter(({ name }) => name === "postgres")
 
 /** Each server has a folder of its own, as on two machines: only the database is common to them. */
-describe.each(shared)("files of two servers on one $name", { timeout: 60_000 }, ({ create }) => {
+describe.each(shared)("files of two servers on one $name", { timeout: 120_000 }, ({ create }) => {
   /** What the model proposes next. */
   let asked = ""
   const model = () =>

@@ -112,7 +112,7 @@ async function diesToo(url: string, count: number): Promise<void> {
 
 async function callsBegun({ store }: World, count: number): Promise<void> {
   const sql = "SELECT count(*) AS begun FROM event WHERE type = 'tool_start'"
-  await expect.poll(() => store.engine.query(sql, []), { timeout: 30_000 }).toEqual([{ begun: count }])
+  await expect.poll(() => store.engine.query(sql, []), { timeout: 60_000 }).toEqual([{ begun: count }])
 }
 
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0)
@@ -149,7 +149,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("three surviv
     await Promise.all(all.map(({ world }) => world.pawl.runtime.recover()))
     const atWork = ({ world }: Survivor) =>
       [...world.pawl.runtime.working()].filter((id) => world.store.journal.isWriterOf(id)).length
-    await expect.poll(() => all.map(atWork), { timeout: 10_000 }).toEqual([1, 1, 1])
+    await expect.poll(() => all.map(atWork), { timeout: 60_000 }).toEqual([1, 1, 1])
     // Whoever judged has read them all; the others only what they got.
     expect(all.map(({ foldedInVain }) => foldedInVain).toSorted()).toEqual([0, 0, suspects - 1])
   })

@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from "vitest"
 import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
 import { ScriptedSocketServer } from "../support/server/scripted-socket-server.ts"
 
-vi.setConfig({ testTimeout: 30_000 })
+vi.setConfig({ testTimeout: 120_000 })
 
 describe("pawl device", () => {
   test("says when it is connected, disconnected and closed, and never its token", async () => {

@@ -9,7 +9,7 @@ import { ownPort } from "../support/processes/own-port.ts"
 import { lifeNamed } from "../support/processes/package.ts"
 
 // A real server and a real device, each a process of its own that is killed for real while an approved write is under way.
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: 180_000 })
 
 const script = lifeNamed("device-life")
 

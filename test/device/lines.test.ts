@@ -105,7 +105,7 @@ describe.each(anyDatabase)("several sockets of one person on $name", (database) 
     expect(waiting).toHaveLength(ALL)
     for (const { id: proposalId } of waiting) device.send({ type: "decide", proposalId, decision: "commit" })
     // No clock is turned: whatever waits for its time waits for ever.
-    await expect.poll(() => machine.effects, { timeout: 10_000 }).toBe(ALL)
+    await expect.poll(() => machine.effects, { timeout: 60_000 }).toBe(ALL)
     for (const id of ids) await world.server.face.pawl.runtime.rest(id)
     const { items } = (await ada.get("/api/agent/proposals?limit=100")).body as { items: { status: string }[] }
     expect(items.filter(({ status }) => status === "applied")).toHaveLength(ALL)

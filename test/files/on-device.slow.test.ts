@@ -8,7 +8,7 @@ import { openFilesDevice } from "../../src/cli/open/files-device.ts"
 import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
 import { tokenFor } from "../support/processes/token-for.ts"
 
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: 180_000 })
 
 test("over a server, the folder's machine is the device: what is asked in a page is done there, after a yes", async () => {
   const [root, data, elsewhere] = [dataFolder(), dataFolder(), dataFolder()]

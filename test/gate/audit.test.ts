@@ -233,7 +233,7 @@ describe.each(databases)("on $name", ({ create }) => {
 
     test.each(["before", "after"] as const)(
       "(%s it reaches the disk) there is one row in the end, never two",
-      { timeout: 30_000 },
+      { timeout: 120_000 },
       async (when) => {
         for (let at = 1; ; at++) {
           await using database = await create()
@@ -254,7 +254,7 @@ describe.each(databases)("on $name", ({ create }) => {
       },
     )
 
-    test("one that was done and reported as lost leaves one row", { timeout: 30_000 }, async () => {
+    test("one that was done and reported as lost leaves one row", { timeout: 120_000 }, async () => {
       for (let at = 1; at <= 6; at++) {
         await using database = await create()
         const shelf = new Shelf()

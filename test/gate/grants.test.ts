@@ -199,7 +199,7 @@ describe.each(databases)("on $name", ({ create }) => {
 
   test.each(["before", "after"] as const)(
     "a death %s any write neither loses nor adds a use",
-    { timeout: 30_000 },
+    { timeout: 120_000 },
     async (when) => {
       for (let at = 1; ; at++) {
         await using granted = await openGranted(create)

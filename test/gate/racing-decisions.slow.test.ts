@@ -8,7 +8,7 @@ import { Face, type Reply, Visitor } from "../support/server/face.ts"
 import { write } from "../support/loop/tools.ts"
 import { sizes } from "../support/sizes.ts"
 
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: 180_000 })
 
 const PROPOSALS = sizes.racedProposals
 const MOST_PROPOSALS = Math.max(PROPOSALS, 200)

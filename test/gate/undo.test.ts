@@ -277,7 +277,7 @@ describe.each(databases)("on $name", ({ create }) => {
 
   test.each(["before", "after"] as const)(
     "a death %s any write of an undo neither loses nor doubles it",
-    { timeout: 30_000 },
+    { timeout: 120_000 },
     async (when) => {
       const model = () => scripted(always(({ history }) => (history.at(-1)?.role === "tool" ? says("Done.") : put)))
       for (let at = 1; ; at++) {

@@ -14,7 +14,7 @@ describe("the example of", () => {
   let token: string
   beforeAll(async () => {
     if (isLong) token = await tokenFor({ PAWL_DATA: begun })
-  }, 60_000)
+  }, 120_000)
 
   test.runIf(isLong).concurrent.each(examples)(
     "docs/$page, number $example, prints what the page says",

@@ -114,7 +114,7 @@ describe.each(databases)("on $name", ({ create }) => {
       expect((await repliesOf(world, made.id)).at(-1)).toBe("To: And?")
     }
     expect(await world.events(id)).toEqual(events)
-  }, 30_000)
+  }, 120_000)
 
   test("a fork does not claim that a write was not done when it may have been", async () => {
     await using life = await openLife()

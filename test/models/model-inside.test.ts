@@ -145,5 +145,5 @@ describe.each(anyDatabase)("a model inside a tool on $name", ({ create }) => {
       expect(await second.world.results(begun)).toEqual(["ok", "ok"])
       expect((await second.spent()).held).toBe(0)
     }
-  }, 60_000)
+  }, 120_000)
 })

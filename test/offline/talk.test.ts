@@ -24,7 +24,7 @@ test("a conversation without a language model goes on from what was said, in the
         const now = await client.readConversation({ params: { id } })
         return (now.status === "active" || now.proposals.some((each) => !old.has(each.id))) && now
       },
-      { timeout: 30_000 },
+      { timeout: 60_000 },
     )
   }
   const titles = ({ proposals }: { proposals: readonly { arguments: object }[] }) =>

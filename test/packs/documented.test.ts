@@ -25,7 +25,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(root, "test", ".docs-"))
   for (const { name, code } of files) await writeFile(join(folder, name), code)
   token = await tokenFor({ PAWL_DATA: data })
-}, 60_000)
+}, 120_000)
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 async function serve(settings: Record<string, string>) {

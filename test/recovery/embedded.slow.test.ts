@@ -8,7 +8,7 @@ import { dataFolder } from "../support/processes/pawl-process.ts"
 import { databases } from "../support/databases.ts"
 import { lifeNamed } from "../support/processes/package.ts"
 
-vi.setConfig({ testTimeout: 90_000 })
+vi.setConfig({ testTimeout: 180_000 })
 
 const script = lifeNamed("embedded-life")
 

@@ -68,7 +68,7 @@ describe.each(databases)("on $name", ({ name, create }) => {
         { at, when: "after" },
       ])
       await inTurns(some(deaths), (death) => surviveOne(death, afterCrash))
-    }, 60_000)
+    }, 180_000)
   })
 
   async function surviveOne(death: Death, afterCrash: AfterCrash): Promise<void> {

@@ -5,8 +5,9 @@ import { join } from "node:path"
 import { expect, test, vi } from "vitest"
 import { start, startLife, tokenOf, callsOnce, settings, stateOf, until } from "../support/processes/server-lives.ts"
 import { Visitor } from "../support/server/face.ts"
+import { slownessOf } from "../support/slowness.ts"
 
-vi.setConfig({ testTimeout: 90_000 })
+vi.setConfig({ testTimeout: 180_000 })
 
 test("after kill -9 in the middle of a tool, the run goes on by itself with the next start, within 5 s and unasked", async () => {
   await using provider = await callsOnce("hang")
@@ -27,14 +28,14 @@ test("after kill -9 in the middle of a tool, the run goes on by itself with the 
   await until(
     async () => provider.received.length,
     (asked) => asked === 2,
-    5000,
+    60_000,
   )
-  expect(Date.now() - again).toBeLessThan(5000)
+  expect(Date.now() - again).toBeLessThan(5000 * slownessOf())
   const ada = new Visitor(fetch, token, second.url)
   const run = await until(
     () => stateOf(ada, id),
     ({ status }) => status !== "running",
-    5000,
+    60_000,
   )
   expect(run).toMatchObject({ status: "completed", toolHistory: [{ name: "hang", status: "ok" }] })
 })
@@ -59,7 +60,7 @@ test("SIGTERM drains: nobody new comes in, readyz says so, and a second one stop
   const [finishing, hanging] = [await halfARequest(server.url), await halfARequest(server.url)]
   await fetch(`${server.url}/healthz`) // what was sent before has been read by now
   server.child.kill("SIGTERM")
-  await until(() => refused(`${server.url}/healthz`), Boolean, 4000)
+  await until(() => refused(`${server.url}/healthz`), Boolean, 60_000)
   finishing.write("Connection: close\r\n\r\n")
   let text = ""
   for await (const chunk of finishing) text += String(chunk)
@@ -67,6 +68,6 @@ test("SIGTERM drains: nobody new comes in, readyz says so, and a second one stop
   expect(server.child.exitCode).toBe(null)
   const asked = Date.now()
   expect((await server.kill("SIGTERM")).code).toBe(143)
-  expect(Date.now() - asked).toBeLessThan(2000)
+  expect(Date.now() - asked).toBeLessThan(2000 * slownessOf())
   hanging.destroy()
 })

@@ -17,7 +17,7 @@ import {
 } from "../support/processes/server-lives.ts"
 import { Visitor } from "../support/server/face.ts"
 
-vi.setConfig({ testTimeout: 90_000 })
+vi.setConfig({ testTimeout: 180_000 })
 
 describe("after kill -9", () => {
   test.concurrent.each(["tool", "reply"])(

@@ -7,7 +7,7 @@ import { tokenFor } from "../support/processes/token-for.ts"
 import { Visitor } from "../support/server/face.ts"
 import { lifeNamed } from "../support/processes/package.ts"
 
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: 180_000 })
 
 const script = lifeNamed("server-life")
 type Environment = Record<string, string>
@@ -61,16 +61,16 @@ test("kill -9 after kill -9 while a slow model is waited for sets nothing aside"
   const ids = await Promise.all([1, 2, 3, 4].map(() => ada.begin()))
   for (const id of ids) ada.say(id, "go").catch(() => {})
   for (let death = 1; death <= 5; death++) {
-    await expect.poll(() => asked, { timeout: 20_000 }).toBeGreaterThanOrEqual(4 * death)
+    await expect.poll(() => asked, { timeout: 60_000 }).toBeGreaterThanOrEqual(4 * death)
     await server.kill("SIGKILL")
     server = await start(environment)
   }
   slow = false
-  await expect.poll(() => asked, { timeout: 20_000 }).toBeGreaterThanOrEqual(24)
+  await expect.poll(() => asked, { timeout: 60_000 }).toBeGreaterThanOrEqual(24)
   await server.kill("SIGKILL") // those it has asked wait for ever
   await using last = await start(environment)
   await expect
-    .poll(() => statesOf(as(last), ids), { timeout: 20_000 })
+    .poll(() => statesOf(as(last), ids), { timeout: 60_000 })
     .toEqual(["completed", "completed", "completed", "completed"])
 })
 
@@ -99,7 +99,7 @@ test("a tool that ends the process three times is set aside, and what was in a t
   expect((await begin(environment).ended).code).toBe(null)
   await using fourth = await start(environment)
   await expect
-    .poll(() => statesOf(as(fourth), [...innocent, culprit]), { timeout: 20_000 })
+    .poll(() => statesOf(as(fourth), [...innocent, culprit]), { timeout: 60_000 })
     .toEqual(["completed", "completed", "completed", "failed set_aside"])
   expect(fourth.child.exitCode).toBe(null)
 })

@@ -66,5 +66,5 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(before[4]).toMatchObject({ parts: [{ text: "The second answers." }] })
     const rows = await store.engine.query("SELECT status, owner FROM conversation", [])
     expect(rows).toEqual([{ status: "active", owner: null }])
-  }, 60_000)
+  }, 180_000)
 })

@@ -108,7 +108,7 @@ const send = (method: string, path: string, body: unknown) =>
 /** Every route that takes a body, each field at its limit: also what lies behind the door, such as the model, has to read it. */
 test.each(table)(
   `%s keeps nobody waiting, whatever is sent (PAWL_FUZZ_SEED=${SEED})`,
-  { timeout: 120_000 },
+  { timeout: 180_000 },
   async (name, route) => {
     const path = route.path
       .replace("{id}", route.path.includes("/conversations/{id}") ? conversation : newId("prop"))

@@ -10,7 +10,7 @@ const TOLD = 100_000
 const LONG = `${"x".repeat(TOLD - 1)}😀${"y".repeat(300_000)}THE END`
 const EXACT = "z".repeat(TOLD)
 
-describe.each(databases)("on $name", { timeout: 60_000 }, (database) => {
+describe.each(databases)("on $name", { timeout: 120_000 }, (database) => {
   async function open(reply: string) {
     const server = await openServer({ database, model: scripted(always(says(reply))) })
     const ada = await server.visitor("ada")

@@ -4,6 +4,7 @@ import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
 import { tokenFor } from "../support/processes/token-for.ts"
 import { Visitor } from "../support/server/face.ts"
 import { lifeNamed } from "../support/processes/package.ts"
+import { slownessOf } from "../support/slowness.ts"
 
 function start(words: string[], environment: Record<string, string>, life?: string): PawlProcess {
   const child = new PawlProcess(words, environment, life ? { script: lifeNamed(life) } : {})
@@ -24,7 +25,7 @@ test("a server that is told to go lets its sockets go with 1001, soon, and they 
 
   const from = performance.now()
   expect((await first.kill("SIGTERM")).code).toBe(0)
-  expect(performance.now() - from).toBeLessThan(5000)
+  expect(performance.now() - from).toBeLessThan(5000 * slownessOf())
   // Not 4401: that would end the device for good.
   await watcher.says(/closed 1001/)
   await device.says(/waiting/)

@@ -5,7 +5,7 @@ import { TurnedClock } from "../support/loop/world.ts"
 import { goOn, openHalfOpen, stop } from "../support/lives/half-open.ts"
 
 // A peer whose process stands still: its connection is there, and nobody answers on it (DEVICE-04, promise 9).
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: 180_000 })
 
 const MILK = { title: "Buy milk" }
 

@@ -9,7 +9,7 @@ import { Visitor } from "../support/server/face.ts"
 import { Peer } from "../support/server/socket.ts"
 import { isOver, readFrames, type SeenFrame, transcriptOf } from "../support/server/stream.ts"
 
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: 180_000 })
 
 const TEXT = "The whole answer, 😀 to the last word."
 

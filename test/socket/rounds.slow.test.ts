@@ -119,7 +119,7 @@ test("a thousand rounds of devices, answers and cuts leave nothing behind", { ti
   const early = memory()
   await play(ROUNDS / 4, ROUNDS)
   const { devices } = server.face
-  await expect.poll(() => devices.size, { timeout: 15_000 }).toEqual({ devices: 0, speakers: 0, calls: 0, awaited: 0 })
+  await expect.poll(() => devices.size, { timeout: 60_000 }).toEqual({ devices: 0, speakers: 0, calls: 0, awaited: 0 })
   const metrics = async () => (await fetch(`${server.url}/metrics`)).text()
   await expect.poll(metrics).toMatch(/^pawl_open_streams 0$/m)
   expect(await metrics()).toMatch(/^pawl_devices 0$/m)

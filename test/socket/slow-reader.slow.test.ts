@@ -26,7 +26,7 @@ function memory(): number {
 test(
   `readers of ${CONVERSATIONS * TURNS} MB that do not read cost the server a bounded piece each, hold up nobody, and miss nothing`,
   {
-    timeout: 120_000,
+    timeout: 180_000,
   },
   async () => {
     const place = (await sqlite.create()).url

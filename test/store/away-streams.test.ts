@@ -37,7 +37,7 @@ async function heard(stream: AsyncIterable<UnknownFrame>, words: string): Promis
   return ids
 }
 
-describe.runIf(postgres)("while PostgreSQL is away", { timeout: 60_000 }, () => {
+describe.runIf(postgres)("while PostgreSQL is away", { timeout: 120_000 }, () => {
   async function open() {
     const database = await postgres.create()
     const wire = new AwayPostgres(database.url)
@@ -58,7 +58,7 @@ describe.runIf(postgres)("while PostgreSQL is away", { timeout: 60_000 }, () => 
       ada,
       back: async () => {
         await wire.comeBack()
-        await expect.poll(async () => (await ada.get("/readyz")).status, { timeout: 15_000 }).toBe(200)
+        await expect.poll(async () => (await ada.get("/readyz")).status, { timeout: 60_000 }).toBe(200)
       },
       async [Symbol.asyncDispose]() {
         await server[Symbol.asyncDispose]()

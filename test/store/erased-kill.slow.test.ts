@@ -84,7 +84,7 @@ test.concurrent.for(isLong ? MOMENTS : [0, MOMENTS[1 + (seedOf("PAWL_KILL_SEED")
     const ada = new Visitor(fetch, token, next.url)
     const isThere = (await ada.get("/api/auth/me")).status === 200
     if (outcome === 204) expect(isThere).toBe(false)
-    if (!isThere) return void (await expect.poll(() => holding(folder), { timeout: 30_000 }).toEqual([]))
+    if (!isThere) return void (await expect.poll(() => holding(folder), { timeout: 60_000 }).toEqual([]))
     const { messages } = (await ada.get(`/api/conversations/${id}`)).body
     expect(JSON.stringify(messages)).toContain(WORD)
     expect((await ada.get("/api/workspace/notes")).body.items).toHaveLength(1)

@@ -9,7 +9,7 @@ import { Visitor } from "../support/server/face.ts"
 import { canRun } from "../support/processes/processes.ts"
 import { launcher } from "../support/processes/package.ts"
 
-vi.setConfig({ testTimeout: 90_000 })
+vi.setConfig({ testTimeout: 180_000 })
 
 const failingFsync = fileURLToPath(new URL("../support/processes/failing-fsync.ts", import.meta.url))
 

@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from "vitest"
 import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
 import { databases } from "../support/databases.ts"
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 })
 
 const postgres = databases.find(({ name }) => name === "postgres") as (typeof databases)[number]
 const SAYS_SO = /synchronous_commit is off/

@@ -7,7 +7,7 @@ import { Face } from "../support/server/face.ts"
 
 const runs = databases.some(({ name }) => name === "postgres")
 
-describe.runIf(runs)("while PostgreSQL restarts", { timeout: 120_000 }, () => {
+describe.runIf(runs)("while PostgreSQL restarts", { timeout: 180_000 }, () => {
   // The fast way, where sessions are told, and the one of a crash.
   test.each(["SIGINT", "SIGQUIT"] as const)("(%s) no answer is a 500, and afterwards all are good", async (signal) => {
     await using own = await openOwnPostgres()

@@ -66,4 +66,4 @@ test("fold, stream, transcript and snapshot say the same of every call, also aft
   // Something happened: of most stories one pause or two, and chance may bring fewer.
   expect(pauses).toBeGreaterThan(100)
   expect(seen.size).toBe(13)
-}, 30_000)
+}, 120_000)

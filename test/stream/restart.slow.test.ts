@@ -6,7 +6,7 @@ import { databases } from "../support/databases.ts"
 import { Visitor } from "../support/server/face.ts"
 import { isOver, readFrames, type SeenFrame, transcriptOf } from "../support/server/stream.ts"
 
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: 180_000 })
 
 const TEXT = "The whole answer, 😀 to the last word."
 

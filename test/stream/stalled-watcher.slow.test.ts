@@ -112,4 +112,4 @@ test("watchers that never read hold up nobody, and cost the server no more than 
   expect(late.text).toBe(TURNS * REPLY)
   for (const socket of [...stalled, ...readers.map((reader) => reader.socket)]) socket.destroy()
   await close(0)
-}, 120_000)
+}, 180_000)

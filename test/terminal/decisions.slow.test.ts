@@ -7,7 +7,7 @@ import { ownPort } from "../support/processes/own-port.ts"
 import { keys } from "../support/terminal/terminal.ts"
 import { ASKED, calls, provided } from "../support/terminal/terminal-world.ts"
 
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: 180_000 })
 
 const writes = (path: string, content = "Buy milk\n") => calls("write_file", { path, content })
 

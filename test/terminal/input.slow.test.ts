@@ -5,7 +5,7 @@ import { chatChunk, chatReply, sse } from "../../src/models/providers/server.fix
 import { keys } from "../support/terminal/terminal.ts"
 import { ASKED, calls, provided } from "../support/terminal/terminal-world.ts"
 
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: 180_000 })
 
 /** What the provider was told last by the person. */
 const said = (received: readonly { readonly body: { messages: { role: string; content: unknown }[] } }[]) =>

@@ -7,7 +7,7 @@ import { launcher } from "../support/processes/package.ts"
 import { keys, TerminalProcess } from "../support/terminal/terminal.ts"
 import { ASKED, calls, provided } from "../support/terminal/terminal-world.ts"
 
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: 180_000 })
 
 const control = (letter: string) => String.fromCharCode(letter.charCodeAt(0) & 0x1f)
 const functionKeys = [

@@ -3,7 +3,7 @@ import { chatReply } from "../../src/models/providers/server.fixture.ts"
 import { keys } from "../support/terminal/terminal.ts"
 import { provided } from "../support/terminal/terminal-world.ts"
 
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: 180_000 })
 
 test("a long paste is one word on the line and arrives whole; what no server takes is not sent, and not lost", async () => {
   await using world = await provided(chatReply("All of it."))

@@ -6,7 +6,7 @@ import { chatReply } from "../../src/models/providers/server.fixture.ts"
 import { keys } from "../support/terminal/terminal.ts"
 import { calls, provided } from "../support/terminal/terminal-world.ts"
 
-vi.setConfig({ testTimeout: 60_000 })
+vi.setConfig({ testTimeout: 180_000 })
 
 /** Does not listen when it is told to stop. Its processes are known by the mark, also those in a sandbox. */
 const endless = (mark: string) => `trap '' TERM HUP INT; touch begun; while :; do sleep 1; : ${mark}; done`

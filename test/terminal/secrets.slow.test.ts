@@ -8,7 +8,7 @@ import { dataFolder } from "../support/processes/pawl-process.ts"
 import { keys } from "../support/terminal/terminal.ts"
 import { calls, provided } from "../support/terminal/terminal-world.ts"
 
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: 180_000 })
 
 const KEY = "sk-of-the-operator-0123456789"
 

@@ -79,7 +79,7 @@ describe.each(anyDatabase)("a message that waits, on $name", ({ create }) => {
       throw new TypeError("fetch failed")
     }
     escape()
-    await expect.poll(editor, { timeout: 10_000 }).toBe("then this")
+    await expect.poll(editor, { timeout: 60_000 }).toBe("then this")
     expect(lost).toBe(2)
   })
 
@@ -144,12 +144,12 @@ describe.each(anyDatabase)("a server that is away, on $name", ({ create }) => {
       return next(request)
     }
     const sending = talk.say("then this", "queue")
-    await expect.poll(() => posts, { timeout: 20_000 }).toBeGreaterThan(5)
+    await expect.poll(() => posts, { timeout: 60_000 }).toBeGreaterThan(5)
     expect(talk.conversation?.sending).toEqual(["then this"])
     isBack = true
     await sending
     await expect.poll(() => talk.queue.map(({ text }) => text)).toEqual(["then this"])
-  }, 60_000)
+  }, 120_000)
 
   test("when the first words are said: they begin one conversation when it is back", async () => {
     await using database = await create()
@@ -165,10 +165,10 @@ describe.each(anyDatabase)("a server that is away, on $name", ({ create }) => {
     expect(drawn(talk)).toEqual(["is sent when the server is back: first", "is sent when the server is back: second"])
     isBack = true
     await Promise.all(sending)
-    await expect.poll(() => printed(talk), { timeout: 10_000 }).toContain("Two.")
+    await expect.poll(() => printed(talk), { timeout: 60_000 }).toContain("Two.")
     expect(said(talk)).toEqual(["> first", "> second"])
     const { items } = await talk.client.listConversations({ query: {} })
     expect(items).toHaveLength(1)
     expect(statusWords(talk)[0]).not.toContain("no line")
-  }, 60_000)
+  }, 120_000)
 })

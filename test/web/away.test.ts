@@ -83,7 +83,7 @@ test("what is said while the server is away waits in view, and is sent once when
     const { messages } = (await ada.get(`/api/conversations/${id}`)).body
     return messages.flatMap(({ role, content }: Record<string, string>) => (role === "user" ? [content] : []))
   }
-  await expect.poll(said, { timeout: 40_000 }).toEqual(["one", "two"])
+  await expect.poll(said, { timeout: 60_000 }).toEqual(["one", "two"])
   await expect.poll(() => page.getByRole("article", { name: "You, being sent" }).count()).toBe(0)
 })
 
@@ -106,7 +106,7 @@ test("words that wait outlive a reload of the page, and can be taken back", asyn
   await waits(page).waitFor()
   await page.reload()
   await page.unroute("**/messages")
-  await page.getByText("ok", { exact: true }).waitFor({ timeout: 40_000 })
+  await page.getByText("ok", { exact: true }).waitFor({ timeout: 90_000 })
   expect((await ada.get(`/api/conversations/${id}`)).body.messages).toHaveLength(2)
 })
 
@@ -133,8 +133,8 @@ test("a message whose answer was lost is said once, and so is the first one of a
   await say(page, "only once")
   await waits(page).waitFor()
   await page.waitForURL(/\/c\/conv_/)
-  await page.getByText("ok", { exact: true }).waitFor({ timeout: 40_000 })
-  await expect.poll(() => page.getByRole("article", { name: "You, being sent" }).count(), { timeout: 40_000 }).toBe(0)
+  await page.getByText("ok", { exact: true }).waitFor({ timeout: 90_000 })
+  await expect.poll(() => page.getByRole("article", { name: "You, being sent" }).count(), { timeout: 60_000 }).toBe(0)
   expect(lost).toBe(2)
   const { items } = (await ada.get("/api/conversations")).body
   expect(items).toHaveLength(1)

@@ -119,7 +119,7 @@ test("a chart that would never be done is stopped, and the page does not wait fo
   const { page } = await site.visit()
   const frame = await openFrame(page, site.url)
   await hurry(frame)
-  const outcomes = await drawAll(page, hugeCharts, 15_000)
+  const outcomes = await drawAll(page, hugeCharts, 60_000)
   for (const { name, type, ms, blocked, reason } of outcomes) {
     process.stdout.write(
       `${name}: ${type} ${reason ?? ""} after ${Math.round(ms)} ms, the page waited ${Math.round(blocked)} ms\n`,

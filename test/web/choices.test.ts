@@ -91,7 +91,7 @@ test("a failed run says why and can be tried again, also after a reload", async 
   await using site = await Site.open({ model })
   const { page } = await site.visit()
   await say(page, "go")
-  await page.getByRole("button", { name: "Try again" }).waitFor({ timeout: 40_000 })
+  await page.getByRole("button", { name: "Try again" }).waitFor({ timeout: 90_000 })
   await page.reload()
   tries = 10
   model.write("There you are.").end()

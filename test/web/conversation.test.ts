@@ -160,7 +160,7 @@ test("while the server is away the page says so; then it goes on where it was, a
   await page.getByText("Not connected. Trying again; nothing is lost.").waitFor()
   model.write("a time")
   await site.comeBack()
-  await page.getByText("Once upon a time").waitFor({ timeout: 40_000 })
+  await page.getByText("Once upon a time").waitFor({ timeout: 90_000 })
   await page.getByText("Not connected. Trying again; nothing is lost.").waitFor({ state: "detached" })
   await page.getByRole("button", { name: "Stop" }).click()
   await page.getByText("Stopped before it was done.").waitFor()

@@ -50,7 +50,7 @@ test("what changed while the server was away is there when it is back", async ()
   await ada.post(`${tables}/tasks`, { title: "New" })
   await ada.delete(`${tables}/tasks/${old.id}`)
   await site.comeBack()
-  await card(page, "New").waitFor({ timeout: 30_000 })
+  await card(page, "New").waitFor({ timeout: 90_000 })
   await expect.poll(() => card(page, "Old").count()).toBe(0)
 })
 

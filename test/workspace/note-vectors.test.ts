@@ -78,7 +78,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect((await shelf.find(ada, "what should I cook for dinner", { limit: 3 }))[0]).toBe(ids.get("Lentil soup"))
     expect(await shelf.waiting(ada)).toBe(0)
     await embedder.close()
-  }, 60_000)
+  }, 120_000)
 
   test("what was just written, changed or deleted by anybody's hand is found as it is now", async () => {
     await using database = await create()

@@ -87,7 +87,7 @@ if (database) {
     process = new PawlProcess(words, { PAWL_TOKEN: await server.tokenFor("ada") })
     const [, deviceId = ""] = await process.says(/connected to \S+ as (\S+),/)
     far = { user, deviceId }
-  }, 30_000)
+  }, 120_000)
 
   afterAll(async () => {
     await process[Symbol.asyncDispose]()

@@ -13,10 +13,9 @@ import { noSandbox } from "./sandbox/sandbox.ts"
 
 test("a command that does not end in time is ended with all that it started", async () => {
   const { run } = open(noSandbox)
-  const begun = Date.now()
-  const { status, text } = await run({ command: "trap '' TERM; sleep 300 & echo $!; sleep 100", seconds: 1 })
+  // By itself it ends long after this test has been given up.
+  const { status, text } = await run({ command: "trap '' TERM; sleep 300 & echo $!; sleep 300", seconds: 1 })
   expect([status, text]).toEqual(["error", expect.stringContaining("did not end within 1 s")])
-  expect(Date.now() - begun).toBeLessThan(5000)
   const [, pid] = /^(\d+)$/m.exec(text) ?? []
   await expect.poll(() => isGone(Number(pid))).toBe(true)
 })
@@ -42,16 +41,14 @@ test("one that is stopped ends within the time a write is given", async () => {
 
 test("one that left the group and holds the output open is not waited for, and is told of", async () => {
   const { run } = open(noSandbox)
-  const begun = Date.now()
-  // As `setsid` does, which not every system has.
+  // As `setsid` does, which not every system has. It holds the output longer than this test is waited for.
   const leaving = `require("child_process").spawn("sh", ["-c", process.argv[1]], { detached: true, stdio: "inherit" }).unref()`
   const { status, text } = await run({
-    command: `'${process.execPath}' -e '${leaving}' "echo \\$\\$; exec sleep 30"; echo done`,
-    seconds: 20,
+    command: `'${process.execPath}' -e '${leaving}' "echo \\$\\$; exec sleep 300"; echo done`,
+    seconds: 200,
   })
   const [, pid] = /^(\d+)$/m.exec(text) ?? []
   try {
-    expect(Date.now() - begun).toBeLessThan(5000)
     expect([status, text]).toEqual(["ok", expect.stringMatching(/done[\s\S]*may still run/)])
   } finally {
     process.kill(Number(pid))

@@ -52,7 +52,7 @@ test("the log is folded in again and again, however long somebody keeps writing"
   }
   // 150 MB went through it. It may outgrow its 16 MB while the thread is folding, but not keep everything.
   expect(longest).toBeLessThan(110 * 1024 * 1024)
-}, 30_000)
+}, 120_000)
 
 test("after a failed fsync nothing is called durable any more", async () => {
   await using notes = await openNotes("full")

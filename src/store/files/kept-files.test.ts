@@ -19,7 +19,7 @@ import { removeFile, replaceBytes } from "./naming.ts"
 const MEGABYTE = 1024 * 1024
 
 /** On both engines, as all that brings statements to a database, though a server keeps files only in one that machines share. */
-describe.each(databases)("files kept on $name", { timeout: 60_000 }, ({ create }) => {
+describe.each(databases)("files kept on $name", { timeout: 120_000 }, ({ create }) => {
   let store: Store
   let folder: string
   let now = Date.now()

@@ -115,7 +115,7 @@ async function holdingCancels({ host, port }: PostgresTarget) {
   }
   /** When the server has taken all that came, and has let go of it. */
   async function ended() {
-    await expect.poll(() => lines.size, { timeout: 10_000 }).toBe(0)
+    await expect.poll(() => lines.size, { timeout: 60_000 }).toBe(0)
     line.server.close()
   }
   await new Promise<void>((resolve) => line.server.listen(0, "127.0.0.1", resolve))

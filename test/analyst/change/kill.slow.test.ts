@@ -55,7 +55,7 @@ async function settled(face: Face, ada: Visitor, proposal: string) {
   throw new Error("nobody took it up")
 }
 
-describe.each(databases)("a change whose server dies, kept on $name", { timeout: 120_000 }, ({ name, create }) => {
+describe.each(databases)("a change whose server dies, kept on $name", { timeout: 180_000 }, ({ name, create }) => {
   /** Both kinds beside SQLite, and beside PostgreSQL its own: how a change is recorded does not depend on what it changes. */
   describe.each(kinds.filter((kind) => isLong || name === "sqlite" || kind === "postgres"))(
     "in a %s database",

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type OpenChanges, openChanges } from "../../support/analyst/change-kind.ts"
 
 // Each change is a process or two.
-describe("a change of a SQLite file", { timeout: 60_000 }, () => {
+describe("a change of a SQLite file", { timeout: 120_000 }, () => {
   let changes: OpenChanges
   beforeAll(async () => {
     changes = await openChanges("sqlite")

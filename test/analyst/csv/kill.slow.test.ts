@@ -12,7 +12,7 @@ import { lifeNamed } from "../../support/processes/package.ts"
 
 describe.concurrent.each(databases)(
   "a CSV file whose server dies, kept on $name",
-  { timeout: 120_000 },
+  { timeout: 180_000 },
   ({ name, create }) => {
     test.each<[CsvLife["die"], number]>([
       ["before-record", 0],

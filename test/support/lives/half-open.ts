@@ -52,7 +52,7 @@ export async function openHalfOpen(clock: Clock, ...script: readonly ScriptedRep
       using file = new DatabaseSync(db, { readOnly: true })
       return file.prepare("SELECT title FROM tasks").all().length
     },
-    stoppedByItself: () => expect.poll(() => existsSync(`${db}.stopped`), { timeout: 20_000 }).toBe(true),
+    stoppedByItself: () => expect.poll(() => existsSync(`${db}.stopped`), { timeout: 60_000 }).toBe(true),
     proposal: async () => (await ada.get("/api/agent/proposals")).body.items[0] as { id: string; status: string },
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   }
@@ -61,7 +61,7 @@ export async function openHalfOpen(clock: Clock, ...script: readonly ScriptedRep
 /** Resolves when the process stands still. */
 export async function stop({ child }: PawlProcess): Promise<void> {
   child.kill("SIGSTOP")
-  await expect.poll(() => stateOf(child.pid ?? 0), { timeout: 20_000 }).toBe("T")
+  await expect.poll(() => stateOf(child.pid ?? 0), { timeout: 60_000 }).toBe("T")
 }
 
 export const goOn = ({ child }: PawlProcess) => child.kill("SIGCONT")

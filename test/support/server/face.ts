@@ -34,6 +34,7 @@ export interface FaceOptions
       | "messages"
       | "mostStreams"
       | "providerCalls"
+      | "queryLimits"
     > {
   readonly url: string
   readonly model: Model
@@ -93,7 +94,7 @@ export class Face implements AsyncDisposable {
   static async open(options: FaceOptions): Promise<Face> {
     const { url, model, personal, tools = [], agent, policy, address, watching, instead, ...given } = options
     const { clock, machineClock, store, reach, embedder = new WordEmbedder(), ...others } = given
-    const { devices, messages, mostStreams, providerCalls, ...settings } = others
+    const { devices, messages, mostStreams, providerCalls, queryLimits, ...settings } = others
     const [logged, informed]: Logged[] = [[], []]
     const note = (event: string, fields: object) => void logged!.push({ event, ...fields })
     const log = {
@@ -111,7 +112,19 @@ export class Face implements AsyncDisposable {
         ...{ ...address, ...settings, policy: { ...usual.policy, ...policy } },
       },
       {
-        ...{ clock, machineClock, log, store, reach, devices, messages, mostStreams, providerCalls, embedder },
+        ...{
+          clock,
+          machineClock,
+          log,
+          store,
+          reach,
+          devices,
+          messages,
+          mostStreams,
+          providerCalls,
+          queryLimits,
+          embedder,
+        },
         localEmbedder: new WordEmbedder(), // the real one starts a thread that takes seconds
         ...(personal ? {} : { models: { ...only(model), ...listOf(model) } }),
         agents: (ofPacks) => [...ofPacks, test],

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core"
 
-const PATIENCE_MS = 30_000
+const PATIENCE_MS = 90_000
 
 /** Approves one card of the inbox as a person would: looks at what is too long first. */
 export async function approveByHand(page: Page, id: string): Promise<void> {

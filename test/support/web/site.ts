@@ -89,7 +89,7 @@ export class Site implements AsyncDisposable {
   #listenTo(page: Page): string[] {
     const faults: string[] = []
     // A machine that does other things takes its time; what never comes is told all the same.
-    page.setDefaultTimeout(30_000)
+    page.setDefaultTimeout(60_000)
     page.on("console", (message) => {
       if (message.type() === "error" || message.type() === "warning") faults.push(`console: ${message.text()}`)
     })
