@@ -106,6 +106,12 @@ export function defineTool<Input, Result>(tool: Tool<Input, Result>): Tool<Input
 
 /** The same with what the loop wants to be told about every tool, and with values made into answers. */
 export function toInternalTool<Input, Result>(tool: Tool<Input, Result>): InternalTool {
+  const internal = withAnswers(tool)
+  void internal.declaration.inputSchema // refused now, where its author is, and not in front of the first person
+  return internal
+}
+
+function withAnswers<Input, Result>(tool: Tool<Input, Result>): InternalTool {
   const run = async (input: Input, context: CallContext) => toAnswer(await tool.run(input, context), tool.effect)
   if (tool.effect === "read") return checkTool<Input>({ ...tool, afterCrash: tool.afterCrash ?? "run-again", run })
   const written = { inverse: tool.inverse ?? (false as const), run }

@@ -83,7 +83,8 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
   const { sqliteRoot, superuserConnections, webSearch } = settings
   const packs = opening.use(
     await openPacks<HouseServices>([...housePacks, ...outside], {
-      ...{ clock, log, devices, embedder, localEmbedder, workspaceOf },
+      ...{ clock, log, devices, embedder, workspaceOf },
+      localEmbedder: localEmbedder === "none" ? undefined : localEmbedder,
       ...{ connections, results, attempts, hosts: reach, sqliteRoot, superuserConnections },
       queryLimits: replaced.queryLimits,
       sharedFiles: sharedFilesOf(store, { folder: join(settings.dataFolder, "file-cache"), clock }),

@@ -42,8 +42,8 @@ export interface Replaced {
   readonly providerCalls?: Pick<RegistryOptions, "fetch" | "retry"> | undefined
   /** What notes and passages are found by. */
   readonly embedder?: Embedder | undefined
-  /** What a message is compared with examples by, to choose tools. */
-  readonly localEmbedder?: Embedder | undefined
+  /** What a message is compared with examples by, to choose tools; none for who is gone before it has been read from disk. */
+  readonly localEmbedder?: Embedder | "none" | undefined
   readonly reach?: OutboundPolicy | undefined
   readonly devices?: Devices | undefined
   /** How this process speaks to the others that share the database, given how it would by itself. */

@@ -1,4 +1,5 @@
-const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" })
+/** Made when it is needed: it takes 20 ms, and most of what is shown is ASCII. */
+let segmenter: Intl.Segmenter | undefined
 /** Each is one column and stands alone; the brackets are those of what `toShown` writes out, of which there may be millions. */
 const SIMPLE = /^[ -~⟨⟩]*$/
 const NO_WIDTH = /^[\p{Mn}\p{Me}\p{Cf}]+$/u
@@ -43,6 +44,7 @@ export function widthOf(text: string): number {
 /** What a person sees as one character, each. */
 export function graphemesOf(text: string): string[] {
   if (SIMPLE.test(text)) return text.split("")
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" })
   return Array.from(segmenter.segment(text), ({ segment }) => segment)
 }
 

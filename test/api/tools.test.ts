@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { z } from "zod"
-import { answer, defineTool, openPawl } from "../../src/index.ts"
+import { answer, defineAgent, defineTool, openPawl } from "../../src/index.ts"
 import { calls, says, scripted } from "../../src/testing.ts"
 
 /** What the model, and the conversation, hear of a tool that gives this back. */
@@ -61,4 +61,13 @@ test.each([
   expect(await pawl.proposals.approve(proposal!.id)).toMatchObject({ status: "applied" })
   expect(await pawl.answer(asked.conversationId)).toMatchObject({ status: "answered", text: "Taken." })
   expect(done).toBe(1)
+})
+
+test("a tool that no model could call is refused where it is defined, and where an agent is given it undefined", () => {
+  const tool = {
+    ...{ name: "look", description: "Looks.", effect: "read" as const, run: () => "Seen." },
+    input: z.object({ at: z.date() }),
+  }
+  expect(() => defineTool(tool)).toThrow(/Tool "look": its input has a type that has no JSON schema/)
+  expect(() => defineAgent({ name: "a", tools: [tool] })).toThrow(/Tool "look"/)
 })

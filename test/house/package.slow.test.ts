@@ -6,7 +6,14 @@ import { beforeAll, expect, test } from "vitest"
 import { openBrowser } from "../../scripts/chromium.ts"
 import { entries, manifest, programs } from "../../scripts/entries.ts"
 import { examples, runExample, settingsOfExamples, type Standing } from "../support/processes/doc-examples.ts"
-import { type Installed, installPackage, ownCache, ownPath, sizeOf } from "../support/processes/installed-package.ts"
+import {
+  bring,
+  type Installed,
+  installPackage,
+  ownCache,
+  ownPath,
+  sizeOf,
+} from "../support/processes/installed-package.ts"
 import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
 import { tokenFor } from "../support/processes/token-for.ts"
 import { keys, TerminalProcess } from "../support/terminal/terminal.ts"
@@ -24,6 +31,7 @@ const specifiers = Object.keys(entries).map((name) => (name === "index" ? "pawl"
 
 beforeAll(async () => {
   installed = await installPackage()
+  bring("@ai-sdk/anthropic", installed)
   token = (await start(["token", "create", "--user", "ada"], { PAWL_DATA: begun }).ended).stdout.trim()
   const data = dataFolder()
   const server = start(["serve"], settingsOfExamples(data))

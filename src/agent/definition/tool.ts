@@ -153,7 +153,10 @@ export type Tool = ToolDefinition<any> & { readonly declaration: ToolDeclaration
 
 const NAME = /^[a-z][a-z0-9_]{0,63}$/
 
-/** Checks a tool once, when it is defined, so that a bad one never reaches a conversation. */
+/**
+ * Checks a tool once, when it is defined, so that a bad one never reaches a conversation; but for its schema, which is
+ * converted when somebody asks for it: that takes a millisecond, and of a hundred tools an agent has ten.
+ */
 export function defineTool<Input>(definition: ToolDefinition<Input>): Tool {
   const { name, description } = definition
   if (!NAME.test(name)) {
@@ -162,5 +165,11 @@ export function defineTool<Input>(definition: ToolDefinition<Input>): Tool {
     )
   }
   if (!description.trim()) throw new TypeError(`Tool "${name}" needs a description: it is all the model knows of it.`)
-  return { ...definition, declaration: { name, description, inputSchema: toJsonSchema(name, definition.input) } }
+  const declaration = {
+    ...{ name, description },
+    get inputSchema() {
+      return toJsonSchema(name, definition.input)
+    },
+  }
+  return { ...definition, declaration }
 }

@@ -70,7 +70,7 @@ export async function run(words: readonly string[]): Promise<number> {
   const printer = values.json ? jsonPrinter() : textPrinter()
   const log = createLog(recent, undefined, config.log)
   const { server, model } = values
-  await using place = await openClient(config, { log, recent, dir, server })
+  await using place = await openClient(config, { log, recent, dir, server, isBrief: true })
   try {
     const agent = values.agent ?? (dir === undefined ? undefined : "files")
     const wanted = { agent, mode: mode.data, model, ...place.beginsWith }

@@ -26,16 +26,20 @@ interface Where {
   readonly recent: RecentSecrets
   readonly dir: string | undefined
   readonly server: string | undefined
+  /** For one question: what takes longer to begin with than to do without is not begun. */
+  readonly isBrief?: boolean
 }
 
 /** Pawl as a client sees it: the one in this process, or a server. */
-export async function openClient(config: Config, { log, recent, dir, server }: Where): Promise<ClientPlace> {
+export async function openClient(config: Config, where: Where): Promise<ClientPlace> {
+  const { log, dir, server } = where
   if (server !== undefined) return atServer(config, toUrl(server).replace(/(?<!\/)\/+$/, ""), dir)
+  const inProcess = { log, recent: where.recent, localEmbedder: where.isBrief ? ("none" as const) : undefined }
   if (dir === undefined) {
-    const { client, takeUp, close } = await openInProcess(config, { log, recent })
+    const { client, takeUp, close } = await openInProcess(config, inProcess)
     return toPlace({ client, takeUp, close }, () => newestOf(client))
   }
-  const { client, takeUp, close, conversations } = await openEmbedded(config, { log, recent, dir })
+  const { client, takeUp, close, conversations } = await openEmbedded(config, { ...inProcess, dir })
   return toPlace({ client, takeUp, close }, async () => conversations.newest)
 }
 

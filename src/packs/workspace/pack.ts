@@ -14,7 +14,7 @@ export interface WorkspaceServices {
   /** What notes are found by. */
   readonly embedder: Embedder
   /** One that runs on this machine, whatever notes are found by: what people say is sent nowhere only to choose tools. */
-  readonly localEmbedder: Embedder
+  readonly localEmbedder: Embedder | undefined
 }
 
 export const workspacePack = definePack({

