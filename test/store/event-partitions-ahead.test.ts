@@ -1,10 +1,15 @@
 import { describe, expect, test } from "vitest"
+import { listenOn, startServer } from "../../src/compose/start-server.ts"
 import type { Engine } from "../../src/store/engine/engine.ts"
 import { EVENTS, EVENTS_TO_FOLD } from "../../src/store/engine/event-rows.ts"
 import { numbered } from "../../src/store/engine/numbered.ts"
 import { partitionedEvent } from "../../src/store/engine/partitioned.ts"
+import { openStore } from "../../src/store/store.ts"
+import { scripted } from "../../src/testing.ts"
 import { databases } from "../support/databases.ts"
-import { openOlderEvents, SIZE } from "../support/older-events.ts"
+import { TurnedClock } from "../support/loop/world.ts"
+import { connect, listening, openOlderEvents, SIZE } from "../support/older-events.ts"
+import { Face } from "../support/server/face.ts"
 
 const addParts = (engine: Engine) => engine.partition(partitionedEvent, 2000)
 const inRange = (range: number) => `FOR VALUES FROM ('${range * SIZE}') TO ('${(range + 1) * SIZE}')`
@@ -16,7 +21,7 @@ const begin = (older: Older, key: number) => older.query("SELECT setval('convers
 
 describe.each(databases.filter(({ name }) => name === "postgres"))(
   "the parts of events on $name",
-  ({ createEmpty }) => {
+  ({ create, createEmpty }) => {
     test("are one ahead of the newest conversation, and nothing changes where that is there", async () => {
       await using older = await openOlderEvents(createEmpty)
       await older.upgrade()
@@ -32,6 +37,34 @@ describe.each(databases.filter(({ name }) => name === "postgres"))(
       await older.say(3 * SIZE, 1)
       await expect(older.say(3 * SIZE, 1)).rejects.toThrow("duplicate key")
       expect(await older.partsOf(3 * SIZE)).toEqual(["event_3"])
+    })
+
+    test("are looked for when a store is opened; one that cannot be made is told of, and keeps nobody out", async () => {
+      await using database = await create()
+      const { log, told } = listening("partitions_not_added")
+      const other = await connect(database.url)
+      await other.query(`SELECT setval('conversation_key_seq', ${SIZE}); CREATE TABLE event_2 (in_the_way TEXT)`)
+      await using store = await openStore({ url: database.url, log })
+      expect(String((await told).error)).toContain("event_2")
+      await other.query("DROP TABLE event_2")
+      await using _ = await openStore({ url: database.url })
+      expect(await store.engine.query("SELECT count(*) AS n FROM event_2", [])).toEqual([{ n: 0 }])
+      await other.end()
+    })
+
+    test("are looked for every hour by a server at work", async () => {
+      await using database = await create()
+      const clock = new TurnedClock()
+      await using face = await Face.open({ url: database.url, model: scripted(), clock })
+      const running = await startServer(face.server, await listenOn(face.server, 0))
+      const { engine } = face.store
+      const begun = { sql: `SELECT setval('conversation_key_seq', ${SIZE})`, values: [] }
+      await engine.change({ type: "statements", statements: [begun] })
+      await clock.turn(60 * 60_000)
+      await expect
+        .poll(() => engine.query("SELECT to_regclass('event_2')::text AS part", []))
+        .toEqual([{ part: "event_2" }])
+      await running.close(0)
     })
 
     test("are vacuumed as the last one before them", async () => {

@@ -52,6 +52,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("making parts
   test("lets go of the table when its process has frozen in the middle", async () => {
     await using older = await openOlderEvents(createEmpty)
     const frozen = await connect(older.url)
+    const ended = new Promise((resolve) => frozen.once("error", resolve))
     const isLocked = Promise.withResolvers<void>()
     void shortTransaction(frozen, { lockMs: 2000, idleMs: 300 }, async () => {
       await frozen.query("LOCK TABLE event IN ACCESS EXCLUSIVE MODE")
@@ -60,6 +61,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("making parts
     })
     await isLocked.promise
     expect(await older.query("SELECT count(*)::int AS n FROM event")).toEqual([{ n: 12 }])
+    expect(await ended).toMatchObject({ code: "25P03" }) // idle in its transaction
     await frozen.end()
   })
 

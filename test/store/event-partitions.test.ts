@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { openPostgres, postgresWords } from "../../src/store/engine/open-postgres.ts"
+import { partitionedEvent } from "../../src/store/engine/partitioned.ts"
 import { migrate } from "../../src/store/migrations/migrate.ts"
 import { databases } from "../support/databases.ts"
 import { connect, listening, openOlderEvents, SIZE, toInsert } from "../support/older-events.ts"
@@ -45,8 +46,9 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("the events o
     await using older = await openOlderEvents(createEmpty)
     const node = older.openOther()
     await migrate(node, postgresWords)
-    await older.close(node) // what its sessions have counted is told by then
+    await older.close(node) // what its sessions have counted is told when they end
     const rows = "SELECT seq_tup_read::int AS read FROM pg_stat_user_tables WHERE relname = 'event_0'"
+    await expect.poll(() => older.query(rows)).not.toEqual([{ read: 0 }])
     expect(await older.query(rows)).toEqual([{ read: 12 }])
   })
 
@@ -86,6 +88,24 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("the events o
     const nodes = [older.engine, older.openOther(), older.openOther()]
     const done = await Promise.all(nodes.map((node) => migrate(node, postgresWords)))
     expect(done.flat()).toEqual([STEP])
+    expect(await older.allParts()).toEqual(UPGRADED)
+    expect(await older.query(NO_BOUND)).toEqual([])
+  })
+
+  test.each([
+    ["a bound", "SELECT 1"],
+    ["the switch", `ALTER TABLE event ADD CONSTRAINT event_bound CHECK (conversation < ${2 * SIZE})`],
+  ])("get their parts once from nodes that wait for the same lock, for %s", async (_, done) => {
+    await using older = await openOlderEvents(createEmpty)
+    await older.query(done)
+    await older.query("BEGIN")
+    await older.query("SELECT * FROM event")
+    const nodes = [1, 2, 3].map(() => older.openOther().partition(partitionedEvent, 30_000))
+    const waiting = `SELECT count(*)::int AS n FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock'`
+    await expect.poll(() => older.engine.query(waiting, [])).toEqual([{ n: 3 }])
+    await older.query("COMMIT")
+    expect((await Promise.all(nodes)).flat()).toEqual([])
     expect(await older.allParts()).toEqual(UPGRADED)
     expect(await older.query(NO_BOUND)).toEqual([])
   })

@@ -4,7 +4,6 @@ import { withOptions } from "./relation-options.ts"
 /** A view that reads a table itself, not through another view. */
 export interface ViewOver {
   readonly name: string
-  readonly owner: string
   readonly definition: string
   /** Such as `security_barrier=true`. */
   readonly options: readonly string[] | null
@@ -14,18 +13,22 @@ const OVER = `FROM pg_class v WHERE v.relpersistence <> 't' AND v.oid IN (SELECT
     JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid
     WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = $1::regclass AND r.ev_class <> d.refobjid)`
 
-/** Those that whoever is connected may replace. */
+const REPLACEABLE = `${OVER} AND v.relkind = 'v' AND pg_has_role(session_user, v.relowner, 'USAGE') ORDER BY v.oid`
+
+/**
+ * Those that whoever is connected may replace. Telling what a view is made of locks the table: only whoever has it locked
+ * as a whole may ask. Two that had not would each wait for the other.
+ */
 export async function readViews(client: ClientBase, table: string): Promise<ViewOver[]> {
-  const sql = `SELECT v.oid::regclass::text AS name, quote_ident(pg_get_userbyid(v.relowner)) AS owner,
-      pg_get_viewdef(v.oid) AS definition, v.reloptions AS options
-    ${OVER} AND v.relkind = 'v' AND pg_has_role(session_user, v.relowner, 'USAGE') ORDER BY v.oid`
+  const sql = `SELECT v.oid::regclass::text AS name, pg_get_viewdef(v.oid) AS definition, v.reloptions AS options ${REPLACEABLE}`
   return (await client.query<ViewOver>(sql, [table])).rows
 }
 
 /** By giving each the owner that it has: LOCK TABLE would lock all that the view reads, too. */
 export async function lockViews(client: ClientBase, table: string): Promise<void> {
-  for (const { name, owner } of await readViews(client, table))
-    await client.query(`ALTER VIEW ${name} OWNER TO ${owner}`)
+  const sql = `SELECT format('ALTER VIEW %s OWNER TO %I', v.oid::regclass, pg_get_userbyid(v.relowner)) AS sql ${REPLACEABLE}`
+  const { rows } = await client.query<{ sql: string }>(sql, [table])
+  for (const { sql } of rows) await client.query(sql)
 }
 
 /**
