@@ -21,7 +21,7 @@ const sign = (claims: JWTPayload, { alg = "HS256", secret = SECRET } = {}) =>
   new SignJWT(claims).setProtectedHeader({ alg }).sign(new TextEncoder().encode(secret))
 
 let time = NOW
-const clock = { now: () => time, alarm: () => () => {} }
+const clock = { now: () => time, monotonic: () => time, alarm: () => () => {} }
 
 async function open(url: string, settings: Partial<JwtSettings> = {}): Promise<Face> {
   const jwt = await openJwt({ issuer: ISSUER, audience: "pawl", secret: SECRET, ...settings } as JwtSettings, clock)

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { createRateLimits, spend } from "./rate-limits.ts"
 
-const clock = { now: () => 0, alarm: () => () => {} }
+const clock = { now: () => 0, monotonic: () => 0, alarm: () => () => {} }
 const isRefused = (address: string, limits: ReturnType<typeof createRateLimits>) => {
   try {
     spend(limits.strangers, address)
