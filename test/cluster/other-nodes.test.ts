@@ -155,8 +155,17 @@ describe.each(linked)("two servers on one $name and $link", ({ create, link }) =
     await nodes.here.patch(`/api/conversations/${nodes.id}`, { title })
     expect(told(await seen)).toContain(title)
     const again = await nodes.there.send("GET", "/api/feed")
-    const rows = readFrames(again, (frames) => frames.some(({ type }) => type === "workspace"))
-    const { status } = await nodes.here.post("/api/workspace/tasks", { title: "Milk" })
-    expect([status, (await rows).some(({ data }) => data.table === "tasks")]).toEqual([201, true])
+    const heard = Promise.withResolvers<void>()
+    const rows = readFrames(again, (frames) => {
+      if (frames.some(({ data }) => data.table === "tasks")) heard.resolve()
+      return told(frames).includes("Bread")
+    })
+    expect((await nodes.here.post("/api/workspace/tasks", { title: "Milk" })).status).toBe(201)
+    await heard.promise
+    await nodes.there.post("/api/workspace/tasks", { title: "Bread" })
+    // Of what is done there it is only known that there is something; of what is done here, what.
+    const frames = (await rows).filter(({ data }) => data.table === "tasks").map(({ data }) => data)
+    expect(frames[0]).toEqual({ table: "tasks" })
+    expect(frames.at(-1)).toMatchObject({ rows: [{ title: "Bread" }], deleted: [] })
   })
 })

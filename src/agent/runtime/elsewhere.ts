@@ -178,9 +178,9 @@ export class Elsewhere implements AsyncDisposable {
       if (users.length === 0) continue
       this.#changed[kind].clear()
       try {
-        // What only we have counted is no news to those who watch here: they have heard it.
+        // What only we have counted, the first that ever was included, is no news to those who watch here: they have heard it.
         for (const { user, count } of await this.#ports.news.tell(kind, users))
-          if (this.#counts.get(`${user} ${kind}`) === count - 1) this.#counts.set(`${user} ${kind}`, count)
+          if ((this.#counts.get(`${user} ${kind}`) ?? 0) === count - 1) this.#counts.set(`${user} ${kind}`, count)
       } catch (error) {
         for (const user of users) this.#changed[kind].add(user)
         throw error

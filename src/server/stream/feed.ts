@@ -31,8 +31,6 @@ const MAX_PROPOSALS = 200
 const MAX_CHANGED = 200
 /** The same for rows of a table, which may be long: then it is only said that there are others now. */
 const MAX_ROWS = 50
-/** More than are told. */
-const UNKNOWN_ROWS = new Set(Array.from({ length: MAX_ROWS + 1 }, String))
 
 /**
  * All conversations of a person at a glance, and what changes in their workspace. It tells how things stand, never what
@@ -43,7 +41,8 @@ export class Feed implements FrameSource<FeedFrame>, WaitingSource<FeedFrame> {
   readonly #user: UserId
   readonly #unsubscribe: () => void
   readonly #changed = new Set<ConversationId>()
-  readonly #rows = new Map<TableName, Set<string>>()
+  /** Of each table, whose rows to look at again; undefined where they are too many, or nobody knows which. */
+  readonly #rows = new Map<TableName, Set<string> | undefined>()
   #everything = true
   #closed = false
   #wake: (() => void) | undefined
@@ -95,14 +94,15 @@ export class Feed implements FrameSource<FeedFrame>, WaitingSource<FeedFrame> {
   /** Another process has changed something, and what is not known: all of it is told anew. */
   #hearNews(kind: NewsKind): void {
     if (kind === "conversations") this.#everything = true
-    else for (const table of tableNames) this.#rows.set(table, UNKNOWN_ROWS)
+    else for (const table of tableNames) this.#rows.set(table, undefined)
     this.#stir()
   }
 
   #see(changes: readonly RowChange[]): void {
     for (const { table, id } of changes) {
-      const ids = this.#rows.get(table) ?? new Set()
-      if (ids.size <= MAX_ROWS) this.#rows.set(table, ids.add(id)) // one more than are told, and no others, are remembered
+      const ids = this.#rows.has(table) ? this.#rows.get(table) : new Set<string>()
+      const isTold = ids?.add(id) && ids.size <= MAX_ROWS
+      this.#rows.set(table, isTold ? ids : undefined)
     }
     this.#stir()
   }
@@ -133,8 +133,8 @@ export class Feed implements FrameSource<FeedFrame>, WaitingSource<FeedFrame> {
     return { ...this.#id(), type: "conversation", data: { conversation, proposals: [...open, ...expired] } }
   }
 
-  async #workspace(table: TableName, ids: ReadonlySet<string>): Promise<FeedFrame> {
-    if (ids.size > MAX_ROWS) return { ...this.#id(), type: "workspace", data: { table } }
+  async #workspace(table: TableName, ids: ReadonlySet<string> | undefined): Promise<FeedFrame> {
+    if (!ids) return { ...this.#id(), type: "workspace", data: { table } }
     const workspace = this.#ports.workspaces.of(this.#user)
     const found = await Promise.all([...ids].map(async (id) => [id, await workspace.get(table, id)] as const))
     const rows = found.flatMap(([, row]) => (row ? [{ ...row }] : []))
