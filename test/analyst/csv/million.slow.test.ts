@@ -11,7 +11,7 @@ const ROWS = sizes.csvRows
 /** So much of a usual processor one turn of the server's loop may take. */
 const MAX_TURN_MS = 50
 /** … or so many times what it takes for a tenth of the rows: where it is done in one go, it is ten times as much. */
-const MAX_GROWTH = 4
+const MAX_GROWTH = 3
 const MOST_ROUNDS = 4
 
 /** A file of so many rows, made while it is sent. */
