@@ -67,6 +67,18 @@ describe.each(databases.filter(({ name }) => name === "postgres"))(
       await running.close(0)
     })
 
+    test("are not made while the rest is too large to be read under a lock, and nobody waits for it", async () => {
+      await using older = await openOlderEvents(createEmpty)
+      await older.upgrade()
+      const parts = await older.allParts()
+      await older.query(`INSERT INTO event (conversation, position, type, version, at, content)
+        SELECT ${5 * SIZE}, n, 'message', 1, 0, repeat('x', 1900) FROM generate_series(1, 36000) AS n`)
+      await expect(addParts(older.engine)).rejects.toThrow("event_rest has become too large")
+      await older.query("TRUNCATE event_rest")
+      await addParts(older.engine)
+      expect(await older.allParts()).toEqual(parts)
+    })
+
     test("are vacuumed as the last one before them", async () => {
       await using older = await openOlderEvents(createEmpty)
       await older.upgrade()

@@ -3,6 +3,7 @@ import { openPostgres, postgresWords } from "../../src/store/engine/open-postgre
 import { partitionedEvent } from "../../src/store/engine/partitioned.ts"
 import { migrate } from "../../src/store/migrations/migrate.ts"
 import { databases } from "../support/databases.ts"
+import { TurnedClock } from "../support/loop/world.ts"
 import { connect, listening, openOlderEvents, SIZE, toInsert } from "../support/older-events.ts"
 
 const STEP = "040_event_partitions"
@@ -90,6 +91,20 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("the events o
     expect(done.flat()).toEqual([STEP])
     expect(await older.allParts()).toEqual(UPGRADED)
     expect(await older.query(NO_BOUND)).toEqual([])
+  })
+
+  test("are served as they are by a node that cannot get the lock for a minute, and get their parts later", async () => {
+    await using older = await openOlderEvents(createEmpty)
+    await older.query("BEGIN")
+    await older.query("SELECT * FROM event")
+    const clock = new TurnedClock()
+    const hear = (event: string) => void (event === "migration_waits" && setImmediate(() => void clock.turn(61_000)))
+    const log = { info: hear, warn: hear, error: hear }
+    expect(await migrate(older.engine, postgresWords, { clock, log })).toEqual([])
+    expect(await older.engine.events(1, { after: 0, upTo: 9, limit: 9 })).toHaveLength(4)
+    await older.query("COMMIT")
+    expect(await older.upgrade()).toEqual([STEP])
+    expect(await older.allParts()).toEqual(UPGRADED)
   })
 
   test.each([

@@ -1,12 +1,15 @@
 import type { ClientBase } from "pg"
-import { partName, type PartitionedTable, rangeOf } from "../partitioned.ts"
+import { partName, type PartitionedTable, rangeOf, restName } from "../partitioned.ts"
 import { withOptions } from "./relation-options.ts"
 import { type TableState, withTableLocked } from "./table-state.ts"
 
+/** PostgreSQL reads the rest before it lets a part in, and has it locked meanwhile: so much takes a moment. */
+const MAX_REST_BYTES = 64 * 1024 * 1024
+
 /**
  * A part for the range behind that of the newest key, where there is none. A range whose first rows have come before its
- * part lies in the rest, and stays there. PostgreSQL reads the rest before it lets a part in; it is empty, unless parts have
- * been missing for a whole range. Where that takes too long it is undone and rejects, and rows go on into the rest.
+ * part lies in the rest, and stays there. The rest is empty, unless parts have been missing for a whole range; where it has
+ * become large this rejects, and rows go on into it.
  */
 export async function addPartAhead(
   client: ClientBase,
@@ -15,13 +18,24 @@ export async function addPartAhead(
 ): Promise<void> {
   const range = rangeOf(table, state.newest) + 1
   if (await isTaken(client, table, range)) return
+  await demandSmallRest(client, table)
   await withTableLocked(client, table, { state, lockMs, mode: "SHARE UPDATE EXCLUSIVE" }, async () => {
     if (await isTaken(client, table, range)) return
     const part = partName(table, range)
-    // Made beside the table and then put in: nobody is kept from the other parts.
+    // Made beside the table and then put in: that locks the rest alone, for a moment.
     await client.query(`CREATE TABLE ${part} (LIKE ${table.name} INCLUDING ALL) ${await settingsOfLast(client, table)}`)
     await client.query(`ALTER TABLE ${table.name} ATTACH PARTITION ${part} ${toBounds(table, range)}`)
   })
+}
+
+async function demandSmallRest(client: ClientBase, table: PartitionedTable): Promise<void> {
+  const rest = restName(table)
+  const sql = "SELECT coalesce(pg_relation_size(to_regclass($1)), 0) AS bytes"
+  const { rows } = await client.query<{ bytes: number }>(sql, [rest])
+  if (Number(rows[0]?.bytes) <= MAX_REST_BYTES) return
+  throw new Error(
+    `${rest} has become too large to be read while it is locked. docs/scale.md says how it is made a partition; until then rows go on into it`,
+  )
 }
 
 export function toBounds({ size }: PartitionedTable, range: number): string {
