@@ -71,7 +71,8 @@ describe.each(shared)("two servers on one $name", ({ create }) => {
   })
 
   test("keep no address and no person in the database, and nothing of those who have their minute back", async () => {
-    await using nodes = await open({ requestsPerMinute: 1000 })
+    // Two a minute: of a thousand each is forgiven after 60 ms, which a busy machine takes to come to the exchange.
+    await using nodes = await open({ requestsPerMinute: 2 })
     const { engine } = nodes.one.store
     const past = "INSERT INTO bucket (kind, who, full_at, changed_at) VALUES ('people', 'somebody', 5, 1)"
     await engine.change({ type: "statements", statements: [{ sql: past, values: [] }] })
