@@ -8,6 +8,7 @@ import { chatChunk, ProviderServer, sse, streamHead } from "../../src/models/pro
 import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
 import { tokenFor } from "../support/processes/token-for.ts"
 import { Receiver } from "../support/server/receiver.ts"
+import { oneIn } from "../support/sizes.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
 
@@ -28,7 +29,7 @@ function echo(response: Parameters<Parameters<typeof ProviderServer.open>[0]>[0]
 }
 
 // Beside each other: half of it is waiting until the webhook is called again.
-test.concurrent.each(["json", "plain"])(
+test.concurrent.each(oneIn(2, ["json", "plain"]))(
   "no canary is in an answer, a header, an export, the metrics, a file of the database, a copy of it or the %s log",
   async (format) => {
     let turn = 0
