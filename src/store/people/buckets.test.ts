@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { databases } from "../../../test/support/databases.ts"
+import { databases, type TestDatabase } from "../../../test/support/databases.ts"
 import { openStore } from "../store.ts"
 import { SqlBuckets } from "./buckets.ts"
 
@@ -8,22 +8,37 @@ const [READ_AT_ONCE, MORE] = [10_000, 50]
 /** What others commit may be seen later than its time says: so many of the newest are told again. */
 const OVERLAPPING = 5000 / EACH_MS
 
-test.each(databases.filter(({ name }) => name === "postgres"))(
+const postgres = databases.filter(({ name }) => name === "postgres")
+
+/** Somebody who has seen none of so many, whose times are as given. */
+async function openWith(create: TestDatabase["create"], changedAt: string) {
+  await using opening = new AsyncDisposableStack()
+  const database = opening.use(await create())
+  const { engine } = opening.use(await openStore({ ...database, durability: "normal" }))
+  const sql = `INSERT INTO bucket (kind, who, full_at, changed_at)
+    SELECT 'people', 'p' || n, ${engine.serverTime} + 3600000, ${changedAt}
+    FROM generate_series(1, ${READ_AT_ONCE + MORE}) AS n`
+  await engine.change({ type: "statements", statements: [{ sql, values: [] }] })
+  const buckets = new SqlBuckets(engine)
+  const told = async () => (await buckets.exchange([])).map(({ who }) => Number(who.slice(1)))
+  const closing = opening.move()
+  return { told, [Symbol.asyncDispose]: () => closing.disposeAsync() }
+}
+const from = (first: number, count: number) => Array.from({ length: count }, (_, at) => first + at)
+
+test.each(postgres)(
   "of more buckets than are read at once all are told, in order, and then only the newest again, on $name",
   async ({ create }) => {
-    await using database = await create()
-    await using store = await openStore({ ...database, durability: "normal" })
-    const { engine } = store
-    const sql = `INSERT INTO bucket (kind, who, full_at, changed_at)
-      SELECT 'people', 'p' || n, ${engine.serverTime} + 3600000, 1000000 + n * ${EACH_MS}
-      FROM generate_series(1, ${READ_AT_ONCE + MORE}) AS n`
-    await engine.change({ type: "statements", statements: [{ sql, values: [] }] })
-    const buckets = new SqlBuckets(engine)
-    const told = async () => (await buckets.exchange([])).map(({ who }) => Number(who.slice(1)))
-    const from = (first: number, count: number) => Array.from({ length: count }, (_, at) => first + at)
-    expect(await told()).toEqual(from(1, READ_AT_ONCE))
-    expect(await told()).toEqual(from(READ_AT_ONCE + 1, MORE))
+    await using someone = await openWith(create, `1000000 + n * ${EACH_MS}`)
+    expect(await someone.told()).toEqual(from(1, READ_AT_ONCE))
+    expect(await someone.told()).toEqual(from(READ_AT_ONCE + 1, MORE))
     const newest = from(READ_AT_ONCE + MORE - OVERLAPPING + 1, OVERLAPPING)
-    expect([await told(), await told()]).toEqual([newest, newest])
+    expect([await someone.told(), await someone.told()]).toEqual([newest, newest])
   },
 )
+
+test.each(postgres)("all are told of more that changed in one moment than are read at once, on $name", async (of) => {
+  await using someone = await openWith(of.create, "1000000")
+  const told = [...(await someone.told()), ...(await someone.told())]
+  expect(told.toSorted((a, b) => a - b)).toEqual(from(1, READ_AT_ONCE + MORE))
+})

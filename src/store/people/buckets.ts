@@ -26,6 +26,8 @@ const FORGOTTEN_EVERY = 60
 export class SqlBuckets {
   readonly #engine: Engine
   #seen = 0
+  /** Where the last look broke off, with more behind it. Many may have one time, so the time alone is no place. */
+  #brokeOff: UsedRow | undefined
   #exchanges = 0
 
   constructor(engine: Engine) {
@@ -52,19 +54,25 @@ export class SqlBuckets {
     }
     const read = {
       sql: `WITH ${time} SELECT kind, who, greatest(0, full_at - now) AS ms, changed_at FROM bucket, time
-        WHERE changed_at > ? ORDER BY changed_at LIMIT ${MOST}`,
-      values: [this.#seen - OVERLAP_MS],
+        WHERE (changed_at, kind, who) > (?, ?, ?) ORDER BY changed_at, kind, who LIMIT ${MOST}`,
+      values: this.#place(),
     }
     const outcome = await this.#engine.change({
       type: "statements",
       statements: used.length > 0 ? [add, read] : [read],
     })
     const rows = outcome.ok ? (outcome.rows.at(-1) as unknown as UsedRow[]) : []
-    const last = rows.at(-1)?.changed_at ?? this.#seen
+    const last = rows.at(-1)
+    this.#seen = last?.changed_at ?? this.#seen
     // With more than were read the next look goes on behind them: read again they would be the same ones for ever.
-    this.#seen = rows.length < MOST ? last : last + OVERLAP_MS
+    this.#brokeOff = rows.length < MOST ? undefined : last
     if (this.#exchanges++ % FORGOTTEN_EVERY === 0) await this.#forgetFull()
     return rows.map(({ kind, who, ms }) => ({ kind, who, ms }))
+  }
+
+  #place(): readonly unknown[] {
+    const { changed_at, kind, who } = this.#brokeOff ?? { changed_at: this.#seen - OVERLAP_MS + 1, kind: "", who: "" }
+    return [changed_at, kind, who]
   }
 
   /** Uses one up where there is one, at once and for all nodes; otherwise says in how many milliseconds there is. */
