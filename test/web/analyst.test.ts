@@ -11,9 +11,12 @@ import { scripted } from "../../src/models/scripted/model.ts"
 import { askPhrases, sqlPhrases } from "../../src/packs/analyst/tools/sample-questions.ts"
 import { WRITE_SQL } from "../../src/packs/analyst/tools/write-sql.ts"
 import { makeShop } from "../support/analyst/shop.ts"
+import type { Visitor } from "../support/server/face.ts"
+import { oneIn } from "../support/sizes.ts"
+import { oneVisit } from "../support/web/one-visit.ts"
 import { seriousFaultsInBothColours } from "../support/web/serious-faults.ts"
 import { Site } from "../support/web/site.ts"
-import { say } from "../support/web/talk.ts"
+import { go, say } from "../support/web/talk.ts"
 
 const EVIL = "http://evil.example"
 
@@ -34,6 +37,14 @@ const scrollTo = (page: Page, place: string) =>
 const fenced = (sql: string) => says(`\`\`\`sql\n${sql}\n\`\`\``)
 const MANY =
   "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) SELECT i AS number, 'row ' || i AS name FROM n"
+
+const results: unknown[] = []
+const show = defineTool({
+  ...{ name: "show", description: "For tests.", input: z.looseObject({}), effect: "read", afterCrash: "run-again" },
+  run: () => answer("Here.", { data: results.shift() }),
+} as const)
+
+const visit = oneVisit({ sqliteRoot: folder(), tools: [show] })
 
 test("whoever is new asks the sample database at once, without a model, and sees the SQL", async () => {
   const model = offlineModel(() => [
@@ -93,11 +104,10 @@ test("a database is chosen for a conversation, before its first word and later; 
 
 test("all rows of a result are there when somebody scrolls or sorts, as a file too; its SQL is changed and run in place", async () => {
   const model = scripted(calls("ask_database", { query: "Count" }), fenced(MANY), says("Counted."))
-  await using site = await Site.open({ model, sqliteRoot: folder() })
-  const ada = await site.ada()
+  const { ada, page, faults } = await visit.begin(model)
   const { body } = await ada.post("/api/connections", { name: "Shop", kind: "sqlite", path: "shared/shop.db" })
   const id = await ada.begin({ agent: "analyst", connectionId: body.id })
-  const { page, faults } = await site.visit({}, `/c/${id}`)
+  await go(page, `/c/${id}`)
   await say(page, "count")
   await page.getByText("Counted.").waitFor()
   await page.getByText("5,000 rows, the first 100 shown").waitFor()
@@ -165,15 +175,14 @@ test("whatever stands in cells, headings and SQL, nothing runs, nothing loads, a
   const poison = `<img src="${EVIL}/a.png" onerror=alert(1)>`
   const sql = `SELECT '${poison}' AS "${poison.replaceAll('"', '""')}", 'a\u202Eb\u200Bc' AS "h\u202Ed", '![p](${EVIL}/p.png)' || '${"long ".repeat(40)}' AS c /* \u202E <script>alert(2)</script> ![q](${EVIL}/q.png) */`
   const model = scripted(calls("ask_database", { query: "Poison" }), fenced(sql), says("Shown."))
-  await using site = await Site.open({ model, sqliteRoot: folder() })
-  const ada = await site.ada()
+  const { ada, page, faults } = await visit.begin(model)
   const { body } = await ada.post("/api/connections", {
     name: `a\u202Eb${poison}`,
     kind: "sqlite",
     path: "shared/shop.db",
   })
   const id = await ada.begin({ agent: "analyst", connectionId: body.id })
-  const { page, faults } = await site.visit({}, `/c/${id}`)
+  await go(page, `/c/${id}`)
   await say(page, "poison")
   await page.getByText("Shown.").waitFor()
   await page.getByRole("table").waitFor()
@@ -208,29 +217,23 @@ test("whatever stands in cells, headings and SQL, nothing runs, nothing loads, a
 })
 
 /** A conversation with a table and a chart of the same result, which the server keeps. */
-async function drawn(site: Site): Promise<string> {
-  const ada = await site.ada()
+async function drawn(ada: Visitor): Promise<string> {
   const { body } = await ada.post("/api/connections", { name: "Shop", kind: "sqlite", path: "shared/shop.db" })
   const sql = "SELECT name, id FROM customer"
   const { resultId, columns, rows } = (await ada.post(`/api/connections/${body.id}/query`, { sql })).body
   const common = { connectionId: body.id, resultId, sql, resultHash: "h" }
   const values = rows.map(([name, id]: [string, number]) => ({ name, id }))
   const encoding = { x: { field: "name", type: "nominal" }, y: { field: "id", type: "quantitative" } }
+  results.length = 0
   results.push({ kind: "table", ...common, columns, rows, rowCount: 2, truncated: false })
   results.push({ kind: "chart", ...common, spec: { title: "Customers", mark: "bar", encoding, data: { values } } })
   return ada.begin({ agent: "test", connectionId: body.id })
 }
 
-const results: unknown[] = []
-const show = defineTool({
-  ...{ name: "show", description: "For tests.", input: z.looseObject({}), effect: "read", afterCrash: "run-again" },
-  run: () => answer("Here.", { data: results.shift() }),
-} as const)
-
 test("a chart says that it is old while other SQL was run in the place of its rows", async () => {
   const model = scripted(calls(["show", { n: 1 }], ["show", { n: 2 }]), says("Drawn."))
-  await using site = await Site.open({ model, sqliteRoot: folder(), tools: [show] })
-  const { page, faults } = await site.visit({}, `/c/${await drawn(site)}`)
+  const { ada, page, faults } = await visit.begin(model)
+  await go(page, `/c/${await drawn(ada)}`)
   await say(page, "draw")
   await page.getByText("Drawn.").waitFor()
   await page.getByRole("figure", { name: "Customers" }).waitFor()
@@ -247,29 +250,33 @@ test("a chart says that it is old while other SQL was run in the place of its ro
 
 test("axe finds nothing serious in tables, SQL, uploads and the choice of a database, in light and in dark", async () => {
   const model = scripted(calls(["show", { n: 1 }], ["show", { n: 2 }]), says("Drawn."))
-  await using site = await Site.open({ model, sqliteRoot: folder(), tools: [show] })
-  const { page } = await site.visit({ reducedMotion: "reduce" }, `/c/${await drawn(site)}`)
+  const { ada, page } = await visit.begin(model)
+  await go(page, `/c/${await drawn(ada)}`)
+  // Each look takes seconds: half of them by the seed, all in the long run.
+  const chosen = oneIn(2, ["results", "editor", "choice", "uploads"])
+  const look = async (what: string) =>
+    chosen.includes(what) && expect(await seriousFaultsInBothColours(page, what)).toEqual([])
   await say(page, "draw")
   await page.getByText("Drawn.").waitFor()
   await page.getByRole("table").getByRole("button", { name: /name/ }).click()
   await page.getByText("SQL", { exact: true }).first().click()
   await page.locator(".hljs-keyword").first().waitFor()
-  expect(await seriousFaultsInBothColours(page)).toEqual([])
+  await look("results")
   await page.getByRole("button", { name: "Edit and run" }).click()
   await page.getByRole("textbox", { name: "SQL" }).fill("DROP TABLE customer")
   await page.keyboard.press("Control+Enter")
   await page.getByRole("alert").waitFor()
-  expect(await seriousFaultsInBothColours(page)).toEqual([])
+  await look("editor")
   await page.getByRole("button", { name: "Database: Shop" }).click()
   await page.getByRole("menuitemradio", { name: /^Shop/ }).waitFor()
-  expect(await seriousFaultsInBothColours(page)).toEqual([])
-  await page.goto(`${site.url}/settings/connections`)
+  await look("choice")
+  await go(page, "/settings/connections")
   const csv = Buffer.from("town;people\nLisbon;545923\nPorto;\n")
   await page.getByLabel("CSV file").setInputFiles({ name: "towns.csv", mimeType: "text/csv", buffer: csv })
   await page.getByText("2 rows, 2 columns").waitFor()
   await page.getByRole("button", { name: "Tables" }).click()
   await page.getByRole("group", { name: "Tables and columns" }).waitFor()
-  expect(await seriousFaultsInBothColours(page)).toEqual([])
+  await look("uploads")
   await page.setViewportSize({ width: 390, height: 844 })
   const widths = "[document.documentElement.scrollWidth, document.querySelector('#main').scrollWidth]"
   await expect.poll(async () => Math.max(...((await page.evaluate(widths)) as number[]))).toBe(390)

@@ -2,11 +2,13 @@ import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
+import { oneVisit } from "../support/web/one-visit.ts"
 import { Site } from "../support/web/site.ts"
 import { go, message, say } from "../support/web/talk.ts"
 
 // what was wanted while the server was away comes by itself when it is back.
 
+const visit = oneVisit()
 const away = (page: Page) => page.getByText("The server cannot be reached.").first()
 const waits = (page: Page) => page.getByText("Waits for the server, and is sent when it is back.")
 
@@ -52,8 +54,7 @@ test("every list that could not be read is read again by itself when the server 
 })
 
 test("whoever comes while the server is away finds the page when it is back", async () => {
-  await using site = await Site.open({ model: scripted(always(says("ok"))) })
-  const { page, context } = await site.visit()
+  const { page, context } = await visit.begin(scripted(always(says("ok"))))
   await page.route("**/api/auth/me", (route) => route.abort())
   await page.reload()
   await page.getByRole("heading", { name: "Pawl cannot be reached" }).waitFor()
@@ -63,10 +64,9 @@ test("whoever comes while the server is away finds the page when it is back", as
 })
 
 test("what is said while the server is away waits in view, and is sent once when it is back, in order", async () => {
-  await using site = await Site.open({ model: scripted(always(says("ok"))) })
-  const ada = await site.ada()
+  const { site, ada, page } = await visit.begin(scripted(always(says("ok"))))
   const id = await ada.begin()
-  const { page } = await site.visit({}, `/c/${id}`)
+  await go(page, `/c/${id}`)
   await message(page).waitFor()
   await site.leave()
   await say(page, "one")
@@ -88,10 +88,9 @@ test("what is said while the server is away waits in view, and is sent once when
 })
 
 test("words that wait outlive a reload of the page, and can be taken back", async () => {
-  await using site = await Site.open({ model: scripted(always(says("ok"))) })
-  const ada = await site.ada()
+  const { ada, page } = await visit.begin(scripted(always(says("ok"))))
   const id = await ada.begin()
-  const { page } = await site.visit({}, `/c/${id}`)
+  await go(page, `/c/${id}`)
   await message(page).waitFor()
   // Only messages do not get through, so that the page itself can be loaded again.
   await page.route("**/messages", (route) => route.abort())
@@ -111,9 +110,7 @@ test("words that wait outlive a reload of the page, and can be taken back", asyn
 })
 
 test("a message whose answer was lost is said once, and so is the first one of a conversation", async () => {
-  await using site = await Site.open({ model: scripted(always(says("ok"))) })
-  const ada = await site.ada()
-  const { page } = await site.visit()
+  const { ada, page } = await visit.begin(scripted(always(says("ok"))))
   // The server has done what it was asked for, and nobody hears of it.
   let lost = 0
   for (const path of ["**/api/conversations", "**/messages"]) {
@@ -143,10 +140,9 @@ test("a message whose answer was lost is said once, and so is the first one of a
 })
 
 test("words that are in the conversation before their sender was answered are shown once, and twice where said twice", async () => {
-  await using site = await Site.open({ model: scripted(always(says("ok"))) })
-  const ada = await site.ada()
+  const { ada, page } = await visit.begin(scripted(always(says("ok"))))
   const id = await ada.begin()
-  const { page } = await site.visit({}, `/c/${id}`)
+  await go(page, `/c/${id}`)
   await message(page).waitFor()
   const mayAnswer = Promise.withResolvers<void>()
   await page.route("**/messages", async (route) => {

@@ -2,21 +2,24 @@ import { expect, test } from "vitest"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import { seriousFaults } from "../support/web/serious-faults.ts"
-import { Site } from "../support/web/site.ts"
+import { oneVisit } from "../support/web/one-visit.ts"
+import { go } from "../support/web/talk.ts"
+
+const visit = oneVisit()
 
 test.each(["light", "dark"] as const)(
   "a delete names what goes along, says nothing three times, and looks like a delete, in %s",
   async (colorScheme) => {
     const wanted = calls(["delete_project", { project_id: "Shelves" }], ["create_task", { title: "Order paint" }])
-    await using site = await Site.open({ model: scripted(wanted, always(says("Done."))) })
-    const ada = await site.ada()
+    const { ada, page, faults } = await visit.begin(scripted(wanted, always(says("Done."))))
     const { body: project } = await ada.post("/api/workspace/projects", { name: "Shelves" })
     const task = { title: "Take photos of the new shelves", projectId: project.id }
     const { body: made } = await ada.post("/api/workspace/tasks", task)
     await ada.post("/api/workspace/taskComments", { taskId: made.id, author: "Ada", content: "Not before noon" })
     const id = await ada.begin()
     await ada.say(id, "go")
-    const { page, faults } = await site.visit({ colorScheme, reducedMotion: "reduce" }, `/c/${id}`)
+    await page.emulateMedia({ colorScheme })
+    await go(page, `/c/${id}`)
     const card = page.getByRole("region", { name: 'Delete project "Shelves" with 1 task, 1 comment' })
     await card.getByRole("listitem").getByText("Take photos of the new shelves", { exact: true }).waitFor()
     await card.getByRole("listitem").getByText("Not before noon", { exact: true }).waitFor()
@@ -39,11 +42,10 @@ test.each(["light", "dark"] as const)(
 
 test("the edit form has a choice for a choice and a date for a date, under names that people read", async () => {
   const given = { title: "Order paint", due_date: "2027-01-31", assignees: ["Ada"] }
-  await using site = await Site.open({ model: scripted(calls("create_task", given), always(says("Done."))) })
-  const ada = await site.ada()
+  const { ada, page, faults } = await visit.begin(scripted(calls("create_task", given), always(says("Done."))))
   const id = await ada.begin()
   await ada.say(id, "go")
-  const { page, faults } = await site.visit({}, `/c/${id}`)
+  await go(page, `/c/${id}`)
   await page.getByRole("button", { name: "Edit", exact: true }).click()
   expect(await page.getByLabel("Due date").getAttribute("type")).toBe("date")
   expect(await page.getByLabel("Due date").inputValue()).toBe("2027-01-31")

@@ -3,11 +3,12 @@ import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
 import { z } from "zod"
 import { answer, defineTool } from "../../src/agent/definition/tool.ts"
+import type { Model } from "../../src/agent/model.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
 import { seriousFaults } from "../support/web/serious-faults.ts"
-import { Site } from "../support/web/site.ts"
-import { say } from "../support/web/talk.ts"
+import { oneVisit } from "../support/web/one-visit.ts"
+import { go, say } from "../support/web/talk.ts"
 
 const rows = [
   { country: "Chile", total: 28 },
@@ -22,17 +23,24 @@ const spec = {
 }
 const SQL = "SELECT country, sum(total) AS total FROM invoices GROUP BY country"
 
-/** Answers with whatever data it is told to. */
-const showing = (...answers: readonly unknown[]) => {
-  const left = [...answers]
-  return defineTool({
-    name: "ask_analyst",
-    description: "For tests.",
-    input: z.looseObject({}),
-    effect: "read",
-    afterCrash: "run-again",
-    run: () => answer("Here it is.", { data: left.shift() }),
-  })
+/** What it answers with, one a call. */
+const answers: unknown[] = []
+const show = defineTool({
+  name: "ask_analyst",
+  description: "For tests.",
+  input: z.looseObject({}),
+  effect: "read",
+  afterCrash: "run-again",
+  run: () => answer("Here it is.", { data: answers.shift() }),
+})
+const visit = oneVisit({ tools: [show] })
+
+/** A conversation in which these answers are drawn. */
+async function begin(model: Model, ...data: readonly unknown[]) {
+  answers.splice(0, answers.length, ...data)
+  const { ada, page, faults } = await visit.begin(model)
+  await go(page, `/c/${await ada.begin({ agent: "test" })}`)
+  return { page, faults }
 }
 
 const chart = (changes: object = {}) => ({
@@ -52,11 +60,7 @@ test("a chart is drawn in a frame without an origin, with its SQL, as a table, a
   const model = scripted(...["First.", "Second.", "Third."].flatMap((words) => [calls("ask_analyst", {}), says(words)]))
   const other = { ...chart(), kind: "table", resultId: "res_2", sql: "SELECT 1", columns: ["a"], rows: [[1]] }
   const again = { ...other, resultId: "res_3", sql: SQL, resultHash: "other rows" }
-  await using site = await Site.open({ model, tools: [showing(chart(), other, again)] })
-  const { page, faults } = await site.visit(
-    { acceptDownloads: true },
-    `/c/${await (await site.ada()).begin({ agent: "test" })}`,
-  )
+  const { page, faults } = await begin(model, chart(), other, again)
   await say(page, "Draw it")
   const bars = inFrame(page).locator("[aria-roledescription=bar]")
   await bars.nth(2).waitFor()
@@ -134,15 +138,14 @@ test("a chart is drawn in a frame without an origin, with its SQL, as a table, a
 
 test("a chart that cannot be drawn, takes too long or would be blank is a table, with a sentence why", async () => {
   const filtered = (filter: string) => chart({ spec: { ...spec, transform: [{ filter }] } })
-  const answers = [
+  const broken = [
     chart({ spec: { ...spec, data: { url: "/api/tokens" } } }),
     filtered("datum.total > 1000"),
     filtered("test(/^(a+)+$/, 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!')"),
     { kind: "chart", spec: "no object", sql: "", resultId: "" },
   ]
-  const model = scripted(...answers.flatMap((_, at) => [calls("ask_analyst", {}), says(`Answer ${at}.`)]))
-  await using site = await Site.open({ model, tools: [showing(...answers)] })
-  const { page, faults } = await site.visit({}, `/c/${await (await site.ada()).begin({ agent: "test" })}`)
+  const model = scripted(...broken.flatMap((_, at) => [calls("ask_analyst", {}), says(`Answer ${at}.`)]))
+  const { page, faults } = await begin(model, ...broken)
   const reasons = [
     "it fetches its data, and nothing is fetched",
     "nothing of the data would be in the picture",
@@ -161,13 +164,9 @@ test("a chart that cannot be drawn, takes too long or would be blank is a table,
 })
 
 test("on a phone, in the dark, a chart fits, and axe finds nothing serious", async () => {
-  await using site = await Site.open({
-    model: scripted(calls("ask_analyst", {}), says("Done.")),
-    tools: [showing(chart())],
-  })
-  const id = await (await site.ada()).begin({ agent: "test" })
-  const phone = { viewport: { width: 390, height: 844 }, colorScheme: "dark", reducedMotion: "reduce" } as const
-  const { page, faults } = await site.visit(phone, `/c/${id}`)
+  const { page, faults } = await begin(scripted(calls("ask_analyst", {}), says("Done.")), chart())
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.emulateMedia({ colorScheme: "dark" })
   await say(page, "Draw it")
   const bars = inFrame(page).locator("[aria-roledescription=bar]")
   await bars.nth(2).waitFor()

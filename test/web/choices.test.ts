@@ -5,8 +5,43 @@ import { calls, replies, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 import { PacedModel } from "../support/loop/paced-model.ts"
+import { oneVisit } from "../support/web/one-visit.ts"
 import { Site } from "../support/web/site.ts"
-import { say } from "../support/web/talk.ts"
+import { go, say } from "../support/web/talk.ts"
+
+const kinds = [
+  {
+    kind: "table",
+    columns: ["Name", { name: "Sum" }],
+    rows: [["Ada", 12], { Name: "Grace", Sum: 7 }],
+    truncated: true,
+  },
+  { kind: "text", text: "just text" },
+  { kind: "markdown", text: "## Found\n\n<img src=x onerror=alert(1)>" },
+  { kind: "diff", before: { title: "old name" }, after: { title: "new name" } },
+  { kind: "table", columns: 3 },
+  { kind: "of tomorrow", secret: "unfolded" },
+]
+const show = defineTool({
+  name: "show",
+  description: "For tests.",
+  input: z.object({ index: z.number() }),
+  effect: "read",
+  afterCrash: "run-again",
+  run: ({ index }) => answer(`result ${index}`, { data: kinds[index] }),
+})
+const change = defineTool({
+  name: "change_settings",
+  description: "For tests.",
+  input: z.object({}),
+  effect: "write",
+  afterCrash: "run-again",
+  inverse: false,
+  preview: () => ({ summary: "Change the settings", action: "destructive_update", insists: true }),
+  run: () => answer("changed"),
+})
+
+const visit = oneVisit({ tools: [show, change] })
 
 test("agent and mode are chosen before the first word, the mode also later; colours stay chosen", async () => {
   await using site = await Site.open({ model: scripted(always(says("ok"))) })
@@ -38,8 +73,7 @@ test("agent and mode are chosen before the first word, the mode also later; colo
 
 test("words that steer are let into the run that works; other words put aside what waits for a decision", async () => {
   const model = new PacedModel()
-  await using site = await Site.open({ model })
-  const { page, faults } = await site.visit()
+  const { page, faults } = await visit.begin(model)
   await say(page, "go")
   model.write("working")
   await page.getByText("working").waitFor()
@@ -88,8 +122,7 @@ test("a failed run says why and can be tried again, also after a reload", async 
     if (++tries <= 4) throw new Error("the model broke")
     yield* stream(request, signal)
   }
-  await using site = await Site.open({ model })
-  const { page } = await site.visit()
+  const { page } = await visit.begin(model)
   await say(page, "go")
   await page.getByRole("button", { name: "Try again" }).waitFor({ timeout: 90_000 })
   await page.reload()
@@ -100,34 +133,10 @@ test("a failed run says why and can be tried again, also after a reload", async 
 })
 
 test("results are drawn by their kind, others are folded, and one that breaks its view breaks nothing else", async () => {
-  const kinds = [
-    {
-      kind: "table",
-      columns: ["Name", { name: "Sum" }],
-      rows: [["Ada", 12], { Name: "Grace", Sum: 7 }],
-      truncated: true,
-    },
-    { kind: "text", text: "just text" },
-    { kind: "markdown", text: "## Found\n\n<img src=x onerror=alert(1)>" },
-    { kind: "diff", before: { title: "old name" }, after: { title: "new name" } },
-    { kind: "table", columns: 3 },
-    { kind: "of tomorrow", secret: "unfolded" },
-  ]
-  const show = defineTool({
-    name: "show",
-    description: "For tests.",
-    input: z.object({ index: z.number() }),
-    effect: "read",
-    afterCrash: "run-again",
-    run: ({ index }) => answer(`result ${index}`, { data: kinds[index] }),
-  })
   const asked = kinds.map((_, index) => ["show", { index }] as const)
-  await using site = await Site.open({
-    model: scripted(replies(says("Look:"), calls(...asked)), says("Seen.")),
-    tools: [show],
-  })
-  const id = await (await site.ada()).begin({ agent: "test" })
-  const { page, faults } = await site.visit({}, `/c/${id}`)
+  const { ada, page, faults } = await visit.begin(scripted(replies(says("Look:"), calls(...asked)), says("Seen.")))
+  const id = await ada.begin({ agent: "test" })
+  await go(page, `/c/${id}`)
   await say(page, "show me")
   await page.getByText("Seen.").waitFor()
   await page.getByText("6 steps").click()
@@ -141,19 +150,9 @@ test("results are drawn by their kind, others are folded, and one that breaks it
 })
 
 test("what is asked about each time can be approved, and not once and for all", async () => {
-  const change = defineTool({
-    name: "change_settings",
-    description: "For tests.",
-    input: z.object({}),
-    effect: "write",
-    afterCrash: "run-again",
-    inverse: false,
-    preview: () => ({ summary: "Change the settings", action: "destructive_update", insists: true }),
-    run: () => answer("changed"),
-  })
-  await using site = await Site.open({ model: scripted(calls("change_settings", {}), says("Over.")), tools: [change] })
-  const id = await (await site.ada()).begin({ agent: "test" })
-  const { page, faults } = await site.visit({}, `/c/${id}`)
+  const { ada, page, faults } = await visit.begin(scripted(calls("change_settings", {}), says("Over.")))
+  const id = await ada.begin({ agent: "test" })
+  await go(page, `/c/${id}`)
   await say(page, "change it")
   const approve = page.getByRole("button", { name: "Approve", exact: true })
   await approve.waitFor()

@@ -1,9 +1,13 @@
-import { expect, test } from "vitest"
+import { beforeEach, expect, test } from "vitest"
+import type { Model } from "../../src/agent/model.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
+import type { Source } from "../../src/protocol/conversation/stages.ts"
 import { grades, scores, search, source, stages } from "../support/loop/stages.ts"
 import { seriousFaults } from "../support/web/serious-faults.ts"
+import { oneVisit } from "../support/web/one-visit.ts"
 import { Site } from "../support/web/site.ts"
+import { go } from "../support/web/talk.ts"
 
 const passage = `Images are split into patches. ${"And so on. ".repeat(40)}The end of it.`
 const hostile = {
@@ -18,14 +22,24 @@ const answer =
 /** One passage is enough. */
 const unhurried = { ...stages, grading: { ...stages.grading!, enough: 1 } }
 
-test("an answer shows its stages, its markers lead to the passages, and made-up ones are marked", async () => {
-  const model = scripted(scores(95), calls("retrieve_chunks", { query: "p1 p2" }), grades(["p1", "p2"]), says(answer))
-  const tools = [search([{ ...source("p1", passage), title: "On patches" }, hostile])]
-  await using site = await Site.open({ model, tools, agent: { stages } })
-  const ada = await site.ada()
+/** What is found in this test. */
+const shelf: Source[] = []
+beforeEach(() => void (shelf.length = 0))
+const visit = oneVisit({ tools: [search(shelf)], agent: { stages } })
+
+/** A conversation in which this model has been asked. */
+async function ask(model: Model) {
+  const { ada, page, faults } = await visit.begin(model)
   const id = await ada.begin({ agent: "test" })
   await ada.say(id, "what is known?")
-  const { page, faults } = await site.visit({}, `/c/${id}`)
+  await go(page, `/c/${id}`)
+  return { page, faults }
+}
+
+test("an answer shows its stages, its markers lead to the passages, and made-up ones are marked", async () => {
+  const model = scripted(scores(95), calls("retrieve_chunks", { query: "p1 p2" }), grades(["p1", "p2"]), says(answer))
+  shelf.push({ ...source("p1", passage), title: "On patches" }, hostile)
+  const { page, faults } = await ask(model)
 
   const reply = page.getByRole("article", { name: "Pawl" }).last()
   const first = reply.getByRole("button", { name: "Source 1: On patches", exact: true })
@@ -54,12 +68,8 @@ test("a true citation is not flagged because a false one of the same source stan
   const text =
     'First \\[really\\]: "split into patches" [p1].\n\n- Then "what nobody ever wrote down" [p1].\n- And "The end of it." [p1]'
   const model = scripted(scores(95), calls("retrieve_chunks", { query: "p1" }), grades(["p1"]), says(text))
-  const tools = [search([{ ...source("p1", passage), title: "On patches" }])]
-  await using site = await Site.open({ model, tools, agent: { stages } })
-  const ada = await site.ada()
-  const id = await ada.begin({ agent: "test" })
-  await ada.say(id, "what is known?")
-  const { page, faults } = await site.visit({}, `/c/${id}`)
+  shelf.push({ ...source("p1", passage), title: "On patches" })
+  const { page, faults } = await ask(model)
   const marks = page.getByRole("article", { name: "Pawl" }).last().locator(".citation")
   await marks.nth(2).waitFor()
   const flagged = await marks.evaluateAll((all) => all.map((each) => each.getAttribute("class")?.includes("flagged")))
@@ -74,16 +84,12 @@ test("a true citation is not flagged because a false one of the same source stan
 })
 
 test("a number leads to the passage that has it in this conversation, and an index of a list does not", async () => {
-  const shelf = ["p1", "p2", "p3"].map((id) => ({ ...source(id, `What ${id} says.`), title: `Paper ${id}` }))
+  for (const id of ["p1", "p2", "p3"]) shelf.push({ ...source(id, `What ${id} says.`), title: `Paper ${id}` })
   const model = scripted(
     ...[scores(95), calls("retrieve_chunks", { query: "p1" }), grades(["p1"])],
     ...[calls("retrieve_chunks", { query: "p2 p3" }), grades(["p2", "p3"]), says("Take a[3], and see [3] and [9].")],
   )
-  await using site = await Site.open({ model, tools: [search(shelf)], agent: { stages } })
-  const ada = await site.ada()
-  const id = await ada.begin({ agent: "test" })
-  await ada.say(id, "what is known?")
-  const { page, faults } = await site.visit({}, `/c/${id}`)
+  const { page, faults } = await ask(model)
   const reply = page.getByRole("article", { name: "Pawl" }).last()
   const mark = reply.getByRole("button", { name: "Source 3: Paper p3", exact: true })
   await mark.waitFor()

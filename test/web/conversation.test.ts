@@ -5,10 +5,32 @@ import { defineTool } from "../../src/agent/definition/tool.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import { PacedModel } from "../support/loop/paced-model.ts"
+import type { Visitor } from "../support/server/face.ts"
+import { oneVisit } from "../support/web/one-visit.ts"
 import { Site } from "../support/web/site.ts"
-import { message, say } from "../support/web/talk.ts"
+import { go, message, say } from "../support/web/talk.ts"
+
+/** It never answers, and nobody knows what it has done. */
+const hanging = defineTool({
+  name: "send_mail",
+  description: "For tests.",
+  input: z.looseObject({}),
+  effect: "write",
+  inverse: false,
+  afterCrash: "in-doubt",
+  timeoutSeconds: 1,
+  run: () => new Promise<never>(() => {}),
+})
+
+const visit = oneVisit({ tools: [hanging] })
 
 const conversation = (page: Page) => page.getByRole("log", { name: "Conversation" })
+
+/** What has been done in the conversation that is open. */
+async function doneIn(page: Page, ada: Visitor): Promise<{ readonly after: { readonly title: string } }[]> {
+  const { items } = (await ada.get("/api/agent/audit")).body
+  return items.filter((entry: { conversationId: string }) => page.url().endsWith(`/c/${entry.conversationId}`))
+}
 
 /** Goes through the page with one key until something is in focus. */
 async function pressUntil(page: Page, key: string, locator: Locator): Promise<void> {
@@ -23,8 +45,7 @@ const milk = calls("create_task", { title: "buy milk" })
 
 test("a reply is shown as it is written, and a page that is loaded in the middle of it goes on with it", async () => {
   const model = new PacedModel()
-  await using site = await Site.open({ model })
-  const { page, faults } = await site.visit()
+  const { page, faults } = await visit.begin(model)
   await say(page, "Tell me a story")
   model.write("Once upon ")
   await page.getByText("Once upon").waitFor()
@@ -44,8 +65,7 @@ test("a reply is shown as it is written, and a page that is loaded in the middle
 
 test("the stop button stops a run also after a reload, and what was written stays", async () => {
   const model = new PacedModel()
-  await using site = await Site.open({ model })
-  const { page, faults } = await site.visit()
+  const { page, faults } = await visit.begin(model)
   await say(page, "Count")
   model.write("one two")
   await page.getByText("one two").waitFor()
@@ -64,8 +84,7 @@ test("the stop button stops a run also after a reload, and what was written stay
 
 test("Escape stops, and after a stop there is no second run", async () => {
   const model = new PacedModel()
-  await using site = await Site.open({ model })
-  const { page } = await site.visit()
+  const { page } = await visit.begin(model)
   await say(page, "Count")
   model.write("one")
   await page.getByText("one", { exact: true }).waitFor()
@@ -76,8 +95,7 @@ test("Escape stops, and after a stop there is no second run", async () => {
 
 test("a change is shown before it is made: rejected with a reason nothing happens, and the model is told", async () => {
   const model = scripted(milk, says("Very well."))
-  await using site = await Site.open({ model })
-  const { page, faults } = await site.visit()
+  const { ada, page, faults } = await visit.begin(model)
   await say(page, "buy milk")
   const card = page.getByRole("region", { name: /Create task/ })
   await card.getByRole("button", { name: "Reject" }).click()
@@ -86,14 +104,12 @@ test("a change is shown before it is made: rejected with a reason nothing happen
   await page.getByText("Very well.").waitFor()
   await page.getByText("Rejected", { exact: true }).waitFor()
   expect(JSON.stringify(model.received[1]?.history)).toContain("we have some")
-  const { body } = await (await site.ada()).get("/api/agent/audit")
-  expect(body.items).toEqual([])
+  expect(await doneIn(page, ada)).toEqual([])
   expect(faults).toEqual([])
 })
 
 test("an edited change is a new one, and what is approved is what was shown", async () => {
-  await using site = await Site.open({ model: scripted(milk, says("Done.")) })
-  const { page, faults } = await site.visit()
+  const { ada, page, faults } = await visit.begin(scripted(milk, says("Done.")))
   await say(page, "buy milk")
   await page.getByRole("button", { name: "Edit", exact: true }).click()
   await page.getByRole("button", { name: "Edit as JSON" }).click()
@@ -109,14 +125,12 @@ test("an edited change is a new one, and what is approved is what was shown", as
   await page.getByText("Not done", { exact: true }).waitFor()
   await card.getByRole("button", { name: "Approve", exact: true }).click()
   await page.getByText("Done.", { exact: true }).waitFor()
-  const { body } = await (await site.ada()).get("/api/agent/audit")
-  expect(body.items.map(({ after }: { after: { title: string } }) => after.title)).toEqual(["buy goat milk"])
+  expect((await doneIn(page, ada)).map(({ after }) => after.title)).toEqual(["buy goat milk"])
   expect(faults).toEqual([])
 })
 
 test("two tabs decide at once: one wins, the other is told, and both show the same", async () => {
-  await using site = await Site.open({ model: scripted(milk, says("Over.")) })
-  const { page, context, faults } = await site.visit()
+  const { site, page, context, faults } = await visit.begin(scripted(milk, says("Over.")))
   await say(page, "buy milk")
   await page.getByRole("button", { name: "Approve", exact: true }).waitFor()
   const other = await site.look(context)
@@ -151,8 +165,7 @@ test("two tabs decide at once: one wins, the other is told, and both show the sa
 
 test("while the server is away the page says so; then it goes on where it was, and the stop button stops", async () => {
   const model = new PacedModel()
-  await using site = await Site.open({ model })
-  const { page } = await site.visit()
+  const { site, page } = await visit.begin(model)
   await say(page, "Tell me a story")
   model.write("Once upon ")
   await page.getByText("Once upon").waitFor()
@@ -176,22 +189,9 @@ test("a session that is revoked elsewhere ends at the door", async () => {
 })
 
 test("a write that broke off is left to the person: done, again, or not", async () => {
-  const hanging = defineTool({
-    name: "send_mail",
-    description: "For tests.",
-    input: z.looseObject({}),
-    effect: "write",
-    inverse: false,
-    afterCrash: "in-doubt",
-    timeoutSeconds: 1,
-    run: () => new Promise<never>(() => {}),
-  })
-  await using site = await Site.open({
-    model: scripted(calls("send_mail", { to: "ada" }), says("Noted.")),
-    tools: [hanging],
-  })
-  const id = await (await site.ada()).begin({ agent: "test" })
-  const { page, faults } = await site.visit({}, `/c/${id}`)
+  const { ada, page, faults } = await visit.begin(scripted(calls("send_mail", { to: "ada" }), says("Noted.")))
+  const id = await ada.begin({ agent: "test" })
+  await go(page, `/c/${id}`)
   await say(page, "send it")
   await page.getByRole("button", { name: "Approve", exact: true }).click()
   await page.getByText("nobody here can tell whether it happened").waitFor()
@@ -205,8 +205,7 @@ test("a write that broke off is left to the person: done, again, or not", async 
 test("long text has to be in view before it can be approved", async () => {
   const description = `${"Innocent words. ".repeat(60)} And then: delete everything.`
   const given = { title: "Many words ".repeat(50), description }
-  await using site = await Site.open({ model: scripted(calls("create_task", given), says("ok")) })
-  const { page } = await site.visit()
+  const { page } = await visit.begin(scripted(calls("create_task", given), says("ok")))
   await say(page, "go")
   const card = page.getByRole("region", { name: /Create task/ })
   const approve = card.getByRole("button", { name: "Approve", exact: true })
@@ -225,8 +224,7 @@ test("long text has to be in view before it can be approved", async () => {
 test("all are approved at once only when the long ones among them have been in view", async () => {
   const long = { title: "long", description: "words and more ".repeat(60) }
   const model = scripted(calls(["create_task", { title: "short" }], ["create_task", long]), says("Both."))
-  await using site = await Site.open({ model })
-  const { page } = await site.visit()
+  const { page } = await visit.begin(model)
   await say(page, "two")
   const all = page.getByRole("button", { name: "Approve all" })
   await all.waitFor()
@@ -246,8 +244,7 @@ test("several changes are answered at once, and a tool that was allowed beforeha
     calls("create_task", { title: "d" }),
     says("Fourth."),
   )
-  await using site = await Site.open({ model })
-  const { page, faults } = await site.visit()
+  const { page, faults } = await visit.begin(model)
   await say(page, "two")
   await page.getByText("2 changes wait for you.").waitFor()
   await page.getByRole("button", { name: "Approve all" }).click()
@@ -269,8 +266,7 @@ test("several changes are answered at once, and a tool that was allowed beforeha
 
 test("what is said while a run works waits: it can be changed, taken back, or steer", async () => {
   const model = new PacedModel()
-  await using site = await Site.open({ model })
-  const { page, faults } = await site.visit()
+  const { page, faults } = await visit.begin(model)
   await say(page, "first")
   model.write("working")
   await page.getByText("working").waitFor()
@@ -294,8 +290,7 @@ test("what is said while a run works waits: it can be changed, taken back, or st
 })
 
 test("a message is edited in a branch of its own, and a reply can be branched from", async () => {
-  await using site = await Site.open({ model: scripted(says("First."), says("Second."), says("Another.")) })
-  const { page, faults } = await site.visit()
+  const { page, faults } = await visit.begin(scripted(says("First."), says("Second."), says("Another.")))
   await say(page, "one")
   await page.getByText("First.").waitFor()
   const origin = page.url()
@@ -319,11 +314,9 @@ test("a message is edited in a branch of its own, and a reply can be branched fr
 })
 
 test("conversations are found, renamed and deleted, in every tab at once", async () => {
-  await using site = await Site.open({ model: scripted(always(says("ok"))) })
-  const ada = await site.ada()
+  const { site, ada, page, context, faults } = await visit.begin(scripted(always(says("ok"))))
   await ada.begin({ title: "Holidays" })
   await ada.begin({ title: "Taxes" })
-  const { page, context, faults } = await site.visit()
   const other = await site.look(context)
   await other.page.goto(site.url)
   for (const tab of [page, other.page]) await tab.getByRole("button", { name: "Taxes", exact: true }).waitFor()
@@ -344,8 +337,7 @@ test("conversations are found, renamed and deleted, in every tab at once", async
 })
 
 test("with the keyboard alone: skip, write, approve, begin anew", async () => {
-  await using site = await Site.open({ model: scripted(milk, says("Thank you.")) })
-  const { page, faults } = await site.visit()
+  const { page, faults } = await visit.begin(scripted(milk, says("Thank you.")))
   const skip = page.getByRole("link", { name: "Skip to the conversation" })
   await pressUntil(page, "Shift+Tab", skip)
   await skip.waitFor()
@@ -370,7 +362,7 @@ test("with the keyboard alone: skip, write, approve, begin anew", async () => {
 })
 
 test("on a phone the list of conversations is a drawer, and everything fits", async () => {
-  await using site = await Site.open({ model: scripted(milk, says("Done.")) })
+  const { site } = await visit.begin(scripted(milk, says("Done.")))
   const { page, faults } = await site.visit({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
   await page.getByRole("navigation").waitFor({ state: "hidden" })
   await say(page, "buy milk")

@@ -4,7 +4,8 @@ import { join } from "node:path"
 import type { Page } from "playwright-core"
 import { expect, inject, test } from "vitest"
 import { scripted } from "../../src/models/scripted/model.ts"
-import { Site } from "../support/web/site.ts"
+import { oneVisit } from "../support/web/one-visit.ts"
+import { go } from "../support/web/talk.ts"
 
 const EVIL = "http://evil.example"
 const HIDDEN = "x\u202Efdp.exe\u200B"
@@ -15,6 +16,8 @@ const folder = () => {
   mkdirSync(join(root, "shared"))
   return root
 }
+
+const visit = oneVisit({ sqliteRoot: folder() })
 
 const file = (name: string, text: string) => ({ name, mimeType: "text/csv", buffer: Buffer.from(text) })
 
@@ -34,9 +37,8 @@ const drop = async (page: Page, name: string, text: string) => {
 }
 
 test("a file is dropped, looked at, named and made a database; until then nothing is kept", async () => {
-  await using site = await Site.open({ model: scripted(), sqliteRoot: folder() })
-  const ada = await site.ada()
-  const { page, faults } = await site.visit({}, "/settings/connections")
+  const { ada, page, faults } = await visit.begin(scripted())
+  await go(page, "/settings/connections")
   await page.getByText("None yet.").waitFor()
   const csv = `town;people;area;founded\nLisbon;545923;100.05;1147-10-25\nPorto;231800;41.42;\n${"Faro;60995;202.57;1540-01-01\n".repeat(30)}`
   await drop(page, "towns of today.csv", csv)
@@ -72,9 +74,8 @@ test("a file is dropped, looked at, named and made a database; until then nothin
 })
 
 test("what a file leaves open is asked, and shown again as it was said before anything is kept", async () => {
-  await using site = await Site.open({ model: scripted(), sqliteRoot: folder() })
-  const ada = await site.ada()
-  const { page, faults } = await site.visit({}, "/settings/connections")
+  const { ada, page, faults } = await visit.begin(scripted())
+  await go(page, "/settings/connections")
   await drop(page, "sales.csv", "day;amount\n03/04/2025;1.234\n05/06/2025;2.500\n")
   await upload(page)
     .getByText(/amount: “1\.234” .* stays text/)
@@ -93,8 +94,8 @@ test("what a file leaves open is asked, and shown again as it was said before an
 })
 
 test("whatever stands in a file, in its name, its headings and its cells, nothing runs and what is hidden is drawn", async () => {
-  await using site = await Site.open({ model: scripted(), sqliteRoot: folder() })
-  const { page, faults } = await site.visit({}, "/settings/connections")
+  const { page, faults } = await visit.begin(scripted())
+  await go(page, "/settings/connections")
   const long = `${HIDDEN} ${POISON} ${"and on ".repeat(30)}`
   const csv = `"${POISON.replaceAll('"', '""')}","${HIDDEN}"\n"${long.replaceAll('"', '""')}","=HYPERLINK(""${EVIL}"")"\n`
   await drop(page, `${HIDDEN}.csv`, csv)

@@ -5,8 +5,9 @@ import { calls, fails, finishes, replies, says, thinks, waits } from "../../src/
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import { dollars } from "../../web/parts/words.ts"
 import { COST, Priced } from "../support/loop/priced.ts"
+import { oneVisit } from "../support/web/one-visit.ts"
 import { Site } from "../support/web/site.ts"
-import { say } from "../support/web/talk.ts"
+import { go, say } from "../support/web/talk.ts"
 
 const reading = { input: z.looseObject({}), effect: "read", afterCrash: "run-again" } as const
 const look = defineTool({ ...reading, name: "look", description: "For tests.", run: () => answer("Seen.") })
@@ -18,14 +19,42 @@ const send = defineTool({
 } as const)
 let tried = 0
 
+const passage = "What was found. ".repeat(40)
+const sources = [
+  {
+    id: "s1",
+    title: "Handbook",
+    url: "https://example.org/handbook",
+    authors: ["A. Author", "B. Author", "C. Author", "D. Author"],
+    collection: "coll_1",
+    collectionName: "Manuals",
+    documentId: "doc_1",
+    passage,
+    score: 0.873,
+  },
+  {
+    id: "s2",
+    title: "<img src=x onerror=alert(1)>\u202E",
+    url: "javascript:alert(2)",
+    passage: "![p](http://evil.example/p.png)",
+  },
+  { id: "s3", passage: "# A **heading**\n\nNo title.", url: "/api/auth/sign-out" },
+]
+const find = defineTool({
+  ...{ ...reading, name: "search_documents", description: "For tests." },
+  run: () => answer("Found.", { data: { kind: "sources", sources } }),
+})
+
+const visit = oneVisit({ tools: [look, stumble, send, find] })
+
 test("each call says how it ended and how long it took, also after a reload and in a branch", async () => {
   const model = scripted(
     replies(says("Let me see."), calls(["look"], ["stumble"], ["send_mail"])),
     always(says("So be it.")),
   )
-  await using site = await Site.open({ model, tools: [look, stumble, send] })
-  const id = await (await site.ada()).begin({ agent: "test" })
-  const { page, faults } = await site.visit({}, `/c/${id}`)
+  const { ada, page, faults } = await visit.begin(model)
+  const id = await ada.begin({ agent: "test" })
+  await go(page, `/c/${id}`)
   const line = (name: string) => page.locator("summary", { hasText: name })
   await say(page, "go")
   await page.getByRole("button", { name: "Reject" }).click()
@@ -77,9 +106,9 @@ test("a reply that breaks off and is begun anew, and a history that is cut, are 
     fails("context_overflow"),
     says("Four."),
   )
-  await using site = await Site.open({ model })
-  const id = await (await site.ada()).begin({ agent: "test" })
-  const { page, faults } = await site.visit({}, `/c/${id}`)
+  const { ada, page, faults } = await visit.begin(model)
+  const id = await ada.begin({ agent: "test" })
+  await go(page, `/c/${id}`)
   await say(page, `1 ${"x".repeat(400)}`)
   await page.getByText("One.").waitFor()
   await say(page, `2 ${"x".repeat(400)}`)
@@ -111,9 +140,9 @@ test("a reply that fails keeps what was shown, and what is waited for is said, i
     replies(thinks("Hm"), finishes("limit")),
     replies(says("Whole, as it seems."), finishes("unknown")),
   )
-  await using site = await Site.open({ model })
-  const id = await (await site.ada()).begin({ agent: "test" })
-  const { page, faults } = await site.visit({}, `/c/${id}`)
+  const { ada, page, faults } = await visit.begin(model)
+  const id = await ada.begin({ agent: "test" })
+  await go(page, `/c/${id}`)
   const log = page.getByRole("log")
   await say(page, "a story")
   const seen = async () => {
@@ -137,9 +166,9 @@ test("a reply that fails keeps what was shown, and what is waited for is said, i
 
 test("a reply that its limit has cut offers to go on; its half stays, and nothing is offered any more", async () => {
   const model = scripted(replies(says("One, two,"), finishes("limit")), says("three."))
-  await using site = await Site.open({ model })
-  const id = await (await site.ada()).begin({ agent: "test" })
-  const { page, faults } = await site.visit({}, `/c/${id}`)
+  const { ada, page, faults } = await visit.begin(model)
+  const id = await ada.begin({ agent: "test" })
+  await go(page, `/c/${id}`)
   await say(page, "count")
   const goOn = page.getByRole("button", { name: "Go on" })
   await goOn.waitFor()
@@ -225,8 +254,7 @@ test("what models have used is told by model, by day and by conversation, with i
 test("the list stays at its end while it grows, stays where somebody reads, and leads back to the end", async () => {
   const long = Array.from({ length: 60 }, (_, index) => `Line ${index + 1}.`).join("\n\n")
   const model = scripted(says(`${long}\n\nFirst end.`), says(`${long}\n\nSecond end.`))
-  await using site = await Site.open({ model })
-  const { page, faults } = await site.visit()
+  const { ada, page, faults } = await visit.begin(model)
   await say(page, "go")
   await page.getByText("First end.").waitFor()
   const log = page.getByRole("log")
@@ -249,7 +277,7 @@ test("the list stays at its end while it grows, stays where somebody reads, and 
   // Somebody else speaks: who reads is left where they are.
   const id = new URL(page.url()).pathname.split("/").at(-1)
   const top = await log.evaluate((each) => each.scrollTop)
-  await (await site.ada()).say(id as string, "more")
+  await ada.say(id as string, "more")
   await expect.poll(fromEnd).toBeGreaterThan(before + 500)
   expect(Math.abs((await log.evaluate((each) => each.scrollTop)) - top)).toBeLessThan(40)
   await page.getByRole("button", { name: "To the end" }).click()
@@ -260,34 +288,9 @@ test("the list stays at its end while it grows, stays where somebody reads, and 
 })
 
 test("sources are cards that lead only to the web, and load nothing", async () => {
-  const passage = "What was found. ".repeat(40)
-  const sources = [
-    {
-      id: "s1",
-      title: "Handbook",
-      url: "https://example.org/handbook",
-      authors: ["A. Author", "B. Author", "C. Author", "D. Author"],
-      collection: "coll_1",
-      collectionName: "Manuals",
-      documentId: "doc_1",
-      passage,
-      score: 0.873,
-    },
-    {
-      id: "s2",
-      title: "<img src=x onerror=alert(1)>\u202E",
-      url: "javascript:alert(2)",
-      passage: "![p](http://evil.example/p.png)",
-    },
-    { id: "s3", passage: "# A **heading**\n\nNo title.", url: "/api/auth/sign-out" },
-  ]
-  const find = defineTool({
-    ...{ ...reading, name: "search_documents", description: "For tests." },
-    run: () => answer("Found.", { data: { kind: "sources", sources } }),
-  })
-  await using site = await Site.open({ model: scripted(calls("search_documents"), says("There.")), tools: [find] })
-  const id = await (await site.ada()).begin({ agent: "test" })
-  const { page, faults } = await site.visit({}, `/c/${id}`)
+  const { ada, page, faults } = await visit.begin(scripted(calls("search_documents"), says("There.")))
+  const id = await ada.begin({ agent: "test" })
+  await go(page, `/c/${id}`)
   await say(page, "find")
   // What was found is with the search; an answer brings along what it rests on.
   await page.getByText("There.").waitFor()

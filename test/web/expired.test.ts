@@ -1,21 +1,29 @@
 import { expect, test } from "vitest"
+import type { Model } from "../../src/agent/model.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import { seriousFaults } from "../support/web/serious-faults.ts"
-import { Site } from "../support/web/site.ts"
-import { say } from "../support/web/talk.ts"
+import { oneVisit } from "../support/web/one-visit.ts"
+import { go, say } from "../support/web/talk.ts"
 
 // what had expired was a dead end.
 
 /** So short that a person can be waited for, and long enough to be seen before. */
 const SECONDS = 2
-const policy = { proposalMinutes: SECONDS / 60 }
+const visit = oneVisit()
+
+/** A page on which what is proposed expires soon; `haveTime` gives what is proposed from then on more of it. */
+async function begin(model: Model) {
+  const opened = await visit.begin(model)
+  const { policy } = opened.site.face.pawl.ports
+  Object.assign(policy, { proposalMinutes: SECONDS / 60 })
+  return { ...opened, haveTime: () => Object.assign(policy, { proposalMinutes: 15 }) }
+}
+
 const milk = calls("create_task", { title: "Buy milk" })
 
 test("what expires before the eyes offers one click that proposes it again, and nothing says any more that it waits", async () => {
-  await using site = await Site.open({ model: scripted(milk, always(says("I see."))), policy: { ...policy } })
-  const ada = await site.ada()
-  const { page, faults } = await site.visit()
+  const { haveTime, ada, page, faults } = await begin(scripted(milk, always(says("I see."))))
   await say(page, "milk")
   const again = page.getByRole("button", { name: "Propose again" })
   await again.waitFor()
@@ -28,7 +36,7 @@ test("what expires before the eyes offers one click that proposes it again, and 
   // The same after a reload, and from then on there is more time.
   await page.reload()
   await again.waitFor()
-  Object.assign(site.face.pawl.ports.policy, { proposalMinutes: 15 })
+  haveTime()
   await again.click()
   const card = page.getByRole("region", { name: /Create task "Buy milk"/ })
   await card.getByRole("button", { name: "Approve", exact: true }).click()
@@ -39,8 +47,7 @@ test("what expires before the eyes offers one click that proposes it again, and 
 })
 
 test("what was settled as expired looks the same after a reload, and keeps its button until it was proposed again", async () => {
-  await using site = await Site.open({ model: scripted(milk, always(says("I see."))), policy: { ...policy } })
-  const { page, faults } = await site.visit()
+  const { haveTime, page, faults } = await begin(scripted(milk, always(says("I see."))))
   await say(page, "milk")
   const again = page.getByRole("button", { name: "Propose again" })
   await again.waitFor()
@@ -52,7 +59,7 @@ test("what was settled as expired looks the same after a reload, and keeps its b
   await page.reload()
   await again.waitFor()
   await expect.poll(text).toBe(before)
-  Object.assign(site.face.pawl.ports.policy, { proposalMinutes: 15 })
+  haveTime()
   await again.click()
   await page.getByRole("button", { name: "Approve", exact: true }).waitFor()
   expect(await again.count()).toBe(0)
@@ -63,14 +70,13 @@ test("what was settled as expired looks the same after a reload, and keeps its b
 })
 
 test("the inbox keeps what expired until somebody saw it, on whatever device", async () => {
-  await using site = await Site.open({ model: scripted(milk, always(says("I see."))), policy: { ...policy } })
-  const ada = await site.ada()
+  const { site, ada, page, faults } = await begin(scripted(milk, always(says("I see."))))
   const id = await ada.begin({ title: "Shopping" })
   const { body } = await ada.say(id, "milk")
   const [{ id: proposal }] = body.proposals
   const path = `/api/agent/proposals/${proposal}`
   await expect.poll(async () => (await ada.get(path)).body.status).toBe("expired")
-  const { page, faults } = await site.visit({}, "/inbox")
+  await go(page, "/inbox")
   const phone = await site.visit({ viewport: { width: 390, height: 844 } }, "/inbox")
   const card = page.getByRole("region", { name: /Create task "Buy milk"/ })
   await card.getByText("Expired", { exact: true }).waitFor()
@@ -94,12 +100,11 @@ test("the inbox keeps what expired until somebody saw it, on whatever device", a
 
 test("several that expired are proposed again by one click, and approved by another", async () => {
   const both = calls(["create_task", { title: "Milk" }], ["create_task", { title: "Bread" }])
-  await using site = await Site.open({ model: scripted(both, always(says("Both."))), policy: { ...policy } })
-  const { page, faults } = await site.visit()
+  const { haveTime, page, faults } = await begin(scripted(both, always(says("Both."))))
   await say(page, "two")
   const again = page.getByRole("button", { name: "Propose all again" })
   await again.waitFor()
-  Object.assign(site.face.pawl.ports.policy, { proposalMinutes: 15 })
+  haveTime()
   await again.click()
   await page.getByRole("button", { name: "Approve all" }).click()
   await page.getByText("Both.").waitFor()

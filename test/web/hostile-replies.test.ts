@@ -3,7 +3,7 @@ import { expect, test } from "vitest"
 import { PacedModel } from "../support/loop/paced-model.ts"
 import { isLong } from "../support/sizes.ts"
 import { repeated } from "../support/slow-texts.ts"
-import { Site } from "../support/web/site.ts"
+import { oneVisit } from "../support/web/one-visit.ts"
 import { say } from "../support/web/talk.ts"
 
 /** As long as it may be to be told whole after a reload, with what stands around it. */
@@ -14,12 +14,13 @@ const PIECES = isLong ? 50 : 20
 /** Whether the tab does anything at all: a script runs, and a click is heard. */
 const isAwake = (page: Page) => page.evaluate("1 + 1")
 
+const visit = oneVisit()
+
 test.each(["[\r", "[^[", "*_", "1. "])(
   "a reply of nothing but %j leaves the tab awake, also after a reload",
   async (piece) => {
     const model = new PacedModel()
-    await using site = await Site.open({ model })
-    const { page, faults } = await site.visit()
+    const { page, faults } = await visit.begin(model)
     await say(page, "go")
     const text = `Before.\n\n${repeated(piece, LENGTH)}`
     const size = Math.ceil(text.length / PIECES)

@@ -5,8 +5,11 @@ import { protectMath } from "../../src/client/index.ts"
 import { countWork } from "../support/worked.ts"
 import { PacedModel } from "../support/loop/paced-model.ts"
 import { seriousFaults } from "../support/web/serious-faults.ts"
+import { oneVisit } from "../support/web/one-visit.ts"
 import { Site } from "../support/web/site.ts"
 import { say } from "../support/web/talk.ts"
+
+const visit = oneVisit()
 
 const TEXT =
   String.raw`The mass is \(E = mc^2 \, \mathbb{R}\), it costs $5 and $10, and 50\% is half.
@@ -60,8 +63,7 @@ const HOSTILE = [
 test("whatever stands in a formula runs nothing, loads nothing and takes no time; what is none is shown as it was written", async () => {
   const text =
     HOSTILE.map((tex) => `Before \\(${tex}\\) after.`).join("\n\n") + `\n\n$$${"{".repeat(100_000)}$$\n\nThe end.`
-  await using site = await Site.open({ model: scripted(says(text)) })
-  const { page, faults } = await site.visit()
+  const { page, faults } = await visit.begin(scripted(says(text)))
   await say(page, "go")
   await page.getByText("The end.").waitFor()
   const reply = page.getByRole("article", { name: "Pawl" }).last()
@@ -81,8 +83,7 @@ test("whatever stands in a formula runs nothing, loads nothing and takes no time
 
 test("a formula that is being written is its source, and is drawn when it is whole", async () => {
   const model = new PacedModel()
-  await using site = await Site.open({ model })
-  const { page, faults } = await site.visit()
+  const { page, faults } = await visit.begin(model)
   await say(page, "go")
   const reply = page.getByRole("article", { name: "Pawl" }).last()
   model.write("So \\[ a_1 * b_1 *")

@@ -3,7 +3,7 @@ import { says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import type { ListedModel } from "../../src/protocol/answers.ts"
 import { seriousFaults } from "../support/web/serious-faults.ts"
-import { Site } from "../support/web/site.ts"
+import { oneVisit } from "../support/web/one-visit.ts"
 
 const listed = (name: string, provider: string, need: string | null = null): ListedModel => ({
   ...{ name, provider, need, available: need === null },
@@ -17,16 +17,18 @@ const MODELS = [
   listed("scripted", "scripted"),
 ]
 
+const model = scripted(always(says("ok")))
+const models = { get: async () => model, list: async () => MODELS, defaultName: async () => "open/model-47" }
+const visit = oneVisit({ instead: { models } })
+
 test.each([
   ["desktop", { width: 1280, height: 800 }],
   ["phone", { width: 360, height: 740 }],
 ])(
   "on a %s the menu of models shows what can be used, the chosen one in sight, and finds by words and keys",
   async (_name, viewport) => {
-    const model = scripted(always(says("ok")))
-    const models = { get: async () => model, list: async () => MODELS, defaultName: async () => "open/model-47" }
-    await using site = await Site.open({ model, instead: { models } })
-    const { page, faults } = await site.visit({ viewport, reducedMotion: "reduce" })
+    const { page, faults } = await visit.begin(model)
+    await page.setViewportSize(viewport)
     const trigger = page.getByRole("button", { name: /^Model:/ })
     await trigger.click()
     const list = page.getByRole("listbox", { name: "Models that can be used" })

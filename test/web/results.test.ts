@@ -11,8 +11,9 @@ import { askPhrases, sqlPhrases } from "../../src/packs/analyst/tools/sample-que
 import { WRITE_SQL } from "../../src/packs/analyst/tools/write-sql.ts"
 import { makeShop } from "../support/analyst/shop.ts"
 import { seriousFaults } from "../support/web/serious-faults.ts"
+import { oneVisit } from "../support/web/one-visit.ts"
 import { Site } from "../support/web/site.ts"
-import { say } from "../support/web/talk.ts"
+import { go, say } from "../support/web/talk.ts"
 
 const folder = () => {
   const root = mkdtempSync(join(tmpdir(), inject("testRun"), "databases-"))
@@ -27,7 +28,9 @@ const offline = offlineModel(() => [
   { tool: WRITE_SQL, phrases: sqlPhrases },
 ])
 
-/** A site where a model answers each question with the next of these statements. */
+const visit = oneVisit({ sqliteRoot: folder() })
+
+/** A conversation where a model answers each question with the next of these statements. */
 async function asking(...statements: readonly string[]) {
   const model = scripted(
     ...statements.flatMap((sql) => [
@@ -36,10 +39,11 @@ async function asking(...statements: readonly string[]) {
       says("Done."),
     ]),
   )
-  const site = await Site.open({ model, sqliteRoot: folder() })
-  const ada = await site.ada()
+  const { ada, ...opened } = await visit.begin(model)
   const { body } = await ada.post("/api/connections", { name: "Shop", kind: "sqlite", path: "shared/shop.db" })
-  return { site, path: `/c/${await ada.begin({ agent: "analyst", connectionId: body.id })}` }
+  const path = `/c/${await ada.begin({ agent: "analyst", connectionId: body.id })}`
+  await go(opened.page, path)
+  return { ...opened, path }
 }
 
 const values = (...rows: readonly string[]) => `WITH t (name, amount) AS (VALUES ${rows.join(", ")}) SELECT * FROM t`
@@ -69,9 +73,7 @@ test("revenue by month is drawn unasked, its table stands once, and its SQL on s
 })
 
 test("the editor stays in its place when its SQL is run, whatever comes of it, and a result is one card", async () => {
-  const { site, path } = await asking("SELECT name FROM customer")
-  await using _ = site
-  const { page, faults } = await site.visit({}, path)
+  const { page, faults } = await asking("SELECT name FROM customer")
   await say(page, "names")
   await page.getByText("Done.").waitFor()
   await page.getByText("SQL", { exact: true }).click()
@@ -100,7 +102,6 @@ test("numbers are grouped as the reader does, in tables and charts, and years ar
     "SELECT 2024 AS year, 1234567.5 AS amount, 1234 AS customer_id UNION ALL SELECT 2025, 0.5, 99999",
     values("('Berlin', 12345.5)", "('Hamburg', 54321)"),
   )
-  await using _ = site
   const { page, faults } = await site.visit({ locale: "de-DE" }, path)
   await say(page, "years")
   await page.getByRole("cell", { name: "1.234.567,5", exact: true }).waitFor()
@@ -115,15 +116,13 @@ test("numbers are grouped as the reader does, in tables and charts, and years ar
 
 test("names below bars stand upright where there is room, and lean where there is not", async () => {
   const long = Array.from({ length: 8 }, (_, at) => `('Some name ${at}', ${at + 1})`)
-  const { site, path } = await asking(values("('Machines', 5)", "('Cups', 3)", "('Tea', 2)"), values(...long))
-  await using _ = site
+  const { page, faults } = await asking(values("('Machines', 5)", "('Cups', 3)", "('Tea', 2)"), values(...long))
   const angles = () =>
     inFrame(page)
       .locator(".role-axis-label text", { hasText: /[a-z]/ })
       .evaluateAll((all) => [
         ...new Set(all.map((each) => /rotate\(([^)]+)\)/.exec(each.getAttribute("transform") ?? "")?.[1] ?? "0")),
       ])
-  const { page, faults } = await site.visit({ viewport: { width: 1280, height: 800 } }, path)
   await say(page, "few")
   await inFrame(page).locator("[aria-roledescription=bar]").nth(2).waitFor()
   expect(await angles()).toEqual(["0"])
@@ -138,9 +137,7 @@ test("names below bars stand upright where there is room, and lean where there i
 })
 
 test("a pie tells the value and the share of each slice that has room for it", async () => {
-  const { site, path } = await asking(values("('a', 6000)", "('b', 3950)", "('c', 50)"))
-  await using _ = site
-  const { page, faults } = await site.visit({}, path)
+  const { page, faults } = await asking(values("('a', 6000)", "('b', 3950)", "('c', 50)"))
   await say(page, "pie")
   await inFrame(page).locator("[aria-roledescription=bar]").nth(2).waitFor()
   // As a model would write it.
@@ -160,9 +157,8 @@ test("a pie tells the value and the share of each slice that has room for it", a
 })
 
 test("in the dark nothing white is seen before a chart is there", async () => {
-  const { site, path } = await asking(values("('a', 1)", "('b', 2)"))
-  await using _ = site
-  const { page, context, faults } = await site.visit({ colorScheme: "dark" }, path)
+  const { page, context, faults } = await asking(values("('a', 1)", "('b', 2)"))
+  await page.emulateMedia({ colorScheme: "dark" })
   // A frame whose document has come, and in which nothing is drawn yet.
   const empty = { contentType: "text/html", body: "<!doctype html><title>Chart</title>" }
   await page.route("**/chart-frame", (route) => route.fulfill(empty))

@@ -6,11 +6,19 @@ import { OutboundPolicy } from "../../src/models/network/outbound-policy.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
 import { makeShop } from "../support/analyst/shop.ts"
 import { Peer } from "../support/server/socket.ts"
+import { oneVisit } from "../support/web/one-visit.ts"
 import { Site } from "../support/web/site.ts"
+import { go } from "../support/web/talk.ts"
+
+const root = mkdtempSync(join(tmpdir(), inject("testRun"), "databases-"))
+mkdirSync(join(root, "shared"))
+makeShop(join(root, "shared", "shop.db"))
+
+const visit = oneVisit({ reach: new OutboundPolicy(["127.0.0.1"]), sqliteRoot: root })
 
 test("a token is shown once, allows what was chosen, and stops working when it is revoked", async () => {
-  await using site = await Site.open({ model: scripted() })
-  const { page, faults } = await site.visit({}, "/settings/tokens")
+  const { site, page, faults } = await visit.begin(scripted())
+  await go(page, "/settings/tokens")
   await page.getByLabel("What is it for?").fill("Backup")
   await page.getByRole("checkbox", { name: /chat/ }).uncheck()
   await page.getByRole("checkbox", { name: /approve/ }).uncheck()
@@ -25,7 +33,8 @@ test("a token is shown once, allows what was chosen, and stops working when it i
   await page.reload()
   await page.getByText("Backup").waitFor()
   expect(await page.content()).not.toContain(token)
-  await page.getByRole("button", { name: "Revoke" }).click()
+  const entry = page.getByRole("listitem").filter({ hasText: "Backup" })
+  await entry.getByRole("button", { name: "Revoke" }).click()
   await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click()
   await expect.poll(() => page.getByText("Backup").count()).toBe(0)
   expect((await ask("/api/models")).status).toBe(401)
@@ -33,8 +42,8 @@ test("a token is shown once, allows what was chosen, and stops working when it i
 })
 
 test("a key of one's own is stored and forgotten, and no answer or page ever has it", async () => {
-  await using site = await Site.open({ model: scripted() })
-  const { page, faults } = await site.visit({}, "/settings")
+  const { page, faults } = await visit.begin(scripted())
+  await go(page, "/settings")
   const heard: string[] = []
   page.on(
     "response",
@@ -59,9 +68,9 @@ test("a key of one's own is stored and forgotten, and no answer or page ever has
 })
 
 test("other browsers are signed out from here, and find themselves at the door", async () => {
-  await using site = await Site.open({ model: scripted() })
+  const { site, page, faults } = await visit.begin(scripted())
   const other = await site.visit()
-  const { page, faults } = await site.visit({}, "/settings/sessions")
+  await go(page, "/settings/sessions")
   await page.getByText("this one").waitFor()
   await page.getByRole("button", { name: "Sign out everywhere else" }).click()
   await expect.poll(() => page.getByRole("main").getByRole("button", { name: "Sign out" }).count()).toBe(0)
@@ -72,8 +81,8 @@ test("other browsers are signed out from here, and find themselves at the door",
 })
 
 test("a database is connected, tried and removed, and its password is never seen again", async () => {
-  await using site = await Site.open({ model: scripted(), reach: new OutboundPolicy(["127.0.0.1"]) })
-  const { page, faults } = await site.visit({}, "/settings/connections")
+  const { ada, page, faults } = await visit.begin(scripted())
+  await go(page, "/settings/connections")
   await page.getByText("None yet.").waitFor()
   const given = { Name: "Shop", Host: "127.0.0.1", Port: "1", Database: "shop", User: "ada", Password: "very-secret" }
   for (const [label, value] of Object.entries(given)) await page.getByLabel(label, { exact: true }).fill(value)
@@ -81,7 +90,7 @@ test("a database is connected, tried and removed, and its password is never seen
   const form = page.locator("form", { has: page.getByRole("button", { name: "Connect", exact: true }) })
   await form.getByRole("button", { name: "Test" }).click()
   await expect.poll(() => form.getByRole("status").innerText()).toMatch(/ECONNREFUSED/)
-  expect((await (await site.face.as("ada")).get("/api/connections")).body.items).toEqual([])
+  expect((await ada.get("/api/connections")).body.items).toEqual([])
   await page.getByLabel("Port", { exact: true }).fill("2")
   expect(await form.getByRole("status").innerText()).toBe("")
   // An answer that comes when something else stands there by then is not about that.
@@ -115,11 +124,10 @@ test("a database is connected, tried and removed, and its password is never seen
 })
 
 test("a connection is edited where it is: its password is asked for again only where it would go elsewhere", async () => {
-  await using site = await Site.open({ model: scripted(), reach: new OutboundPolicy(["127.0.0.1"]) })
-  const ada = await site.ada()
+  const { ada, page, faults } = await visit.begin(scripted())
   const place = { kind: "postgres", host: "127.0.0.1", port: 1, database: "shop", user: "ada", password: "very-secret" }
   const { body } = await ada.post("/api/connections", { name: "Shop", ...place })
-  const { page, faults } = await site.visit({}, "/settings/connections")
+  await go(page, "/settings/connections")
   const sent: Record<string, unknown>[] = []
   page.on("request", (request) => request.method() === "PATCH" && sent.push(request.postDataJSON()))
   const dialog = page.getByRole("dialog", { name: "Edit this connection" })
@@ -166,11 +174,8 @@ test("a connection is edited where it is: its password is asked for again only w
 })
 
 test("a file is connected and answers, and what is in it is shown", async () => {
-  const root = mkdtempSync(join(tmpdir(), inject("testRun"), "databases-"))
-  mkdirSync(join(root, "shared"))
-  makeShop(join(root, "shared", "shop.db"))
-  await using site = await Site.open({ model: scripted(), sqliteRoot: root })
-  const { page, faults } = await site.visit({}, "/settings/connections")
+  const { page, faults } = await visit.begin(scripted())
+  await go(page, "/settings/connections")
   await page.getByLabel("Name", { exact: true }).fill("Shop")
   await page.getByLabel("Kind").selectOption("sqlite")
   await page.getByLabel("File, on the server").fill("shared/shop.db")
@@ -209,8 +214,8 @@ test("a token that asks to be a device of another is shown, and is it once it wa
 })
 
 test("devices and usage say how things stand", async () => {
-  await using site = await Site.open({ model: scripted() })
-  const { page, faults } = await site.visit({}, "/settings/devices")
+  const { site, page, faults } = await visit.begin(scripted())
+  await go(page, "/settings/devices")
   await page.getByText("None is connected now.").waitFor()
   await expect.poll(() => page.locator("pre").innerText()).toContain(`npx pawl device --server ${site.url}`)
   await page.getByRole("link", { name: "Usage" }).click()

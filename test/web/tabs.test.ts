@@ -1,6 +1,11 @@
 import { expect, test } from "vitest"
+import { says } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
+import { oneVisit } from "../support/web/one-visit.ts"
 import { Site } from "../support/web/site.ts"
+import { message, say } from "../support/web/talk.ts"
+
+const visit = oneVisit()
 
 test("a tab that is used again has forgotten what the last test left in it", async () => {
   const first = await Site.open({ model: scripted() })
@@ -30,6 +35,34 @@ test("a tab that is used again has forgotten what the last test left in it", asy
   await page.reload()
   expect(await page.evaluate(`localStorage.getItem("mine")`)).toBe("1")
   expect(visit.faults).toEqual([])
+})
+
+test("a visit that stays shows a test nothing of the one before, and is not loaded again", async () => {
+  const { page, context, site, ada } = await visit.begin(scripted(says("First.")))
+  await page.evaluate("window.isStillHere = true")
+  await say(page, "something")
+  await page.getByText("First.").waitFor()
+  await ada.post("/api/workspace/tasks", { title: "Buy milk" })
+  await page.locator("#search").fill("some")
+  await page.setViewportSize({ width: 700, height: 500 })
+  await page.emulateMedia({ colorScheme: "dark" })
+  await page.evaluate(`localStorage.setItem("left", 1), sessionStorage.setItem("left", 1)`)
+  await page.route("**/messages", (route) => route.abort())
+  const other = await site.look(context)
+
+  const { faults, ...next } = await visit.begin(scripted(says("Second.")))
+  expect([next.page, next.site, other.page.isClosed()]).toEqual([page, site, true])
+  expect([new URL(page.url()).pathname, await message(page).inputValue()]).toEqual(["/", ""])
+  expect(await page.getByText("something").count()).toBe(0)
+  expect((await ada.get("/api/workspace/tasks")).body.items).toEqual([])
+  const kept = await page.evaluate(
+    `[Object.keys(localStorage), sessionStorage.length, innerWidth, matchMedia("(prefers-color-scheme: dark)").matches, isStillHere]`,
+  )
+  expect(kept).toEqual([["pawl.session"], 0, 1280, false, true])
+  await say(page, "something else")
+  await page.getByText("Second.").waitFor()
+  expect(await page.getByText("First.").count()).toBe(0)
+  expect(faults).toEqual([])
 })
 
 test("what would leave this machine finds no address, and is told", async () => {

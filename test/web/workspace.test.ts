@@ -2,12 +2,15 @@ import type { Locator, Page } from "playwright-core"
 import { expect, test } from "vitest"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
+import { oneVisit } from "../support/web/one-visit.ts"
 import { Site } from "../support/web/site.ts"
-import { tells } from "../support/web/talk.ts"
+import { go, tells } from "../support/web/talk.ts"
 
 const column = (page: Page, name: string) => page.getByRole("region", { name, exact: true })
 const card = (within: Page | Locator, title: string) => within.locator("[data-task]", { hasText: title })
 const tables = "/api/workspace"
+
+const visit = oneVisit()
 
 test("what a run does is seen in every tab as it happens, and so is what the person does by hand", async () => {
   const model = scripted(calls("create_task", { title: "Buy milk" }), says("Done."))
@@ -41,10 +44,9 @@ test("what a run does is seen in every tab as it happens, and so is what the per
 })
 
 test("what changed while the server was away is there when it is back", async () => {
-  await using site = await Site.open({ model: scripted() })
-  const ada = await site.ada()
+  const { site, ada, page } = await visit.begin(scripted())
   const { body: old } = await ada.post(`${tables}/tasks`, { title: "Old" })
-  const { page } = await site.visit({}, "/tasks")
+  await go(page, "/tasks")
   await card(page, "Old").waitFor()
   await site.leave()
   await ada.post(`${tables}/tasks`, { title: "New" })
@@ -55,11 +57,10 @@ test("what changed while the server was away is there when it is back", async ()
 })
 
 test("with keys alone a task is moved on the board, and stays in hand", async () => {
-  await using site = await Site.open({ model: scripted() })
-  const ada = await site.ada()
+  const { ada, page, faults } = await visit.begin(scripted())
   await ada.post(`${tables}/tasks`, { title: "First", priority: "high" })
   await ada.post(`${tables}/tasks`, { title: "Second" })
-  const { page, faults } = await site.visit({}, "/tasks")
+  await go(page, "/tasks")
   await card(page, "First").waitFor()
   for (let presses = 0; presses < 40 && !(await card(page, "First").and(page.locator(":focus")).count()); presses++)
     await page.keyboard.press("Tab")
@@ -81,10 +82,9 @@ test("with keys alone a task is moved on the board, and stays in hand", async ()
 })
 
 test("a task is dragged from one column to another, and only what is a task is taken", async () => {
-  await using site = await Site.open({ model: scripted() })
-  const ada = await site.ada()
+  const { ada, page, faults } = await visit.begin(scripted())
   await ada.post(`${tables}/tasks`, { title: "First" })
-  const { page, faults } = await site.visit({}, "/tasks")
+  await go(page, "/tasks")
   await card(column(page, "To do"), "First").dragTo(column(page, "In progress"))
   await card(column(page, "In progress"), "First").waitFor()
   await page.getByRole("status").getByText("First moved to In progress").waitFor({ state: "attached" })
@@ -102,10 +102,9 @@ test("a task is dragged from one column to another, and only what is a task is t
 })
 
 test("an edit of what somebody else has changed meanwhile is not made: the newer one is shown, and one's own kept", async () => {
-  await using site = await Site.open({ model: scripted() })
-  const ada = await site.ada()
+  const { ada, page, faults } = await visit.begin(scripted())
   const { body: task } = await ada.post(`${tables}/tasks`, { title: "Roof" })
-  const { page, faults } = await site.visit({}, `/tasks/${task.id}`)
+  await go(page, `/tasks/${task.id}`)
   const dialog = page.getByRole("dialog")
   await dialog.getByLabel("Title").fill("Roof, mine")
   await ada.patch(`${tables}/tasks/${task.id}`, { updates: { title: "Roof, theirs", description: "New tiles" } })
@@ -125,10 +124,9 @@ test("an edit of what somebody else has changed meanwhile is not made: the newer
 })
 
 test("a move of a task that was moved meanwhile is not made", async () => {
-  await using site = await Site.open({ model: scripted() })
-  const ada = await site.ada()
+  const { ada, page } = await visit.begin(scripted())
   const { body: task } = await ada.post(`${tables}/tasks`, { title: "Roof" })
-  const { page } = await site.visit({}, "/tasks")
+  await go(page, "/tasks")
   await card(column(page, "To do"), "Roof").waitFor()
   // Between what the page has seen and what it sends.
   await page.route("**/api/workspace/tasks/*", async (route) => {
@@ -143,8 +141,7 @@ test("a move of a task that was moved meanwhile is not made", async () => {
 })
 
 test("tasks are found by words, project and status; made, completed, commented on and deleted by hand", async () => {
-  await using site = await Site.open({ model: scripted() })
-  const ada = await site.ada()
+  const { site, ada } = await visit.begin(scripted())
   const { body: project } = await ada.post(`${tables}/projects`, { name: "House" })
   await ada.post(`${tables}/tasks`, { title: "Mend the roof", projectId: project.id })
   await ada.post(`${tables}/tasks`, { title: "Call Ada", description: "about the ROOF", status: "in_progress" })
@@ -190,9 +187,8 @@ test("tasks are found by words, project and status; made, completed, commented o
 })
 
 test("projects, notes and clients are made, read, changed and deleted; the sample comes and goes", async () => {
-  await using site = await Site.open({ model: scripted() })
-  const ada = await site.ada()
-  const { page, faults } = await site.visit({}, "/projects")
+  const { ada, page, faults } = await visit.begin(scripted())
+  await go(page, "/projects")
   await page.getByRole("button", { name: "Load the sample" }).click()
   await page.getByRole("link", { name: /Online shop/ }).waitFor()
   await page.getByRole("textbox", { name: "New project" }).fill("House")
@@ -240,10 +236,9 @@ test("projects, notes and clients are made, read, changed and deleted; the sampl
 })
 
 test("a workspace is exported as a file, and imported again", async () => {
-  await using site = await Site.open({ model: scripted() })
-  const ada = await site.ada()
+  const { ada, page, faults } = await visit.begin(scripted())
   await ada.post(`${tables}/tasks`, { title: "Buy milk" })
-  const { page, faults } = await site.visit({}, "/tasks")
+  await go(page, "/tasks")
   await page.getByRole("button", { name: "More for the workspace" }).click()
   const downloading = page.waitForEvent("download")
   await page.getByRole("menuitem", { name: "Export as JSON" }).click()

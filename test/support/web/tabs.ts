@@ -13,7 +13,7 @@ import { newLastingContext } from "./browser.ts"
 const idle = new Map<string, Tab[]>()
 
 /** Without motion: whoever clicks waits until nothing moves any more. One that is unused moves, as most people's do. */
-const USUAL = { viewport: { width: 1280, height: 800 }, colorScheme: "light", reducedMotion: "reduce" } as const
+export const USUAL = { viewport: { width: 1280, height: 800 }, colorScheme: "light", reducedMotion: "reduce" } as const
 
 /** What tests listen to. */
 const HEARD = ["console", "dialog", "download", "pageerror", "request", "requestfailed", "requestfinished", "response"]

@@ -1,0 +1,116 @@
+import type { BrowserContext, Page } from "playwright-core"
+import { onTestFailed } from "vitest"
+import type { Model, ModelRequest } from "../../../src/agent/model.ts"
+import { atEndOfFile } from "../end-of-file.ts"
+import type { FaceOptions, Visitor } from "../server/face.ts"
+import { Site, type Visit } from "./site.ts"
+import { USUAL } from "./tabs.ts"
+import { go } from "./talk.ts"
+
+type OneVisitOptions = Omit<FaceOptions, "url" | "model">
+
+const opened = new Set<OneVisit>()
+atEndOfFile(async () => {
+  for (const each of opened) await each.end()
+  opened.clear()
+})
+
+/**
+ * One server and one tab for the tests of a file that are not about coming in, nor about what a server or a person has
+ * never seen before: to compose a server and to load a page costs more than most tests do. Each test begins on the page
+ * for a new conversation, with its own model and for a person who has nothing. What cannot be deleted stays (the audit,
+ * usage, tokens): a test looks only at what it has made, or has a site of its own.
+ */
+export const oneVisit = (options: OneVisitOptions = {}): OneVisit => {
+  const visit = new OneVisit(options)
+  opened.add(visit)
+  return visit
+}
+
+export interface Beginning extends Visit {
+  readonly site: Site
+  /** The person whose page it is, for what a test does behind its back. */
+  readonly ada: Visitor
+}
+
+class OneVisit {
+  readonly #options: OneVisitOptions
+  readonly #model = new CurrentModel()
+  #open: Beginning | undefined
+  #isSpoilt = false
+
+  constructor(options: OneVisitOptions) {
+    this.#options = options
+  }
+
+  /** For the first thing that a test does. */
+  async begin(model: Model): Promise<Beginning> {
+    // Nobody knows what a test that fails leaves behind: a server that is away, a dialog. The next one has a new one.
+    if (this.#isSpoilt) await this.end()
+    onTestFailed(() => void (this.#isSpoilt = true))
+    this.#model.current = model
+    if (!this.#open) return (this.#open = await this.#arrive())
+    await forget(this.#open)
+    return this.#open
+  }
+
+  async #arrive(): Promise<Beginning> {
+    const site = await Site.open({ ...this.#options, model: this.#model })
+    return { site, ada: await site.ada(), ...(await site.visit()) }
+  }
+
+  async end(): Promise<void> {
+    await this.#open?.site[Symbol.asyncDispose]()
+    this.#open = undefined
+    this.#isSpoilt = false
+  }
+}
+
+/** Whoever answers now: a script is one test's, the server is not. */
+class CurrentModel implements Model {
+  name = "scripted"
+  provider = "scripted"
+  contextTokens = 200_000
+  current: Model | undefined
+
+  stream(request: ModelRequest, signal: AbortSignal): ReturnType<Model["stream"]> {
+    if (!this.current) throw new Error("No test has begun.")
+    return this.current.stream(request, signal)
+  }
+}
+
+/** What a person has, and can delete. */
+const LISTS = [
+  ...["/api/conversations", "/api/connections", "/api/workspace/tasks", "/api/workspace/projects"],
+  ...["/api/workspace/notes", "/api/workspace/clients"],
+]
+
+async function forget({ page, context, ada, faults }: Beginning): Promise<void> {
+  await closeOthers(page, context)
+  for (const place of [page, context]) await place.unrouteAll({ behavior: "ignoreErrors" })
+  const { viewport, ...media } = USUAL
+  await page.setViewportSize(viewport)
+  await page.emulateMedia(media)
+  // Away first, also from this very page with what was written into it: else it asks for conversations that are gone.
+  await go(page, "/nowhere")
+  await page.getByRole("heading", { level: 2, name: "Nothing here" }).waitFor()
+  for (const list of LISTS) {
+    const { items } = (await ada.get(list)).body
+    for (const { id } of items) await ada.delete(`${list}/${id}`)
+  }
+  await page.evaluate(`(() => {
+    sessionStorage.clear()
+    for (const name of Object.keys(localStorage)) if (name !== "pawl.session") localStorage.removeItem(name)
+    for (const toast of document.querySelectorAll("[data-toast] button[aria-label=Dismiss]")) toast.click()
+  })()`)
+  await go(page, "/")
+  await page.locator("#composer").waitFor()
+  // The list of conversations follows the feed: whoever waits for it hears nothing of an earlier test any more.
+  await page.locator("#search").fill("")
+  await page.getByText("Your conversations will be listed here.").waitFor()
+  faults.length = 0
+}
+
+async function closeOthers(page: Page, context: BrowserContext): Promise<void> {
+  for (const other of context.pages()) if (other !== page) await other.close()
+}
