@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto"
-import type { Clock } from "../agent/clock.ts"
+import { type Clock, machineTimeOf } from "../agent/clock.ts"
 import type { Log } from "../agent/ports.ts"
 import { AppError } from "../protocol/errors.ts"
 import type { ConversationId, UserId } from "../protocol/ids.ts"
@@ -104,7 +104,7 @@ export class Webhook<Due extends Waiting> {
     })
     const ours = {
       "content-type": "application/json",
-      "pawl-signature": sign(body, secret, Math.floor(this.#surroundings.clock.now() / 1000)),
+      "pawl-signature": sign(body, secret, Math.floor(machineTimeOf(this.#surroundings.clock) / 1000)),
       "pawl-delivery": `${conversationId}.${position}`, // the same for every try
     }
     const signal = AbortSignal.timeout(timeoutMs)

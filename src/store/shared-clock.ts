@@ -52,24 +52,22 @@ export class SharedClock implements Clock, Disposable {
     return clock
   }
 
-  now(): number {
+  // As fields, because packs of others may take a clock apart, which the machine's allows.
+  readonly now = (): number => {
     if (!this.#known) return this.#machine.now() // nobody has it before the first answer
     const time = this.#timeAt(this.#known, monotonicOf(this.#machine))
     const drift = this.#machine.now() - this.#known.day - (time - this.#known.database)
     if (Math.abs(drift) > DRIFT_MS) this.#hurry()
     return Math.floor(time)
   }
+  readonly monotonic = (): number => monotonicOf(this.#machine)
+  readonly machine = (): number => this.#machine.now()
+  readonly alarm: Clock["alarm"] = (ms, ring, background) => this.#machine.alarm(ms, ring, background)
 
-  monotonic(): number {
-    return monotonicOf(this.#machine)
-  }
-
-  machine(): number {
-    return this.#machine.now()
-  }
-
-  alarm(ms: number, ring: () => void, background?: "background"): () => void {
-    return this.#machine.alarm(ms, ring, background)
+  /** For what others are judged by: after a sleep of the machine `now` is old until the database has answered. */
+  async askedNow(): Promise<number> {
+    await this.#ask()
+    return this.now()
   }
 
   /** The database is asked no more; time goes on. */

@@ -145,7 +145,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     sessions: new SqlSessions(engine),
     buckets: new SqlBuckets(engine),
     credentials: new SqlCredentials(engine),
-    deviceOwners: new SqlDeviceOwners(engine, now),
+    deviceOwners: new SqlDeviceOwners(engine, now, sharedClock && (() => sharedClock.askedNow())),
     devicePresence,
     nodeMail,
     deliveries: new SqlDeliveries(engine, proposals),

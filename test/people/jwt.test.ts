@@ -30,6 +30,14 @@ async function open(url: string, settings: Partial<JwtSettings> = {}): Promise<F
 
 const holder = (face: Face, token: string) => new Visitor((request) => face.fetch(request), token)
 
+test("a JWT counts by the clock of this machine, as its issuer knows nothing of that of our database", async () => {
+  const ofDatabase = { ...clock, now: () => NOW + 600_000, machine: () => NOW }
+  const { read } = await openJwt({ issuer: ISSUER, audience: "pawl", secret: SECRET }, ofDatabase)
+  const lives = (from: number, to: number) => sign({ ...hour, nbf: SECONDS + from, exp: SECONDS + to })
+  expect(await read(await lives(-1, 300))).toMatchObject({ subject: "ada" })
+  expect(await read(await lives(300, 900))).toBeUndefined()
+})
+
 // AUTH-01
 describe.each(databases)("a JWT of the configured issuer on $name", ({ create }) => {
   let face: Face

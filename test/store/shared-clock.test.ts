@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises"
 import { describe, expect, test } from "vitest"
-import { machineTimeOf, monotonicOf } from "../../src/agent/clock.ts"
+import { machineTimeOf, monotonicOf, systemClock } from "../../src/agent/clock.ts"
 import type { Engine } from "../../src/store/engine/engine.ts"
 import { SharedClock } from "../../src/store/shared-clock.ts"
 import { openStore } from "../../src/store/store.ts"
@@ -160,6 +160,14 @@ describe("the clock that nodes share", () => {
     expect(clock.now()).toBe(database.now)
   })
 
+  test("can be taken apart, as the machine's can", async () => {
+    const database = new Database()
+    database.aheadMs = HOUR
+    using clock = await database.open()
+    const { now, monotonic, machine } = clock
+    expect([now(), monotonic(), machine()]).toEqual([database.now, database.now - HOUR, database.machine.now()])
+  })
+
   test("cannot be opened where the database does not answer", async () => {
     const database = new Database()
     database.isAway = true
@@ -198,6 +206,29 @@ describe.each(databases)("a store on $name", ({ name, create }) => {
     await store.node.alive()
     expect(await beats()).toBe(2)
   })
+
+  test.runIf(shares)(
+    "a device is handed over by the time of the database, also where what is known of it is old",
+    async () => {
+      await using database = await create()
+      // As after a sleep: monotonic time has stood still since the store was opened.
+      const machineClock = { ...systemClock, monotonic: () => 0 }
+      await using store = await openStore({ ...database, durability: "normal", machineClock })
+      const { id } = await store.people.ensure("ada", Date.now())
+      const second = { type: "token", id: "two" } as const
+      await store.deviceOwners.claim(id, "phone", { type: "token", id: "one" })
+      await store.deviceOwners.claim(id, "phone", second)
+      const [request] = await store.deviceOwners.requests(id)
+      const [{ now }] = (await store.engine.query<{ now: number }>(
+        `SELECT ${store.engine.serverTime} AS now FROM pg_sleep(0.05)`,
+        [],
+      )) as [{ now: number }]
+      await store.deviceOwners.allow(id, request!.id, { type: "session", id: "page" })
+      const claimed = await store.deviceOwners.claim(id, "phone", second)
+      expect(claimed).toMatchObject({ owned: true })
+      expect("takenAt" in claimed && claimed.takenAt).toBeGreaterThanOrEqual(now)
+    },
+  )
 
   test("takes a clock that it is given as it is", async () => {
     await using database = await create()

@@ -1,4 +1,4 @@
-import type { Clock } from "../../agent/clock.ts"
+import { type Clock, machineTimeOf } from "../../agent/clock.ts"
 import type { Log } from "../../agent/ports.ts"
 import type { Runtime } from "../../agent/runtime/runtime.ts"
 import { failure } from "../../protocol/errors.ts"
@@ -108,7 +108,8 @@ export class Revocation implements Streams, Disposable {
     const { credentials, runtime, clock } = this.#ports
     const now = clock.now()
     // We keep no JWTs: how long one counts, it says itself.
-    this.#close(({ credential: { type, expiresAt } }) => type === "jwt" && expiresAt !== undefined && expiresAt <= now)
+    const day = machineTimeOf(clock)
+    this.#close(({ credential: { type, expiresAt } }) => type === "jwt" && expiresAt !== undefined && expiresAt <= day)
     const runs = await runtime.runsByCredential()
     const used = new Set([...runs.map((run) => run.credential), ...[...this.#open].map((open) => open.credential.id)])
     if (used.size === 0) return

@@ -23,10 +23,13 @@ export type ClaimResult =
 export class SqlDeviceOwners {
   readonly #engine: Engine
   readonly #now: () => number
+  readonly #exactly: () => Promise<number>
 
-  constructor(engine: Engine, now: () => number) {
+  /** `exactly`: the time that calls to devices are told from, where `now` may be old for a moment. */
+  constructor(engine: Engine, now: () => number, exactly = async () => now()) {
     this.#engine = engine
     this.#now = now
+    this.#exactly = exactly
   }
 
   /** Binds a name that is free, and otherwise asks the person for one that is another's. */
@@ -65,7 +68,8 @@ export class SqlDeviceOwners {
     if (row && by.type !== "session" && row.asker === lineageOf(by)) throw failure("own_request")
     const sql = `UPDATE device SET lineage = asker, bound_at = ?, taken_at = ?, request = NULL, asker = NULL,
       asker_credential = NULL, asked_at = NULL WHERE person = ? AND request = ? RETURNING name, lineage`
-    const now = this.#now()
+    // Too early, and a call that went to the former device would count as one that the new one knows nothing of.
+    const now = await this.#exactly()
     return this.#change<{ name: string; lineage: string }>(sql, [now, now, user, request])
   }
 
