@@ -12,14 +12,14 @@ import { SqlDeviceOwners } from "./people/device-owners.ts"
 import { SqlDevicePresence } from "./people/device-presence.ts"
 import type { Engine } from "./engine/engine.ts"
 import type { DatabaseWaits } from "./engine/database-waits.ts"
-import { partitionedEvent } from "./engine/partitioned.ts"
 import { Erasure } from "./erasure.ts"
+import { EventPartitions } from "./event-partitions.ts"
 import { type ExportSource, exportOf } from "./export.ts"
 import { SqlQueue } from "./journal/inbox.ts"
 import { SqlJournal } from "./journal/journal.ts"
 import { SqlMessageKeys } from "./journal/message-keys.ts"
 import type { MasterKeys } from "./people/master-keys.ts"
-import { LOCK_MS, migrate } from "./migrations/migrate.ts"
+import { type LeftStep, migrate } from "./migrations/migrate.ts"
 import { SqlNews } from "./people/news.ts"
 import { NodeMail } from "./journal/node-mail.ts"
 import { NodeList } from "./journal/node-list.ts"
@@ -90,7 +90,9 @@ export interface Store {
   readonly usage: SqlUsage
   readonly workspaces: SqlWorkspaces
   workspaceOf(user: UserId): SqlWorkspace
-  /** To be called now and then: the next range of events has a part of its own before anybody writes to it. */
+  /** Steps of the schema that could not be done, and that nobody needs in order to serve. The log says why. */
+  readonly leftSteps: readonly string[]
+  /** To be called now and then: the next range of events has a part of its own before anybody writes to it. Never rejects. */
   addPartitions(): Promise<void>
   /** The tables of a pack, brought up to date. */
   openPackTables(of: TablesOfPack): Promise<PackTables>
@@ -110,7 +112,8 @@ export interface StoreRetention {
 /** Opens the database, brings its schema up to date and joins the nodes that share it. */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { machineClock = systemClock, leaseSeconds } = options
-  const engine = await openEngine(options)
+  const left: LeftStep[] = []
+  const engine = await openEngine(options, left)
   const sharedClock = options.clock ? undefined : await openSharedClock(engine, machineClock)
   const clock = options.clock ?? sharedClock ?? machineClock
   const node = new ThisNode(engine, { clock, ...(leaseSeconds ? { leaseSeconds } : {}) })
@@ -128,9 +131,10 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const proposals = new SqlProposals(engine, now)
   const audit = new SqlAudit(engine)
   const workspaces = new SqlWorkspaces(engine, now)
-  const addPartitions = async () => void (await engine.partition(partitionedEvent, LOCK_MS))
-  // Nobody needs them yet, and without them events have a place too.
-  await addPartitions().catch((error: unknown) => options.log?.warn("partitions_not_added", { error }))
+  const partitions = new EventPartitions(engine, options.log)
+  // What has just failed would only fail again.
+  if (left[0]) partitions.tellFailure(left[0].error)
+  else await partitions.add()
   return {
     engine,
     clock,
@@ -161,7 +165,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     usage: new SqlUsage(engine),
     workspaces,
     workspaceOf: (user) => workspaces.of(user),
-    addPartitions,
+    leftSteps: left.map(({ name }) => name),
+    addPartitions: () => partitions.add(),
     openPackTables: (of) => openPackTables(engine, now, of),
     async [Symbol.asyncDispose]() {
       await nodeMail.close()
@@ -192,14 +197,14 @@ async function openSharedClock(engine: Engine, machine: Clock): Promise<SharedCl
   }
 }
 
-async function openEngine(options: StoreOptions): Promise<Engine> {
+async function openEngine(options: StoreOptions, left: LeftStep[]): Promise<Engine> {
   const { url, durability = "full", connections = 10, waits, log, clock } = options
   // Drivers are loaded when used: a fresh start on SQLite does not pay for PostgreSQL.
   if (/^postgres(ql)?:/.test(url)) {
     const { openPostgres, postgresWords } = await import("./engine/open-postgres.ts")
     const engine = openPostgres({ url, durability, connections, waits })
     try {
-      await migrate(engine, postgresWords, { log, ...(clock ? { clock } : {}) })
+      await migrate(engine, postgresWords, { log, left, ...(clock ? { clock } : {}) })
     } catch (error) {
       await engine.close()
       throw inItsWords(error)

@@ -1,7 +1,7 @@
-import { randomBytes } from "node:crypto"
 import { describe, expect, test } from "vitest"
+import { partitionedEvent } from "../../src/store/engine/partitioned.ts"
 import { databases } from "../support/databases.ts"
-import { listening, openOlderEvents, SIZE } from "../support/older-events.ts"
+import { newRole, openOlderEvents, SIZE } from "../support/older-events.ts"
 
 /** What an operator has made over the table, and finds again when it has parts. */
 describe.each(databases.filter(({ name }) => name === "postgres"))(
@@ -28,17 +28,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))(
       ])
     })
 
-    test("tells which views it could not keep", async () => {
-      await using older = await openOlderEvents(createEmpty)
-      await older.query(`CREATE VIEW whole AS SELECT e FROM event e;
-      CREATE MATERIALIZED VIEW counted AS SELECT count(*) FROM event`)
-      const { log, told } = listening("views_read_first_part")
-      await older.upgrade(log)
-      expect(await told).toMatchObject({ table: "event", views: ["counted", "whole"] })
-      expect(await older.query("SELECT 1 FROM whole")).toHaveLength(12)
-    })
-
-    test("keeps who owns the table and who may read it, but for those whom a policy held back", async () => {
+    test("keeps who owns the table and who may read it", async () => {
       await using older = await openOlderEvents(createEmpty)
       const [owner, reader] = [newRole("owner"), newRole("reader")]
       try {
@@ -60,19 +50,43 @@ describe.each(databases.filter(({ name }) => name === "postgres"))(
       }
     })
 
-    test("gives nobody more than a policy let them have", async () => {
+    test.each([
+      ["FULL", "f"],
+      ["NOTHING", "n"],
+      ["USING INDEX event_place", "i"],
+    ])("keeps how deleted rows are told apart that are published, %s, also in parts made later", async (how, kept) => {
       await using older = await openOlderEvents(createEmpty)
-      const reader = newRole("reader")
-      try {
-        await older.query(`CREATE ROLE ${reader}; GRANT SELECT ON event TO ${reader}; ALTER TABLE event ENABLE ROW LEVEL SECURITY;
-        CREATE POLICY first ON event USING (position = 1)`)
-        await older.upgrade()
-        await older.query(`SET ROLE ${reader}`)
-        await expect(older.query("SELECT 1 FROM event")).rejects.toThrow("permission denied")
-        expect(await older.query("SELECT 1 FROM event_0")).toHaveLength(3)
-      } finally {
-        await older.query(`RESET ROLE; DROP OWNED BY ${reader}; DROP ROLE ${reader}`)
-      }
+      await older.query(`ALTER TABLE event REPLICA IDENTITY ${how}`)
+      await older.upgrade()
+      await older.query("SELECT setval('conversation_key_seq', $1::bigint)", [2 * SIZE])
+      await older.engine.partition(partitionedEvent, 2000)
+      const identities = `SELECT relname || ' ' || relreplident::text AS part FROM pg_class
+        WHERE relkind = 'r' AND relname ~ '^event_' ORDER BY 1`
+      expect((await older.query<{ part: string }>(identities)).map(({ part }) => part)).toEqual(
+        ["event_0", "event_2", "event_3", "event_rest"].map((part) => `${part} ${kept}`),
+      )
+    })
+
+    test("lets rows be deleted from a table that is published", async () => {
+      await using older = await openOlderEvents(createEmpty)
+      await older.query("ALTER TABLE event REPLICA IDENTITY FULL; CREATE PUBLICATION everything FOR ALL TABLES")
+      await older.upgrade()
+      for (const key of [2 * SIZE, 9 * SIZE]) await older.say(key, 1)
+      await older.query("DELETE FROM event")
+      expect(await older.query("SELECT 1 FROM event")).toEqual([])
+    })
+
+    test("vacuums the parts that come as the table was", async () => {
+      await using older = await openOlderEvents(createEmpty)
+      await older.query("ALTER TABLE event SET (fillfactor = 90, toast.autovacuum_vacuum_threshold = 77)")
+      await older.upgrade()
+      const options = `SELECT p.relname AS part, p.reloptions AS own, t.reloptions AS toast FROM pg_class p
+        JOIN pg_class t ON t.oid = p.reltoastrelid WHERE p.relname ~ '^event_' ORDER BY 1`
+      expect(await older.query(options)).toEqual(
+        ["event_0", "event_2", "event_rest"].map((part) => {
+          return { part, own: ["fillfactor=90"], toast: ["autovacuum_vacuum_threshold=77"] }
+        }),
+      )
     })
 
     test("leaves indexes and columns of an operator where they are", async () => {
@@ -91,6 +105,3 @@ describe.each(databases.filter(({ name }) => name === "postgres"))(
     })
   },
 )
-
-/** Roles are those of the whole server, which tests share. */
-const newRole = (name: string) => `pawl_test_${name}_${randomBytes(6).toString("hex")}`

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto"
 import pg from "pg"
 import type { Log } from "../../src/agent/ports.ts"
 import type { Engine } from "../../src/store/engine/engine.ts"
@@ -77,4 +78,14 @@ export function listening(name: string): { log: Log; told: Promise<Record<string
   const { promise: told, resolve } = Promise.withResolvers<Record<string, unknown>>()
   const hear: Log["warn"] = (event, fields) => void (event === name && resolve(fields))
   return { log: { info: hear, warn: hear, error: hear }, told }
+}
+
+/** Roles are those of the whole server, which tests share. */
+export const newRole = (name: string): string => `pawl_test_${name}_${randomBytes(6).toString("hex")}`
+
+/** Of sessions that act as another role than the one that logs in, as `ALTER ROLE … SET role` has it. */
+export function actingAs(url: string, role: string): string {
+  const acting = new URL(url)
+  acting.searchParams.set("options", `-c role=${role}`)
+  return acting.href
 }

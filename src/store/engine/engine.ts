@@ -15,7 +15,7 @@ export interface Engine {
   buildIndex(index: NewIndex, lockMs: number): Promise<void>
   /**
    * Sees to it that the table has its parts, where the engine has such; others read and write meanwhile, `lockMs` as above.
-   * Can be called again at any time. Resolves to the views that read only the first part from now on.
+   * Can be called again at any time. Resolves to the views that read only the first part.
    */
   partition(table: PartitionedTable, lockMs: number): Promise<string[]>
   /** Rows of a query, with `?` for values. */

@@ -3,8 +3,8 @@ import { AppError, failure } from "../../protocol/errors.ts"
 const SQLITE_FULL = 13
 const SQLITE_UNREADABLE = new Set([5, 6, 10, 14]) // busy, locked, an error of the disk, cannot be opened
 const POSTGRES_DISK_FULL = "53100"
-/** Lost or refused connections, one too many, a server that goes down, starts, or is a standby. By class, or by code. */
-const POSTGRES_AWAY = /^(08|53|57P|58)|^(25006|25P03)$/
+/** Lost or refused connections, one too many, a server that goes down, starts, is a standby, or ends who takes too long. By class, or by code. */
+const POSTGRES_AWAY = /^(08|53|57P|58)|^(25006|25P0[34])$/
 const CONNECTION_LOST = new Set([
   ...["ECONNREFUSED", "ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT"],
   ...["EHOSTUNREACH", "EHOSTDOWN", "ENETUNREACH", "ENETDOWN"],
@@ -46,7 +46,8 @@ function asFailure(cause: unknown, problem: string): AppError {
 
 /** A lock that others held on for too long, or that two wanted from each other: nothing was done, and it can be tried again. */
 export function isLockTimeout(error: unknown): boolean {
-  return /^(55P03|40P01)$/.test(String((error as { cause?: { code?: unknown } }).cause?.code))
+  const { code, cause } = error as { code?: unknown; cause?: { code?: unknown } }
+  return /^(55P03|40P01)$/.test(String(cause?.code ?? code))
 }
 
 /** SQLite's extended codes say more in the upper bits. */

@@ -15,6 +15,14 @@ export interface MigrateOptions {
   readonly along?: readonly Statement[]
   readonly clock?: Clock
   readonly log?: Log | undefined
+  /** Gets each step that could not be done and that nobody needs in order to serve. The next start tries it again. */
+  readonly left?: LeftStep[]
+}
+
+/** A step that was left, and why. */
+export interface LeftStep {
+  readonly name: string
+  readonly error: unknown
 }
 
 /** Servers of the version before go on meanwhile, and whoever waits for a lock on a table has them all waiting behind it. */
@@ -29,17 +37,17 @@ const LEAVE_MS = 60_000
 /**
  * Brings the schema up to date. What is missing and the rows that say it was done are one transaction, so a kill at any
  * point leaves all of it done or nothing; of two nodes that start at once, one does it and the other finds it done. Only
- * an index on a table in use, and the parts of a table, are steps by themselves, which are gone on with after a kill.
+ * an index on a table in use, and the parts of a table, are steps by themselves, which are gone on with after a kill; parts
+ * are left where they cannot be made, whatever the reason.
  */
 export async function migrate(engine: Engine, words: Words, options: MigrateOptions = {}): Promise<string[]> {
-  const { known = migrations, along = [], clock = systemClock, log } = options
+  const { known = migrations, along = [], clock = systemClock, log, left = [] } = options
   const begun = monotonicOf(clock)
   const did: string[] = []
-  const left = new Set<string>()
   for (let waits = 0; ;) {
     const done = await readDone(engine)
     if (done) refuseNewerSchema(done, [...migrations, ...known])
-    const missing = known.filter(({ name }) => !done?.has(name) && !left.has(name))
+    const missing = known.filter(({ name }) => !done?.has(name) && !left.some((step) => step.name === name))
     if (missing.length === 0) return did
     // Where there is nothing yet nobody is kept from writing, and an index is made with its table.
     const portion = toPortion(missing, done ? isAlone : isPartition)
@@ -51,7 +59,7 @@ export async function migrate(engine: Engine, words: Words, options: MigrateOpti
     try {
       for (const step of portion) {
         if (done && isIndex(step)) await engine.buildIndex(step.index, LOCK_MS)
-        if (isPartition(step)) tellLeft(log, step, await engine.partition(step.partition, LOCK_MS))
+        if (isPartition(step)) await engine.partition(step.partition, LOCK_MS)
       }
       const outcome = await engine.change({ type: "statements", statements, patience: "long", lockMs: LOCK_MS })
       if (outcome.ok) did.push(...portion.map(({ name }) => name))
@@ -59,8 +67,12 @@ export async function migrate(engine: Engine, words: Words, options: MigrateOpti
       // Two nodes that make the list at once may collide on PostgreSQL in spite of IF NOT EXISTS: then it is there now.
       if (!done && (await readDone(engine))) continue
       const waited = monotonicOf(clock) - begun
-      if (!isLockTimeout(error) || waited > GIVE_UP_MS) throw error
-      if (waited > LEAVE_MS) for (const { name } of portion.filter(isPartition)) left.add(name)
+      const canWait = isLockTimeout(error)
+      if (portion.every(isPartition) && (!canWait || waited > LEAVE_MS)) {
+        left.push(...portion.map(({ name }) => ({ name, error })))
+        continue
+      }
+      if (!canWait || waited > GIVE_UP_MS) throw error
       log?.warn("migration_waits", { migrations: portion.map(({ name }) => name), problem: HELD })
       await sleep(clock, Math.min(FIRST_PAUSE_MS * 2 ** waits++, LONGEST_PAUSE_MS))
     }
@@ -95,10 +107,3 @@ function toStatements(step: Migration, words: Words, inUse: boolean): Statement[
   if (!isIndex(step)) return step.statements(words).map((sql) => ({ sql, values: [] }))
   return inUse ? [] : [{ sql: toIndexStatement(step.index), values: [] }]
 }
-
-function tellLeft(log: Log | undefined, { partition: { name } }: PartitionStep, views: readonly string[]): void {
-  if (views.length > 0) log?.warn("views_read_first_part", { table: name, views, problem: LEFT })
-}
-
-const LEFT =
-  "these views were made by another role, or cannot be replaced: they read the first part of the table only. Make them anew"

@@ -1,6 +1,7 @@
 import type { ClientBase } from "pg"
 import { partName, type PartitionedTable, rangeOf, restName } from "../partitioned.ts"
-import { withOptions } from "./relation-options.ts"
+import { demandOwner } from "./can-partition.ts"
+import { giveIdentity, type PartSettings, readSettings, storageOf } from "./part-settings.ts"
 import { type TableState, withTableLocked } from "./table-state.ts"
 
 /** PostgreSQL reads the rest before it lets a part in, and has it locked meanwhile: so much takes a moment. */
@@ -18,13 +19,17 @@ export async function addPartAhead(
 ): Promise<void> {
   const range = rangeOf(table, state.newest) + 1
   if (await isTaken(client, table, range)) return
+  demandOwner(table, state)
   await demandSmallRest(client, table)
   await withTableLocked(client, table, { state, lockMs, mode: "SHARE UPDATE EXCLUSIVE" }, async () => {
     if (await isTaken(client, table, range)) return
     const part = partName(table, range)
     // Made beside the table and then put in: that locks the rest alone, for a moment.
-    await client.query(`CREATE TABLE ${part} (LIKE ${table.name} INCLUDING ALL) ${await settingsOfLast(client, table)}`)
+    const settings = await settingsOfLast(client, table)
+    const storage = await storageOf(client, table.name, settings)
+    await client.query(`CREATE TABLE ${part} (LIKE ${table.name} INCLUDING ALL EXCLUDING IDENTITY) ${storage}`)
     await client.query(`ALTER TABLE ${table.name} ATTACH PARTITION ${part} ${toBounds(table, range)}`)
+    await giveIdentity(client, table, { part, settings })
   })
 }
 
@@ -48,26 +53,28 @@ async function isTaken(client: ClientBase, table: PartitionedTable, range: numbe
   return (await readParts(client, table)).some(({ begin, end }) => begin < to && end > from)
 }
 
-/** What an operator has said about vacuuming the last part holds for the next. */
-async function settingsOfLast(client: ClientBase, table: PartitionedTable): Promise<string> {
+/** What an operator has said about the last part holds for the next; where they have put all away, about the rest. */
+async function settingsOfLast(client: ClientBase, table: PartitionedTable): Promise<PartSettings | undefined> {
   const parts = await readParts(client, table)
-  return withOptions(parts.toSorted((one, other) => one.end - other.end).at(-1)?.settings)
+  const last = parts.toSorted((one, other) => one.end - other.end).at(-1)
+  return readSettings(client, last?.name ?? restName(table))
 }
 
 interface Part {
+  /** Quoted where it has to be. */
+  readonly name: string
   readonly begin: number
   readonly end: number
-  readonly settings: readonly string[] | null
 }
 
 /** Without the rest. */
 async function readParts(client: ClientBase, { name }: PartitionedTable): Promise<Part[]> {
-  const sql = `SELECT pg_get_expr(c.relpartbound, c.oid) AS bounds, c.reloptions AS settings
+  const sql = `SELECT pg_get_expr(c.relpartbound, c.oid) AS bounds, c.oid::regclass::text AS name
     FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = to_regclass($1)`
-  const { rows } = await client.query<{ bounds: string; settings: string[] | null }>(sql, [name])
-  return rows.flatMap(({ bounds, settings }) => {
+  const { rows } = await client.query<{ bounds: string; name: string }>(sql, [name])
+  return rows.flatMap(({ bounds, name }) => {
     const [, begin, end] = /^FOR VALUES FROM \(([^()]*)\) TO \(([^()]*)\)$/.exec(bounds) ?? []
-    return begin === undefined || end === undefined ? [] : [{ begin: toNumber(begin), end: toNumber(end), settings }]
+    return begin === undefined || end === undefined ? [] : [{ begin: toNumber(begin), end: toNumber(end), name }]
   })
 }
 

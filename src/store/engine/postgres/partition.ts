@@ -1,11 +1,13 @@
 import type { ClientBase } from "pg"
-import type { PartitionedTable } from "../partitioned.ts"
+import { partName, type PartitionedTable } from "../partitioned.ts"
+import { isLockTimeout } from "../store-failure.ts"
 import { addPartAhead } from "./add-part.ts"
+import { demandPossible } from "./can-partition.ts"
 import { makeFirstPart } from "./first-part.ts"
 import type { PostgresPool } from "./pool.ts"
 import { longStatement } from "./short-transaction.ts"
 import { boundName, isFarEnough, nextBound, readTableState, type TableState, withTableLocked } from "./table-state.ts"
-import { lockViews } from "./views-over.ts"
+import { lockViews, viewsLeft } from "./views-over.ts"
 
 /**
  * Makes a table one of parts, and a part for the range behind that of the newest key. What is so already is left alone, so
@@ -14,22 +16,28 @@ import { lockViews } from "./views-over.ts"
  *
  * The rows of a table that had no parts stay where they are: it becomes the first part. For that PostgreSQL has to know
  * that they are all in its range, so they get a CHECK, which is held against them while others write. Those wait only for
- * the renaming at the end, and find the new table under the old name.
+ * the renaming at the end, and find the new table under the old name. Where that fails the CHECK goes again.
  *
- * Resolves to the views that go on reading the first part alone: those of others, and what cannot be replaced.
+ * Resolves to the views that read the first part alone: those of others, and what cannot be replaced.
  */
 export function partition(pool: PostgresPool, table: PartitionedTable, lockMs: number): Promise<string[]> {
   return pool.use(async (client) => {
-    let left: string[] = []
-    for (;;) {
-      const state = await readTableState(client, table)
-      if (state.isPartitioned) {
-        await addPartAhead(client, table, { state, lockMs })
-        return left
+    try {
+      for (;;) {
+        const state = await readTableState(client, table)
+        if (state.isPartitioned) {
+          await addPartAhead(client, table, { state, lockMs })
+          return await viewsLeft(client, table.name, partName(table, 0))
+        }
+        await demandPossible(client, table, state)
+        if (!isFarEnough(table, state)) await addBound(client, table, { state, lockMs })
+        else if (!state.isChecked) await checkBound(client, table, lockMs)
+        else await switchOver(client, table, { state, lockMs })
       }
-      if (!isFarEnough(table, state)) await addBound(client, table, { state, lockMs })
-      else if (!state.isChecked) await checkBound(client, table, lockMs)
-      else left = await switchOver(client, table, { state, lockMs })
+    } catch (error) {
+      // Somebody else who has the lock may be at this very work, and needs the bound.
+      if (!isLockTimeout(error)) await dropBound(client, table, lockMs).catch(() => {})
+      throw error
     }
   }, "long")
 }
@@ -53,6 +61,15 @@ async function addBound(client: ClientBase, table: PartitionedTable, found: Foun
   })
 }
 
+/** Nobody knows when this is tried again, and until then it would come nearer. */
+async function dropBound(client: ClientBase, table: PartitionedTable, lockMs: number): Promise<void> {
+  const state = await readTableState(client, table)
+  if (state.isPartitioned || state.bound === undefined) return
+  await withTableLocked(client, table, { state, lockMs, mode: "ACCESS EXCLUSIVE" }, async (now) => {
+    if (!now.isPartitioned) await client.query(`ALTER TABLE ${table.name} DROP CONSTRAINT IF EXISTS ${boundName(table)}`)
+  })
+}
+
 const UNKNOWN_CONSTRAINT = "42704"
 
 async function checkBound(client: ClientBase, table: PartitionedTable, lockMs: number): Promise<void> {
@@ -64,12 +81,12 @@ async function checkBound(client: ClientBase, table: PartitionedTable, lockMs: n
   }
 }
 
-async function switchOver(client: ClientBase, table: PartitionedTable, found: Found): Promise<string[]> {
-  let left: string[] = []
-  const before = () => lockViews(client, table.name)
+async function switchOver(client: ClientBase, table: PartitionedTable, found: Found): Promise<void> {
+  const { role } = found.state
+  const before = () => lockViews(client, table.name, role)
   await withTableLocked(client, table, { ...found, mode: "ACCESS EXCLUSIVE", before }, async (now) => {
     if (now.isPartitioned || !now.isChecked || now.bound === undefined) return
-    left = await makeFirstPart(client, table, { owner: now.owner, bound: now.bound })
+    await demandPossible(client, table, now)
+    await makeFirstPart(client, table, { role, bound: now.bound })
   })
-  return left
 }

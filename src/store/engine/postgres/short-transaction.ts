@@ -28,7 +28,8 @@ export async function shortTransaction<T>(
     statement_timeout: STATEMENT_MS,
     transaction_timeout: TRANSACTION_MS,
   }
-  await client.query(`BEGIN; ${setLocally(times)}`)
+  // The last of them has begun to run, as the role has it, and is begun anew only where it was ended before.
+  await client.query(`BEGIN; ${setLocally({ transaction_timeout: 0 })}; ${setLocally(times)}`)
   try {
     const result = await work()
     await client.query("COMMIT")

@@ -8,6 +8,10 @@ export interface TableState {
   /** Quoted where they have to be. */
   readonly schema: string
   readonly owner: string
+  /** Whoever is connected may act as the owner. */
+  readonly isOurs: boolean
+  /** Whom the session acts as, unquoted: not always whoever has logged in. */
+  readonly role: string
   /** The first key that the CHECK on it refuses, where it has one. */
   readonly bound: number | undefined
   /** PostgreSQL has read all rows, and they keep to that. */
@@ -23,11 +27,13 @@ export async function readTableState(client: ClientBase, table: PartitionedTable
   const { name, key, counted } = table
   // A counter that this role may not look at says nothing: then the rows do.
   const sql = `SELECT c.relkind = 'p' AS "isPartitioned", quote_ident(n.nspname) AS schema,
-      quote_ident(pg_get_userbyid(c.relowner)) AS owner, coalesce(b.convalidated, false) AS "isChecked",
+      quote_ident(pg_get_userbyid(c.relowner)) AS owner, pg_has_role(c.relowner, 'MEMBER') AS "isOurs",
+      current_user::text AS role, coalesce(b.convalidated, false) AS "isChecked",
       pg_get_constraintdef(b.oid) AS check,
-      greatest(pg_sequence_last_value(pg_get_serial_sequence($2, $3)::regclass), (SELECT max(${key}) FROM ${name}),
+      greatest(CASE WHEN has_sequence_privilege(s.counter, 'USAGE, SELECT') THEN pg_sequence_last_value(s.counter) END, (SELECT max(${key}) FROM ${name}),
         (SELECT max(${counted.column}) FROM ${counted.table}), 0) AS newest
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    CROSS JOIN (SELECT pg_get_serial_sequence($2, $3)::regclass AS counter) s
     LEFT JOIN pg_constraint b ON b.conrelid = c.oid AND b.conname = $4 WHERE c.oid = to_regclass($1)`
   const values = [name, counted.table, counted.column, boundName(table)]
   const { rows } = await client.query<TableState & { check: string | null }>(sql, values)
