@@ -45,5 +45,7 @@ interface Possible {
 
 export function demandOwner({ name }: PartitionedTable, { owner, isOurs }: TableState): void {
   if (isOurs) return
-  throw new Error(`only ${owner}, who owns ${name}, can make its partitions: run pawl migrate as that role now and then`)
+  throw new Error(
+    `only ${owner}, who owns ${name}, can make its partitions: run pawl migrate as that role now and then`,
+  )
 }

@@ -66,7 +66,8 @@ async function dropBound(client: ClientBase, table: PartitionedTable, lockMs: nu
   const state = await readTableState(client, table)
   if (state.isPartitioned || state.bound === undefined) return
   await withTableLocked(client, table, { state, lockMs, mode: "ACCESS EXCLUSIVE" }, async (now) => {
-    if (!now.isPartitioned) await client.query(`ALTER TABLE ${table.name} DROP CONSTRAINT IF EXISTS ${boundName(table)}`)
+    if (!now.isPartitioned)
+      await client.query(`ALTER TABLE ${table.name} DROP CONSTRAINT IF EXISTS ${boundName(table)}`)
   })
 }
 
