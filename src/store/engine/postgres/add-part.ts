@@ -1,7 +1,7 @@
 import type { ClientBase } from "pg"
 import { partName, type PartitionedTable, rangeOf, restName } from "../partitioned.ts"
 import { demandOwner } from "./can-partition.ts"
-import { giveIdentity, type PartSettings, readSettings, storageOf } from "./part-settings.ts"
+import { giveIdentity, type PartSettings, readPartSettings, storageOf } from "./part-settings.ts"
 import { type TableState, withTableLocked } from "./table-state.ts"
 
 /** PostgreSQL reads the rest before it lets a part in, and has it locked meanwhile: so much takes a moment. */
@@ -57,7 +57,7 @@ async function isTaken(client: ClientBase, table: PartitionedTable, range: numbe
 async function settingsOfLast(client: ClientBase, table: PartitionedTable): Promise<PartSettings | undefined> {
   const parts = await readParts(client, table)
   const last = parts.toSorted((one, other) => one.end - other.end).at(-1)
-  return readSettings(client, last?.name ?? restName(table))
+  return readPartSettings(client, last?.name ?? restName(table))
 }
 
 interface Part {

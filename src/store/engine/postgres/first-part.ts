@@ -1,7 +1,7 @@
 import { type ClientBase, escapeIdentifier } from "pg"
 import { partName, type PartitionedTable, rangeOf, restName } from "../partitioned.ts"
 import { toBounds } from "./add-part.ts"
-import { giveIdentity, readSettings, storageOf } from "./part-settings.ts"
+import { giveIdentity, readPartSettings, storageOf } from "./part-settings.ts"
 import { boundName } from "./table-state.ts"
 import { findUnique } from "./unique-index.ts"
 import { readViews, replaceViews } from "./views-over.ts"
@@ -19,7 +19,7 @@ export async function makeFirstPart(
   const [first, next, rest] = [partName(table, 0), partName(table, rangeOf(table, bound)), restName(table)]
   const index = await findUnique(client, name, unique)
   const grants = await readGrants(client, name)
-  const settings = await readSettings(client, name)
+  const settings = await readPartSettings(client, name)
   const place = await storageOf(client, name)
   const storage = await storageOf(client, name, settings)
   // While the old table has its name: what they are made of is told by the names of today.

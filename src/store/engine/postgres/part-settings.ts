@@ -12,7 +12,7 @@ export interface PartSettings {
 }
 
 /** Of a table, or undefined where there is none. */
-export async function readSettings(client: ClientBase, table: string): Promise<PartSettings | undefined> {
+export async function readPartSettings(client: ClientBase, table: string): Promise<PartSettings | undefined> {
   const sql = `SELECT c.relreplident AS identity, coalesce(c.reloptions, '{}')
       || ARRAY(SELECT 'toast.' || o FROM pg_class t, unnest(t.reloptions) AS o WHERE t.oid = c.reltoastrelid) AS options
     FROM pg_class c WHERE c.oid = to_regclass($1)`
