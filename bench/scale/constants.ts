@@ -10,6 +10,8 @@ const Phase = z.object({
   /** CPU for one turn, in milliseconds: of the node's process, and of all of PostgreSQL's. */
   nodeMs: z.number(),
   databaseMs: z.number(),
+  /** Statements for one turn: fewer where one statement has commits of many. */
+  statements: z.number(),
   walBytes: z.number(),
 })
 
@@ -45,19 +47,46 @@ export function phaseOf(phases: readonly Phase[], atOnce: number): Phase {
   return found
 }
 
-/** What one turn takes of each, in milliseconds, when nobody is in its way. */
+/** What a turn takes, in milliseconds of each, when nobody is in its way. */
 export interface TurnCost {
-  readonly nodeMs: number
-  readonly databaseMs: number
+  readonly node: StatementCost
+  readonly database: StatementCost
   /** Statements, one after the other; how many of them wait for the disk. */
   readonly roundTrips: number
   readonly commits: number
   readonly fsyncMs: number
+  /** Of the database's work, what a turn waits for: its log and its checkpoints are written beside. */
+  readonly waitedFor: number
+  /** So many commits of different conversations share a statement at most; 1 where they do not. */
+  readonly mostTogether: number
 }
 
-/** What a turn costs when it is alone: nothing of what is foretold goes into it. */
-export function costAlone(of: Constants, phases: readonly Phase[] = of.phases): TurnCost {
-  const { nodeMs, databaseMs } = phaseOf(phases, 1)
+/** A statement costs something by itself, however many commits it has, and something for each of them. */
+interface StatementCost {
+  readonly ofStatement: number
+  readonly ofCommit: number
+}
+
+const MOST_TOGETHER = 32
+
+/**
+ * What a turn costs when it is alone, and of that, what it would share with others: by what a turn costs with most at once,
+ * where it sends fewer statements. Of the rates that were measured, that of one at a time goes into it and no other.
+ */
+export function costOf(of: Constants, phases: readonly Phase[] = of.phases): TurnCost {
+  const [alone, busy] = [phaseOf(phases, 1), phaseOf(phases, 64)]
   const { roundTrips, commits, fsyncMs } = of
-  return { nodeMs, databaseMs, roundTrips, commits, fsyncMs }
+  const saved = alone.statements - busy.statements
+  const isGrouped = saved > roundTrips / 4
+  const turnMs = 1000 / alone.perSecond
+  const split = (aloneMs: number, busyMs: number): StatementCost => {
+    const ofStatement = isGrouped ? Math.max(0, aloneMs - busyMs) / saved : aloneMs / roundTrips
+    return { ofStatement, ofCommit: Math.max(0, aloneMs / roundTrips - ofStatement) }
+  }
+  return {
+    node: split(alone.nodeMs, busy.nodeMs),
+    database: split(alone.databaseMs, busy.databaseMs),
+    waitedFor: Math.min(1, Math.max(0, (turnMs - alone.nodeMs - commits * fsyncMs) / alone.databaseMs)),
+    ...{ roundTrips, commits, fsyncMs, mostTogether: isGrouped ? MOST_TOGETHER : 1 },
+  }
 }

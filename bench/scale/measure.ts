@@ -31,6 +31,8 @@ const AT_ONCE = [1, 4, 16, 64]
 const LONG_TURNS = 60
 const COUNTED = 20
 
+let [sent, changing] = [0, 0]
+watchStatements()
 await using places = new Places()
 const postgres = await places.postgres()
 await using place = await places.open("pawl-postgres")
@@ -81,6 +83,7 @@ await admin.end()
 async function phase(of: Contender, atOnce: number, ms: number): Promise<Phase> {
   const times: number[] = []
   const [wal, database, node, start] = [await walBytes(), databaseCpuMs(), cpuMs(), performance.now()]
+  const before = sent
   const lane = async () => {
     for (let from = performance.now(); from - start < ms; from = performance.now()) {
       await turn(of)
@@ -98,6 +101,7 @@ async function phase(of: Contender, atOnce: number, ms: number): Promise<Phase> 
       p99: round(quantile(times, 0.99)),
     },
     ...{ nodeMs: round((cpuMs() - node) / turns), databaseMs: round((databaseCpuMs() - database) / turns) },
+    statements: round((sent - before) / turns),
     walBytes: Math.round(((await walBytes()) - wal) / turns),
   }
 }
@@ -151,17 +155,20 @@ function databaseCpuMs(): number {
 }
 
 async function countStatements(one: () => Promise<void>): Promise<{ roundTrips: number; commits: number }> {
+  const [sentBefore, changingBefore] = [sent, changing]
+  for (let i = 0; i < COUNTED; i++) await one()
+  return { roundTrips: (sent - sentBefore) / COUNTED, commits: (changing - changingBefore) / COUNTED }
+}
+
+/** Of every client of this process, from before the first is opened. */
+function watchStatements(): void {
   const { query } = pg.Client.prototype
-  let [sent, changing] = [0, 0]
   pg.Client.prototype.query = function (this: unknown, ...args: unknown[]) {
     const text = typeof args[0] === "string" ? args[0] : ((args[0] as { text?: string })?.text ?? "")
     sent++
     if (/\b(?:INSERT|UPDATE|DELETE)\b/.test(text)) changing++
     return Reflect.apply(query, this, args)
   } as typeof query
-  for (let i = 0; i < COUNTED; i++) await one()
-  pg.Client.prototype.query = query
-  return { roundTrips: sent / COUNTED, commits: changing / COUNTED }
 }
 
 function fsyncMs(): number {

@@ -1,5 +1,5 @@
 import { mean, quantile } from "../meters.ts"
-import { costAlone, phaseOf, readConstants, type TurnCost } from "./constants.ts"
+import { costOf, readConstants } from "./constants.ts"
 import { benchMachine, CONNECTIONS_OF_A_NODE, simulate } from "./simulate.ts"
 import { evenly, loadOfShards, loadOfSlots, moveOfSlot, rebalance, worst } from "./spread.ts"
 
@@ -10,10 +10,7 @@ import { evenly, loadOfShards, loadOfSlots, moveOfSlot, rebalance, worst } from 
 const constants = readConstants()
 const { machine, measured, postgres } = constants
 
-const alone = costAlone(constants)
-/** Under load, where a turn costs less: what wakes up finds more to do. */
-const { nodeMs, databaseMs } = phaseOf(constants.phases, 64)
-const busy: TurnCost = { ...alone, nodeMs, databaseMs }
+const cost = costOf(constants)
 const common = { connections: CONNECTIONS_OF_A_NODE, seed: 1 } as const
 
 console.log(
@@ -34,14 +31,14 @@ function foretell(): void {
       return { whose, "at once": atOnce, measured, foretold: perSecond, error, "thread busy": nodeBusy }
     }),
   )
-  print("Turns a second, foretold from what a turn costs alone", rows)
+  print("Turns a second, foretold from what statements and commits cost", rows)
 }
 
 /** Nodes on machines of their own, a database with eight cores. */
 function oneDatabase(): void {
   const cores = 8
   const rows = [1, 2, 4, 8, 16].flatMap((nodes) => {
-    const setup = { ...common, cost: busy, nodes, shards: 1, cores }
+    const setup = { ...common, cost, nodes, shards: 1, cores }
     const most = simulate({ ...setup, load: { atOnce: 64 * nodes }, turns: 40_000 }).perSecond
     return [0.5, 0.8, 0.95].map((share) => {
       const perSecond = most * share
@@ -78,7 +75,7 @@ function skewed(): void {
 /** Four databases at 70 %, one of them away for a minute. */
 function shardDown(): void {
   const [nodes, shards, cores] = [16, 4, 2]
-  const setup = { ...common, cost: busy, nodes, shards, cores }
+  const setup = { ...common, cost, nodes, shards, cores }
   const most = simulate({ ...setup, load: { atOnce: 64 * nodes }, turns: 40_000 }).perSecond
   const perSecond = most * 0.7
   const [fromMs, toMs] = [30_000, 90_000]

@@ -1,6 +1,7 @@
 import { quantile } from "../meters.ts"
-import { type Constants, costAlone, type Phase, type TurnCost } from "./constants.ts"
+import { type Constants, costOf, type Phase, type TurnCost } from "./constants.ts"
 import { chance, SharedFlush, Station, Timeline } from "./events.ts"
+import { GroupedCommits } from "./groups.ts"
 
 export interface Setup {
   readonly cost: TurnCost
@@ -22,11 +23,14 @@ export interface Setup {
 /** As many as a server opens where nothing else is set. */
 export const CONNECTIONS_OF_A_NODE = 10
 
-/** The machine of the measurement: the node and PostgreSQL on the same cores, at what a turn costs alone. */
+/** As many statements with commits of many conversations as a node has under way (`open-postgres.ts`). */
+const GROUPS_AT_ONCE = 4
+
+/** The machine of the measurement: the node and PostgreSQL on the same cores. */
 export function benchMachine(constants: Constants, phases: readonly Phase[], { atOnce, turns }: Size): Setup {
   const { cores } = constants.machine
   const place = { nodes: 1, shards: 1, cores, sharesMachine: true, connections: CONNECTIONS_OF_A_NODE }
-  return { cost: costAlone(constants, phases), ...place, load: { atOnce }, turns, seed: 1 }
+  return { cost: costOf(constants, phases), ...place, load: { atOnce }, turns, seed: 1 }
 }
 
 interface Size {
@@ -57,57 +61,73 @@ export function simulate(setup: Setup): Outcome {
   const random = chance(setup.seed)
   const drawn = (mean: number) => -mean * Math.log(1 - random())
   const machine = new Station(timeline, setup.cores)
+  const roundTrips = Math.max(1, Math.round(cost.roundTrips))
+  const commits = Math.min(roundTrips, Math.round(cost.commits))
+  const most = cost.mostTogether
+  const together = { most, atOnce: most > 1 ? GROUPS_AT_ONCE : Number.POSITIVE_INFINITY }
   const databases = Array.from({ length: shards }, () => ({
     cores: setup.sharesMachine ? machine : new Station(timeline, setup.cores),
     log: new SharedFlush(timeline, cost.fsyncMs),
   }))
-  const threads = Array.from({ length: nodes }, () => ({
-    thread: new Station(timeline, 1),
-    pools: databases.map(() => new Station(timeline, setup.connections)),
-  }))
-  const roundTrips = Math.max(1, Math.round(cost.roundTrips))
-  const commits = Math.min(roundTrips, Math.round(cost.commits))
+  const threads = Array.from({ length: nodes }, () => {
+    const node = { thread: new Station(timeline, 1), groups: [] as GroupedCommits[] }
+    for (const shard of databases.keys())
+      node.groups.push(new GroupedCommits(timeline, together, writer(node.thread, shard)))
+    return node
+  })
   const turns: SimulatedTurn[] = []
   let begun = 0
 
-  function compute(node: (typeof threads)[number], then: () => void): void {
-    const ms = drawn(cost.nodeMs / (roundTrips + 1))
-    if (!setup.sharesMachine) return node.thread.work(ms, then)
-    node.thread.take(() => {
-      node.thread.busyMs += ms
+  function compute(thread: Station, ms: number, then: () => void): void {
+    if (!setup.sharesMachine) return thread.work(ms, then)
+    thread.take(() => {
+      thread.busyMs += ms
       machine.work(ms, () => {
-        node.thread.give()
+        thread.give()
         then()
       })
     })
+  }
+
+  /** Writes a group: the node puts the statement together, a connection carries it, the database does it and its log. */
+  function writer(thread: Station, shard: number) {
+    const database = databases[shard]!
+    const pool = new Station(timeline, setup.connections)
+    return (size: number, step: number, written: () => void) => {
+      let [ms, afterMs] = [drawn(cost.database.ofStatement), 0]
+      for (let i = 0; i < size; i++) {
+        ms += drawn(cost.database.ofCommit)
+        afterMs += drawn(cost.node.ofCommit)
+      }
+      const answered = () => {
+        pool.give()
+        compute(thread, afterMs, written)
+      }
+      compute(thread, drawn(cost.node.ofStatement), () =>
+        pool.take(() =>
+          whenUp(shard, () =>
+            database.cores.work(ms * cost.waitedFor, () => {
+              if (cost.waitedFor < 1) database.cores.work(ms * (1 - cost.waitedFor), () => {})
+              if (step < commits) database.log.wait(answered)
+              else answered()
+            }),
+          ),
+        ),
+      )
+    }
   }
 
   function begin(): void {
     if (begun === setup.turns) return
     const node = threads[begun++ % nodes]!
     const shard = Math.floor(random() * shards)
-    const database = databases[shard]!
-    const pool = node.pools[shard]!
     const begunAt = timeline.now
-    let left = roundTrips
-    const end = () => {
+    let step = 0
+    const next = () => {
+      if (step < roundTrips) return node.groups[shard]!.commit(step++, next)
       turns.push({ shard, begunAt, endedAt: timeline.now })
       if ("atOnce" in load) begin()
     }
-    const next = () => compute(node, left === 0 ? end : ask)
-    const ask = () =>
-      pool.take(() => {
-        const number = roundTrips - left--
-        const answered = () => {
-          pool.give()
-          next()
-        }
-        whenUp(shard, () =>
-          database.cores.work(drawn(cost.databaseMs / roundTrips), () =>
-            number < commits ? database.log.wait(answered) : answered(),
-          ),
-        )
-      })
     next()
   }
 

@@ -1,10 +1,14 @@
 import { expect, test } from "vitest"
 import { readConstants, type TurnCost } from "../../bench/scale/constants.ts"
-import { benchMachine, type Setup, simulate } from "../../bench/scale/simulate.ts"
+import { benchMachine, type Outcome, type Setup, simulate } from "../../bench/scale/simulate.ts"
 import { evenly, loadOfShards, loadOfSlots, moveOfSlot, rebalance, worst } from "../../bench/scale/spread.ts"
 import { mean } from "../../bench/meters.ts"
 
-const cost: TurnCost = { nodeMs: 1, databaseMs: 1, roundTrips: 4, commits: 4, fsyncMs: 0.2 }
+const quarter = { ofStatement: 0.25, ofCommit: 0 }
+const cost: TurnCost = {
+  ...{ node: quarter, database: quarter },
+  ...{ roundTrips: 4, commits: 4, fsyncMs: 0.2, waitedFor: 1, mostTogether: 1 },
+}
 const usual: Setup = {
   ...{ cost, nodes: 2, shards: 2, cores: 2, connections: 10, seed: 7 },
   ...{ load: { atOnce: 40 }, turns: 2000 },
@@ -22,12 +26,16 @@ test("every turn that begins ends, and the same seed tells the same", () => {
 test("how busy it is, is how much comes times what each takes (the law of utilisation)", () => {
   const { perSecond, databaseBusy, nodeBusy } = simulate({ ...usual, load: { perSecond: 900 }, turns: 8000 })
   const turnsAMs = perSecond / 1000
-  expect(databaseBusy / ((turnsAMs * cost.databaseMs) / 4)).toBeCloseTo(1, 1)
-  expect(nodeBusy / ((turnsAMs * cost.nodeMs) / 2)).toBeCloseTo(1, 1)
+  expect(databaseBusy / (turnsAMs / 4)).toBeCloseTo(1, 1)
+  expect(nodeBusy / (turnsAMs / 2)).toBeCloseTo(1, 1)
 })
 
 test("one server and chance alone wait as theory has it: 1 / (rate of service - rate of arrival)", () => {
-  const alone = { nodeMs: 0, databaseMs: 1, roundTrips: 1, commits: 0, fsyncMs: 0 }
+  const [nothing, one] = [
+    { ofStatement: 0, ofCommit: 0 },
+    { ofStatement: 1, ofCommit: 0 },
+  ]
+  const alone = { node: nothing, database: one, roundTrips: 1, commits: 0, fsyncMs: 0, waitedFor: 1, mostTogether: 1 }
   const setup = { ...usual, cost: alone, nodes: 1, shards: 1, cores: 1, connections: 1_000_000, turns: 30_000 }
   for (const busy of [0.5, 0.8]) {
     const { turns } = simulate({ ...setup, load: { perSecond: busy * 1000 } })
@@ -65,7 +73,19 @@ test("slots that are moved take their people along, and nobody is lost", () => {
   expect(fencedSeconds).toBeCloseTo(1)
 })
 
-test("what was measured, with one and with many at once, is foretold from what a turn costs alone, within a quarter", () => {
+test("commits that are written together cost a statement once: the more come, the less each takes", () => {
+  const shared = { ofStatement: 1, ofCommit: 0.05 }
+  const together = { ...cost, node: { ofStatement: 0, ofCommit: 0 }, database: shared, mostTogether: 32 }
+  const setup = { ...usual, cost: together, nodes: 1, shards: 1, turns: 4000 }
+  const [one, many] = [1, 64].map((atOnce) => simulate({ ...setup, load: { atOnce } })) as [Outcome, Outcome]
+  // Alone it is four statements of 1.05 ms and a flush each; 64 share two cores, 32 to a statement at most.
+  expect(one.perSecond).toBeGreaterThan(180)
+  expect(one.perSecond).toBeLessThan(220)
+  expect(many.perSecond).toBeGreaterThan(8 * one.perSecond)
+  expect(many.perSecond).toBeLessThan((2 * 1000 * 32) / (4 * (1 + 32 * 0.05)))
+})
+
+test("what was measured, with one and with many at once, is foretold from what statements and commits cost, within a quarter", () => {
   const constants = readConstants()
   for (const phases of [constants.phases, constants.floorPhases]) {
     for (const { atOnce, perSecond: measured } of phases) {
