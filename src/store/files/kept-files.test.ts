@@ -1,13 +1,9 @@
-import { createHash, randomBytes } from "node:crypto"
-import { createReadStream, createWriteStream, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { randomBytes } from "node:crypto"
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { pipeline } from "node:stream/promises"
-import { setFlagsFromString } from "node:v8"
-import { runInNewContext } from "node:vm"
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest"
 import { databases } from "../../../test/support/databases.ts"
-import { sizes } from "../../../test/support/sizes.ts"
 import { newId } from "../../protocol/ids.ts"
 import type { StoredBytes } from "../../protocol/ports/kept-files.ts"
 import type { Engine } from "../engine/engine.ts"
@@ -186,52 +182,4 @@ describe.each(databases)("files kept on $name", { timeout: 120_000 }, ({ create 
     await expect(put).rejects.toMatchObject({ code: "store_unavailable" })
     expect(await store.engine.query("SELECT 1 FROM kept_file_part WHERE person = ?", [user])).toEqual([])
   })
-
-  test("a large file goes in and comes back through little memory", { timeout: 300_000 }, async () => {
-    const { user, id, path } = await connected()
-    const file = await largeFile(join(folder, "large"), sizes.keptMegabytes)
-    const before = liveMegabytes()
-    let [most, asked] = [0, 0]
-    const watched = async <T>(work: Promise<T>): Promise<T> => {
-      // Seldom, since collecting takes as long as all that other files of tests have left: but past the bound on either way.
-      if (++asked % 16 === 0) most = Math.max(most, liveMegabytes() - before)
-      return work
-    }
-    const engine = {
-      ...store.engine,
-      change: ((operation: never) => watched(store.engine.change(operation))) as Engine["change"],
-      query: ((sql: string, values: unknown[]) => watched(store.engine.query(sql, values))) as Engine["query"],
-    }
-    const kept = open(engine)
-    const stored = await kept.put(user, file)
-    await kept.add(user, path, stored, id)
-    const { local = "" } = (await kept.fetch(user, path)) ?? {}
-    const [from, back] = await Promise.all([file, local].map(hashOf))
-    expect([statSync(local).size, back]).toEqual([sizes.keptMegabytes * MEGABYTE, from])
-    expect(asked).toBeGreaterThan(2 * sizes.keptMegabytes)
-    // What is freed is counted some parts later: the bound does not grow with the file, and is far below it.
-    expect(most).toBeLessThan(48)
-  })
 })
-
-/** What is still held, in megabytes. What only waits to be collected is no part of it. */
-function liveMegabytes(): number {
-  setFlagsFromString("--expose-gc")
-  ;(runInNewContext("gc") as () => void)()
-  const { heapUsed, external } = process.memoryUsage()
-  return (heapUsed + external) / MEGABYTE
-}
-
-async function hashOf(path: string): Promise<string> {
-  const hash = createHash("sha256")
-  await pipeline(createReadStream(path), hash)
-  return hash.digest("hex")
-}
-
-async function largeFile(path: string, megabytes: number): Promise<string> {
-  const file = createWriteStream(path)
-  for (let n = 0; n < megabytes; n++)
-    if (!file.write(randomBytes(MEGABYTE))) await new Promise((resolve) => file.once("drain", () => resolve(undefined)))
-  await new Promise((resolve) => file.end(() => resolve(undefined)))
-  return path
-}

@@ -26,6 +26,12 @@ async function openWith(create: TestDatabase["create"], changedAt: string) {
 }
 const from = (first: number, count: number) => Array.from({ length: count }, (_, at) => first + at)
 
+test.each(databases)("are shared where the database is a server, on $name", async ({ name, create }) => {
+  await using database = await create()
+  await using store = await openStore({ ...database, durability: "normal" })
+  expect(store.buckets.shared).toBe(name === "postgres")
+})
+
 test.each(postgres)(
   "of more buckets than are read at once all are told, in order, and then only the newest again, on $name",
   async ({ create }) => {
