@@ -8,7 +8,7 @@ import { defineConfig, type TestUserConfig } from "vitest/config"
  */
 const together = Math.min(availableParallelism() + 1, 16)
 
-/** The names of files say how they are run: `x.slow.test.ts`, `x.alone.test.ts`, `x.fresh.test.ts`, `test/web/x.test.ts`. */
+/** The names of files say how they are run: `x.slow.test.ts`, `x.fresh.test.ts`, `test/web/x.test.ts`. */
 const named = (tag: string) => `{src,web,test}/**/*.${tag}.test.ts`
 const ofPage = "test/web/**"
 
@@ -16,14 +16,14 @@ const ofPage = "test/web/**"
 const besideModule = join(import.meta.dirname, "test/support/processes/beside-module.ts")
 
 /**
- * Those that run beside others share one queue, so that no core waits for the end of each; the others follow. Times are
- * there to end what hangs, also on a machine three times as slow: what a test takes is nobody's measure.
+ * All share one queue, so that no core waits for the end of each. Times are there to end what hangs, also on a machine
+ * three times as slow: what a test takes is nobody's measure.
  */
 const projects: Readonly<Record<string, TestUserConfig>> = {
   /** What waits for events and not for the clock, and takes a moment. */
   unit: {
     include: ["{src,web,test}/**/*.test.ts"],
-    exclude: [named("{slow,alone,fresh}"), ofPage],
+    exclude: [named("{slow,fresh}"), ofPage],
     maxWorkers: together,
     testTimeout: 120_000,
   },
@@ -31,12 +31,8 @@ const projects: Readonly<Record<string, TestUserConfig>> = {
   fresh: { include: [named("fresh")], isolate: true, maxWorkers: together, testTimeout: 120_000 },
   /** Kill -9 loops, property tests, recorded traffic, terminals: all that does not fit into a minute together with `unit`. */
   slow: { include: [named("slow")], exclude: [ofPage], maxWorkers: together, testTimeout: 180_000 },
-  /** What bounds time, or looks at all of the one PostgreSQL: each file has the machine to itself. */
-  alone: { include: [named("alone")], exclude: [ofPage], isolate: true, maxWorkers: 1, testTimeout: 180_000 },
   /** The page in a real browser, which all files share. */
-  web: { include: [`${ofPage}/*.test.ts`], exclude: [named("alone")], maxWorkers: together, ...page() },
-  /** The same with an eye on the clock. */
-  "web-alone": { include: [`${ofPage}/*.alone.test.ts`], maxWorkers: 1, ...page() },
+  web: { include: [`${ofPage}/*.test.ts`], maxWorkers: together, ...page() },
 }
 
 /** Builds the page, and finds a Chromium. What is looked for is there at once, or late on a machine that is busy. */
@@ -53,7 +49,7 @@ export default defineConfig({
   test: {
     // Runs once for all projects.
     globalSetup: "test/support/setup.ts",
-    projects: Object.entries(projects).map(([name, options], index) => ({
+    projects: Object.entries(projects).map(([name, options]) => ({
       test: {
         name,
         // Files share the modules that they load: no module of ours remembers anything that another file could meet.
@@ -63,7 +59,6 @@ export default defineConfig({
         hookTimeout: 120_000,
         // A second, the default, is luck on a machine that has other things to do; whoever waits in vain waits once.
         expect: { poll: { timeout: 60_000 } },
-        sequence: { groupOrder: options.maxWorkers === 1 ? index : 0 },
         ...options,
       },
     })),

@@ -2,7 +2,6 @@
 // Starts Pawl: from its sources in a checkout, and from what was built of them where it was installed as a package.
 // Written in old JavaScript on purpose: a Node that is too old must get far enough to say so, or to hand over to the
 // Node 24 that `npm install` brought along.
-import { spawn, spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
 import module from "node:module"
 import { dirname, join } from "node:path"
@@ -12,11 +11,14 @@ const NEEDED = 24
 const launcher = fileURLToPath(import.meta.url)
 const sources = new URL("../src/cli/pawl.ts", import.meta.url)
 const isCheckout = existsSync(sources)
+/** `node:child_process`, which only a Node that is too old needs: to load it is a tenth of the shortest command. */
+let processes
 
 if (majorOf(process.versions.node) >= NEEDED) {
   module.enableCompileCache()
   await import(isCheckout ? sources.href : "../dist/pawl.js")
 } else {
+  processes = await import("node:child_process")
   const node = findNode()
   if (node) {
     runWith(node)
@@ -60,13 +62,13 @@ function findNode() {
 }
 
 function versionOf(node) {
-  const result = spawnSync(node, ["-p", "process.versions.node"], { encoding: "utf8" })
+  const result = processes.spawnSync(node, ["-p", "process.versions.node"], { encoding: "utf8" })
   return result.status === 0 ? result.stdout : "0"
 }
 
 /** Becomes that Node, as far as one process can stand in for another: same streams, same signals, same end. */
 function runWith(node) {
-  const child = spawn(node, [...process.execArgv, launcher, ...process.argv.slice(2)], { stdio: "inherit" })
+  const child = processes.spawn(node, [...process.execArgv, launcher, ...process.argv.slice(2)], { stdio: "inherit" })
   // A terminal sends Ctrl-C and its hang-up to both of us already; a second one would read as "stop at once".
   const terminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) {

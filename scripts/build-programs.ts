@@ -1,22 +1,46 @@
 import { join } from "node:path"
-import { build } from "rolldown"
+import { build, type CodeSplittingGroup, type Plugin } from "rolldown"
 import { bundledFiles } from "./bundled-files.ts"
+import { chunkGroups } from "./chunks.ts"
 import { command, entries, manifest, programs } from "./entries.ts"
-import { licences } from "./licences.ts"
+import { Licences } from "./licences.ts"
 import { plainBuiltins } from "./plain-builtins.ts"
 
 const root = join(import.meta.dirname, "..")
 
-/** What is published: the command, the entries that other programs import, and each process and thread. */
-const published = { ...entries, ...programs, ...command }
-
 /** Installed for our declarations, which name their types. What runs is part of our files: finding it would be a third of a start. */
 const onlyTypes = ["zod", "@ai-sdk/provider"]
 const installed = Object.keys(manifest.dependencies).filter((name) => !onlyTypes.includes(name))
+const isInstalled = (id: string): boolean => installed.some((name) => id === name || id.startsWith(`${name}/`))
 
-/** Makes programs of our sources, all of them in one folder. What is not installed beside ours becomes part of our files. */
-export async function buildPrograms(dist: string, input: Readonly<Record<string, string>> = published): Promise<void> {
-  const isInstalled = (id: string): boolean => installed.some((name) => id === name || id.startsWith(`${name}/`))
+/**
+ * Makes programs of our sources, all of them in one folder: the command and the entries that other programs import, which
+ * may be loaded into one process and share what they have in common; and each process and thread, which shares nothing.
+ * What is not installed beside ours becomes part of our files.
+ */
+export async function buildPrograms(dist: string): Promise<void> {
+  const licences = new Licences(root)
+  const apart = Object.entries(programs).map(([name, source]) => ({ [name]: source }))
+  await Promise.all([
+    buildTogether(dist, { ...entries, ...command }, { groups: chunkGroups(), plugins: [licences.plugin()] }),
+    ...apart.map((program) => buildTogether(dist, program, { plugins: [licences.plugin()] })),
+  ])
+  await licences.write(dist)
+}
+
+interface More {
+  readonly plugins?: readonly Plugin[]
+  /** Which of their modules lie together, where the bundler is not to choose by itself. */
+  readonly groups?: CodeSplittingGroup[]
+}
+
+/** These share what they have in common. */
+export async function buildTogether(
+  dist: string,
+  input: Readonly<Record<string, string>>,
+  more: More = {},
+): Promise<void> {
+  const { plugins = [], groups = [] } = more
   await build({
     cwd: root,
     platform: "node",
@@ -25,9 +49,18 @@ export async function buildPrograms(dist: string, input: Readonly<Record<string,
     // The last is what Ink looks for where somebody has set DEV=true, and does without.
     external: (id) =>
       (id.startsWith("node:") && !/^node:https?$/.test(id)) || isInstalled(id) || id === "react-devtools-core",
+    // What is one file for every server is no longer loaded apart by those few that would have it later.
+    checks: { ineffectiveDynamicImport: false },
     // React has two versions of itself, and one of them is for finding faults in programs.
     transform: { define: { "process.env.NODE_ENV": '"production"' } },
-    plugins: [plainBuiltins(), bundledFiles(isInstalled), licences(root)],
-    output: { dir: dist, format: "esm", chunkFileNames: "[name]-[hash].js", sourcemap: true, comments: false },
+    plugins: [plainBuiltins(), bundledFiles(isInstalled), ...plugins],
+    output: {
+      dir: dist,
+      format: "esm",
+      chunkFileNames: "[name]-[hash].js",
+      sourcemap: true,
+      comments: false,
+      codeSplitting: { groups },
+    },
   })
 }

@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import type { Plugin } from "rolldown"
 
@@ -9,16 +10,31 @@ interface Package {
 }
 
 /** Writes what the licences of bundled packages ask for: their words, beside the code that was taken from them. */
-export function licences(root: string): Plugin {
-  return {
-    name: "licences",
-    generateBundle(_options, bundle) {
-      const modules = Object.values(bundle).flatMap((file) => (file.type === "chunk" ? file.moduleIds : []))
-      const folders = new Set(modules.filter((id) => id.startsWith(join(root, "node_modules"))).map(packageFolder))
-      const notices = [...folders].map(noticeOf).sort()
-      const text = `Parts of these packages are in the files of this folder.\n\n${notices.join("\n\n")}\n`
-      this.emitFile({ type: "asset", fileName: "LICENCES.txt", source: text })
-    },
+export class Licences {
+  readonly #root: string
+  readonly #folders = new Set<string>()
+
+  constructor(root: string) {
+    this.#root = root
+  }
+
+  /** Notes what becomes part of a bundle. */
+  plugin(): Plugin {
+    const [root, folders] = [this.#root, this.#folders]
+    return {
+      name: "licences",
+      generateBundle(_options, bundle) {
+        const modules = Object.values(bundle).flatMap((file) => (file.type === "chunk" ? file.moduleIds : []))
+        for (const id of modules) if (id.startsWith(join(root, "node_modules"))) folders.add(packageFolder(id))
+      },
+    }
+  }
+
+  /** Of all bundles that were made by now. */
+  async write(dist: string): Promise<void> {
+    const notices = [...this.#folders].map(noticeOf).sort()
+    const text = `Parts of these packages are in the files of this folder.\n\n${notices.join("\n\n")}\n`
+    await writeFile(join(dist, "LICENCES.txt"), text)
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * All static checks, then the tests: `node scripts/test.ts [--quick] [--long] [arguments of vitest]`.
+ * All static checks, and the tests beside them: `node scripts/test.ts [--quick] [--long] [arguments of vitest]`.
  *
  * A failed check does not hide the next one. The last line is always `N passed, N failed`: the tests, with each failed
  * check, unloadable test file and error outside any test counted as one more failure.
@@ -19,9 +19,8 @@ const isQuick = words.includes("--quick")
 const { types, lint, format } = manifest.scripts
 // A quick look leaves the types to the linter, which has to find them out anyway, and all else to the compiler.
 const checks = isQuick ? { lint: `${lint} --type-check`, format } : { types, lint, format }
-// At once: each of them has moments in which it uses one core of several.
-const checked = await Promise.all(Object.entries(checks).map(passes))
-let failed = checked.filter((passed) => !passed).length
+// At once, and beside the tests: each of them has moments in which it uses one core of several.
+const checked = Promise.all(Object.entries(checks).map(run))
 
 // It is at one engine: the other one's tests are the same, and take longer.
 if (isQuick) process.env.PAWL_TEST_ENGINES = "sqlite"
@@ -33,18 +32,34 @@ const { filter, options } = parseCLI(["vitest", "run", ...words.filter((word) =>
 const vitest = await startVitest(filter, { ...options, root })
 const modules = vitest.state.getTestModules()
 const passed = modules.reduce((sum, module) => sum + testsOf(module, "passed"), 0)
+// Told when they were found, and again now: thousands of lines have followed since.
+const failedChecks = (await checked).filter(({ code }) => code !== 0)
+for (const check of failedChecks) tell(check)
+let failed = failedChecks.length
 failed += modules.reduce((sum, module) => sum + failuresOf(module), 0) + vitest.state.getUnhandledErrors().length
 // Whatever else made vitest unhappy (no test found, a set-up that threw) is a failure too.
 if (process.exitCode && failed === 0) failed = 1
 
 process.stdout.write(`${passed} passed, ${failed} failed\n`, () => process.exit(failed === 0 ? 0 : 1))
 
-async function passes([check, command]: [string, string]): Promise<boolean> {
+interface Check {
+  readonly title: string
+  readonly said: string
+  readonly code: number | string | null
+}
+
+async function run([check, command]: [string, string]): Promise<Check> {
   // To a pipe they write without colours, and what they say is not mixed with what the others say.
   const child = spawn(`${command} 2>&1`, { cwd: root, shell: true, env: { ...process.env, PATH: path } })
-  const [said, [code]] = await Promise.all([text(child.stdout), once(child, "exit")])
-  console.log(`\n> ${check}: ${command}\n${said}`)
-  return code === 0
+  const ended = once(child, "exit").catch((error: Error) => [`could not be started: ${error.message}`])
+  const [said, [code]] = (await Promise.all([text(child.stdout), ended])) as [string, [number | string | null]]
+  const done = { title: `${check}: ${command}`, said, code }
+  tell(done)
+  return done
+}
+
+function tell({ title, said, code }: Check): void {
+  console.log(`\n> ${title}${code === 0 ? "" : ` (failed: ${code})`}\n${said}`)
 }
 
 function testsOf(module: TestModule, state: "passed" | "failed"): number {

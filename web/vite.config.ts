@@ -19,6 +19,18 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 1000,
+    // What everybody loads at once is two files, of which a new version of Pawl mostly leaves the first as it was. Else
+    // it is a dozen: one for each set of pages that share something, and each asked for and answered by itself.
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: "libraries", tags: ["$initial"], test: /node_modules/ },
+            { name: "page", tags: ["$initial"] },
+          ],
+        },
+      },
+    },
   },
   server: {
     host: "127.0.0.1",

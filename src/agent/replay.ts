@@ -24,10 +24,12 @@ export function dropSettled({ proposals }: Conversation): void {
 
 /** Gives new events their places at the end of the journal and folds them in; they are not durable yet. */
 export function stage(conversation: Conversation, events: readonly NewEvent[], now: number): JournalEvent[] {
-  return events.flatMap((event) => {
-    const beside = duplicateEnds(conversation, event, now)
-    return [event, ...beside].map((each) => stageCopy(conversation, withNumbers(conversation, each), now))
-  })
+  const staged: JournalEvent[] = []
+  for (const event of events) {
+    const beside = duplicateEnds(conversation, event, now) // before it is folded in: then they do not wait any more
+    for (const each of [event, ...beside]) staged.push(stageCopy(conversation, withNumbers(conversation, each), now))
+  }
+  return staged
 }
 
 /** The same for an event of another journal, which holds all that belongs to it. */

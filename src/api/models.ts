@@ -20,6 +20,8 @@ export interface ProviderAccess {
 /** A server of models on a machine of one's own. */
 export interface LocalAccess {
   readonly baseUrl: string
+  /** Where it wants one. */
+  readonly apiKey?: string | undefined
 }
 
 /** The providers that Pawl knows by itself. Any of their models goes by `provider/id`. */
@@ -32,7 +34,9 @@ export interface ProviderSettings extends ProvidersByName {
 
 /** One for each of the list: with a key, or where it is. */
 type ProvidersByName = {
-  readonly [Name in ReachableProvider]?: (typeof providers)[Name]["apiKey"] extends null ? LocalAccess : ProviderAccess
+  readonly [Name in ReachableProvider]?: (typeof providers)[Name]["wants"] extends "address"
+    ? LocalAccess
+    : ProviderAccess
 }
 
 /**
@@ -124,7 +128,10 @@ function openProviders({
   const given = names.flatMap((name) => {
     const { apiKey, baseUrl }: Provider = providers[name]
     const { apiKey: key, baseUrl: url } = (access[name] ?? {}) as ProviderAccess
-    return [...(apiKey ? [[apiKey.field, key]] : []), [baseUrl.field, url]]
+    return [
+      [apiKey.field, key],
+      [baseUrl.field, url],
+    ]
   })
   const settings: ModelSettings = withoutBlanks({ ...Object.fromEntries(given), defaultModel, idleSeconds })
   for (const name of names) {
@@ -140,7 +147,8 @@ function openProviders({
   return { models, secrets: providerSecrets(settings) }
 }
 
-function needOf({ apiKey, label }: Provider): string {
-  if (!apiKey) return `say where ${label} is: { baseUrl: "http://127.0.0.1:…" }.`
+function needOf({ wants, label }: Provider): string {
+  if (wants === "address") return `say where ${label} is: { baseUrl: "http://127.0.0.1:…" }.`
+  if (wants === "both") return `${label} needs { apiKey: "…", baseUrl: "https://…" }.`
   return `${label} needs { apiKey: "…" }, and where another address is meant, a baseUrl that is one.`
 }

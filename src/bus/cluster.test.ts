@@ -5,6 +5,7 @@ import { TurnedClock } from "../../test/support/loop/world.ts"
 import type { Live, Watched } from "../agent/ports.ts"
 import { type ConversationId, newId } from "../protocol/ids.ts"
 import { ClusterBus } from "./cluster.ts"
+import { MAX_WORD } from "./wire.ts"
 
 const [A, B] = ["node_a", "node_b"]
 
@@ -245,4 +246,30 @@ test("of one that answers no sign of life, as older versions do, nothing is said
   for (let passed = 0; passed < 8000; passed += 2000) await clock.turn(2000)
   await settle()
   expect([...one.lagsMs()]).toEqual([])
+})
+
+test("nothing that is carried is longer than the room there is, however much is watched, said and written", async () => {
+  const { net, one, two, settle, write } = open()
+  const carried: string[] = []
+  net.copies = (text) => (carried.push(text), 1)
+  const ids = Array.from({ length: 1500 }, () => newId("conv", null))
+  const [id] = ids as [ConversationId]
+  const ada = newId("user")
+  const watches = ids.map((each) => watch(two, each))
+  await settle()
+  const text = `\u0001"é漢`.repeat(10_000)
+  await write(id, text, text.length)
+  expect(await watches[0]?.shown()).toBe(text)
+  for (const length of [1000, 10_000, 100_000]) {
+    const parts = [{ type: "text", text: "\u0001".repeat(length) }]
+    const row = { type: "message", id: newId("msg", null), position: 2, role: "user", parts } as never
+    one.publish(id, { type: "events", user: ada, events: [row] })
+  }
+  two.subscribeUser(ada, () => {})
+  await settle()
+  const copied = Array.from({ length: 5000 }, (_, at) => ({ type: "tool_end", position: at + 3 }) as never)
+  one.publish(newId("conv", ada), { type: "events", user: ada, events: copied })
+  await settle()
+  expect(carried.length).toBeGreaterThan(5)
+  expect(Math.max(...carried.map((letter) => letter.length))).toBeLessThan(MAX_WORD + 200)
 })

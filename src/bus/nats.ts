@@ -1,7 +1,7 @@
 import type { NatsConnection } from "@nats-io/transport-node"
 import { type Clock, monotonicOf, sleep } from "../agent/clock.ts"
 import type { Log } from "../agent/ports.ts"
-import { type Addressee, type Delivery, EVERYBODY, type Wire, type WireEars } from "./wire.ts"
+import { type Addressee, type Delivery, EVERYBODY, MAX_WORD, type Wire, type WireEars } from "./wire.ts"
 
 export interface NatsSettings {
   /** One or several `nats://…` or `tls://…`, split by commas. */
@@ -21,8 +21,12 @@ interface NatsPorts {
 const PATIENCE_MS = 5000
 /** A process that has not said by then that it has a text may not have it. */
 const DELIVERY_MS = 1000
-/** What NATS carries at a time, unless it says otherwise. */
-const MAX_DELIVERED = 1_000_000
+/** What NATS carries at a time in bytes, unless it says otherwise. */
+const USUAL_PAYLOAD = 1_000_000
+/** A character may be three bytes; what a letter says beside its words is less than so many characters. */
+const [BYTES, ADDRESS] = [3, 200]
+const LEAST_PAYLOAD = (MAX_WORD + ADDRESS) * BYTES
+const TOO_NARROW = `its max_payload is below ${LEAST_PAYLOAD} bytes: set it higher`
 /** How often the connection is asked whether it still carries anything. */
 const PROBE_MS = 2000
 /** So much may be on its way without a word of the server: then it is too slow, and nothing more is sent until it has caught up. */
@@ -61,6 +65,10 @@ export class NatsWire implements Wire {
 
   get unheard(): number {
     return this.#unheard
+  }
+
+  get room(): number {
+    return Math.floor(this.#payload / BYTES) - ADDRESS
   }
 
   listen(ears: WireEars): void {
@@ -139,6 +147,7 @@ export class NatsWire implements Wire {
   #begin(connection: NatsConnection): void {
     if (this.#closed.signal.aborted) return void connection.close()
     this.#connection = connection
+    if (this.#payload < LEAST_PAYLOAD) this.#ports.log.warn("bus_down", { why: TOO_NARROW })
     const callback = (error: Error | null, message: { string(): string }) => {
       if (!error) this.#ears?.heard(message.string())
     }
@@ -182,12 +191,17 @@ export class NatsWire implements Wire {
     const inTime = await Promise.race([answered, sleep(this.#ports.clock, PATIENCE_MS, late.signal).then(() => false)])
     if (inTime) this.#unheard = Math.max(0, this.#unheard - before)
     this.#lagMs = monotonicOf(this.#ports.clock) - begun
-    this.#turn(inTime, "it does not answer")
+    const isRoomy = this.#payload >= LEAST_PAYLOAD
+    this.#turn(inTime && isRoomy, isRoomy ? "it does not answer" : TOO_NARROW)
   }
 
   /** What is too long makes the client throw. */
   #isTooLong(text: string): boolean {
-    return Buffer.byteLength(text) > (this.#connection?.info?.max_payload ?? MAX_DELIVERED)
+    return Buffer.byteLength(text) > this.#payload
+  }
+
+  get #payload(): number {
+    return this.#connection?.info?.max_payload ?? USUAL_PAYLOAD
   }
 
   #turn(up: boolean, why: string): void {

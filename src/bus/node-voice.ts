@@ -4,19 +4,14 @@ import type { ConversationId, UserId } from "../protocol/ids.ts"
 import { rowsLength } from "../protocol/rows-length.ts"
 import { Interest } from "./interest.ts"
 import type { NodeWord } from "./node-words.ts"
-import { Outbox } from "./outbox.ts"
-import { type Addressee, EVERYBODY, type Wire } from "./wire.ts"
+import { Outbox, partsOf } from "./outbox.ts"
+import { type Addressee, EVERYBODY, MAX_WORD, type Wire } from "./wire.ts"
 
 export interface VoiceOptions {
   readonly clock: Clock
   /** Without words only positions and names of conversations and people are carried; what was written is read from the record. */
   readonly carriesWords: boolean
 }
-
-/** Rows that are longer are only said to be there: whoever watches reads them. */
-const MAX_ROWS = 64 * 1024
-/** A reply that is said from its beginning is said in parts. */
-const PART = 64 * 1024
 
 /** What this process says to others: what happens here, to those who watch it, and to nobody else. */
 export class NodeVoice {
@@ -47,7 +42,9 @@ export class NodeVoice {
       this.say(EVERYBODY, { type: "taken_up", id })
     const others = [...this.interest.ofPerson(live.user)].filter((node) => !toldRows || !nodes.has(node))
     const happened: readonly Happened[] = live.type === "events" ? live.events : []
-    this.sayAll(others, { type: "happened", user: live.user, id, types: happened.map(({ type }) => type) })
+    // Each once: of a fork thousands are written together.
+    const types = [...new Set(happened.map(({ type }) => type))]
+    this.sayAll(others, { type: "happened", user: live.user, id, types })
   }
 
   isWriting(id: ConversationId): boolean {
@@ -58,10 +55,8 @@ export class NodeVoice {
   tellReply(to: string, id: ConversationId, open: LiveReply | undefined): void {
     if (!open || !this.#writing.has(id) || !this.#options.carriesWords) return
     this.#outbox(to).dropText(id) // it is in what is said now
-    for (let start = 0; start < open.text.length; start += PART) {
-      const text = open.text.slice(start, start + PART)
-      this.say(to, { type: "delta", id, position: open.position, offset: start + text.length, text })
-    }
+    const { position, text } = open
+    for (const part of partsOf({ type: "delta", id, position, offset: text.length, text })) this.say(to, part)
   }
 
   say(to: Addressee, word: NodeWord): void {
@@ -96,10 +91,12 @@ export class NodeVoice {
 
   /** False where it was only said that there are some. */
   #tellRows(id: ConversationId, { user, events }: RowsOf, nodes: ReadonlySet<string>): boolean {
-    const carried = this.#options.carriesWords && rowsLength(events) <= MAX_ROWS
+    const rows = this.#options.carriesWords && rowsLength(events) <= MAX_WORD ? toRows(id, user, events) : undefined
+    const carried = rows !== undefined && rows.length <= MAX_WORD // those that are longer are read where they are watched
     for (const node of nodes) this.#outbox(node).dropText(id)
     const position = events.at(-1)?.position ?? 0
-    this.sayAll(nodes, carried ? { type: "rows", id, user, events: [...events] } : { type: "written", id, position })
+    const word = carried ? rows : JSON.stringify({ type: "written", id, position } satisfies NodeWord)
+    for (const node of nodes) this.#outbox(node).add(word)
     return carried
   }
 
@@ -109,5 +106,8 @@ export class NodeVoice {
     return outbox
   }
 }
+
+const toRows = (id: ConversationId, user: UserId, events: RowsOf["events"]): string =>
+  JSON.stringify({ type: "rows", id, user, events: [...events] } satisfies NodeWord)
 
 type RowsOf = { readonly user: UserId } & Pick<Extract<Live, { type: "events" }>, "events">

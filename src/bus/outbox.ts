@@ -1,12 +1,14 @@
 import type { Clock } from "../agent/clock.ts"
 import type { ConversationId } from "../protocol/ids.ts"
 import { type WordOf, writeLetter } from "./node-words.ts"
-import type { Addressee, Wire } from "./wire.ts"
+import { type Addressee, MAX_WORD, type Wire } from "./wire.ts"
 
 /** Text waits for the next picture on a screen, as it does at a watcher: a model may be faster than anyone can see. */
 const PACE_MS = 16
-/** A letter that holds more than this is sent, and another begun: a wire carries a megabyte at a time. */
+/** A letter is full with this, also where the wire has more room: whoever reads it does nothing else meanwhile. */
 const FULL = 256 * 1024
+/** A character of a text may be six of JSON's. */
+const PART = MAX_WORD / 8
 
 /** What is to be said to one process, or to all: gathered for a moment, and sent together. */
 export class Outbox {
@@ -54,14 +56,31 @@ export class Outbox {
 
   #send(): void {
     const words = this.#words
-    for (const text of this.#texts.values()) words.push(JSON.stringify(text))
+    for (const text of this.#texts.values()) for (const part of partsOf(text)) words.push(JSON.stringify(part))
     this.clear()
+    const full = Math.min(FULL, this.#wire.room)
     let [first, length] = [0, 0]
     for (const [at, word] of words.entries()) {
-      length += word.length
-      if (length < FULL && at < words.length - 1) continue
-      this.#wire.send(this.#to, writeLetter(this.#wire.self, words.slice(first, at + 1)))
-      ;[first, length] = [at + 1, 0]
+      if (at > first && length + word.length > full) {
+        this.#post(words.slice(first, at))
+        ;[first, length] = [at, 0]
+      }
+      length += word.length + 1 // and a comma
     }
+    this.#post(words.slice(first))
   }
+
+  #post(words: readonly string[]): void {
+    if (words.length > 0) this.#wire.send(this.#to, writeLetter(this.#wire.self, words))
+  }
+}
+
+/** The same text in words that a wire can carry. */
+export function partsOf(delta: WordOf<"delta">): readonly WordOf<"delta">[] {
+  if (delta.text.length <= PART) return [delta] // nearly always
+  const start = delta.offset - delta.text.length
+  return Array.from({ length: Math.ceil(delta.text.length / PART) }, (_, at) => {
+    const text = delta.text.slice(at * PART, (at + 1) * PART)
+    return { ...delta, offset: start + at * PART + text.length, text }
+  })
 }

@@ -82,8 +82,8 @@ export class OwnWatches {
   }
 }
 
-/** So many names go into one word: a letter has an end. */
-const PORTION = 2000
+/** So many names go into one word: both kinds of them, of at most 32 characters each, are no more than `MAX_WORD`. */
+const PORTION = 250
 
 interface Names {
   readonly conversations: ConversationId[]

@@ -10,6 +10,8 @@ export interface Wire extends AsyncDisposable {
   readonly lagMs: number | undefined
   /** How much was sent of which nothing has been heard yet. */
   readonly unheard: number
+  /** So many characters are surely carried at a time, whatever they are. No single word is longer than `MAX_WORD`. */
+  readonly room: number
   send(to: Addressee, text: string): void
   /** Called with whatever was sent to this process or to everybody, and when the wire goes up, goes down or has lost something. */
   listen(ears: WireEars): void
@@ -20,6 +22,9 @@ export interface Wire extends AsyncDisposable {
 
 /** `taken`: it has the text. `nobody`: it surely has not. `unknown`: nothing was heard of it. */
 export type Delivery = "taken" | "nobody" | "unknown"
+
+/** The longest that one process says in one word, in characters: a wire with less room is of no use. */
+export const MAX_WORD: number = 20_000
 
 /** One process by its name, or all but oneself. */
 export type Addressee = string | typeof EVERYBODY

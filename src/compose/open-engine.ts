@@ -52,13 +52,17 @@ export async function openEngine(options: EngineOptions): Promise<OpenedEngine> 
   const { models } = options
   const store = "journal" in options.store ? options.store : await openStore({ ...options.store, clock: options.clock })
   const clock = options.clock ?? store.clock
+  let zone: string | undefined
   const ports: Ports = {
     journal: store.journal,
     models: "stream" in models ? { get: async () => models } : models,
     ...(options.budget ? { budget: options.budget } : {}),
     agents: new Agents(options.agents),
     clock,
-    timeZone: options.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+    // Asked for when somebody has said something: what the zones are called takes a fifteenth of a start to load.
+    get timeZone() {
+      return (zone ??= options.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone)
+    },
     bus: observed(options.bus ?? new InProcessBus(), (_, live) => elsewhere?.hear(live)),
     cache: new ReadCache(),
     limits: { ...USUAL_LIMITS, ...options.limits },
@@ -67,7 +71,8 @@ export async function openEngine(options: EngineOptions): Promise<OpenedEngine> 
     ...(options.secrets ? { secrets: options.secrets } : {}),
   }
   const runtime = new Runtime(ports)
-  const elsewhere = lookElsewhere(store, { ...ports, runtime }, options.lookMs)
+  const { journal, bus, log } = ports
+  const elsewhere = lookElsewhere(store, { runtime, journal, bus, clock, log }, options.lookMs)
   const stopSweeping = options.recovers === false ? undefined : startSweeping(runtime, ports.log)
   return {
     store,
@@ -86,10 +91,10 @@ export async function openEngine(options: EngineOptions): Promise<OpenedEngine> 
 /** Where no other process can write to the database there is nothing to look for. */
 function lookElsewhere(
   store: Store,
-  { runtime, journal, bus, clock, log }: Ports & { readonly runtime: Runtime },
+  parts: Pick<Ports, "journal" | "bus" | "clock" | "log"> & { readonly runtime: Runtime },
   everyMs?: number,
 ): Elsewhere | undefined {
   if (store.engine.exclusive) return undefined
   const { news, workspaces } = store
-  return new Elsewhere({ runtime, journal, bus, clock, log, news, workspaces, ...(everyMs ? { everyMs } : {}) })
+  return new Elsewhere({ ...parts, news, workspaces, ...(everyMs ? { everyMs } : {}) })
 }

@@ -27,12 +27,20 @@ function historyOf(model: string, metadata: unknown): HistoryMessage[] {
   ]
 }
 
+/** The person did not wait for an answer to these results. */
+const interruption: HistoryMessage = { role: "user", text: "Never mind the second." }
+
 /** What reaches the provider of this model for such a history. */
-async function bodyFor(name: string, metadata: unknown, settings: (url: string) => object) {
+async function bodyFor(name: string, metadata: unknown, settings: (url: string) => object, ...then: HistoryMessage[]) {
   await using server = await ProviderServer.open((response) => response.writeHead(400).end("{}"))
   const model = await new ModelRegistry(settings(server.url), { fetch: server.fetch }).get(name)
   const tools = [{ name: "get_note", description: "d", inputSchema: { type: "object", properties: {} } }]
-  const request = { system: "S", history: historyOf(model.name, metadata), tools, toolChoice: "auto" } as const
+  const request = {
+    system: "S",
+    history: [...historyOf(model.name, metadata), ...then],
+    tools,
+    toolChoice: "auto",
+  } as const
   await collect(model, request).catch(() => {})
   return server.received[0]?.body
 }
@@ -52,6 +60,53 @@ test("OpenAI gets its thinking back encrypted, and each call with its result und
     { type: "function_call", call_id: "call_2", name: "get_note", arguments: '{"id":"call_2"}' },
     { type: "function_call_output", call_id: "call_1", output: "Milk" },
     { type: "function_call_output", call_id: "call_2", output: '{"error":"Not allowed."}' },
+  ])
+})
+
+test("a deployment of Azure gets the same at its own address, with its own header", async () => {
+  await using server = await ProviderServer.open((response) => response.writeHead(400).end("{}"))
+  const metadata = { openai: { itemId: "rs_1", reasoningEncryptedContent: "secret" } }
+  const settings = { azureOpenaiApiKey: "k", azureOpenaiEndpoint: `${server.url}/` }
+  const model = await new ModelRegistry(settings).get("azure/my-gpt")
+  const history = historyOf(model.name, metadata)
+  await collect(model, { system: "S", history, tools: [], toolChoice: "auto" }).catch(() => {})
+  const [{ path, headers, body } = {} as never] = server.received
+  expect([path, headers["api-key"], headers.authorization]).toEqual(["/openai/v1/responses", "k", undefined])
+  expect(body).toMatchObject({ model: "my-gpt", store: false })
+  expect(body.input.slice(2)).toMatchObject([
+    { type: "reasoning", id: "rs_1", encrypted_content: "secret" },
+    { role: "assistant", content: "I look." },
+    { type: "function_call", call_id: "call_1" },
+    { type: "function_call", call_id: "call_2" },
+    { type: "function_call_output", call_id: "call_1", output: "Milk" },
+    { type: "function_call_output", call_id: "call_2" },
+  ])
+})
+
+test("a server that wants turns to be taken gets one message of each", async () => {
+  const quirks = { takesTurns: true }
+  const endpoint = {
+    name: "strict",
+    kind: "openai",
+    headers: {},
+    models: [],
+    missing: [],
+    secrets: [],
+    quirks,
+  } as const
+  const twice: HistoryMessage[] = [
+    { role: "assistant", parts: [{ type: "text", text: "Milk." }] },
+    { role: "assistant", parts: [{ type: "text", text: " And no more." }] },
+    { role: "user", text: "Thanks." },
+    interruption,
+  ]
+  const settings = (url: string) => ({ endpoints: [{ ...endpoint, baseUrl: url }] })
+  const { messages } = await bodyFor("strict/m", undefined, settings, ...twice)
+  expect(messages.slice(3)).toEqual([
+    { role: "tool", tool_call_id: "call_1", content: "Milk" },
+    { role: "tool", tool_call_id: "call_2", content: "Not allowed." },
+    { role: "assistant", content: "Milk. And no more." },
+    { role: "user", content: "Thanks.\n\nNever mind the second." },
   ])
 })
 
@@ -93,4 +148,33 @@ test("a server that speaks chat completions gets calls and results as messages o
     { role: "tool", tool_call_id: "call_1", content: "Milk" },
     { role: "tool", tool_call_id: "call_2", content: "Not allowed." },
   ])
+})
+
+test("Mistral gets ids of nine letters, no thinking, no question for its count, and an answer before a person's words", async () => {
+  const settings = (url: string) => ({ mistralApiKey: "k", mistralBaseUrl: url })
+  const { messages, stream_options } = await bodyFor("mistral/m", undefined, settings, interruption)
+  expect(stream_options).toBeUndefined()
+  const [first, second] = messages[2].tool_calls.map(({ id }: { id: string }) => id)
+  for (const id of [first, second]) expect(id).toMatch(/^[a-zA-Z0-9]{9}$/)
+  expect(first).not.toBe(second)
+  expect(messages.slice(2)).toEqual([
+    { role: "assistant", content: "I look.", tool_calls: [expect.anything(), expect.anything()] },
+    { role: "tool", tool_call_id: first, content: "Milk" },
+    { role: "tool", tool_call_id: second, content: "Not allowed." },
+    { role: "assistant", content: "OK." },
+    { role: "user", content: "Never mind the second." },
+  ])
+  const again = await bodyFor("mistral/m", undefined, settings)
+  expect(again.messages[2].tool_calls[0].id).toBe(first)
+})
+
+test("Groq gets no thinking back, which it would refuse; all else as others do", async () => {
+  const settings = (url: string) => ({ groqApiKey: "k", groqBaseUrl: url })
+  const { messages, stream_options } = await bodyFor("groq/m", undefined, settings, interruption)
+  expect(stream_options).toEqual({ include_usage: true })
+  expect(JSON.stringify(messages)).not.toContain("Two of them.")
+  expect(messages.map(({ role }: { role: string }) => role)).toEqual([
+    ...["system", "user", "assistant", "tool", "tool", "user"],
+  ])
+  expect(messages[2].tool_calls).toMatchObject([{ id: "call_1" }, { id: "call_2" }])
 })

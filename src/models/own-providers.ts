@@ -28,12 +28,13 @@ export class OwnProviders {
     const { keys, models } = this.#needs
     const own = await (await keys.read(user)).open()
     const registry = await models.of(user)
-    return names.map((name) => {
+    return registry.table.names.map((name) => {
       const need = registry.needOf(name)
+      const operatorOnly = registry.table.isNamed(name) ? { operatorOnly: true as const } : {}
       const given = own.get(name)
       const source = given ? "own" : need === null ? "shared" : null
       const address = given && given !== "unreadable" && given.baseUrl ? { baseUrl: given.baseUrl } : {}
-      return { name, configured: need === null, source, ...address, need }
+      return { name, configured: need === null, source, ...address, need, ...operatorOnly }
     })
   }
 
@@ -44,6 +45,7 @@ export class OwnProviders {
   }
 
   async save(user: UserId, name: string, { apiKey, baseUrl }: NewAccess): Promise<void> {
+    if (this.#needs.models.shared.table.isNamed(name)) throw failure("bad_request", { problem: operators(name) })
     const provider = toProvider(name)
     const access = { ...(apiKey ? { apiKey } : {}), ...(baseUrl ? { baseUrl } : {}) }
     const problem = problemWith(provider, access)
@@ -66,12 +68,21 @@ function toProvider(name: string): ReachableProvider {
   return provider
 }
 
+/** Its headers may be what the operator pays with, so that nobody's key alone makes it theirs. */
+function operators(name: string): string {
+  return `Only whoever runs this server says how ${name} is reached. Store a key and an address of your own under openai or anthropic.`
+}
+
 function problemWith(provider: ReachableProvider, { apiKey, baseUrl }: OwnAccess): string | undefined {
-  const { apiKey: key, isKeyOptional }: Provider = providers[provider]
-  if (!key) {
-    if (apiKey) return `apiKey: ${provider} takes none; for a server that does, store it under openai with its baseUrl.`
-    return baseUrl ? undefined : `baseUrl: say where your ${provider} is.`
+  const { wants }: Provider = providers[provider]
+  switch (wants) {
+    case "key":
+      return apiKey ? undefined : `apiKey: ${provider} needs one.`
+    case "address":
+      return baseUrl ? undefined : `baseUrl: say where your ${provider} is.`
+    case "both":
+      return apiKey && baseUrl ? undefined : `Send an apiKey and a baseUrl: ${provider} needs both.`
+    case "either":
+      return apiKey || baseUrl ? undefined : "Send an apiKey, a baseUrl or both."
   }
-  if (apiKey || (isKeyOptional && baseUrl)) return undefined
-  return isKeyOptional ? "Send an apiKey, a baseUrl or both." : `apiKey: ${provider} needs one.`
 }

@@ -3,7 +3,7 @@ import type { ModelSource } from "../agent/ports.ts"
 import type { UserId } from "../protocol/ids.ts"
 import { own } from "../protocol/own.ts"
 import { guardedFetch } from "./network/guarded-fetch.ts"
-import { type Provider, type ProviderName, providers } from "./providers/list.ts"
+import { type Provider, providers } from "./providers/list.ts"
 import type { OutboundPolicy } from "./network/outbound-policy.ts"
 import type { RecentSecrets } from "./providers/recent-secrets.ts"
 import { type Access, type RegisteredModel, ModelRegistry, type RegistryOptions } from "./registry.ts"
@@ -93,23 +93,23 @@ export class PersonalModels implements ModelSource {
 
   #create(brought: ReadonlyMap<string, OwnAccess | "unreadable">): ModelRegistry {
     const settings: Record<string, unknown> = { ...this.#settings }
-    const access = new Map<ProviderName, Access>()
+    const access = new Map<string, Access>()
     const unreadable = new Set<string>()
     for (const [provider, given] of brought) {
       const known = own<Provider>(providers, provider)
       if (!known) continue
       const { apiKey, baseUrl } = known
       // Both or none: the operator's key must never travel to an address that a person has given, nor theirs to ours.
-      if (apiKey) delete settings[apiKey.field]
+      delete settings[apiKey.field]
       delete settings[baseUrl.field]
       if (given === "unreadable") {
         unreadable.add(provider)
         continue
       }
-      if (apiKey && given.apiKey) settings[apiKey.field] = given.apiKey
+      if (given.apiKey) settings[apiKey.field] = given.apiKey
       if (given.baseUrl) settings[baseUrl.field] = given.baseUrl
       if (given.apiKey) this.#options.recent?.add(given.apiKey)
-      access.set(provider as ProviderName, given.baseUrl ? { own: true, fetch: this.#guarded } : { own: true })
+      access.set(provider, given.baseUrl ? { own: true, fetch: this.#guarded } : { own: true })
     }
     return new ModelRegistry(settings as ModelSettings, {
       ...this.#options,
@@ -124,6 +124,7 @@ export class PersonalModels implements ModelSource {
       needOf: (provider, need) => {
         const own = `PUT /api/providers/${provider}`
         if (unreadable.has(provider)) return `what you have stored cannot be opened any more; store it again: ${own}`
+        if (this.#settings.endpoints?.some(({ name }) => name === provider)) return need
         return this.#options.sharedKeys ? `${need}, or store your own: ${own}` : `store your own: ${own}`
       },
     }

@@ -10,6 +10,7 @@ const everything = {
   deepseekApiKey: "sk-d",
   lmStudioEndpoint: "http://127.0.0.1:1234",
   ollamaHost: "127.0.0.1",
+  openrouterApiKey: "sk-or",
 }
 
 const availableOf = (settings: ConstructorParameters<typeof ModelRegistry>[0]) =>
@@ -63,6 +64,7 @@ describe("a name", () => {
     ["lmstudio/qwen/qwen3-8b", "qwen/qwen3-8b"],
     ["openai/gpt-4o", "openai/gpt-4o"],
     ["ollama/llama3.3:70B", "ollama/llama3.3:70B"],
+    ["openrouter/anthropic/claude-x:free", "openrouter/anthropic/claude-x:free"],
   ])("%s means %s", async (alias, name) => {
     expect(models.resolve(alias).name).toBe(name)
     expect((await models.get(alias)).name).toBe(name)
@@ -114,9 +116,12 @@ describe("the model of a conversation that chose none", () => {
       code: "no_model_selected",
       message: expect.stringContaining("deepseek-chat"),
     })
-    await expect(new ModelRegistry({ ollamaHost: "ollama" }).get(null)).rejects.toMatchObject({
-      code: "no_model_selected",
-    })
+    for (const settings of [{ ollamaHost: "ollama" }, { groqApiKey: "gsk" }]) {
+      await expect(new ModelRegistry(settings).get(null)).rejects.toMatchObject({
+        code: "no_model_selected",
+        message: expect.stringMatching(/(ollama|groq)\/<model>/),
+      })
+    }
   })
 
   test.each([
@@ -213,17 +218,47 @@ describe("what is sent", () => {
   })
 
   test.each([
-    ["qwen", (url: string) => ({ lmStudioEndpoint: url }), "qwen/qwen3-8b", "/v1/chat/completions"],
-    ["gpt-oss", (url: string) => ({ lmStudioEndpoint: `${url}/v1/` }), "openai/gpt-oss-20b", "/v1/chat/completions"],
-    ["ollama/llama3.3", (url: string) => ({ ollamaHost: url.slice(7) }), "llama3.3", "/v1/chat/completions"],
-    [
-      "deepseek",
-      (url: string) => ({ deepseekApiKey: "sk", deepseekBaseUrl: url }),
-      "deepseek-chat",
-      "/v1/chat/completions",
-    ],
-  ])("for %s names the model as its server knows it", async (name, settings, id, path) => {
+    ["qwen", (url: string) => ({ lmStudioEndpoint: url }), "qwen/qwen3-8b"],
+    ["gpt-oss", (url: string) => ({ lmStudioEndpoint: `${url}/v1/` }), "openai/gpt-oss-20b"],
+    ["ollama/llama3.3", (url: string) => ({ ollamaHost: url.slice(7) }), "llama3.3"],
+    ["llamacpp/any", (url: string) => ({ llamacppEndpoint: url }), "any"],
+    ["vllm/Qwen/Qwen3-8B", (url: string) => ({ vllmEndpoint: url }), "Qwen/Qwen3-8B"],
+    ["deepseek", (url: string) => ({ deepseekApiKey: "sk", deepseekBaseUrl: url }), "deepseek-chat"],
+  ])("for %s names the model as its server knows it", async (name, settings, id) => {
     const sent = await sentBy(name, settings)
-    expect([sent.body.model, sent.path]).toEqual([id, path])
+    expect([sent.body.model, sent.path]).toEqual([id, "/v1/chat/completions"])
+  })
+
+  test.each([
+    ["mistral/mistral-large-latest", { mistralApiKey: "key" }, "https://api.mistral.ai/v1"],
+    ["groq/openai/gpt-oss-120b", { groqApiKey: "key" }, "https://api.groq.com/openai/v1"],
+    ["xai/grok-4", { xaiApiKey: "key" }, "https://api.x.ai/v1"],
+    ["deepseek", { deepseekApiKey: "key" }, "https://api.deepseek.com/v1"],
+    ["openrouter/anthropic/claude-x", { openrouterApiKey: "key" }, "https://openrouter.ai/api/v1"],
+  ])("to the provider of %s goes to its own address, with its key", async (name, settings, address) => {
+    const asked: string[] = []
+    await using server = await ProviderServer.open((response) => streamHead(response).end(chatReply("Hi")))
+    const fetch: typeof globalThis.fetch = (input, init) => {
+      asked.push(String(input))
+      return server.fetch(`${server.url}/v1`, init)
+    }
+    const parts = await collect(await new ModelRegistry(settings, { fetch }).get(name), request)
+    expect(parts).toMatchObject([{ type: "text", text: "Hi" }, { type: "finish" }])
+    expect(asked).toEqual([`${address}/chat/completions`])
+    expect(server.received[0]?.headers.authorization).toBe("Bearer key")
+    expect(server.received[0]?.body.model).toBe(
+      name === "deepseek" ? "deepseek-chat" : name.slice(name.indexOf("/") + 1),
+    )
+  })
+
+  test.each([
+    ["qwen", "lmStudioEndpoint", "lmStudioApiKey"],
+    ["ollama/m", "ollamaHost", "ollamaApiKey"],
+    ["llamacpp/m", "llamacppEndpoint", "llamacppApiKey"],
+    ["vllm/m", "vllmEndpoint", "vllmApiKey"],
+  ])("for %s carries a key where one is set, and none otherwise", async (name, address, key) => {
+    const withKey = await sentBy(name, (url) => ({ [address]: url, [key]: "own" }))
+    const without = await sentBy(name, (url) => ({ [address]: url }))
+    expect([withKey.headers.authorization, without.headers.authorization]).toEqual(["Bearer own", undefined])
   })
 })

@@ -3,10 +3,10 @@ import type { Model } from "../agent/model.ts"
 import type { Interpreter, ToolPhrases } from "../agent/definition/phrases.ts"
 import type { ModelSource } from "../agent/ports.ts"
 import { failure } from "../protocol/errors.ts"
-import { catalogue, FREE, type ModelEntry } from "./providers/model-catalogue.ts"
+import type { ModelEntry } from "./providers/model-catalogue.ts"
 import { defaultModel } from "./default-model.ts"
 import { offlineModel } from "./offline/model.ts"
-import { type ProviderName, providers } from "./providers/list.ts"
+import { type ProviderTable, providerTable } from "./providers/provider-table.ts"
 import type { RetryPolicy } from "./providers/retry.ts"
 import { connectTo, type ModelSettings, providerSecrets, withoutBlanks } from "./providers/settings.ts"
 
@@ -21,9 +21,9 @@ export interface RegistryOptions {
   /** More that must never be in an error. */
   readonly secrets?: readonly string[]
   /** How one provider is reached, where it is not as the others are. */
-  accessTo?(provider: ProviderName): Access | undefined
+  accessTo?(provider: string): Access | undefined
   /** What to tell a person who lacks something. */
-  needOf?(provider: ProviderName, need: string): string
+  needOf?(provider: string, need: string): string
 }
 
 export interface Access {
@@ -44,16 +44,19 @@ export class ModelRegistry implements ModelSource {
   readonly #settings: ModelSettings
   readonly #options: RegistryOptions
   readonly #models = new Map<string, Model>()
+  /** Which providers and models there are, available or not. */
+  readonly table: ProviderTable
   #defaultName: string | undefined
 
   constructor(settings: ModelSettings, options: RegistryOptions = {}) {
     this.#settings = withoutBlanks(settings)
+    this.table = providerTable(this.#settings)
     this.#options = options
   }
 
-  /** Every model of the catalogue, with whether it can be used. */
+  /** Every model that we know by name, with whether it can be used. */
   list(): RegisteredModel[] {
-    return catalogue.map((entry) => {
+    return this.table.models.map((entry) => {
       const need = this.needOf(entry.provider)
       return { ...entry, available: need === null, need }
     })
@@ -62,8 +65,8 @@ export class ModelRegistry implements ModelSource {
   /** What a name or an alias stands for, available or not. Throws `unknown_model`. */
   resolve(name: string): ModelEntry {
     const wanted = name.trim()
-    const entry = byName.get(wanted.toLowerCase()) ?? passedThrough(wanted)
-    if (!entry) throw failure("unknown_model", { name: wanted.slice(0, 100), choices: knownNames })
+    const entry = this.table.resolve(wanted)
+    if (!entry) throw failure("unknown_model", { name: wanted.slice(0, 100), choices: this.table.knownNames })
     return entry
   }
 
@@ -86,7 +89,6 @@ export class ModelRegistry implements ModelSource {
   async #create(entry: ModelEntry): Promise<Model> {
     const { phrasesOf = () => [], interpretersOf, clock = systemClock, retry, secrets = [], accessTo } = this.#options
     if (entry.provider === "offline") return offlineModel(phrasesOf, interpretersOf)
-    const { label } = providers[entry.provider]
     const connection = connectTo(entry.provider, this.#settings)
     const need = this.needOf(entry.provider)
     if ("need" in connection || need !== null) {
@@ -102,12 +104,13 @@ export class ModelRegistry implements ModelSource {
     return new ProviderModel({
       name: entry.name,
       provider: entry.provider,
-      label,
+      label: this.table.labelOf(entry.provider),
       contextTokens: entry.contextTokens,
       price: connection.listPrice ? entry.price : null,
       paidBy: accessTo?.(entry.provider)?.own ? "own" : "shared",
       load: () => connection.open(entry.id, watchedFetch(fetch)),
       providerOptions: connection.providerOptions,
+      quirks: connection.quirks,
       secrets: [...providerSecrets(this.#settings), ...secrets],
       clock,
       idleMs: idleSeconds === undefined ? undefined : idleSeconds * 1000,
@@ -116,40 +119,17 @@ export class ModelRegistry implements ModelSource {
   }
 
   /** What is missing for a provider's models; null where they can be used. */
-  needOf(provider: ProviderName): string | null {
+  needOf(provider: string): string | null {
     if (provider === "offline") return null
     const connection = connectTo(provider, this.#settings)
     if (!("need" in connection)) return null
     return this.#options.needOf?.(provider, connection.need) ?? connection.need
   }
 
-  /** What can be chosen. Ollama's models are whatever somebody pulled, so none of them is in the catalogue. */
+  /** What can be chosen. Of most providers no model is in the catalogue: those of Ollama are whatever somebody pulled. */
   #choices(): string[] {
     const listed = this.list().flatMap((model) => (model.available ? [model.name] : []))
-    return this.needOf("ollama") === null ? [...listed, "ollama/<model>"] : listed
+    const open = this.table.unlisted.filter((provider) => this.needOf(provider) === null)
+    return [...listed, ...open.map((provider) => `${provider}/<model>`)]
   }
-}
-
-const byName = new Map(
-  catalogue.flatMap((entry) => [entry.name, ...entry.aliases].map((name) => [name.toLowerCase(), entry])),
-)
-
-const knownNames = [
-  ...catalogue.map((entry) => entry.name),
-  ...Object.keys(providers).map((provider) => `${provider}/<model>`),
-].join(", ")
-
-/** `openai/gpt-4o` and the like: any model of a provider, under the name its provider gives it. */
-function passedThrough(name: string): ModelEntry | undefined {
-  const slash = name.indexOf("/")
-  const provider = name.slice(0, Math.max(slash, 0)).toLowerCase()
-  const id = name.slice(slash + 1)
-  if (!Object.hasOwn(providers, provider) || id === "") return undefined
-  const owner = provider as keyof typeof providers
-  const listed = catalogue.find((entry) => entry.provider === owner && entry.id === id)
-  if (listed) return listed
-  const { contextTokens, apiKey } = providers[owner]
-  // What wants no key is a machine of somebody's own.
-  const price = apiKey ? null : FREE
-  return { name: `${owner}/${id}`, provider: owner, id, aliases: [], features: ["tools"], contextTokens, price }
 }

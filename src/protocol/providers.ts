@@ -10,6 +10,8 @@ export const ProviderView = z.object({
   baseUrl: z.string().optional(),
   /** What is missing to use it. */
   need: z.string().nullable(),
+  /** An endpoint that the operator has named: nobody brings a key of their own for it. */
+  operatorOnly: z.literal(true).optional(),
 })
 export type ProviderView = z.infer<typeof ProviderView>
 

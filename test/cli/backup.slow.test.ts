@@ -3,6 +3,7 @@ import { basename, dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { expect, test, vi } from "vitest"
 import { openStore } from "../../src/store/store.ts"
+import { command } from "../support/processes/commands.ts"
 import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
 import { tokenFor } from "../support/processes/token-for.ts"
 import { Visitor } from "../support/server/face.ts"
@@ -74,16 +75,16 @@ test("a copy made under load is whole: it holds all that was acknowledged before
 test("it overwrites nothing, and says what to do on PostgreSQL and where there is no database", async () => {
   const environment = { PAWL_DATA: dataFolder() }
   const to = join(dataFolder(), "copy.db")
-  const missing = await pawl(["backup", to], environment)
+  const missing = await command(["backup", to], environment)
   expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining("There is no database at")])
-  await pawl(["migrate"], environment)
+  await command(["migrate"], environment)
   writeFileSync(to, "mine")
-  const refused = await pawl(["backup", to], environment)
+  const refused = await command(["backup", to], environment)
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("exists already")])
   expect(statSync(to).size).toBe(4)
-  const nowhere = await pawl(["backup", join(to, "copy.db")], environment)
+  const nowhere = await command(["backup", join(to, "copy.db")], environment)
   expect([nowhere.code, nowhere.stderr]).toEqual([1, expect.stringContaining("The backup was not made")])
-  const postgres = await pawl(["backup", to], { ...environment, DATABASE_URL: "postgres://u:hunter2@127.0.0.1:1/x" })
+  const postgres = await command(["backup", to], { ...environment, DATABASE_URL: "postgres://u:hunter2@127.0.0.1:1/x" })
   expect([postgres.code, postgres.stderr]).toEqual([1, expect.stringContaining("pg_dump")])
   expect(postgres.stderr).not.toContain("hunter2")
   // A server that was stopped has left no log beside its database.
@@ -93,7 +94,7 @@ test("it overwrites nothing, and says what to do on PostgreSQL and where there i
 
 test("a backup that is killed leaves no file of that name", async () => {
   const environment = { PAWL_DATA: dataFolder() }
-  await pawl(["migrate"], environment)
+  await command(["migrate"], environment)
   const db = new DatabaseSync(join(environment.PAWL_DATA, "pawl.db"))
   db.exec("CREATE TABLE ballast (text TEXT)")
   db.exec(

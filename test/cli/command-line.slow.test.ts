@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { SignJWT } from "jose"
 import { describe, expect, test } from "vitest"
 import { chatChunk, chatReply, ProviderServer, sse, streamHead } from "../../src/models/providers/server.fixture.ts"
+import { command } from "../support/processes/commands.ts"
 import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
 import { tokenFor } from "../support/processes/token-for.ts"
 import { anyDatabase, databases } from "../support/databases.ts"
@@ -113,7 +114,7 @@ describe.concurrent("pawl serve", () => {
     }
     expect(await status({})).toBe(200)
     expect(await status({ PAWL_TRUSTED_PROXY: "127.0.0.0/8" })).toBe(421)
-    const half = await pawl(["serve"], { PAWL_DATA: dataFolder(), PAWL_JWT_SECRET: "x".repeat(40) })
+    const half = await command(["serve"], { PAWL_DATA: dataFolder(), PAWL_JWT_SECRET: "x".repeat(40) })
     expect([half.code, half.stderr]).toEqual([1, expect.stringContaining("PAWL_JWT_ISSUER")])
   })
 
@@ -136,9 +137,9 @@ describe.concurrent("pawl serve", () => {
     const { port } = new URL(server.url)
     const taken = await pawl(["serve", "--port", port], { PAWL_DATA: dataFolder() })
     expect([taken.code, taken.stderr]).toEqual([1, expect.stringContaining(`Port ${port} is taken`)])
-    const bad = await pawl(["serve"], { ...environment, PAWL_PORT: "many", PAWL_PROT: "1" })
+    const bad = await command(["serve"], { ...environment, PAWL_PORT: "many", PAWL_PROT: "1" })
     expect([bad.code, bad.stderr]).toEqual([1, expect.stringContaining('PAWL_PORT cannot be "many"')])
-    const odd = await pawl(["token", "create", "--user", "ada"], { ...environment, PAWL_PROT: "1" })
+    const odd = await command(["token", "create", "--user", "ada"], { ...environment, PAWL_PROT: "1" })
     expect([odd.code, odd.stderr]).toEqual([0, expect.stringContaining("PAWL_PROT is no setting")])
   })
 })
@@ -148,12 +149,12 @@ describe.concurrent("pawl exec", () => {
     const database: Record<string, string> = name === "postgres" ? { DATABASE_URL: (await create()).url } : {}
     const environment: Record<string, string> = { PAWL_DATA: dataFolder(), ...database }
     await using server = await serve(environment)
-    expect((await pawl(["exec", "add a task: buy milk"], environment)).code).toBe(2)
+    expect((await command(["exec", "add a task: buy milk"], environment)).code).toBe(2)
     const me = await visitor(server.url, environment, userInfo().username)
     const [proposal] = (await me.get("/api/agent/proposals?status=pending")).body.items
     expect((await me.post(`/api/agent/proposals/${proposal.id}/commit`)).body.status).toBe("applied")
     expect((await me.post(`/api/conversations/${proposal.conversationId}/resume`)).body.run.status).toBe("completed")
-    expect((await pawl(["exec", "list my tasks"], environment)).stdout).toContain("Buy milk")
+    expect((await command(["exec", "list my tasks"], environment)).stdout).toContain("Buy milk")
   })
 
   test("offline: a change needs to be confirmed, auto makes it, a read shows it, beside a running server", async () => {
@@ -162,9 +163,9 @@ describe.concurrent("pawl exec", () => {
     const asked = await pawl(["exec", "add a task: buy milk"], environment)
     expect([asked.code, asked.stdout]).toEqual([2, ""])
     expect(asked.stderr).toContain('create_task needs your confirmation: Create task "Buy milk" (status: todo')
-    expect((await pawl(["exec", "list my tasks"], environment)).stdout).toBe("No tasks found.\n")
+    expect((await command(["exec", "list my tasks"], environment)).stdout).toBe("No tasks found.\n")
 
-    const made = await pawl(["exec", "--mode", "auto", "add a task: buy milk"], environment)
+    const made = await command(["exec", "--mode", "auto", "add a task: buy milk"], environment)
     expect([made.code, made.stdout]).toEqual([0, expect.stringMatching(/^Task created: Buy milk \(.*\)\.\n$/)])
     expect(made.stderr).toMatch(/> create_task \{"title":"Buy milk"\}\n< create_task: ok/)
 
@@ -187,7 +188,7 @@ describe.concurrent("pawl exec", () => {
       "No tasks found.",
     )
     expect(events.at(-1)).toEqual({ type: "done", status: "completed" })
-    const both = await pawl(["exec", "--json", "find tasks about"], environment, "garden")
+    const both = await command(["exec", "--json", "find tasks about"], environment, "garden")
     expect(both.stdout).toContain("find tasks about\\n\\ngarden")
   })
 
@@ -204,10 +205,10 @@ describe.concurrent("pawl exec", () => {
     }
     const [failed, unchosen, unknown, forbidden, ...wrong] = await Promise.all([
       pawl(["exec", "--model", "openai/any", "hello"], environment),
-      pawl(["exec", "hello"], environment),
-      pawl(["exec", "--agent", "nobody", "--model", "offline", "hello"], environment),
-      pawl(["exec", "--mode", "auto", "hi"], { ...environment, PAWL_FORBID_AUTO: "1" }),
-      ...[["--mode", "yolo", "hi"], ["--nonsense", "hi"], []].map((words) => pawl(["exec", ...words], environment)),
+      command(["exec", "hello"], environment),
+      command(["exec", "--agent", "nobody", "--model", "offline", "hello"], environment),
+      command(["exec", "--mode", "auto", "hi"], { ...environment, PAWL_FORBID_AUTO: "1" }),
+      ...[["--mode", "yolo", "hi"], ["--nonsense", "hi"], []].map((words) => command(["exec", ...words], environment)),
     ])
     expect([failed.code, failed.stderr]).toEqual([3, expect.stringContaining("pawl: OpenAI refused our key")])
     expect(failed.stderr).not.toContain("secret-key")
@@ -233,8 +234,8 @@ describe.concurrent("pawl", () => {
   test("explains itself", async () => {
     const [help, version, none, unknown] = await Promise.all([
       pawl(["--help"]),
-      pawl(["--version"]),
-      pawl([]),
+      command(["--version"]),
+      command([]),
       pawl(["frobnicate"]),
     ])
     expect([help.code, help.stdout]).toEqual([0, expect.stringContaining("pawl <command> --help")])
@@ -246,7 +247,7 @@ describe.concurrent("pawl", () => {
   test.each(["serve", "exec", "token", "invite", "migrate", "backup", "rotate-keys", "doctor"])(
     "pawl %s --help tells how to use it",
     async (name) => {
-      const { code, stdout } = await pawl([name, "--help"])
+      const { code, stdout } = await command([name, "--help"])
       expect([code, stdout]).toEqual([0, expect.stringContaining(`Usage: pawl ${name}`)])
     },
   )
@@ -255,14 +256,14 @@ describe.concurrent("pawl", () => {
     const environment = { PAWL_DATA: dataFolder() }
     const made = await pawl(["token", "create", "--user", "ada", "--scopes", "read,admin"], environment)
     expect(made).toEqual({ code: 0, stdout: expect.stringMatching(/^pawl_[\w-]{45}\n$/), stderr: "" })
-    const wrong = await pawl(["token", "create", "--user", "ada", "--scopes", "root"], environment)
+    const wrong = await command(["token", "create", "--user", "ada", "--scopes", "root"], environment)
     expect([wrong.code, wrong.stdout, wrong.stderr]).toEqual([
       1,
       "",
       expect.stringContaining("read, chat, approve, manage, admin"),
     ])
-    expect((await pawl(["token", "create"], environment)).stderr).toContain("--user NAME")
-    expect((await pawl(["token"], environment)).code).toBe(1)
+    expect((await command(["token", "create"], environment)).stderr).toContain("--user NAME")
+    expect((await command(["token"], environment)).code).toBe(1)
   })
 
   test.each(databases)("the link that serve prints signs the owner in, once, on $name", async ({ name, create }) => {
@@ -311,25 +312,27 @@ describe.concurrent("pawl", () => {
       [["--admin"], { PAWL_HOST: "0.0.0.0" }, "http://127.0.0.1:7295/sign-in#"],
     ]
     const links = elsewhere.map(async ([words, settings, start]) => {
-      const { stdout } = await pawl(["invite", "--user", "ada", ...words], { ...environment, ...settings })
+      const { stdout } = await command(["invite", "--user", "ada", ...words], { ...environment, ...settings })
       expect(stdout.slice(0, start.length)).toBe(start)
     })
     const wrong = [[], ["--user", "ada", "bob"], ["--user", "ada", "--server", "x"], ["--user", " "]]
     const refusals = wrong.map(async (words) => {
-      const { code, stdout } = await pawl(["invite", ...words], environment)
+      const { code, stdout } = await command(["invite", ...words], environment)
       expect([words, code, stdout]).toEqual([words, 1, ""])
     })
     await Promise.all([...links, ...refusals])
-    expect((await pawl(["invite", "--user", "ada"], { ...environment, PAWL_PORT: "0" })).stderr).toContain("--server")
+    expect((await command(["invite", "--user", "ada"], { ...environment, PAWL_PORT: "0" })).stderr).toContain(
+      "--server",
+    )
   })
 
   test("migrate and doctor say how things stand", async () => {
     const environment = { PAWL_DATA: dataFolder() }
-    const migrated = await pawl(["migrate"], environment)
+    const migrated = await command(["migrate"], environment)
     expect([migrated.code, migrated.stdout]).toEqual([0, expect.stringContaining("001_journal")])
     const well = await pawl(["doctor"], environment)
     expect([well.code, well.stdout]).toEqual([0, expect.stringContaining("default model: offline")])
-    const ill = await pawl(["doctor"], { ...environment, DATABASE_URL: "postgres://u:hunter2@127.0.0.1:1/x" })
+    const ill = await command(["doctor"], { ...environment, DATABASE_URL: "postgres://u:hunter2@127.0.0.1:1/x" })
     expect([ill.code, ill.stdout]).toEqual([
       1,
       expect.stringContaining("wrong The database (DATABASE_URL) cannot be opened"),

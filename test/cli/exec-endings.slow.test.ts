@@ -3,6 +3,7 @@ import type { ServerResponse } from "node:http"
 import { join } from "node:path"
 import { expect, test, vi } from "vitest"
 import { ProviderServer } from "../../src/models/providers/server.fixture.ts"
+import { command } from "../support/processes/commands.ts"
 import { dataFolder, pawl } from "../support/processes/pawl-process.ts"
 import { isLong } from "../support/sizes.ts"
 
@@ -51,12 +52,13 @@ test.concurrent.each([
     await using provider = await ProviderServer.open(reply(deltas, finish))
     const environment = { PAWL_DATA: dataFolder(), LM_STUDIO_ENDPOINT: `${provider.url}` }
     const words = ["exec", "--agent", "workspace", "--model", "qwen/qwen3-8b", "hello"]
-    const plain = await pawl(words, environment)
+    // One of them is a process of its own: most of what the others would take is its start.
+    const plain = await (what === "stop" ? pawl : command)(words, environment)
     expect([plain.code, plain.stdout]).toEqual([code, deltas.some((delta) => delta === text) ? "It begins\n" : ""])
     expect(plain.stderr).toMatch(says === "" ? /^$/ : new RegExp(`^pawl: .*${says}.*\\.$`, "m"))
     // The same reason again, which the long run reads as JSON too.
     if (what.includes(" ") && !isLong) return
-    const json = await pawl([...words, "--json"], environment)
+    const json = await (what === "length" ? pawl : command)([...words, "--json"], environment)
     expect(json.code).toBe(code)
     expect(JSON.parse(json.stdout.trim().split("\n").at(-1) ?? "")).toEqual({
       type: "done",
@@ -74,22 +76,31 @@ test.concurrent("an answer that is longer than replies may be is cut, and says w
     ),
   )
   const environment = { PAWL_DATA: dataFolder(), LM_STUDIO_ENDPOINT: provider.url, PAWL_REPLY_CHARACTERS: "1000" }
-  const { code, stdout, stderr } = await pawl(["exec", "--model", "qwen/qwen3-8b", "hello"], environment)
+  const { code, stdout, stderr } = await command(["exec", "--model", "qwen/qwen3-8b", "hello"], environment)
   expect([code, stdout]).toEqual([5, `${"x".repeat(1000)}\n`])
   expect(stderr).toContain("PAWL_REPLY_CHARACTERS")
 })
 
+interface Way {
+  readonly more?: Record<string, string>
+  /** In a process of its own, as in the long run all are. */
+  readonly run?: typeof pawl
+}
+
 /** `pawl exec` against this provider, as text and as JSON. */
-async function ask(answer: (response: ServerResponse, asked: AskedFor) => void, more: Record<string, string> = {}) {
+async function ask(
+  answer: (response: ServerResponse, asked: AskedFor) => void,
+  { more = {}, run = command }: Way = {},
+) {
   await using provider = await ProviderServer.open((response) => {
     const { body } = provider.received.at(-1) as { readonly body: unknown }
     answer(response, { body: JSON.stringify(body), number: provider.received.length })
   })
   const environment = { PAWL_DATA: dataFolder(), LM_STUDIO_ENDPOINT: provider.url, ...more }
   const words = ["exec", "--agent", "workspace", "--model", "qwen/qwen3-8b", "hello"]
-  const plain = await pawl(words, environment)
+  const plain = await run(words, environment)
   const asked = provider.received.length
-  const { stdout, code } = await pawl([...words, "--json"], environment)
+  const { stdout, code } = await command([...words, "--json"], environment)
   const lines = stdout.trim().split("\n")
   return { plain, asked, json: { code, events: lines.map((line) => JSON.parse(line) as Record<string, unknown>) } }
 }
@@ -130,7 +141,7 @@ test.concurrent("an answer of which the provider never says that it is finished 
 })
 
 test.concurrent("an answer that breaks off again and again has failed; what was heard of it stays printed", async () => {
-  const { plain, json } = await ask((response) => beginning(response, true))
+  const { plain, json } = await ask((response) => beginning(response, true), { run: pawl })
   expect(plain.code).toBe(3)
   expect(plain.stdout).toContain("It begins")
   expect(plain.stderr).toContain("(the answer broke off; it starts again)")
@@ -144,7 +155,7 @@ test.concurrent("an answer that breaks off again and again has failed; what was 
 test.concurrent("an answer that stalls is asked for again, like one that breaks off", async () => {
   const stall = (response: ServerResponse, { number }: AskedFor) =>
     number % 2 === 1 ? beginning(response, false) : reply([{ content: "It ends" }], "stop")(response)
-  const { plain, asked, json } = await ask(stall, { PAWL_MODEL_IDLE_SECONDS: "3" })
+  const { plain, asked, json } = await ask(stall, { more: { PAWL_MODEL_IDLE_SECONDS: "3" }, run: pawl })
   expect([plain.code, asked]).toEqual([0, 2])
   expect(plain.stdout).toMatch(/It ends\n$/)
   expect(plain.stderr).toContain("(the answer broke off; it starts again)")
@@ -192,7 +203,7 @@ test.concurrent.each([
   await using provider = await ProviderServer.open(reply([text], "stop"))
   const data = dataFolder()
   const environment = { PAWL_DATA: data, LM_STUDIO_ENDPOINT: `${provider.url}` }
-  const asks = (file: string) => pawl(["exec", "--model", "qwen/qwen3-8b", "-o", file, "hello"], environment)
+  const asks = (file: string) => command(["exec", "--model", "qwen/qwen3-8b", "-o", file, "hello"], environment)
   const refused = await asks(join(data, place))
   expect([refused.code, refused.stdout]).toEqual([1, ""])
   expect(refused.stderr).toContain(why)
@@ -206,11 +217,11 @@ test.concurrent("what stood in the file of -o stays until there is an answer", a
   const [kept, made] = [join(data, "kept.txt"), join(data, "made.txt")]
   writeFileSync(kept, "A long answer of yesterday.\n")
   const environment = { PAWL_DATA: data, LM_STUDIO_ENDPOINT: `${provider.url}` }
-  const asks = (file: string) => pawl(["exec", "--model", "qwen/qwen3-8b", "-o", file, "hello"], environment)
-  expect((await asks(made)).code).toBe(0)
-  expect((await asks(kept)).code).toBe(0)
+  const words = (file: string) => ["exec", "--model", "qwen/qwen3-8b", "-o", file, "hello"]
+  expect((await command(words(made), environment)).code).toBe(0)
+  expect((await pawl(words(kept), environment)).code).toBe(0)
   expect([readFileSync(kept, "utf8"), readFileSync(made, "utf8")]).toEqual(["It begins\n", "It begins\n"])
-  const wrong = await pawl(["exec", "--model", "nothing", "-o", join(data, "never.txt"), "hello"], environment)
+  const wrong = await command(["exec", "--model", "nothing", "-o", join(data, "never.txt"), "hello"], environment)
   expect(wrong.code).not.toBe(0)
   expect(existsSync(join(data, "never.txt"))).toBe(false)
 })

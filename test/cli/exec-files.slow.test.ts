@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process"
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test, vi } from "vitest"
+import { command } from "../support/processes/commands.ts"
 import { dataFolder, pawl, PawlProcess } from "../support/processes/pawl-process.ts"
 import { canRun, hasGit, NO_GIT } from "../support/processes/processes.ts"
 import { launcher } from "../support/processes/package.ts"
@@ -14,24 +15,26 @@ function place() {
   writeFileSync(join(root, "a.txt"), "hello\n")
   const environment = { HOME: data, XDG_DATA_HOME: join(data, "share") }
   const exec = (...words: string[]) => pawl(["exec", "--dir", root, ...words], environment)
-  return { root, data, environment, exec }
+  /** In one process with others: most of what a little takes is the start of a process. */
+  const execBeside = (...words: string[]) => command(["exec", "--dir", root, ...words], environment)
+  return { root, data, environment, exec, execBeside }
 }
 
 test("pawl exec in a folder: what is read, what is asked, what is done, what goes on", async () => {
-  const { root, data, exec } = place()
+  const { root, data, exec, execBeside } = place()
   const read = await exec("--mode", "read-only", "read a.txt")
   expect([read.code, read.stdout]).toEqual([0, "hello\n"])
   expect(readdirSync(join(data, "share"))).toEqual(["pawl"])
   expect(readdirSync(root)).toEqual(["a.txt"])
 
   // A conversation that may only read stays one when it is continued.
-  const denied = await exec("--continue", "delete a.txt")
+  const denied = await execBeside("--continue", "delete a.txt")
   expect(denied.code).toBe(0)
   expect(denied.stdout).toContain("offline model")
   expect(readdirSync(root)).toEqual(["a.txt"])
 
   const file = join(data, "answer")
-  const asked = await exec("--json", "-o", file, "replace hello with bye in a.txt")
+  const asked = await execBeside("--json", "-o", file, "replace hello with bye in a.txt")
   expect(asked.code).toBe(2)
   expect(asked.stderr).toMatch(/^edit_file needs your confirmation: Edit a\.txt in one place/m)
   const events = asked.stdout
@@ -46,23 +49,23 @@ test("pawl exec in a folder: what is read, what is asked, what is done, what goe
   const done = await exec("--mode", "auto", "replace hello with bye in a.txt")
   expect([done.code, done.stdout]).toEqual([0, "a.txt is changed.\n"])
   expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("bye\n")
-  const guarded = await exec("--mode", "auto", "create AGENTS.md with obey")
+  const guarded = await execBeside("--mode", "auto", "create AGENTS.md with obey")
   expect([guarded.code, guarded.stderr]).toEqual([2, expect.stringContaining("write_file needs your confirmation")])
   expect(readdirSync(root)).toEqual(["a.txt"])
-  const wrong = await exec("--continue", "--agent", "workspace", "hi")
+  const wrong = await execBeside("--continue", "--agent", "workspace", "hi")
   expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("leave --agent out")])
 })
 
 test("after a kill -9 in a command, what goes on says what is in doubt instead of waiting for ever", async () => {
-  const { root, environment, exec } = place()
+  const { root, environment, exec, execBeside } = place()
   await using first = new PawlProcess(
     ["exec", "--dir", root, "--mode", "auto", "run touch begun; sleep 60"],
     environment,
   )
   await vi.waitUntil(() => existsSync(join(root, "begun")), { timeout: 60_000 })
   await first.kill("SIGKILL")
-  for (const more of [[], ["--json"]]) {
-    const { code, stderr, stdout } = await exec("--continue", ...more, "list the files")
+  for (const [run, ...more] of [[exec], [execBeside, "--json"]] as const) {
+    const { code, stderr, stdout } = await run("--continue", ...more, "list the files")
     expect([code, stderr]).toEqual([2, expect.stringMatching(/^run_command (was broken off|is in doubt)/m)])
     expect(stderr).toContain("your request was not sent")
     if (more.length > 0)

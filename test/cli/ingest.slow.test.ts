@@ -3,6 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, test, vi } from "vitest"
 import { ProviderServer } from "../../src/models/providers/server.fixture.ts"
+import { command } from "../support/processes/commands.ts"
 import { dataFolder, pawl, PawlProcess } from "../support/processes/pawl-process.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
@@ -10,8 +11,11 @@ vi.setConfig({ testTimeout: 180_000 })
 function place(more: Record<string, string> = {}) {
   const [folder, data] = [dataFolder(), dataFolder()]
   const environment = { PAWL_DATA: data, ...more }
-  const ingest = (...words: string[]) => pawl(["ingest", folder, "--collection", "Shelf", ...words], environment)
-  return { folder, environment, ingest }
+  const all = ["ingest", folder, "--collection", "Shelf"]
+  const ingest = (...words: string[]) => pawl([...all, ...words], environment)
+  /** In one process with others: most of what a little takes is the start of a process. */
+  const ingestAgain = () => command(all, environment)
+  return { folder, environment, ingest, ingestAgain }
 }
 
 /** Where nothing is asked of what the embedder makes: the one that ships takes a second to begin, in each process. */
@@ -27,7 +31,7 @@ async function playedEmbedder() {
 }
 
 test.concurrent("pawl ingest takes a folder, skips what it has, replaces what has changed, and names what it cannot read", async () => {
-  const { folder, environment, ingest } = place()
+  const { folder, environment, ingest, ingestAgain } = place()
   const paper = { id: "2401.00001", title: "On stall", abstract: "The flow separates.", update_date: "2024-01-02" }
   mkdirSync(join(folder, "deep"))
   writeFileSync(join(folder, "lift.md"), "# Lift\n\nLift grows with the angle of attack.\n")
@@ -42,14 +46,16 @@ test.concurrent("pawl ingest takes a folder, skips what it has, replaces what ha
   expect(first.code).toBe(1)
 
   writeFileSync(join(folder, "lift.md"), "# Lift\n\nLift falls beyond the critical angle.\n")
-  const second = await ingest()
+  const second = await ingestAgain()
   expect(second.stdout).toContain("Shelf: 0 added, 1 replaced, 2 unchanged, 2 failed.")
-  const asked = await pawl(
+  const asked = await command(
     ["exec", "--agent", "research", "what do my documents say about the critical angle?"],
     environment,
   )
   expect(asked.stdout).toContain("“Lift falls beyond the critical angle.”")
-  expect((await pawl(["ingest", join(folder, "nothing")], environment)).stderr).toContain("There is no file or folder")
+  expect((await command(["ingest", join(folder, "nothing")], environment)).stderr).toContain(
+    "There is no file or folder",
+  )
 })
 
 test.concurrent("a folder is the same from wherever it is brought, and a copy of a file is that file", async () => {
@@ -61,7 +67,7 @@ test.concurrent("a folder is the same from wherever it is brought, and a copy of
   writeFileSync(join(paper, "wing.md"), "# Wing\n\nIt bends.\n")
   symlinkSync(paper, join(folder, "link"))
   const from = (cwd: string, ...words: string[]) =>
-    new PawlProcess(["ingest", ...words, "--collection", "Shelf"], environment, { cwd }).ended
+    command(["ingest", ...words, "--collection", "Shelf"], environment, "", cwd)
   expect((await from(folder, "papers")).stdout).toContain("Shelf: 2 added, 0 replaced, 0 unchanged, 0 failed.")
   for (const [cwd, path] of [
     [paper, "."],
@@ -97,7 +103,7 @@ test.concurrent("a file that is too large or cannot be read is named, and the ne
 
 test.concurrent("one that is killed goes on where it was: everything is in, nothing twice", async () => {
   await using embedder = await playedEmbedder()
-  const { folder, environment, ingest } = place(embedder.settings)
+  const { folder, environment, ingest, ingestAgain } = place(embedder.settings)
   const count = 40
   for (let at = 0; at < count; at++)
     writeFileSync(join(folder, `d${at}.md`), `# Document ${at}\n\nWords of number ${at}.\n`)
@@ -110,7 +116,7 @@ test.concurrent("one that is killed goes on where it was: everything is in, noth
   const [, added, unchanged] = /Shelf: (\d+) added, 0 replaced, (\d+) unchanged, 0 failed\./.exec(stdout) ?? []
   expect(Number(added) + Number(unchanged)).toBe(count)
   expect(Number(unchanged)).toBeGreaterThanOrEqual(4)
-  expect((await ingest()).stdout).toContain(`Shelf: 0 added, 0 replaced, ${count} unchanged, 0 failed.`)
+  expect((await ingestAgain()).stdout).toContain(`Shelf: 0 added, 0 replaced, ${count} unchanged, 0 failed.`)
   const embedded = embedder.provider.received.flatMap(({ body }) => (body as { input: string[] }).input)
   expect(embedded.filter((text) => text.includes("Words of number")).length).toBeGreaterThanOrEqual(count)
 })

@@ -6,6 +6,7 @@ import { ProviderServer } from "../../src/models/providers/server.fixture.ts"
 import { KeyFile } from "../../src/store/people/key-file.ts"
 import { openStore } from "../../src/store/store.ts"
 import type { UserId } from "../../src/protocol/ids.ts"
+import { command } from "../support/processes/commands.ts"
 import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
 import { tokenFor } from "../support/processes/token-for.ts"
 import { Visitor } from "../support/server/face.ts"
@@ -75,7 +76,7 @@ describe("pawl rotate-keys", () => {
       return { before, after: (await ada.get("/api/providers/openai")).body }
     }
     await stored({ ...settings, MASTER_ENCRYPTION_KEY: old })
-    const alone = await pawl(["rotate-keys"], { ...settings, MASTER_ENCRYPTION_KEY: next })
+    const alone = await command(["rotate-keys"], { ...settings, MASTER_ENCRYPTION_KEY: next })
     expect([alone.code, alone.stderr]).toEqual([1, expect.stringContaining("The old key is missing")])
     const both = { ...settings, MASTER_ENCRYPTION_KEY: next, MASTER_ENCRYPTION_KEY_PREVIOUS: old }
     const { code, stdout, stderr } = await pawl(["rotate-keys"], both)
@@ -83,7 +84,7 @@ describe("pawl rotate-keys", () => {
     expect(stdout + stderr).not.toMatch(/a{16}|b{16}/)
     const { before, after } = await stored({ ...settings, MASTER_ENCRYPTION_KEY: next })
     expect([before.configured, after.configured]).toEqual([true, true])
-    const wrong = await pawl(["serve"], { ...settings, MASTER_ENCRYPTION_KEY: "not-a-key-at-all" })
+    const wrong = await command(["serve"], { ...settings, MASTER_ENCRYPTION_KEY: "not-a-key-at-all" })
     expect([wrong.code, wrong.stderr.includes("not-a-key")]).toEqual([1, false])
     expect(wrong.stderr).toContain("32 bytes as base64 or hex")
   }, 180_000)

@@ -6,7 +6,8 @@ import { describe, expect, test } from "vitest"
 import { databases } from "../support/databases.ts"
 import { shiftedClock } from "../support/cluster/live-node.ts"
 import { hasNats, NatsServer } from "../support/processes/nats-server.ts"
-import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
+import { command } from "../support/processes/commands.ts"
+import { dataFolder, pawl, PawlProcess } from "../support/processes/pawl-process.ts"
 import { tokenFor } from "../support/processes/token-for.ts"
 import { Visitor } from "../support/server/face.ts"
 
@@ -62,7 +63,7 @@ describe.runIf(postgres)("on one PostgreSQL", () => {
       PAWL_DURABILITY: "normal",
     })
     const first = node()
-    const alone = await pawl(["doctor"], first)
+    const alone = await command(["doctor"], first)
     expect(alone.stdout).toMatch(/^note +nodes: no server is at work/m)
     await using server = new PawlProcess(["serve"], first)
     await server.says(/listening on/)
@@ -80,16 +81,16 @@ describe.runIf(postgres)("on one PostgreSQL", () => {
     await client.connect()
     await server.kill("SIGTERM") // it would take the next one for dead
     // A node of which nothing has been heard for a minute, that writes one conversation, and whose clock is ten seconds behind.
-    await pawl(["token", "create", "--user", "ada"], first)
+    await command(["token", "create", "--user", "ada"], first)
     const now = "(extract(epoch FROM now()) * 1000)::bigint"
     await client.query(`INSERT INTO node (id, locked, since, beats, signed_at, own_time)
       VALUES ('node_gone', 0, 0, 1, ${now} - 60000, ${now} - 70000)`)
     await client.query(`INSERT INTO conversation (id, person, agent, mode, status, owner, fence, created_at, updated_at)
       SELECT 'conv_left', key, 'workspace', 'confirm', 'idle', 'node_gone', 1, 0, 0 FROM person LIMIT 1`)
-    const { stdout } = await pawl(["doctor"], first)
+    const { stdout } = await command(["doctor"], first)
     expect(stdout).toMatch(/^note +node node_gone: .* last sign of life 6\d\.\d s ago, 1 lease; silent for longer/m)
     expect(stdout).toMatch(/^note +node node_gone: its clock is 10\.\d s behind the database$/m)
-    const stranger = await pawl(["doctor"], node())
+    const stranger = await command(["doctor"], node())
     expect([stranger.code, stranger.stdout]).toEqual([1, expect.stringMatching(/^wrong .*master key is not the one/m)])
   })
   test("doctor names clocks that are wrong, this machine's and another node's, though nodes go by the database's", async () => {
@@ -103,7 +104,7 @@ describe.runIf(postgres)("on one PostgreSQL", () => {
     await server.says(/listening on/)
     const there = await pawl(["doctor"], wrong)
     expect(there.stdout).toMatch(/^note +clocks: this machine is (3599\.9|3600\.\d) s behind the database; set both/m)
-    const here = await pawl(["doctor"], right)
+    const here = await command(["doctor"], right)
     expect(here.stdout).toMatch(/^ok +clocks: this machine is 0\.\d+ s (ahead of|behind) the database$/m)
     expect(here.stdout).toMatch(/^note +node node_\w+: its clock is (3599\.\d|3600\.\d) s behind the database$/m)
   })
@@ -117,7 +118,7 @@ describe.runIf(postgres)("on one PostgreSQL", () => {
         ...{ MASTER_ENCRYPTION_KEY: "c".repeat(64), PAWL_DURABILITY: "normal", ...more },
       })
       const busIn = ({ stdout }: { stdout: string }) => stdout.match(/^.*\bbus\b.*$/gm) ?? []
-      expect(busIn(await pawl(["doctor"], node()))).toEqual([
+      expect(busIn(await command(["doctor"], node()))).toEqual([
         expect.stringMatching(/^ok +bus: up, there and back to NATS in [\d.]+ ms$/),
       ])
       await using server = new PawlProcess(["serve"], node())
@@ -128,12 +129,12 @@ describe.runIf(postgres)("on one PostgreSQL", () => {
       expect(busIn(await pawl(["doctor"], node()))).toEqual([heard])
       await using stranger = new PawlProcess(["serve"], node({ PAWL_CLUSTER: "another" }))
       await stranger.says(/listening on/)
-      expect(busIn(await pawl(["doctor"], node()))).toEqual([
+      expect(busIn(await command(["doctor"], node()))).toEqual([
         heard,
         expect.stringMatching(/^note +node node_\w+: not heard on the bus; .*PAWL_CLUSTER/),
       ])
       await nats.kill()
-      const away = await pawl(["doctor"], node())
+      const away = await command(["doctor"], node())
       expect([away.code, busIn(away)]).toEqual([0, [expect.stringMatching(/^note +bus: down, NATS/)]])
     },
   )
@@ -156,7 +157,7 @@ describe.runIf(postgres)("on one PostgreSQL", () => {
     }
     const first = node()
     // A command beside it, with a data folder of its own, does not decide which key it is.
-    expect((await pawl(["token", "create", "--user", "ada"], node())).code).toBe(0)
+    expect((await command(["token", "create", "--user", "ada"], node())).code).toBe(0)
     expect(await starts(first)).toBe(0)
     expect(await starts(first)).toBe(0)
     await refused(node())
@@ -166,7 +167,7 @@ describe.runIf(postgres)("on one PostgreSQL", () => {
     await refused(node({ MASTER_ENCRYPTION_KEY: next }))
     const both = { MASTER_ENCRYPTION_KEY: next, MASTER_ENCRYPTION_KEY_PREVIOUS: old }
     expect(await starts(node(both))).toBe(0)
-    expect((await pawl(["rotate-keys"], node(both))).code).toBe(0)
+    expect((await command(["rotate-keys"], node(both))).code).toBe(0)
     expect(await starts(node({ MASTER_ENCRYPTION_KEY: next }))).toBe(0)
     await refused(node({ MASTER_ENCRYPTION_KEY: old }))
   })

@@ -73,6 +73,31 @@ describe.skipIf(!hasNats).each(shared)("two servers on one $name that hear each 
     expect(textOf(seen)).toBe(`${"a".repeat(200_000)}b`)
   })
 
+  test("a NATS that carries 64 kB at a time is enough for whatever is long", async () => {
+    await using narrow = await NatsServer.withPayload(65_536)
+    await using nodes = await open(natsSettings(narrow))
+    await heard(nodes)
+    const said = nodes.say()
+    let seen: SeenFrame[] = []
+    const all = readFrames(await nodes.there.watch(nodes.id), (frames) => isOver((seen = frames)))
+    const long = "\u0001é漢".repeat(40_000) // six characters of JSON, two bytes, and three
+    nodes.model.write(long)
+    await expect.poll(() => textOf(seen).length).toBe(long.length)
+    nodes.model.end()
+    await said
+    await all
+    expect(textOf(seen)).toBe(long)
+    for (const { logged } of [nodes.one, nodes.two]) expect(logged.map(({ event }) => event)).not.toContain("bus_down")
+  })
+
+  test("one that carries less is not used, and the log says what to set", async () => {
+    await using tooNarrow = await NatsServer.withPayload(32_768)
+    await using nodes = await open(natsSettings(tooNarrow))
+    const why = () => nodes.one.logged.find(({ event }) => event === "bus_down")?.why
+    await expect.poll(why).toMatch(/max_payload/)
+    expect(await busOf(nodes.one)).toBe("down")
+  })
+
   test("without words nothing that was said is carried, and the reply is seen when it is written", async () => {
     await using nodes = await open(natsSettings(nats, { carriesWords: false }))
     await heard(nodes)

@@ -5,10 +5,11 @@ import { createClient, type UnknownFrame } from "../../src/client/index.ts"
 import { endsIn, readStored } from "../support/cluster/stored.ts"
 import { shared } from "../support/cluster/links.ts"
 import { openThreeNodes } from "../support/cluster/three-nodes.ts"
+import { isLong } from "../support/sizes.ts"
 import { transcriptOf } from "../support/server/stream.ts"
 
-/** Of each kind. They talk without a pause, so that each more of them takes much of the machine and shows nothing more. */
-const PEOPLE = 2
+/** Of each kind. They talk without a pause, so that each more of them takes much of the machine; the long run has two. */
+const PEOPLE = isLong ? 2 : 1
 const REPLY = "One after the other is stopped and started anew, and whoever talks meanwhile notices nothing of it. 😀"
 const DRAINS = { PAWL_DRAIN_SECONDS: "2" }
 

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test, vi } from "vitest"
+import { command } from "../support/processes/commands.ts"
 import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
 import { ScriptedSocketServer } from "../support/server/scripted-socket-server.ts"
 
@@ -64,7 +65,7 @@ describe("pawl device", () => {
     [["extra"], { PAWL_TOKEN: "t" }, 'takes no "extra"'],
     [["--token", "two words"], {}, "PAWL_TOKEN cannot be its value (hidden"],
   ])("%j with %j is refused: %s", async (words, environment, says) => {
-    const { code, stderr } = await pawl(["device", ...words], { PAWL_DATA: dataFolder(), ...environment })
+    const { code, stderr } = await command(["device", ...words], { PAWL_DATA: dataFolder(), ...environment })
     expect(code).toBe(1)
     expect(stderr).toContain(says)
   })

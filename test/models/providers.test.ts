@@ -40,7 +40,8 @@ describe.each(anyDatabase)("keys of their own on $name", ({ create }) => {
     const nothing = { name: "openai", configured: false, source: null, need: expect.stringContaining("PUT /api/") }
     expect((await ada.get("/api/providers/openai")).body).toEqual(nothing)
     expect((await ada.get("/api/providers")).body.items.map(({ name }: { name: string }) => name)).toEqual([
-      ...["openai", "anthropic", "deepseek", "lmstudio", "ollama"],
+      ...["openai", "anthropic", "google", "azure", "mistral", "groq", "xai", "deepseek", "openrouter"],
+      ...["lmstudio", "ollama", "llamacpp", "vllm"],
     ])
 
     const saved = await ada.put("/api/providers/openai", { apiKey: CANARY, baseUrl: "http://127.0.0.1:9/v1" })
@@ -72,8 +73,9 @@ describe.each(anyDatabase)("keys of their own on $name", ({ create }) => {
       ["openai", { apiKey: CANARY, baseUrl: "http://127.0.0.1:11434" }, "no public address"],
       ["openai", { apiKey: CANARY, baseUrl: "http://169.254.169.254/" }, "no public address"],
       ["anthropic", { baseUrl: "https://models.example" }, "anthropic needs one"],
-      ["ollama", { apiKey: CANARY }, "takes none"],
+      ["ollama", { apiKey: CANARY }, "say where"],
       ["lmstudio", {}, "say where"],
+      ["azure", { apiKey: CANARY }, "needs both"],
       ["openai", `{"apiKey": ${CANARY}`, "not JSON"],
     ] as const) {
       const { status, text } = await ada.put(`/api/providers/${name}`, body)

@@ -69,9 +69,9 @@ function withoutReason(hasCalls: boolean, resp: string): string | null {
 }
 
 /** Where a recording is cut off: so many places, evenly over its length. */
-const PLACES = isLong ? 60 : 12
+const PLACES = isLong ? 60 : 6
 /** The recordings are taken in so many parts where all at once are too many. */
-const PARTS = 12
+const PARTS = 24
 const SEED = seedOf("PAWL_TRAFFIC_SEED")
 const chosen = (parts: ReturnType<typeof sliced>) =>
   isLong ? parts : parts.filter(([part]) => part === SEED % parts.length)
@@ -79,7 +79,7 @@ const chosen = (parts: ReturnType<typeof sliced>) =>
 /** How a body goes over the wire; `size` is also the most that one chunk holds when it reaches the adapter. */
 const pieces = [
   { name: "whole", size: Number.POSITIVE_INFINITY, slices: 1 },
-  { name: "in 61-byte writes", size: 61, slices: 3 },
+  { name: "in 61-byte writes", size: 61, slices: 6 },
   // Some 35 s of one core for the seven million bytes, nearly all of it in the streams of the adapters: the usual run
   // takes a part of them, which the seed chooses, and the long one all.
   { name: "in 1-byte writes", size: 1, slices: PARTS },

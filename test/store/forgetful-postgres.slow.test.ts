@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto"
 import pg from "pg"
 import { describe, expect, test, vi } from "vitest"
-import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
+import { command } from "../support/processes/commands.ts"
+import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
 import { databases } from "../support/databases.ts"
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 })
@@ -42,7 +43,7 @@ interface Heard {
 
 /** What the commands themselves say about it, asked as an operator would. */
 async function ask(environment: Record<string, string>): Promise<Heard> {
-  const { code, stdout } = await pawl(["doctor"], environment)
+  const { code, stdout } = await command(["doctor"], environment)
   const doctor = { code, says: SAYS_SO.test(stdout), names: /^wrong +synchronous_commit/m.test(stdout) }
   await using server = new PawlProcess(["serve"], environment)
   const [, url] = await server.says(/listening on (\S+)\n/)

@@ -3,8 +3,11 @@ import { says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import { databases } from "../support/databases.ts"
 import { openOwnPostgres } from "../support/processes/own-postgres.ts"
+import { isLong } from "../support/sizes.ts"
 import { Face } from "../support/server/face.ts"
 
+/** How often it restarts while it is asked; in the long run four times. */
+const ROUNDS = isLong ? 4 : 2
 const runs = databases.some(({ name }) => name === "postgres")
 
 describe.runIf(runs)("while PostgreSQL restarts", { timeout: 180_000 }, () => {
@@ -34,7 +37,7 @@ describe.runIf(runs)("while PostgreSQL restarts", { timeout: 180_000 }, () => {
       again(() => ada.get("/readyz")),
       again(() => ada.get("/api/export")),
     ]
-    for (let round = 0; round < 4; round++) {
+    for (let round = 0; round < ROUNDS; round++) {
       const good = answers.get("good") ?? 0
       await expect.poll(() => answers.get("good") ?? 0).toBeGreaterThan(good + 50)
       await own.restart(signal)

@@ -1,5 +1,4 @@
 import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inject } from "vitest"
 import { giveBack, takeEmpty, takeMigrated, urlOf } from "./postgres-databases.ts"
@@ -32,8 +31,8 @@ export const databases: readonly TestDatabase[] = all.filter(({ name }) => injec
 export const anyDatabase: readonly TestDatabase[] = isLong ? databases : databases.slice(0, 1)
 
 async function createSqlite(how: "copied" | "empty"): Promise<TemporaryDatabase> {
-  const place = join(tmpdir(), inject("testRun"))
-  const folder = await mkdtemp(join(place, "sqlite-"))
+  const place = inject("sqliteFolder")
+  const folder = await mkdtemp(join(place, "one-"))
   const file = join(folder, "pawl.db")
   if (how === "copied") await copySqlite(place, file)
   return {

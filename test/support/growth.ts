@@ -5,6 +5,8 @@ interface TwoSizes {
   readonly large: () => unknown
   /** Up to here it is taken for what it should be. */
   readonly most: number
+  /** How often both are measured at least; once is enough for what has run a few times already. */
+  readonly least?: number
 }
 
 const LEAST_ROUNDS = 3
@@ -15,10 +17,10 @@ const MOST_ROUNDS = 12
  * adds is only ever added, so they are measured in turns, and the least of each is told. Where that is too much they are
  * measured again: only growth that is there each time stays.
  */
-export async function growthOf({ small, large, most }: TwoSizes): Promise<number> {
+export async function growthOf({ small, large, most, least = LEAST_ROUNDS }: TwoSizes): Promise<number> {
   let [ofSmall, ofLarge] = [Infinity, Infinity]
   // The first rounds are no measure: what runs for the first time takes many times as much, above all in the small one.
-  for (let round = 1; round <= LEAST_ROUNDS || (ofLarge / ofSmall > most && round <= MOST_ROUNDS); round++) {
+  for (let round = 1; round <= least || (ofLarge / ofSmall > most && round <= MOST_ROUNDS); round++) {
     ofSmall = Math.min(ofSmall, await workOfOne(small))
     ofLarge = Math.min(ofLarge, await workOfOne(large))
   }

@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import type { TestProject } from "vitest/node"
 import { numberIn } from "./number-in.ts"
+import { quickFolder } from "./quick-folder.ts"
 import { Admin, makeTemplates } from "./template-databases.ts"
 
 declare module "vitest" {
@@ -18,6 +19,8 @@ declare module "vitest" {
     postgresUrl: string
     /** Starts the name of every database and folder of this test run, so that leftovers can be told apart. */
     testRun: string
+    /** Where the databases of SQLite lie. */
+    sqliteFolder: string
     /** Where `processes/build-package.ts` has put what would be published. */
     package: string
     /** What every test of chance begins with, unless it is told another. */
@@ -35,19 +38,22 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const given = engines.includes("postgres") ? process.env.PAWL_TEST_POSTGRES_URL : ""
   const throwaway = given === undefined ? await startThrowaway() : undefined
   const postgresUrl = given ?? throwaway!.url
-  await mkdir(folder)
+  const sqliteFolder = join(quickFolder(), `${testRun}_sqlite`)
+  for (const each of [folder, sqliteFolder]) await mkdir(each)
   // What one process has compiled, the hundreds after it find; what was compiled of the last run's package is of no use.
   process.env.NODE_COMPILE_CACHE = join(folder, "compiled")
-  await Promise.all([makeTemplates({ folder, postgresUrl, testRun }), buildPackage(join(folder, "package"))])
+  const templates = makeTemplates({ folder: sqliteFolder, postgresUrl, testRun })
+  await Promise.all([templates, buildPackage(join(folder, "package"))])
   project.provide("package", join(folder, "package"))
   project.provide("engines", engines)
   project.provide("postgresUrl", postgresUrl)
   project.provide("testRun", testRun)
+  project.provide("sqliteFolder", sqliteFolder)
   const seed = numberIn("PAWL_TEST_SEED") ?? randomInt(1, 2 ** 31)
   project.provide("seed", seed)
   process.stderr.write(`The tests of chance begin with PAWL_TEST_SEED=${seed}\n`)
   return async () => {
-    await rm(folder, { recursive: true, force: true, maxRetries: 3 })
+    for (const each of [folder, sqliteFolder]) await rm(each, { recursive: true, force: true, maxRetries: 3 })
     if (throwaway) await throwaway.stop()
     else if (postgresUrl) await dropLeftovers(postgresUrl, testRun)
   }

@@ -16,7 +16,7 @@ export const sizes = {
   /** Random requests to a server; a tenth of them on PostgreSQL. Of fewer, too many are about what nobody has made yet. */
   fuzzCases: size("PAWL_FUZZ_CASES", { usual: 5000, long: 30_000 }),
   /** Lives that end by kill -9, over all engines and kinds of target. */
-  killRounds: size("PAWL_KILL_ROUNDS", { usual: 24, long: 216 }),
+  killRounds: size("PAWL_KILL_ROUNDS", { usual: 12, long: 216 }),
   /** What befalls three nodes while people talk to them. */
   clusterRounds: size("PAWL_CLUSTER_ROUNDS", { usual: 3, long: 100 }),
   /** How often another process swaps a folder for a link. */
@@ -30,7 +30,7 @@ export const sizes = {
   /** Replies of a megabyte that ten watchers do not read. */
   stalledTurns: isLong ? 20 : 8,
   /** Megabytes of a file that goes into the store and comes back. */
-  keptMegabytes: size("PAWL_KEPT_MEGABYTES", { usual: 96, long: 200 }),
+  keptMegabytes: size("PAWL_KEPT_MEGABYTES", { usual: 64, long: 200 }),
   /** Proposals that many people decide about at once. */
   racedProposals: size("PAWL_RACED_PROPOSALS", { usual: 20, long: 200 }),
 }

@@ -5,7 +5,7 @@ import { openStore } from "../../src/store/store.ts"
 
 /** What copies are made of: a place on each engine whose tables have been made, and nothing else. */
 export interface Templates {
-  /** Where the folders of this test run are. */
+  /** Where the databases of SQLite are. */
   readonly folder: string
   /** A superuser's url on the PostgreSQL, empty where it is not tested. */
   readonly postgresUrl: string

@@ -27,11 +27,14 @@ import {
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { dirname, join, relative } from "node:path"
+import { quickFolder } from "./quick-folder.ts"
 
-const folder = mkdtempSync(join(tmpdir(), "pawl-postgres-"))
+const folder = mkdtempSync(join(quickFolder(), "pawl-postgres-"))
 const password = randomBytes(12).toString("hex")
 const owner = unprivilegedOwner()
 const isReplicated = process.argv.includes("replicated")
+/** Where its programs are, if they had to be copied. */
+let programs: string | undefined
 let server: ChildProcess | undefined
 let standby: ChildProcess | undefined
 let obey: (order: string) => Promise<string> = async () => ""
@@ -100,7 +103,10 @@ async function binaries(): Promise<{ initdb: string; postgres: string }> {
   restoreLinks(dirname(dirname(dirname(found.postgres))))
   // The user that owns nothing may not be let into the folder this was installed in; then it gets a copy.
   if (!spawnSync(found.postgres, ["--version"], { ...owner }).error) return found
-  const copy = join(folder, "postgres")
+  // Not in memory, where often nothing may be run.
+  programs = mkdtempSync(join(tmpdir(), "pawl-postgres-"))
+  if (owner) chownSync(programs, owner.uid, owner.gid)
+  const copy = join(programs, "postgres")
   execFileSync("cp", ["-R", dirname(dirname(found.postgres)), copy])
   execFileSync("chown", ["-R", `${owner?.uid}:${owner?.gid}`, copy])
   return { initdb: join(copy, "bin", "initdb"), postgres: join(copy, "bin", "postgres") }
@@ -183,6 +189,6 @@ async function stopAll(): Promise<void> {
   // Immediate shutdown: there is nothing to save.
   for (const each of living) each?.kill("SIGQUIT")
   await Promise.all(ended)
-  rmSync(folder, { recursive: true, force: true })
+  for (const each of [folder, programs]) if (each) rmSync(each, { recursive: true, force: true })
   process.exit()
 }

@@ -1,7 +1,8 @@
 import type { ServerResponse } from "node:http"
 import { expect, test, vi } from "vitest"
 import { chatChunk, chatReply, sse } from "../../src/models/providers/server.fixture.ts"
-import { dataFolder, pawl, PawlProcess } from "../support/processes/pawl-process.ts"
+import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
+import { tokenFor } from "../support/processes/token-for.ts"
 import { ownPort } from "../support/processes/own-port.ts"
 import { keys } from "../support/terminal/terminal.ts"
 import { provided } from "../support/terminal/terminal-world.ts"
@@ -21,7 +22,7 @@ test("a server that dies at work is said to be away, and what is said meanwhile 
   const settings = { ...world.settings, PAWL_PORT: await ownPort() }
   const first = new PawlProcess(["serve"], settings)
   const [, url = ""] = await first.says(/listening on (\S+)\n/)
-  const token = (await pawl(["token", "create", "--user", "ada"], world.settings)).stdout.trim()
+  const token = await tokenFor(world.settings)
   await using terminal = world.open(["--server", url], { PAWL_TOKEN: token, PAWL_DATA: dataFolder() }, { columns: 120 })
   await terminal.shows(/confirm · qwen\/qwen3-8b · files/)
   terminal.type("work", keys.enter)

@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test, vi } from "vitest"
 import { chatReply } from "../../src/models/providers/server.fixture.ts"
-import { dataFolder, pawl, PawlProcess } from "../support/processes/pawl-process.ts"
+import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
+import { tokenFor } from "../support/processes/token-for.ts"
 import { ownPort } from "../support/processes/own-port.ts"
 import { keys } from "../support/terminal/terminal.ts"
 import { ASKED, calls, provided } from "../support/terminal/terminal-world.ts"
@@ -99,7 +100,7 @@ test("a server that dies is said to be away, and gone on with when it is back; t
   const settings = { ...world.settings, PAWL_PORT: await ownPort() }
   const first = new PawlProcess(["serve"], settings)
   const [, url = ""] = await first.says(/listening on (\S+)\n/)
-  const token = (await pawl(["token", "create", "--user", "ada"], world.settings)).stdout.trim()
+  const token = await tokenFor(world.settings)
   const mine = { PAWL_TOKEN: token, PAWL_DATA: dataFolder() }
   await using terminal = world.open(["--server", url], mine)
   await terminal.shows("what can be done")

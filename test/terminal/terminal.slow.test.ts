@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { expect, test } from "vitest"
 import { chatChunk, chatReply, sse } from "../../src/models/providers/server.fixture.ts"
 import { dataFolder, pawl, PawlProcess } from "../support/processes/pawl-process.ts"
+import { tokenFor } from "../support/processes/token-for.ts"
 import { Visitor } from "../support/server/face.ts"
 import { keys } from "../support/terminal/terminal.ts"
 import { ASKED, calls, provided } from "../support/terminal/terminal-world.ts"
@@ -213,8 +214,7 @@ test("over --server this machine does it, and what is decided in the page is liv
   )
   await using server = new PawlProcess(["serve"], { PAWL_PORT: "0", ...world.settings })
   const [, url = ""] = await server.says(/listening on (\S+)\n/)
-  const { stdout } = await pawl(["token", "create", "--user", "ada"], world.settings)
-  const token = stdout.trim()
+  const token = await tokenFor(world.settings)
   await using terminal = world.open(["--server", url], { PAWL_TOKEN: token, PAWL_DATA: dataFolder() })
   await terminal.shows("what can be done")
   terminal.type("I need milk", keys.enter)

@@ -74,12 +74,10 @@ test("whoever is new asks the sample database at once, without a model, and sees
 })
 
 test("a database is chosen for a conversation, before its first word and later; one that is gone is told", async () => {
-  await using site = await Site.open({ model: scripted(says("ok")), sqliteRoot: folder() })
-  const ada = await site.ada()
+  const { ada, page, faults } = await visit.begin(scripted(says("ok")))
   const add = async (name: string) =>
     (await ada.post("/api/connections", { name, kind: "sqlite", path: "shared/shop.db" })).body.id as string
   const [first, second] = [await add("First"), await add("Second")]
-  const { page, faults } = await site.visit()
   await page.getByRole("button", { name: /^Agent:/ }).click()
   await page.getByRole("menuitemradio", { name: /^Analyst/ }).click()
   await page.getByRole("button", { name: "Database: Second" }).click() // the newest, unless somebody says otherwise
@@ -252,8 +250,8 @@ test("axe finds nothing serious in tables, SQL, uploads and the choice of a data
   const model = scripted(calls(["show", { n: 1 }], ["show", { n: 2 }]), says("Drawn."))
   const { ada, page } = await visit.begin(model)
   await go(page, `/c/${await drawn(ada)}`)
-  // Each look takes seconds: half of them by the seed, all in the long run.
-  const chosen = oneIn(2, ["results", "editor", "choice", "uploads"])
+  // Each look takes seconds: one of them by the seed, all in the long run.
+  const chosen = oneIn(4, ["results", "editor", "choice", "uploads"])
   const look = async (what: string) =>
     chosen.includes(what) && expect(await seriousFaultsInBothColours(page, what)).toEqual([])
   await say(page, "draw")

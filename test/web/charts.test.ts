@@ -6,7 +6,7 @@ import { answer, defineTool } from "../../src/agent/definition/tool.ts"
 import type { Model } from "../../src/agent/model.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
-import { seriousFaults } from "../support/web/serious-faults.ts"
+import { seriousFaultsInTurn } from "../support/web/serious-faults.ts"
 import { oneVisit } from "../support/web/one-visit.ts"
 import { go, say } from "../support/web/talk.ts"
 
@@ -176,6 +176,6 @@ test("on a phone, in the dark, a chart fits, and axe finds nothing serious", asy
   const frame = page.frames().find((each) => each.url().endsWith("/chart-frame"))
   expect(await frame?.evaluate("getComputedStyle(document.body).backgroundColor")).toBe("rgb(31, 33, 32)")
   await page.getByText("Done.").waitFor()
-  expect(await seriousFaults(page)).toEqual([])
+  expect(await seriousFaultsInTurn(page)).toEqual([])
   expect(faults).toEqual([])
 })

@@ -44,15 +44,13 @@ const change = defineTool({
 const visit = oneVisit({ tools: [show, change] })
 
 test("agent and mode are chosen before the first word, the mode also later; colours stay chosen", async () => {
-  await using site = await Site.open({ model: scripted(always(says("ok"))) })
-  const { page, faults } = await site.visit({ colorScheme: "light" })
+  const { ada, page, faults } = await visit.begin(scripted(always(says("ok"))))
   await page.getByRole("button", { name: "Agent: Workspace" }).click()
   await page.getByRole("menuitemradio", { name: /^Test/ }).click()
   await page.getByRole("button", { name: "Mode: Asks first" }).click()
   await page.getByRole("menuitemradio", { name: /^Only looks/ }).click()
   await say(page, "hello")
   await page.getByText("ok", { exact: true }).waitFor()
-  const ada = await site.ada()
   const id = page.url().split("/").at(-1)
   expect((await ada.get(`/api/conversations/${id}`)).body).toMatchObject({
     agent: "test",
@@ -68,6 +66,7 @@ test("agent and mode are chosen before the first word, the mode also later; colo
   await page.reload()
   await page.getByRole("button", { name: "Use light colours" }).waitFor()
   expect(await page.evaluate("getComputedStyle(document.body).backgroundColor")).toBe("rgb(23, 24, 23)")
+  await page.getByRole("button", { name: "Use light colours" }).click()
   expect(faults).toEqual([])
 })
 

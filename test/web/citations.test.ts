@@ -4,7 +4,7 @@ import { calls, says } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
 import type { Source } from "../../src/protocol/conversation/stages.ts"
 import { grades, scores, search, source, stages } from "../support/loop/stages.ts"
-import { seriousFaults } from "../support/web/serious-faults.ts"
+import { seriousFaultsInTurn } from "../support/web/serious-faults.ts"
 import { oneVisit } from "../support/web/one-visit.ts"
 import { Site } from "../support/web/site.ts"
 import { go } from "../support/web/talk.ts"
@@ -79,7 +79,7 @@ test("a true citation is not flagged because a false one of the same source stan
   await marks.nth(1).click()
   const shown = await marks.evaluateAll((all) => all.map((each) => each.getAttribute("class")?.includes("shown")))
   expect(shown).toEqual([false, true, false])
-  expect(await seriousFaults(page)).toEqual([])
+  expect(await seriousFaultsInTurn(page)).toEqual([])
   expect(faults).toEqual([])
 })
 

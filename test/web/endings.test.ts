@@ -190,9 +190,8 @@ test("one that is in doubt is counted in the inbox and settled there, by each of
     always(says("Noted.")),
   )
   tried = 0
-  await using site = await Site.open({ model, tools: [send] })
-  const ada = await site.ada()
-  const { page, faults } = await site.visit({}, "/inbox")
+  const { ada, page, faults } = await visit.begin(model)
+  await go(page, "/inbox")
   const inbox = page.getByRole("navigation").getByRole("button", { name: /^Inbox/ })
   for (const title of ["Ada", "Bo", "Cy"]) await ada.say(await ada.begin({ agent: "test", title }), "send it")
   const approve = page.getByRole("button", { name: "Approve", exact: true })
@@ -235,7 +234,7 @@ test("what models have used is told by model, by day and by conversation, with i
   const { page, faults } = await site.visit({}, `/c/${id}`)
   await say(page, "Hello again.")
   await page.getByText(`Used 1,100 tokens · ${dollars(COST)}`).waitFor()
-  await page.goto(`${site.url}/settings/usage`)
+  await go(page, "/settings/usage")
   await page.getByText(`2 calls, 2,000 tokens in, 200 tokens out: ${dollars(2 * COST)}`).waitFor()
   const today = new Date().toISOString().slice(0, 10)
   const row = (table: string) => page.getByRole("group", { name: table }).getByRole("row").last()

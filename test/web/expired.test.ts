@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import type { Model } from "../../src/agent/model.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
-import { seriousFaults } from "../support/web/serious-faults.ts"
+import { seriousFaultsInTurn } from "../support/web/serious-faults.ts"
 import { oneVisit } from "../support/web/one-visit.ts"
 import { go, say } from "../support/web/talk.ts"
 
@@ -32,7 +32,7 @@ test("what expires before the eyes offers one click that proposes it again, and 
   await list.getByText("A change has expired").waitFor({ state: "attached" })
   expect(await list.getByText("Waits for you").count()).toBe(0)
   expect(await page.getByPlaceholder(/Decide above/).count()).toBe(0)
-  expect(await seriousFaults(page)).toEqual([])
+  expect(await seriousFaultsInTurn(page)).toEqual([])
   // The same after a reload, and from then on there is more time.
   await page.reload()
   await again.waitFor()

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
 import { newContext } from "../support/web/browser.ts"
-import { seriousFaults } from "../support/web/serious-faults.ts"
+import { seriousFaultsInTurn } from "../support/web/serious-faults.ts"
 
 test("somebody who has just started Pawl opens the printed link, chooses an example, approves it, and finds it done", async () => {
   await using server = new PawlProcess(["serve"], { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_LOG: "off" })
@@ -54,7 +54,7 @@ test("a link that was used before leads to a page that says so and what to do, a
   await page.getByText("used before or is too old").waitFor()
   await page.getByText("npx pawl invite --user NAME").waitFor()
   expect(await page.getByRole("button").count()).toBe(0)
-  expect(await seriousFaults(page)).toEqual([])
+  expect(await seriousFaultsInTurn(page)).toEqual([])
   expect(await page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false)
 
   // Whoever is in already is asked, stays in, and finds the way back.

@@ -6,7 +6,7 @@ import { readPersonalConfig } from "../../src/cli/settings/config.ts"
 import { openFilesDevice } from "../../src/cli/open/files-device.ts"
 import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
 import { newContext } from "../support/web/browser.ts"
-import { seriousFaults } from "../support/web/serious-faults.ts"
+import { seriousFaultsInTurn } from "../support/web/serious-faults.ts"
 
 test("the first screen shows all agents with first things to say; one click says one, and the conversation names its agent, also on a phone", async () => {
   const settings = { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_LOG: "off" }
@@ -33,7 +33,7 @@ test("the first screen shows all agents with first things to say; one click says
   await agents.getByText(`npx pawl chat --server ${url}`).waitFor()
   expect(await firstOf("Files").count()).toBe(0)
   expect(await page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false)
-  expect(await seriousFaults(page)).toEqual([])
+  expect(await seriousFaultsInTurn(page)).toEqual([])
 
   // A database question works with one click on a machine that has none yet.
   await firstOf("Analyst").getByRole("button", { name: "how many customers are from Portugal?" }).click()

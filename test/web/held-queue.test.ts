@@ -1,12 +1,13 @@
 import { expect, test } from "vitest"
 import { PacedModel } from "../support/loop/paced-model.ts"
-import { Site } from "../support/web/site.ts"
+import { oneVisit } from "../support/web/one-visit.ts"
 import { say } from "../support/web/talk.ts"
+
+const visit = oneVisit()
 
 test("after a stop what waits can be sent now with one click, and while a run works there is no such button", async () => {
   const model = new PacedModel()
-  await using site = await Site.open({ model })
-  const { page, faults } = await site.visit()
+  const { page, faults } = await visit.begin(model)
   await say(page, "one")
   model.write("working")
   await page.getByText("working").waitFor()

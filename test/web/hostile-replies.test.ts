@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
 import { PacedModel } from "../support/loop/paced-model.ts"
-import { isLong } from "../support/sizes.ts"
+import { isLong, oneIn } from "../support/sizes.ts"
 import { repeated } from "../support/slow-texts.ts"
 import { oneVisit } from "../support/web/one-visit.ts"
 import { say } from "../support/web/talk.ts"
@@ -9,14 +9,16 @@ import { say } from "../support/web/talk.ts"
 /** As long as it may be to be told whole after a reload, with what stands around it. */
 const LENGTH = 99_000
 /** Each is drawn anew with all before it. */
-const PIECES = isLong ? 50 : 20
+const PIECES = isLong ? 50 : 12
 
 /** Whether the tab does anything at all: a script runs, and a click is heard. */
 const isAwake = (page: Page) => page.evaluate("1 + 1")
 
 const visit = oneVisit()
 
-test.each(["[\r", "[^[", "*_", "1. "])(
+// Each takes seconds: half of them by the seed, all in the long run. What reading them costs is bounded for all in
+// `src/client/reading-cost.test.ts`.
+test.each(oneIn(2, ["[\r", "[^[", "*_", "1. "]))(
   "a reply of nothing but %j leaves the tab awake, also after a reload",
   async (piece) => {
     const model = new PacedModel()

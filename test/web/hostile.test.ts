@@ -3,8 +3,8 @@ import { z } from "zod"
 import { answer, defineTool } from "../../src/agent/definition/tool.ts"
 import { calls, replies, says } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
-import { Site } from "../support/web/site.ts"
-import { say } from "../support/web/talk.ts"
+import { oneVisit } from "../support/web/one-visit.ts"
+import { go, say } from "../support/web/talk.ts"
 
 const EVIL = "http://evil.example"
 
@@ -61,16 +61,17 @@ const write = defineTool({
   run: () => answer(POISON, { data: { kind: "unheard-of", html: POISON } }),
 })
 
+const visit = oneVisit({ tools: [poisonous, write] })
+
 test("whatever a model, a tool or a title says, nothing runs, nothing loads, and what is hidden is drawn", async () => {
   const model = scripted(
     replies(says(POISON), calls("read_web_page", { [HIDDEN]: POISON })),
     replies(says("And now:"), calls("send_mail", { to: HIDDEN, body: POISON })),
     says(`${POISON}\n\nThe end.`),
   )
-  await using site = await Site.open({ model, tools: [poisonous, write] })
-  const ada = await site.ada()
+  const { site, ada, page, faults } = await visit.begin(model)
   const id = await ada.begin({ agent: "test", title: `${HIDDEN}<img src=x onerror=alert(1)>` })
-  const { page, faults } = await site.visit({}, `/c/${id}`)
+  await go(page, `/c/${id}`)
   await say(page, POISON)
   const card = page.getByRole("region", { name: /U\+202E/ })
   await card.getByRole("button", { name: "Show everything" }).click()
@@ -104,8 +105,7 @@ test("whatever a model, a tool or a title says, nothing runs, nothing loads, and
 })
 
 test("the policy of the page itself stops what would get past it", async () => {
-  await using site = await Site.open({ model: scripted() })
-  const { page, faults } = await site.visit()
+  const { page, faults } = await visit.begin(scripted())
   const outcome = await page.evaluate(`(async () => {
     const script = document.createElement("script")
     script.textContent = "window.ran = true"

@@ -1,8 +1,11 @@
 import { expect, test } from "vitest"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
+import { oneVisit } from "../support/web/one-visit.ts"
 import { Site } from "../support/web/site.ts"
-import { tells } from "../support/web/talk.ts"
+import { go, tells } from "../support/web/talk.ts"
+
+const visit = oneVisit()
 
 test("everything that waits is in the inbox, whatever conversation it is from, and is decided there", async () => {
   const model = scripted(
@@ -10,9 +13,8 @@ test("everything that waits is in the inbox, whatever conversation it is from, a
     calls("create_task", { title: "Buy bread" }),
     always(says("Done.")),
   )
-  await using site = await Site.open({ model })
-  const ada = await site.ada()
-  const { page, faults } = await site.visit({}, "/inbox")
+  const { ada, page, faults } = await visit.begin(model)
+  await go(page, "/inbox")
   await page.getByText("Nothing waits for you").waitFor()
   const nav = page.getByRole("navigation").getByRole("button", { name: /^Inbox/ })
   for (const title of ["Milk", "Bread"]) await ada.say(await ada.begin({ title }), `buy ${title}`)
@@ -69,13 +71,12 @@ test("what was done is listed with before and after, and undoing it is a change 
 
 test("an undo that waits already leads to the one that waits", async () => {
   const model = scripted(calls("create_task", { title: "Buy milk" }), always(says("Done.")))
-  await using site = await Site.open({ model })
-  const ada = await site.ada()
+  const { ada, page } = await visit.begin(model)
   const id = await ada.begin({ mode: "auto" })
   await ada.say(id, "buy milk")
   const { body } = await ada.get("/api/agent/audit")
-  const { page } = await site.visit({}, "/audit")
-  const undo = page.getByRole("button", { name: "Undo" })
+  await go(page, "/audit")
+  const undo = page.getByRole("main").getByRole("listitem").first().getByRole("button", { name: "Undo" })
   await undo.waitFor()
   expect((await ada.post(`/api/agent/audit/${body.items[0].id}/undo`)).status).toBe(201)
   await tells(page, "Undoing this waits for you already.", () => undo.click())

@@ -1,8 +1,8 @@
-import { AxeBuilder } from "@axe-core/playwright"
 import { expect, test } from "vitest"
 import { says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import { WordEmbedder } from "../support/word-embedder.ts"
+import { seriousFaultsInTurn } from "../support/web/serious-faults.ts"
 import { Site } from "../support/web/site.ts"
 
 test("documents are dropped into a collection, seen to be read in, and gone when they are removed", async () => {
@@ -22,7 +22,7 @@ test("documents are dropped into a collection, seen to be read in, and gone when
   const document = wings.getByRole("listitem").filter({ hasText: "On lift" })
   await document.getByText(/lift\.md · 1 passage/).waitFor()
   await wings.getByText("Drop Markdown, text").waitFor()
-  expect((await new AxeBuilder({ page }).analyze()).violations.filter(({ impact }) => impact === "serious")).toEqual([])
+  expect(await seriousFaultsInTurn(page)).toEqual([])
 
   await page.reload()
   await document.getByRole("button", { name: "Remove On lift" }).click()

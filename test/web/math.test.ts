@@ -4,7 +4,7 @@ import { scripted } from "../../src/models/scripted/model.ts"
 import { protectMath } from "../../src/client/index.ts"
 import { countWork } from "../support/worked.ts"
 import { PacedModel } from "../support/loop/paced-model.ts"
-import { seriousFaults } from "../support/web/serious-faults.ts"
+import { seriousFaultsInTurn } from "../support/web/serious-faults.ts"
 import { oneVisit } from "../support/web/one-visit.ts"
 import { Site } from "../support/web/site.ts"
 import { say } from "../support/web/talk.ts"
@@ -41,7 +41,7 @@ test("formulas are drawn, money is money, code is code, and what is copied is wh
   expect(await page.getByRole("article", { name: "You" }).innerText()).toContain("Tell \\(me\\) $x$ and \\, more")
   await reply.getByRole("button", { name: "Copy this reply" }).click()
   await expect.poll(() => page.evaluate("navigator.clipboard.readText()")).toBe(TEXT)
-  expect(await seriousFaults(page)).toEqual([])
+  expect(await seriousFaultsInTurn(page)).toEqual([])
   await context.close()
   expect(faults).toEqual([])
 })

@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import type { ListedModel } from "../../src/protocol/answers.ts"
-import { seriousFaults } from "../support/web/serious-faults.ts"
+import { seriousFaultsInTurn } from "../support/web/serious-faults.ts"
 import { oneVisit } from "../support/web/one-visit.ts"
 
 const listed = (name: string, provider: string, need: string | null = null): ListedModel => ({
@@ -48,7 +48,7 @@ test.each([
     const field = page.getByRole("combobox", { name: "Find a model" })
     const pointed = async () => page.locator(`[id="${await field.getAttribute("aria-activedescendant")}"]`).innerText()
     expect(await pointed()).toContain("open/model-47")
-    expect(await seriousFaults(page)).toEqual([])
+    expect(await seriousFaultsInTurn(page)).toEqual([])
 
     // What cannot be used is one line, and says why when it is opened.
     await page.getByText("12 models cannot be used yet").click()

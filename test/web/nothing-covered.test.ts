@@ -3,12 +3,15 @@ import { expect, test } from "vitest"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import { Priced } from "../support/loop/priced.ts"
+import { oneVisit } from "../support/web/one-visit.ts"
 import { Site } from "../support/web/site.ts"
 import { go, message, say } from "../support/web/talk.ts"
 
 // toasts, drops, and a phone of 360 pixels.
 
 const PHONE = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true }
+const desktop = oneVisit()
+const phone = oneVisit({}, PHONE)
 
 /** The controls in view whose middle belongs to something else, or that a toast overlaps. */
 const coveredControls = (page: Page): Promise<string[]> =>
@@ -59,14 +62,12 @@ const drop = (page: Page, name: string, text: string, selector = "body"): Promis
   })()`)
 
 test.each([
-  ["desktop", { viewport: { width: 1280, height: 800 } }],
-  ["phone", PHONE],
-])("on a %s a toast covers no control, on any page", async (_name, options) => {
-  await using site = await Site.open({ model: scripted(calls("create_task", { title: "x" }), always(says("ok"))) })
-  const ada = await site.ada()
+  ["desktop", desktop],
+  ["phone", phone],
+])("on a %s a toast covers no control, on any page", async (_name, visit) => {
+  const { ada, page } = await visit.begin(scripted(calls("create_task", { title: "x" }), always(says("ok"))))
   const id = await ada.begin({ title: "Shopping" })
   await ada.say(id, "go")
-  const { page } = await site.visit(options)
   const places = { [`/c/${id}`]: "Shopping", "/": "What shall we do?", "/inbox": "Inbox", "/tasks": "Tasks" }
   for (const [path, words] of Object.entries({ ...places, "/settings/models": "Models", "/settings/data": "Export" })) {
     await go(page, path)
@@ -85,9 +86,7 @@ test.each([
 })
 
 test("a file dropped anywhere is taken where it makes sense, and never opened in the place of the page", async () => {
-  await using site = await Site.open({ model: scripted(always(says("ok"))) })
-  const ada = await site.ada()
-  const { page, faults } = await site.visit()
+  const { ada, page, faults } = await desktop.begin(scripted(always(says("ok"))))
   await message(page).fill("a draft")
   expect(await drop(page, "photo.png", "x", "#composer")).toBe(false)
   await page.getByText("There is no place for this file here.").first().waitFor()
@@ -99,7 +98,7 @@ test("a file dropped anywhere is taken where it makes sense, and never opened in
 
   // A page with one place for files takes them wherever they fall.
   await ada.post("/api/collections", { name: "Wings" })
-  await page.goto(`${site.url}/library`)
+  await go(page, "/library")
   await page.getByRole("heading", { name: "Wings" }).waitFor()
   expect(await drop(page, "lift.md", "# Lift\n\nA wing lifts.", "h1")).toBe(false)
   await page.getByText("lift.md").first().waitFor()
@@ -109,7 +108,7 @@ test("a file dropped anywhere is taken where it makes sense, and never opened in
   expect(await drop(page, "drag.md", "# Drag", "h1")).toBe(false)
   await page.getByText("drop it on the one that you mean").waitFor()
   // Text that somebody moves about in a field is none of this.
-  await page.goto(site.url)
+  await go(page, "/")
   await message(page).waitFor()
   const moved = await page.evaluate(`(() => {
     const carried = new DataTransfer()
@@ -123,8 +122,7 @@ test("a file dropped anywhere is taken where it makes sense, and never opened in
 test("on a phone of 360 pixels the bar that answers all is whole", async () => {
   const long = { title: "A task with a rather long name that would not fit into one line of a phone" }
   const model = scripted(calls(["create_task", long], ["create_task", { title: "y" }]), always(says("Done.")))
-  await using site = await Site.open({ model })
-  const { page } = await site.visit(PHONE)
+  const { page } = await phone.begin(model)
   await say(page, "go")
   await page.getByText("2 changes wait for you.").waitFor()
   for (const name of ["Approve all", "Reject all", "More answers to all"]) {

@@ -10,9 +10,8 @@ import { retellResult } from "../../src/packs/analyst/markdown/retell-result.ts"
 import { askPhrases, sqlPhrases } from "../../src/packs/analyst/tools/sample-questions.ts"
 import { WRITE_SQL } from "../../src/packs/analyst/tools/write-sql.ts"
 import { makeShop } from "../support/analyst/shop.ts"
-import { seriousFaults } from "../support/web/serious-faults.ts"
+import { seriousFaultsInTurn } from "../support/web/serious-faults.ts"
 import { oneVisit } from "../support/web/one-visit.ts"
-import { Site } from "../support/web/site.ts"
 import { go, say } from "../support/web/talk.ts"
 
 const folder = () => {
@@ -50,10 +49,9 @@ const values = (...rows: readonly string[]) => `WITH t (name, amount) AS (VALUES
 
 // README's own question.
 test("revenue by month is drawn unasked, its table stands once, and its SQL on several lines", async () => {
-  await using site = await Site.open({ model: offline, sqliteRoot: folder() })
-  const ada = await site.ada()
+  const { ada, page, faults } = await visit.begin(offline)
   const shop = (await ada.post("/api/connections/sample", {})).body.id
-  const { page, faults } = await site.visit({}, `/c/${await ada.begin({ agent: "analyst", connectionId: shop })}`)
+  await go(page, `/c/${await ada.begin({ agent: "analyst", connectionId: shop })}`)
   await say(page, "revenue by month in 2025")
   await inFrame(page).locator("[aria-roledescription=point]").nth(11).waitFor()
   await page.getByText(/^12 rows\. The highest revenue is 10003\.3 \(2025-09\)/).waitFor()
@@ -68,7 +66,7 @@ test("revenue by month is drawn unasked, its table stands once, and its SQL on s
   expect(lines.map((line) => line.trim().split(" ")[0])).toEqual([
     ...["SELECT", "round(sum(line.quantity", "FROM", "JOIN", "WHERE", "GROUP", "ORDER"],
   ])
-  expect(await seriousFaults(page)).toEqual([])
+  expect(await seriousFaultsInTurn(page)).toEqual([])
   expect(faults).toEqual([])
 })
 

@@ -3,7 +3,6 @@ import { expect, test } from "vitest"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
 import { oneVisit } from "../support/web/one-visit.ts"
-import { Site } from "../support/web/site.ts"
 import { go, tells } from "../support/web/talk.ts"
 
 const column = (page: Page, name: string) => page.getByRole("region", { name, exact: true })
@@ -14,9 +13,8 @@ const visit = oneVisit()
 
 test("what a run does is seen in every tab as it happens, and so is what the person does by hand", async () => {
   const model = scripted(calls("create_task", { title: "Buy milk" }), says("Done."))
-  await using site = await Site.open({ model })
-  const ada = await site.ada()
-  const { page, context, faults } = await site.visit({}, "/tasks")
+  const { site, ada, page, context, faults } = await visit.begin(model)
+  await go(page, "/tasks")
   const second = await site.look(context)
   await second.page.goto(`${site.url}/tasks`)
   for (const each of [page, second.page]) await each.getByText("No tasks yet").waitFor()
@@ -29,7 +27,8 @@ test("what a run does is seen in every tab as it happens, and so is what the per
   await page.getByRole("menuitem", { name: "Move to Done" }).click()
   for (const each of [page, second.page]) await card(column(each, "Done"), "Buy milk").waitFor()
   // The person's own hand proposes nothing, and the audit is about agents.
-  expect((await ada.get("/api/agent/audit")).body.items).toHaveLength(1)
+  const done = (await ada.get("/api/agent/audit")).body.items
+  expect(done.filter((entry: { conversationId: string }) => entry.conversationId === id)).toHaveLength(1)
   expect((await ada.get("/api/agent/proposals?status=pending")).body.items).toEqual([])
 
   // Too much at once to be told row by row: the table is read again.

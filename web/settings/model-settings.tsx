@@ -58,7 +58,7 @@ interface ProviderProps {
 }
 
 function Provider({ provider, onChanged }: ProviderProps) {
-  const { name, configured, source, baseUrl } = provider
+  const { name, configured, source, baseUrl, operatorOnly } = provider
   const [isOpen, setOpen] = useState(false)
   const remove = () =>
     attempt(async () => {
@@ -86,9 +86,11 @@ function Provider({ provider, onChanged }: ProviderProps) {
             Forget mine
           </Button>
         )}
-        <Button small onClick={() => setOpen(!isOpen)} aria-expanded={isOpen}>
-          {source === "own" ? "Replace" : "Use my own"}
-        </Button>
+        {!operatorOnly && (
+          <Button small onClick={() => setOpen(!isOpen)} aria-expanded={isOpen}>
+            {source === "own" ? "Replace" : "Use my own"}
+          </Button>
+        )}
       </div>
       {isOpen && (
         <AccessForm

@@ -12,6 +12,7 @@ import {
 } from "../../src/client/index.ts"
 import type { QueuedMessage, Run } from "../../src/protocol/index.ts"
 import { client } from "./client.ts"
+import { inTurn } from "./in-turn.ts"
 import { noticeSignOut } from "./identity.ts"
 import { arrivals } from "./outbox.ts"
 import { Store } from "./store.ts"
@@ -44,6 +45,8 @@ export class OpenConversation {
     lastRun: null,
   })
   readonly #leaving = new AbortController()
+  /** Of an exchange that asks four times, three do so while an answer is on its way. */
+  readonly refreshQueue: () => Promise<void> = inTurn(() => this.#readQueue())
 
   constructor(id: string) {
     this.id = id
@@ -114,7 +117,7 @@ export class OpenConversation {
     }
   }
 
-  async refreshQueue(): Promise<void> {
+  async #readQueue(): Promise<void> {
     try {
       const { items } = await client.listQueue({ params: { id: this.id } })
       this.store.change({ queue: items })

@@ -26,8 +26,11 @@ export class Job implements RunSignals {
   readonly #clock: Clock
   readonly #limits: Limits
   #run: RunId | undefined
-  readonly #unsuspected = new AbortController()
-  readonly #claimTried = Promise.withResolvers<void>()
+  // These two are made when somebody asks for them: few jobs are anybody's suspect, or taken over.
+  #unsuspected: AbortController | undefined
+  #claimTried: PromiseWithResolvers<void> | undefined
+  #goesOn = false
+  #hasTried = false
   #controller = new AbortController()
   #cancelAlarm: (() => void) | undefined
 
@@ -52,20 +55,26 @@ export class Job implements RunSignals {
 
   /** It need not wait for a turn any more: what it has to do ends no process. */
   get unsuspected(): AbortSignal {
+    this.#unsuspected ??= new AbortController()
+    if (this.#goesOn) this.#unsuspected.abort()
     return this.#unsuspected.signal
   }
 
   goOn(): void {
-    this.#unsuspected.abort()
+    this.#goesOn = true
+    this.#unsuspected?.abort()
   }
 
   /** Resolves when it has become the writer, or has found for the first time that it cannot. */
   get claimTried(): Promise<void> {
+    this.#claimTried ??= Promise.withResolvers()
+    if (this.#hasTried) this.#claimTried.resolve()
     return this.#claimTried.promise
   }
 
   endClaimTry(): void {
-    this.#claimTried.resolve()
+    this.#hasTried = true
+    this.#claimTried?.resolve()
   }
 
   stop(why: Stop): void {

@@ -49,7 +49,8 @@ export class Runtime {
     const isWorking = (id: ConversationId) => this.#jobs.has(id)
     const begin = (id: ConversationId, judged: Judged, marksItself: boolean) =>
       this.#beginLeftBehind(id, judged, marksItself)
-    this.#takeUp = new TakeUp({ ...ports, isolation: this.#isolation, isWorking, tooNew: this.#tooNew, begin })
+    const { journal, log } = ports
+    this.#takeUp = new TakeUp({ journal, log, isolation: this.#isolation, isWorking, tooNew: this.#tooNew, begin })
     this.#unsubscribe = ports.bus.onWake((id, from) => void this.#woken(id, from))
   }
 

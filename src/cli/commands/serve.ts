@@ -15,7 +15,7 @@ SIGTERM or Ctrl-C stops it in good order: what is at work goes on with the next 
 
 Settings are variables of the environment: \`pawl help settings\` lists them all. Those that most set: PAWL_DATA (where data
 is kept), DATABASE_URL (PostgreSQL instead of a file), PAWL_PUBLIC_URL, and for models OPENAI_API_KEY, ANTHROPIC_API_KEY,
-DEEPSEEK_API_KEY, OPENAI_BASE_URL, LM_STUDIO_ENDPOINT or OLLAMA_HOST. Without any of these a small offline model answers.
+OPENROUTER_API_KEY, OPENAI_BASE_URL, LM_STUDIO_ENDPOINT or OLLAMA_HOST. Without any of these a small offline model answers.
 `
 
 export async function run(words: readonly string[]): Promise<number> {

@@ -1,8 +1,11 @@
-import { resolve } from "node:path"
+import { mkdtempSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join, resolve } from "node:path"
 import pg from "pg"
 import { describe, expect, test } from "vitest"
 import { RecentSecrets } from "../../models/providers/recent-secrets.ts"
 import { readConfig } from "./config.ts"
+import { CommandError } from "../process/command.ts"
 import { createLog } from "../process/log.ts"
 import { settingsIn } from "../../compose/settings.ts"
 
@@ -330,4 +333,51 @@ test("whoever sets nothing has the server of whoever was given nothing to set", 
   // What only the commands ask for, and what the machine is like.
   const { commandEnvironment, port, drainSeconds, token, log, warnings, ...read } = readConfig({ PAWL_DATA: "/data" })
   expect(read).toEqual(usual)
+})
+
+test("a key of Gemini may go by the name that other programs have for it", () => {
+  const config = readConfig({ GOOGLE_GENERATIVE_AI_API_KEY: "key-of-google" })
+  expect([config.models.geminiApiKey, config.secrets]).toEqual(["key-of-google", ["key-of-google"]])
+})
+
+describe("PAWL_PROVIDERS", () => {
+  const entry = { name: "acme", kind: "openai", baseUrl: "https://m.example/v1", apiKeyEnv: "ACME_KEY" }
+  const inFile = (content: string) => {
+    const file = join(mkdtempSync(join(tmpdir(), "pawl-providers-")), "providers.json")
+    writeFileSync(file, content)
+    return file
+  }
+
+  test("is a file of endpoints, whose keys and headers are secrets like all others", () => {
+    const headers = { "x-team": "${ACME_TEAM}" }
+    const PAWL_PROVIDERS = inFile(JSON.stringify([{ ...entry, headers }]))
+    const { models, secrets, warnings } = readConfig({
+      PAWL_PROVIDERS,
+      ACME_KEY: "key-of-acme",
+      ACME_TEAM: "team-of-seven",
+    })
+    expect(models.endpoints).toMatchObject([
+      { name: "acme", apiKey: "key-of-acme", headers: { "x-team": "team-of-seven" } },
+    ])
+    expect(secrets).toEqual(["key-of-acme", "team-of-seven"])
+    expect(warnings).toEqual([])
+  })
+
+  test.each([
+    ["[{", /^PAWL_PROVIDERS, \/.*providers\.json: it is not JSON.*\.$/],
+    [
+      JSON.stringify([{ ...entry, kind: "x" }]),
+      /providers\.json: entry 1 \("acme"\): kind: .*"openai"\|"anthropic"\.$/,
+    ],
+  ])("with %s in it is refused in a sentence", (content, says) => {
+    const read = () => readConfig({ PAWL_PROVIDERS: inFile(content) })
+    expect(read).toThrow(CommandError)
+    expect(read).toThrow(says)
+  })
+
+  test("that is not there is refused as well", () => {
+    expect(() => readConfig({ PAWL_PROVIDERS: "/nowhere/p.json" })).toThrow(
+      "PAWL_PROVIDERS names /nowhere/p.json, which cannot be read (ENOENT).",
+    )
+  })
 })

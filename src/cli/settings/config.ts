@@ -10,6 +10,7 @@ import { CommandError } from "../process/command.ts"
 import type { LogSettings } from "../process/log.ts"
 import type { Reflow } from "../../terminal/terminal-server.ts"
 import { toJwtSettings } from "./jwt.ts"
+import { readProvidersFile } from "./providers-file.ts"
 import { type Environment, idleSettings, itsPassword, readSettings, secretsOf } from "./setting.ts"
 import { settingTable, type Values } from "./table.ts"
 
@@ -30,6 +31,7 @@ export function readConfig(environment: Environment = process.env, flags: Enviro
   const said = Object.entries(flags).filter(([, value]) => value !== undefined)
   const given = { ...environment, ...Object.fromEntries(said) }
   const values = readSettings(settingTable, given)
+  const endpoints = values.PAWL_PROVIDERS ? readProvidersFile(values.PAWL_PROVIDERS, given) : []
   const dataFolder = resolve(values.PAWL_DATA ?? ".pawl")
   const config = {
     host: values.PAWL_HOST,
@@ -47,7 +49,7 @@ export function readConfig(environment: Environment = process.env, flags: Enviro
     jwt: toJwtSettings(values),
     policy: { proposalMinutes: values.PAWL_PROPOSAL_MINUTES, forbidAuto: values.PAWL_FORBID_AUTO },
     limits: { runSeconds: values.PAWL_RUN_SECONDS, replyCharacters: values.PAWL_REPLY_CHARACTERS },
-    models: modelSettings(values),
+    models: { ...modelSettings(values), ...(endpoints.length > 0 ? { endpoints } : {}) },
     proxy: proxySettings(values),
     masterKey: values.MASTER_ENCRYPTION_KEY,
     previousMasterKey: values.MASTER_ENCRYPTION_KEY_PREVIOUS,
@@ -64,7 +66,7 @@ export function readConfig(environment: Environment = process.env, flags: Enviro
     log: { format: values.PAWL_LOG ?? (process.stderr.isTTY ? "plain" : "json"), level: values.PAWL_LOG_LEVEL },
   } as const
   const warnings = [...idleSettings(settingTable, given, "PAWL_"), ...aboutKeys(config), ...aboutNats(config)]
-  const secrets = secretsOf(settingTable, given)
+  const secrets = [...secretsOf(settingTable, given), ...endpoints.flatMap((endpoint) => endpoint.secrets)]
   return { ...config, commandEnvironment: commandEnvironment(environment), secrets, warnings }
 }
 

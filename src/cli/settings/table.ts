@@ -147,6 +147,9 @@ const models = {
     usuallyInWords: "`60`",
   }),
   ...providerSettings(),
+  PAWL_PROVIDERS: setting(anyText, {
+    says: "A JSON file with endpoints of your own, each with a name, an address and headers (docs/providers.md).",
+  }),
   PAWL_SHARED_KEYS: setting(onOrOff, {
     says: "Whether these keys serve everybody, or people must bring their own.",
     usually: true,
@@ -237,8 +240,9 @@ export type Values = SettingValues<typeof settingTable>
 
 /** What each provider of the list is set by. */
 function providerSettings(): Readonly<Record<ProviderVariable, Setting<string>>> {
-  const entries = providerMeans.map(({ variable, says, isSecret }) => {
-    return [variable, setting(anyText, { says, ...(isSecret ? { secretsIn: theWhole } : {}) })] as const
+  const entries = providerMeans.map(({ variable, says, also, isSecret }) => {
+    const about = { says, ...(also ? { also } : {}), ...(isSecret ? { secretsIn: theWhole } : {}) }
+    return [variable, setting(anyText, about)] as const
   })
   return Object.fromEntries(entries) as Record<ProviderVariable, Setting<string>>
 }

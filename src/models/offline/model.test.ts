@@ -81,11 +81,8 @@ describe("the offline model", () => {
       expect(answer).toContain("not a language model")
       expect(answer).toContain("- add a task Buy milk\n- show my tasks")
       for (const name of [
-        "OPENAI_API_KEY",
-        "ANTHROPIC_API_KEY",
-        "DEEPSEEK_API_KEY",
-        "LM_STUDIO_ENDPOINT",
-        "OLLAMA_HOST",
+        ...["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "DEEPSEEK_API_KEY", "LM_STUDIO_ENDPOINT", "OLLAMA_HOST"],
+        "OPENROUTER_API_KEY",
       ]) {
         expect(answer).toContain(name)
       }

@@ -1,11 +1,13 @@
 import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider"
-import { splitQuery, toBaseUrl, toVersionedUrl, withQuery } from "./endpoint.ts"
+import { splitQuery, toAzureEndpoint, toBaseUrl, toGeminiEndpoint, toVersionedUrl, withQuery } from "./endpoint.ts"
+import type { Quirks } from "./quirks.ts"
 
 /** How a provider is reached with the settings at hand. */
 export interface ProviderConnection {
   /** Leads to an address where the prices of the catalogue hold. */
   readonly listPrice: boolean
   readonly providerOptions?: SharedV4ProviderOptions
+  readonly quirks?: Quirks
   open(id: string, fetch: typeof globalThis.fetch): Promise<LanguageModelV4>
 }
 
@@ -29,24 +31,17 @@ export const connectOpenai: Connect = ({ apiKey, baseUrl: given }) => {
   if (!baseUrl) return { notAnAddress: "baseUrl" }
   const own = /(^|\.)api\.openai\.com$/.test(new URL(baseUrl).hostname)
   // Other servers under that address speak chat completions only, and the local ones among them want no key.
-  if (!own) return compatible("openai", { baseUrl, apiKey })
+  if (!own) return compatibleServer("openai", { baseUrl, apiKey })
   if (!apiKey) return { lacks: "apiKey" }
-  return {
-    listPrice: true,
-    // The journal is where conversations are kept: OpenAI stores nothing, and thinking comes back to us encrypted.
-    providerOptions: { openai: { store: false } },
-    async open(id, fetch) {
-      const { OpenAIResponsesLanguageModel } = await import("@ai-sdk/openai/internal")
-      const headers = { Authorization: `Bearer ${apiKey}` }
-      const { base, query } = splitQuery(baseUrl)
-      return new OpenAIResponsesLanguageModel(id, {
-        provider: "openai.responses",
-        url: ({ path }) => base + path,
-        headers,
-        fetch: withQuery(fetch, query),
-      })
-    },
-  }
+  return { ...responsesServer(baseUrl, { Authorization: `Bearer ${apiKey}` }), listPrice: true }
+}
+
+/** Deployments of one's own go by the names that they were given, so that nothing is known of their prices. */
+export const connectAzure: Connect = ({ apiKey, baseUrl: given }) => {
+  if (!apiKey) return { lacks: "apiKey" }
+  if (given === undefined) return { lacks: "baseUrl" }
+  const baseUrl = toAzureEndpoint(given)
+  return baseUrl ? responsesServer(baseUrl, { "api-key": apiKey }) : { notAnAddress: "baseUrl" }
 }
 
 export const connectAnthropic: Connect = ({ apiKey, baseUrl: given }) => {
@@ -54,18 +49,28 @@ export const connectAnthropic: Connect = ({ apiKey, baseUrl: given }) => {
   const baseUrl = toVersionedUrl(given ?? "https://api.anthropic.com")
   if (!baseUrl) return { notAnAddress: "baseUrl" }
   const own = new URL(baseUrl).hostname === "api.anthropic.com"
+  const connection = messagesServer({ baseUrl, apiKey, listPrice: own })
+  // Anthropic caches a prompt only where it is asked to. Gateways in its place may not know the question.
+  return own ? { ...connection, providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } } } : connection
+}
+
+const GOOGLE = "https://generativelanguage.googleapis.com"
+
+export const connectGoogle: Connect = ({ apiKey, baseUrl: given }) => {
+  if (!apiKey) return { lacks: "apiKey" }
+  const baseUrl = toGeminiEndpoint(given ?? GOOGLE)
+  if (!baseUrl) return { notAnAddress: "baseUrl" }
   return {
-    listPrice: own,
-    // Anthropic caches a prompt only where it is asked to. Gateways in its place may not know the question.
-    ...(own ? { providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } } } : {}),
+    listPrice: new URL(baseUrl).hostname === new URL(GOOGLE).hostname,
     async open(id, fetch) {
-      const { AnthropicLanguageModel } = await import("@ai-sdk/anthropic/internal")
-      const headers = { "x-api-key": apiKey, "anthropic-version": "2023-06-01" }
+      const { GoogleLanguageModel } = await import("@ai-sdk/google/internal")
       const { base, query } = splitQuery(baseUrl)
-      return new AnthropicLanguageModel(id, {
-        provider: "anthropic.messages",
+      return new GoogleLanguageModel(id, {
+        provider: "google.generative-ai",
         baseURL: base,
-        headers,
+        headers: { "x-goog-api-key": apiKey },
+        // For calls that come without an id; ours are given to them later.
+        generateId: () => crypto.randomUUID(),
         fetch: withQuery(fetch, query),
       })
     },
@@ -74,39 +79,95 @@ export const connectAnthropic: Connect = ({ apiKey, baseUrl: given }) => {
 
 /** A provider that speaks OpenAI's chat completions at an address of its own, and wants a key. */
 export const connectCompatible =
-  (name: string, usual: string): Connect =>
+  (name: string, usual: string, quirks?: Quirks): Connect =>
   ({ apiKey, baseUrl: given }) => {
     if (!apiKey) return { lacks: "apiKey" }
     const baseUrl = toBaseUrl(given ?? usual)
     if (!baseUrl) return { notAnAddress: "baseUrl" }
     const listPrice = new URL(baseUrl).hostname === new URL(usual).hostname
-    return compatible(name, { baseUrl, apiKey, listPrice })
+    return compatibleServer(name, { baseUrl, apiKey, listPrice, quirks })
   }
 
-/** A server of somebody's own that speaks them too, and wants none: it is reached where it is set to be. */
+/** Whoever runs a model there may not have told the server how it thinks, and each server writes as it likes. */
+const OWN_SERVER: Quirks = { thinksInTags: true, writesLoosely: true }
+
+/** A server of somebody's own that speaks them too: it is reached where it is set to be, with a key if it wants one. */
 export const connectOwnServer =
   (name: string, toAddress: (text: string) => string | undefined): Connect =>
-  ({ baseUrl: given }) => {
+  ({ apiKey, baseUrl: given }) => {
     if (given === undefined) return { lacks: "baseUrl" }
     const baseUrl = toAddress(given)
-    return baseUrl ? compatible(name, { baseUrl, listPrice: true }) : { notAnAddress: "baseUrl" }
+    if (!baseUrl) return { notAnAddress: "baseUrl" }
+    // Ollama also rents its own machines out, under the same protocol.
+    const isRented = /(^|\.)ollama\.com$/.test(new URL(baseUrl).hostname)
+    return compatibleServer(name, { baseUrl, apiKey, listPrice: !isRented, quirks: OWN_SERVER })
   }
 
-interface Compatible {
+/** How a server is reached that is not a provider's own. */
+export interface Compatible {
   readonly baseUrl: string
   readonly apiKey?: string | undefined
+  readonly headers?: Readonly<Record<string, string>>
   readonly listPrice?: boolean
+  readonly quirks?: Quirks | undefined
+}
+
+function responsesServer(baseUrl: string, headers: Readonly<Record<string, string>>): ProviderConnection {
+  return {
+    listPrice: false,
+    // The journal is where conversations are kept: OpenAI stores nothing, and thinking comes back to us encrypted.
+    providerOptions: { openai: { store: false } },
+    async open(id, fetch) {
+      const { OpenAIResponsesLanguageModel } = await import("@ai-sdk/openai/internal")
+      const { base, query } = splitQuery(baseUrl)
+      return new OpenAIResponsesLanguageModel(id, {
+        provider: "openai.responses",
+        url: ({ path }) => base + path,
+        headers: () => ({ ...headers }),
+        fetch: withQuery(fetch, query),
+      })
+    },
+  }
 }
 
 /** Any server that speaks OpenAI's chat completions. */
-function compatible(name: string, { baseUrl, apiKey, listPrice = false }: Compatible): ProviderConnection {
+export function compatibleServer(name: string, access: Compatible): ProviderConnection {
+  const { baseUrl, apiKey, headers, listPrice = false, quirks } = access
   return {
     listPrice,
+    ...(quirks ? { quirks } : {}),
     async open(id, fetch) {
       const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible")
+      const { mendedFetch } = await import("./mended-stream.ts")
       const { base, query } = splitQuery(baseUrl)
-      const options = { name, baseURL: base, apiKey, includeUsage: true, fetch: withQuery(fetch, query) }
+      const includeUsage = !quirks?.countsUnasked
+      const asking = withQuery(quirks?.writesLoosely ? mendedFetch(fetch) : fetch, query)
+      const options = { name, baseURL: base, apiKey, headers, includeUsage, fetch: asking }
       return createOpenAICompatible(options).chatModel(id)
+    },
+  }
+}
+
+/** Any server that speaks Anthropic's messages. */
+export function messagesServer({
+  baseUrl,
+  apiKey,
+  headers,
+  listPrice = false,
+  quirks,
+}: Compatible): ProviderConnection {
+  return {
+    listPrice,
+    ...(quirks ? { quirks } : {}),
+    async open(id, fetch) {
+      const { AnthropicLanguageModel } = await import("@ai-sdk/anthropic/internal")
+      const { base, query } = splitQuery(baseUrl)
+      return new AnthropicLanguageModel(id, {
+        provider: "anthropic.messages",
+        baseURL: base,
+        headers: { "anthropic-version": "2023-06-01", ...(apiKey ? { "x-api-key": apiKey } : {}), ...headers },
+        fetch: withQuery(fetch, query),
+      })
     },
   }
 }

@@ -1,5 +1,14 @@
 import { describe, expect, test } from "vitest"
-import { splitQuery, toBaseUrl, toLocalEndpoint, toOllamaEndpoint, toVersionedUrl, withQuery } from "./endpoint.ts"
+import {
+  splitQuery,
+  toAzureEndpoint,
+  toBaseUrl,
+  toGeminiEndpoint,
+  toLocalEndpoint,
+  toOllamaEndpoint,
+  toVersionedUrl,
+  withQuery,
+} from "./endpoint.ts"
 
 describe("the address of LM Studio", () => {
   test.each([
@@ -26,6 +35,22 @@ test.each([
   ["http://[::1]:11434/v1", "http://[::1]:11434/v1"],
 ])("OLLAMA_HOST %s means %s", (text, url) => {
   expect(toOllamaEndpoint(text)).toBe(url)
+})
+
+test.each([
+  ["https://name.openai.azure.com/", "https://name.openai.azure.com/openai/v1"],
+  ["https://name.openai.azure.com/openai", "https://name.openai.azure.com/openai/v1"],
+  ["https://name.openai.azure.com/openai/v1/", "https://name.openai.azure.com/openai/v1"],
+  ["https://gateway.example/azure?api-version=v1", "https://gateway.example/azure?api-version=v1"],
+])("AZURE_OPENAI_ENDPOINT %s means %s", (text, url) => {
+  expect(toAzureEndpoint(text)).toBe(url)
+})
+
+test.each([
+  ["https://generativelanguage.googleapis.com", "https://generativelanguage.googleapis.com/v1beta"],
+  ["https://gateway.example/gemini/v1/", "https://gateway.example/gemini/v1"],
+])("Gemini's address %s is used as %s", (text, url) => {
+  expect(toGeminiEndpoint(text)).toBe(url)
 })
 
 test.each([
@@ -72,5 +97,6 @@ test.each([
 })
 
 test.each(["ftp://example.org", "not an address", "http://", "file:///etc/passwd"])("%s is no address", (text) => {
-  for (const read of [toLocalEndpoint, toOllamaEndpoint, toBaseUrl, toVersionedUrl]) expect(read(text)).toBeUndefined()
+  for (const read of [toLocalEndpoint, toOllamaEndpoint, toAzureEndpoint, toBaseUrl, toVersionedUrl])
+    expect(read(text)).toBeUndefined()
 })

@@ -26,6 +26,20 @@ export function toBaseUrl(text: string): string | undefined {
   return url.pathname === "/" ? withVersion(url) : withPath(url, withoutSlash(url.pathname))
 }
 
+/** Where a resource of Azure speaks as OpenAI does: people have its address without a path, as the portal shows it. */
+export function toAzureEndpoint(text: string): string | undefined {
+  const url = parse(text)
+  if (!url) return undefined
+  const path = withoutSlash(url.pathname)
+  return withPath(url, path === "" || path === "/" || path === "/openai" ? "/openai/v1" : path)
+}
+
+/** Where Gemini is: its models lie under `/v1beta`, unless a path is given. */
+export function toGeminiEndpoint(text: string): string | undefined {
+  const url = parse(text)
+  return url && withPath(url, withoutSlash(url.pathname.replace(/^\/$/, "/v1beta")))
+}
+
 /** A base address that always ends with `/v1`: Anthropic's own clients are given theirs without, its adapter wants it. */
 export function toVersionedUrl(text: string): string | undefined {
   const url = parse(text)

@@ -1,22 +1,53 @@
-import { type Connect, connectAnthropic, connectCompatible, connectOpenai, connectOwnServer } from "./connect.ts"
+import { connectAnthropic, connectAzure, connectGoogle, connectOpenai } from "./connect.ts"
+import { type Connect, connectCompatible, connectOwnServer } from "./connect.ts"
 import { toLocalEndpoint, toOllamaEndpoint } from "./endpoint.ts"
+import type { Quirks } from "./quirks.ts"
 
-const OPENAI_SAYS = "Any endpoint that speaks OpenAI's chat completions, such as OpenRouter or vLLM."
+const OPENAI_SAYS = "Any endpoint that speaks OpenAI's chat completions."
 const ANTHROPIC_SAYS = "Another address that speaks Anthropic's messages."
-const LM_STUDIO = ["lmStudioEndpoint", "LM_STUDIO_ENDPOINT", "LM Studio, such as `http://127.0.0.1:1234`."] as const
-const OLLAMA = ["ollamaHost", "OLLAMA_HOST", "Ollama, as it reads this itself: `127.0.0.1:11434` or a URL."] as const
+const AZURE_KEY_SAYS = "A key for Azure OpenAI."
+const AZURE_SAYS = "Your resource, such as `https://name.openai.azure.com`; its deployments go by `azure/deployment`."
+const LM_STUDIO = ["lmStudio", "LM_STUDIO", "LM Studio, such as `http://127.0.0.1:1234`."] as const
+const LLAMA_CPP = ["llamacpp", "LLAMACPP", "The server of llama.cpp, such as `http://127.0.0.1:8080`."] as const
+const VLLM = ["vllm", "VLLM", "vLLM, such as `http://127.0.0.1:8000`."] as const
+const OLLAMA_SAYS = "Ollama, as it reads this itself: `127.0.0.1:11434` or a URL."
+
+/** Refuses fields that it does not know, ids of another form, and a person who speaks right after a tool. */
+const MISTRAL: Quirks = { countsUnasked: true, forgetsThinking: true, shortCallIds: true, answersResults: true }
+/** Refuses thinking under the name by which everybody else takes it; that of some models it sends with their words. */
+const GROQ: Quirks = { forgetsThinking: true, thinksInTags: true }
+
+const GEMINI = hosted("gemini", "Google Gemini", connectGoogle, "Another address that speaks as Gemini does.")
 
 /**
  * Every provider, a line each: settings, their documents, what people can store keys for and what the offline model
  * recommends follow from it. One more that speaks OpenAI's chat completions is `acme: compatible("acme", "Acme", "https://…/v1")`.
  */
 export const providers = {
-  openai: { ...hosted("openai", "OpenAI", connectOpenai, OPENAI_SAYS), isKeyOptional: true },
+  openai: { ...hosted("openai", "OpenAI", connectOpenai, OPENAI_SAYS), wants: "either" },
   anthropic: { ...hosted("anthropic", "Anthropic", connectAnthropic, ANTHROPIC_SAYS), contextTokens: 200_000 },
+  google: { ...GEMINI, apiKey: { ...GEMINI.apiKey, also: "GOOGLE_GENERATIVE_AI_API_KEY" }, contextTokens: 1_000_000 },
+  azure: {
+    label: "Azure OpenAI",
+    wants: "both",
+    apiKey: { field: "azureOpenaiApiKey", variable: "AZURE_OPENAI_API_KEY", says: AZURE_KEY_SAYS, isSecret: true },
+    baseUrl: { field: "azureOpenaiEndpoint", variable: "AZURE_OPENAI_ENDPOINT", says: AZURE_SAYS },
+    contextTokens: 128_000,
+    connect: connectAzure,
+  },
+  mistral: compatible("mistral", "Mistral", "https://api.mistral.ai/v1", MISTRAL),
+  groq: compatible("groq", "Groq", "https://api.groq.com/openai/v1", GROQ),
+  xai: compatible("xai", "xAI", "https://api.x.ai/v1"),
   deepseek: compatible("deepseek", "DeepSeek", "https://api.deepseek.com/v1"),
+  openrouter: compatible("openrouter", "OpenRouter", "https://openrouter.ai/api/v1"),
   lmstudio: ownServer("LM Studio", LM_STUDIO, connectOwnServer("lmstudio", toLocalEndpoint)),
-  ollama: ownServer("Ollama", OLLAMA, connectOwnServer("ollama", toOllamaEndpoint)),
-} satisfies Readonly<Record<string, Provider>>
+  ollama: {
+    ...ownServer("Ollama", ["ollama", "OLLAMA", ""], connectOwnServer("ollama", toOllamaEndpoint)),
+    baseUrl: { field: "ollamaHost", variable: "OLLAMA_HOST", says: OLLAMA_SAYS },
+  },
+  llamacpp: ownServer("llama.cpp", LLAMA_CPP, connectOwnServer("llamacpp", toLocalEndpoint)),
+  vllm: ownServer("vLLM", VLLM, connectOwnServer("vllm", toLocalEndpoint)),
+} as const satisfies Readonly<Record<string, Provider>>
 
 export type ReachableProvider = keyof typeof providers
 export type ProviderName = ReachableProvider | "offline"
@@ -24,11 +55,10 @@ export type ProviderName = ReachableProvider | "offline"
 export interface Provider {
   /** As people call it. */
   readonly label: string
-  /** Null for one that wants none. */
-  readonly apiKey: Means | null
+  /** What it takes at least to reach it; `either`: at an address other than its own it is reached without a key. */
+  readonly wants: "key" | "address" | "either" | "both"
+  readonly apiKey: Means
   readonly baseUrl: Means
-  /** At an address other than the provider's own it is reached without a key. */
-  readonly isKeyOptional?: boolean
   /** What is assumed of a model that we know only by `provider/id`. A server that can read less says so itself. */
   readonly contextTokens: number
   readonly connect: Connect
@@ -38,6 +68,8 @@ export interface Provider {
 export interface Means<Field extends string = string, Variable extends string = string> {
   readonly field: Field
   readonly variable: Variable
+  /** Another name of the variable, by which other programs know it. */
+  readonly also?: string
   readonly says: string
   /** It is never printed. */
   readonly isSecret?: boolean
@@ -48,6 +80,7 @@ function hosted<const Name extends string>(name: Name, label: string, connect: C
   const upper = name.toUpperCase() as Uppercase<Name>
   return {
     label,
+    wants: "key",
     apiKey: { field: `${name}ApiKey`, variable: `${upper}_API_KEY`, says: `A key for ${label}.`, isSecret: true },
     baseUrl: { field: `${name}BaseUrl`, variable: `${upper}_BASE_URL`, says },
     contextTokens: 128_000 as number,
@@ -55,14 +88,24 @@ function hosted<const Name extends string>(name: Name, label: string, connect: C
   } as const
 }
 
-function compatible<const Name extends string>(name: Name, label: string, address: string) {
-  return hosted(name, label, connectCompatible(name, address), `Another address that speaks as ${label} does.`)
+function compatible<const Name extends string>(name: Name, label: string, address: string, quirks?: Quirks) {
+  const says = `Another address that speaks as ${label} does.`
+  return hosted(name, label, connectCompatible(name, address, quirks), says)
 }
 
+/** A server on a machine of somebody's own, which seldom wants a key. */
 function ownServer<const Field extends string, const Variable extends string>(
   label: string,
   [field, variable, says]: readonly [Field, Variable, string],
   connect: Connect,
 ) {
-  return { label, apiKey: null, baseUrl: { field, variable, says }, contextTokens: 32_768, connect } as const
+  const key = `A key for ${label}, where it wants one.`
+  return {
+    label,
+    wants: "address",
+    apiKey: { field: `${field}ApiKey`, variable: `${variable}_API_KEY`, says: key, isSecret: true },
+    baseUrl: { field: `${field}Endpoint`, variable: `${variable}_ENDPOINT`, says },
+    contextTokens: 32_768 as number,
+    connect,
+  } as const
 }

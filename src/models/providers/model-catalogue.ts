@@ -1,13 +1,14 @@
 import type { Price } from "../../agent/model.ts"
-import type { ProviderName } from "./list.ts"
 
 /** What a model can do beyond answering in words. */
-export type Feature = "tools" | "reasoning"
+export const modelFeatures = ["tools", "reasoning"] as const
+export type Feature = (typeof modelFeatures)[number]
 
 export interface ModelEntry {
   /** What conversations call it. */
   readonly name: string
-  readonly provider: ProviderName
+  /** One of the list, a named endpoint, or `offline`. */
+  readonly provider: string
   /** What its provider calls it. */
   readonly id: string
   readonly aliases: readonly string[]
@@ -17,7 +18,6 @@ export interface ModelEntry {
   readonly price: Price | null
 }
 
-const BOTH = ["tools", "reasoning"] as const
 /** On a machine of one's own. */
 export const FREE: Price = { input: 0, output: 0 }
 
@@ -60,13 +60,21 @@ export const catalogue: readonly ModelEntry[] = [
 ]
 
 function openai(id: string, contextTokens: number, price: Price | null): ModelEntry {
-  return { name: `openai/${id}`, provider: "openai", id, aliases: [id], features: BOTH, contextTokens, price }
+  return { name: `openai/${id}`, provider: "openai", id, aliases: [id], features: modelFeatures, contextTokens, price }
 }
 
 function anthropic(id: string, contextTokens: number, price: Price | null): ModelEntry {
-  return { name: `anthropic/${id}`, provider: "anthropic", id, aliases: [id], features: BOTH, contextTokens, price }
+  return {
+    name: `anthropic/${id}`,
+    provider: "anthropic",
+    id,
+    aliases: [id],
+    features: modelFeatures,
+    contextTokens,
+    price,
+  }
 }
 
 function lmStudio(name: string, aliases: readonly string[], contextTokens: number): ModelEntry {
-  return { name, provider: "lmstudio", id: name, aliases, features: BOTH, contextTokens, price: FREE }
+  return { name, provider: "lmstudio", id: name, aliases, features: modelFeatures, contextTokens, price: FREE }
 }

@@ -6,6 +6,7 @@ import type { PaidBy } from "../../protocol/conversation/message.ts"
 import { SilenceWatch } from "./silence-watch.ts"
 import { type OpenReply, openReply } from "./open-reply.ts"
 import { type ErrorSource, toProviderError } from "./errors.ts"
+import { type Quirks, withQuirks } from "./quirks.ts"
 import { attemptsOf, type RetryPolicy, waitAfter } from "./retry.ts"
 import { toPrompt, toTools } from "./to-prompt.ts"
 
@@ -21,6 +22,7 @@ export interface ProviderModelOptions {
   /** Loads the adapter; called with the first request, because adapters take a tenth of a second to import. */
   readonly load: () => Promise<LanguageModelV4>
   readonly providerOptions?: SharedV4ProviderOptions
+  readonly quirks?: Quirks
   /** Keys and the like, which must never appear in an error. */
   readonly secrets?: readonly string[]
   readonly clock?: Clock
@@ -91,17 +93,17 @@ export class ProviderModel implements Model {
   }
 
   async #open(request: ModelRequest, signal: AbortSignal): Promise<Opened> {
-    const { name, idleMs, providerOptions } = this.#options
+    const { name, idleMs, providerOptions, quirks } = this.#options
     const adapter = await this.#load()
     const call = {
-      prompt: toPrompt(request, name),
+      prompt: withQuirks(toPrompt(request, name), quirks),
       ...toTools(request),
       ...(request.maxOutputTokens ? { maxOutputTokens: request.maxOutputTokens } : {}),
       ...(providerOptions ? { providerOptions } : {}),
     }
     const { provider } = this.#source
     const watch = new SilenceWatch(signal, { provider, clock: this.#clock, limitMs: idleMs, wantsStream: true })
-    return openReply({ adapter, call, model: name, source: this.#source, watch })
+    return openReply({ adapter, call, model: name, source: this.#source, watch, quirks })
   }
 
   async #load(): Promise<LanguageModelV4> {

@@ -8,7 +8,9 @@ import type { ReplyPart } from "../../agent/model.ts"
 import type { SilenceWatch } from "./silence-watch.ts"
 import { NotAStream } from "./not-a-stream.ts"
 import { brokenReply, type ErrorSource, toProviderError } from "./errors.ts"
+import type { Quirks } from "./quirks.ts"
 import { ReplyParts, UNFINISHED } from "./reply-parts.ts"
+import { withoutThinkTags } from "./think-tags.ts"
 
 /** How chat completions mark the end of their streams, as the last line. */
 const DONE = /(^|\n)data: ?\[DONE\]\s*$/
@@ -23,17 +25,18 @@ export interface ReplyCall {
   readonly model: string
   readonly source: ErrorSource
   readonly watch: SilenceWatch
+  readonly quirks?: Quirks | undefined
 }
 
 /** Sends the request and reads up to the first part of the reply; from there on the caller reads and closes. */
 export async function openReply(asking: ReplyCall): Promise<{ first: ReplyPart; reply: OpenReply }> {
-  const { adapter, call, source, watch } = asking
+  const { adapter, call, source, watch, quirks } = asking
   let reply: OpenReply | undefined
   try {
     watch.signal.throwIfAborted()
     const asked = adapter.doStream({ ...call, abortSignal: watch.signal })
     const { stream } = await unlessStopped(asked, watch.signal)
-    reply = new OpenReply(stream, asking)
+    reply = new OpenReply(quirks?.thinksInTags ? withoutThinkTags(stream) : stream, asking)
     return { first: await reply.next(), reply }
   } catch (error) {
     const reason = reasonOf(error, watch, source)

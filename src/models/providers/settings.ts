@@ -1,8 +1,10 @@
-import type { ProviderConnection } from "./connect.ts"
+import type { GivenAccess, ProviderConnection } from "./connect.ts"
+import { own } from "../../protocol/own.ts"
 import { type Means, type Provider, providers, type ReachableProvider } from "./list.ts"
+import { connectEndpoint, type NamedEndpoint } from "./named-endpoint.ts"
 
 type Each = (typeof providers)[ReachableProvider]
-type EachMeans = Each["baseUrl"] | NonNullable<Each["apiKey"]>
+type EachMeans = Each["baseUrl"] | Each["apiKey"]
 
 /** The variables of the environment by which providers are set. */
 export type ProviderVariable = EachMeans["variable"]
@@ -16,12 +18,14 @@ export type ModelSettings = { readonly [Field in EachMeans["field"]]?: string } 
   readonly defaultModel?: string
   /** `PAWL_MODEL_IDLE_SECONDS`: how long a model may stay silent; 60. */
   readonly idleSeconds?: number
+  /** `PAWL_PROVIDERS`: what its file holds. */
+  readonly endpoints?: readonly NamedEndpoint[]
 }
 
 const all = Object.values<Provider>(providers)
 
 /** All that is set for providers, in the order of the list. */
-export const providerMeans = all.flatMap(({ apiKey, baseUrl }) => [...(apiKey ? [apiKey] : []), baseUrl]) as Means<
+export const providerMeans = all.flatMap(({ apiKey, baseUrl }) => [apiKey, baseUrl]) as Means<
   EachMeans["field"],
   ProviderVariable
 >[]
@@ -37,7 +41,7 @@ export const settingVariables = {
 }
 
 /** What there is to set, of each provider one thing, to have a model at all: its key, or where it is. */
-export const leastVariables = all.map(({ apiKey, baseUrl }) => (apiKey ?? baseUrl).variable)
+export const leastVariables = all.map(({ wants, apiKey, baseUrl }) => (wants === "address" ? baseUrl : apiKey).variable)
 
 /** The same settings with blank texts taken as absent: `OPENAI_BASE_URL=` in a compose file means that there is none. */
 export function withoutBlanks(settings: ModelSettings): ModelSettings {
@@ -48,20 +52,23 @@ export function withoutBlanks(settings: ModelSettings): ModelSettings {
   return Object.fromEntries(entries.filter(([, value]) => value !== "" && value !== undefined))
 }
 
-/** Every key among the settings: a gateway may well quote another provider's. */
+/** Every key among the settings, and what endpoints are sent: a gateway may well quote another provider's. */
 export function providerSecrets(settings: ModelSettings): string[] {
-  const given = settings as Readonly<Record<string, string | undefined>>
-  return all.flatMap(({ apiKey }) => (apiKey ? (given[apiKey.field] ?? []) : []))
+  const given = settings as Readonly<Record<string, unknown>>
+  const keys = all.flatMap(({ apiKey }) => (given[apiKey.field] as string | undefined) ?? [])
+  return [...keys, ...(settings.endpoints ?? []).flatMap(({ secrets }) => secrets)]
 }
 
 /** The connection, or what must be set to have one. */
-export function connectTo(
-  name: ReachableProvider,
-  settings: ModelSettings,
-): ProviderConnection | { readonly need: string } {
-  const { apiKey, baseUrl, connect }: Provider = providers[name]
-  const given = settings as Readonly<Record<string, string | undefined>>
-  const found = connect({ apiKey: apiKey ? given[apiKey.field] : undefined, baseUrl: given[baseUrl.field] })
-  if ("lacks" in found) return { need: `set ${(found.lacks === "apiKey" && apiKey ? apiKey : baseUrl).variable}` }
+export function connectTo(name: string, settings: ModelSettings): ProviderConnection | { readonly need: string } {
+  const endpoint = settings.endpoints?.find((each) => each.name === name)
+  if (endpoint) return connectEndpoint(endpoint)
+  const provider = own<Provider>(providers, name)
+  if (!provider) return { need: `there is no provider ${name}` }
+  const { apiKey, baseUrl, connect } = provider
+  const given = settings as Readonly<Record<string, unknown>>
+  const access = { apiKey: given[apiKey.field], baseUrl: given[baseUrl.field] }
+  const found = connect(access as GivenAccess)
+  if ("lacks" in found) return { need: `set ${(found.lacks === "apiKey" ? apiKey : baseUrl).variable}` }
   return "notAnAddress" in found ? { need: `${baseUrl.variable} is not an http address` } : found
 }

@@ -134,6 +134,8 @@ describe("a prompt", () => {
     )
     expect(call?.content[0]).toHaveProperty("toolName", "files_read_now_")
     expect(result?.content[0]).toHaveProperty("toolName", "files_read_now_")
+    const [digit] = promptOf({ role: "assistant", parts: [{ type: "call", id: id("call_1"), name: "2nd", input: {} }] })
+    expect(digit?.content[0]).toHaveProperty("toolName", "_2nd")
   })
 })
 

@@ -100,5 +100,10 @@ function toResult({ callId, name, status, text }: CallResult): LanguageModelV4To
 
 const withOptions = (providerOptions?: SharedV4ProviderOptions) => (providerOptions ? { providerOptions } : {})
 
-// A model may call a tool by a name it made up. Sent back as it was, `files.read` would have every later request refused.
-const toToolName = (name: string): string => name.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "unnamed"
+// A model may call a tool by a name it made up. Sent back as it was, `files.read` would have every later request refused;
+// Google also refuses one that begins with a digit.
+const toToolName = (name: string): string =>
+  name
+    .replaceAll(/[^a-zA-Z0-9_-]/g, "_")
+    .replace(/^(?=[0-9-])/, "_")
+    .slice(0, 64) || "unnamed"

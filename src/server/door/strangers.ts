@@ -11,15 +11,13 @@ export interface StrangerLimits {
 
 const LIMITS: StrangerLimits = { each: 128, inAll: 4096 }
 
-/** What runs on this machine, and what a proxy of ours speaks for, is counted in all and not by its address. */
-const OURS = ["127.0.0.0/8", "::1"]
-
 /**
  * Bounds what strangers hold open. Where there are too many, the oldest goes: whoever keeps connections in order to keep
  * others out only loses their own, and somebody new is always let in to say who they are.
  */
 export class Strangers {
   readonly #limits: StrangerLimits
+  /** What runs on this machine, and what a proxy of ours speaks for, is counted in all and not by its address. */
   readonly #shared: BlockList
   readonly #all = new Set<Socket>()
   readonly #byAddress = new Map<string, Set<Socket>>()
@@ -31,7 +29,9 @@ export class Strangers {
     trustedProxies?: readonly string[]
     limits?: StrangerLimits
   }) {
-    this.#shared = toBlockList([...OURS, ...trustedProxies])
+    this.#shared = toBlockList(trustedProxies)
+    this.#shared.addSubnet("127.0.0.0", 8, "ipv4")
+    this.#shared.addAddress("::1", "ipv6")
     this.#limits = limits
   }
 

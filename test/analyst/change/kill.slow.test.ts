@@ -14,7 +14,7 @@ import { databases } from "../../support/databases.ts"
 import { Face, type Visitor } from "../../support/server/face.ts"
 import type { ChangeLife } from "../../support/lives/change-life.ts"
 import { lifeNamed } from "../../support/processes/package.ts"
-import { isLong } from "../../support/sizes.ts"
+import { isLong, oneIn } from "../../support/sizes.ts"
 
 const SQL = "UPDATE customer SET town = coalesce(town, '') || '+' WHERE id <= 2"
 const TOWNS = "SELECT town FROM customer ORDER BY id"
@@ -82,7 +82,9 @@ describe.each(databases)("a change whose server dies, kept on $name", { timeout:
       }
 
       test("before or after its end was recorded, or after COMMIT, is done once, and the next one knows", async () => {
-        const moments = ["before-record", "after-record", "after-commit"] as const
+        // Beside PostgreSQL usually one of them, by the seed; in the long run all.
+        const all = ["before-record", "after-record", "after-commit"] as const
+        const moments = name === "sqlite" ? all : oneIn(3, all)
         const ends = await Promise.all(moments.map((moment) => die(moment)))
         expect(ends).toEqual(moments.map(() => ({ status: "applied", towns: ONCE })))
       })

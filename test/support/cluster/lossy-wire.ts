@@ -1,4 +1,4 @@
-import { type Addressee, type Delivery, EVERYBODY, type Wire, type WireEars } from "../../../src/bus/wire.ts"
+import { type Addressee, type Delivery, EVERYBODY, MAX_WORD, type Wire, type WireEars } from "../../../src/bus/wire.ts"
 
 /** A wire between processes that are all in this one; a test takes words away, doubles them, or cuts it. */
 export class LossyNet {
@@ -43,6 +43,7 @@ export class LossyWire implements Wire {
 
   readonly lagMs = 0
   readonly unheard = 0
+  readonly room = MAX_WORD
 
   turn(up: boolean): void {
     this.#up = up

@@ -8,7 +8,7 @@
 import { globSync } from "node:fs"
 import { copyFile, mkdir, symlink } from "node:fs/promises"
 import { basename, join } from "node:path"
-import { buildPrograms } from "../../../scripts/build-programs.ts"
+import { buildPrograms, buildTogether } from "../../../scripts/build-programs.ts"
 
 const root = join(import.meta.dirname, "..", "..", "..")
 const folder = process.argv[2]
@@ -22,8 +22,7 @@ const lives = Object.fromEntries(
 await mkdir(join(folder, "bin"), { recursive: true })
 await Promise.all([
   buildPrograms(join(folder, "dist")),
-  // Apart: what several programs share becomes files of its own, and these would make more and smaller ones of the others'.
-  buildPrograms(join(folder, "dist"), lives),
+  buildTogether(join(folder, "dist"), lives),
   copyFile(join(root, "package.json"), join(folder, "package.json")),
   copyFile(join(root, "bin", "pawl.js"), join(folder, "bin", "pawl.js")),
   symlink(join(root, "node_modules"), join(folder, "node_modules")),

@@ -1,9 +1,13 @@
 /**
- * Loaded into a server by `--import`: counts the longest that its event loop has worked without a turn for others, and says so when it
+ * Loaded into a process by `--import`: counts the longest that its event loop has worked without a turn for others, and says so when it
  * is asked by a signal. In milliseconds of the processor, which do not pass while a busy machine does other things.
  */
+import { writeFileSync } from "node:fs"
 import { isMainThread } from "node:worker_threads"
 import { countProcessor } from "../worked.ts"
+
+/** Where it is told, for a process whose outputs are a person's screen. */
+const { LONGEST_TURN_FILE: file } = process.env
 
 if (isMainThread) {
   let longest = 0
@@ -16,7 +20,9 @@ if (isMainThread) {
   let asked = 0
   process.on("SIGUSR2", () => {
     look()
-    process.stderr.write(`longest turn ${++asked}: ${Math.round(longest)} ms\n`)
+    const told = `longest turn ${++asked}: ${Math.round(longest)} ms\n`
+    if (file) writeFileSync(file, told)
+    else process.stderr.write(told)
     longest = 0
   })
 }

@@ -1,6 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
+import { mkdtempSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { createInterface } from "node:readline"
+import { inject } from "vitest"
 import { ownPort } from "./own-port.ts"
 
 /** Debian puts it where only root looks. */
@@ -30,6 +34,13 @@ export class NatsServer implements AsyncDisposable {
     const server = await NatsServer.prepare(...options)
     await server.start()
     return server
+  }
+
+  /** One that carries no more bytes than these at a time. */
+  static withPayload(bytes: number): Promise<NatsServer> {
+    const file = join(mkdtempSync(join(tmpdir(), inject("testRun"), "nats-")), "nats.conf")
+    writeFileSync(file, `max_payload: ${bytes}\n`)
+    return NatsServer.start("-c", file)
   }
 
   async start(): Promise<void> {

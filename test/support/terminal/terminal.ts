@@ -120,6 +120,11 @@ export class TerminalProcess implements AsyncDisposable {
     await this.#until(() => `${active.cursorX},${active.cursorY}`, new RegExp(`^${x},${y}$`), true)
   }
 
+  /** One that does not end it. */
+  signal(signal: NodeJS.Signals): void {
+    this.#process.kill(signal)
+  }
+
   kill(signal: NodeJS.Signals): Promise<{ readonly code: number; readonly signal: number | undefined }> {
     if (!this.#isOver) this.#process.kill(signal)
     return this.ended

@@ -7,6 +7,7 @@ import { atEndOfFile } from "../end-of-file.ts"
  * from a context of their own (cookies, storage), and none of these outlives its file, but those of `tabs.ts`.
  */
 let browser: Promise<Browser> | undefined
+let measured: Promise<Browser> | undefined
 const contexts = new Set<BrowserContext>()
 atEndOfFile(async () => {
   await Promise.all([...contexts].map((context) => context.close()))
@@ -19,6 +20,6 @@ export async function newContext(options: BrowserContextOptions = {}): Promise<B
   return context
 }
 
-/** One that somebody else closes, if anybody. */
-export const newLastingContext = async (options: BrowserContextOptions): Promise<BrowserContext> =>
-  (await (browser ??= openBrowser())).newContext(options)
+/** One that somebody else closes, if anybody; in a browser as fast as people's where it is measured. */
+export const newLastingContext = async (options: BrowserContextOptions, isMeasured = false): Promise<BrowserContext> =>
+  (await (isMeasured ? (measured ??= openBrowser({ isMeasured })) : (browser ??= openBrowser()))).newContext(options)

@@ -18,6 +18,7 @@ export interface Named {
 /** Puts the frame for charts into the page as the page itself would, to be handed specifications that nobody has checked. */
 export async function openFrame(page: Page, url: string): Promise<Frame> {
   await page.evaluate(`new Promise((resolve) => {
+    window.chartFrame?.remove()
     const frame = document.createElement("iframe")
     frame.sandbox = "allow-scripts"
     frame.src = ${JSON.stringify(`${url}/chart-frame`)}
@@ -30,7 +31,7 @@ export async function openFrame(page: Page, url: string): Promise<Frame> {
     document.body.append(frame)
     window.chartFrame = frame
   })`)
-  const frame = page.frames().find((each) => each.url().endsWith("/chart-frame"))
+  const frame = page.frames().findLast((each) => each.url().endsWith("/chart-frame"))
   if (!frame) throw new Error("there is no frame for charts")
   return frame
 }

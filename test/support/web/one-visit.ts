@@ -1,10 +1,10 @@
-import type { BrowserContext, Page } from "playwright-core"
+import type { BrowserContext, Page, ViewportSize } from "playwright-core"
 import { onTestFailed } from "vitest"
 import type { Model, ModelRequest } from "../../../src/agent/model.ts"
 import { atEndOfFile } from "../end-of-file.ts"
 import type { FaceOptions, Visitor } from "../server/face.ts"
 import { Site, type Visit } from "./site.ts"
-import { USUAL } from "./tabs.ts"
+import { type TabOptions, USUAL } from "./tabs.ts"
 import { go } from "./talk.ts"
 
 type OneVisitOptions = Omit<FaceOptions, "url" | "model">
@@ -19,10 +19,10 @@ atEndOfFile(async () => {
  * One server and one tab for the tests of a file that are not about coming in, nor about what a server or a person has
  * never seen before: to compose a server and to load a page costs more than most tests do. Each test begins on the page
  * for a new conversation, with its own model and for a person who has nothing. What cannot be deleted stays (the audit,
- * usage, tokens): a test looks only at what it has made, or has a site of its own.
+ * usage, tokens): a test looks only at what it has made, or has a site of its own. `tab`: on what it is looked at.
  */
-export const oneVisit = (options: OneVisitOptions = {}): OneVisit => {
-  const visit = new OneVisit(options)
+export const oneVisit = (options: OneVisitOptions = {}, tab: TabOptions = {}): OneVisit => {
+  const visit = new OneVisit(options, tab)
   opened.add(visit)
   return visit
 }
@@ -35,12 +35,14 @@ export interface Beginning extends Visit {
 
 class OneVisit {
   readonly #options: OneVisitOptions
+  readonly #tab: TabOptions
   readonly #model = new CurrentModel()
   #open: Beginning | undefined
   #isSpoilt = false
 
-  constructor(options: OneVisitOptions) {
+  constructor(options: OneVisitOptions, tab: TabOptions) {
     this.#options = options
+    this.#tab = tab
   }
 
   /** For the first thing that a test does. */
@@ -50,13 +52,13 @@ class OneVisit {
     onTestFailed(() => void (this.#isSpoilt = true))
     this.#model.current = model
     if (!this.#open) return (this.#open = await this.#arrive())
-    await forget(this.#open)
+    await forget(this.#open, this.#tab.viewport ?? USUAL.viewport)
     return this.#open
   }
 
   async #arrive(): Promise<Beginning> {
     const site = await Site.open({ ...this.#options, model: this.#model })
-    return { site, ada: await site.ada(), ...(await site.visit()) }
+    return { site, ada: await site.ada(), ...(await site.visit(this.#tab)) }
   }
 
   async end(): Promise<void> {
@@ -85,12 +87,12 @@ const LISTS = [
   ...["/api/workspace/notes", "/api/workspace/clients"],
 ]
 
-async function forget({ page, context, ada, faults }: Beginning): Promise<void> {
+async function forget({ page, context, ada, faults }: Beginning, viewport: ViewportSize): Promise<void> {
   await closeOthers(page, context)
   for (const place of [page, context]) await place.unrouteAll({ behavior: "ignoreErrors" })
-  const { viewport, ...media } = USUAL
-  await page.setViewportSize(viewport)
-  await page.emulateMedia(media)
+  // Where the list of conversations is in sight.
+  await page.setViewportSize(USUAL.viewport)
+  await page.emulateMedia({ colorScheme: USUAL.colorScheme, reducedMotion: USUAL.reducedMotion })
   // Away first, also from this very page with what was written into it: else it asks for conversations that are gone.
   await go(page, "/nowhere")
   await page.getByRole("heading", { level: 2, name: "Nothing here" }).waitFor()
@@ -108,6 +110,7 @@ async function forget({ page, context, ada, faults }: Beginning): Promise<void> 
   // The list of conversations follows the feed: whoever waits for it hears nothing of an earlier test any more.
   await page.locator("#search").fill("")
   await page.getByText("Your conversations will be listed here.").waitFor()
+  if (viewport !== USUAL.viewport) await page.setViewportSize(viewport)
   faults.length = 0
 }
 

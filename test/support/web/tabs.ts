@@ -32,6 +32,8 @@ async function openBlank(): Promise<string> {
 export interface TabOptions extends BrowserContextOptions {
   /** A browser that has never seen any page, and is not used again: for who installs clocks, or looks at what is loaded. */
   readonly unused?: boolean
+  /** For who measures what the page takes: unused, and in a browser that compiles as people's do. */
+  readonly isMeasured?: boolean
 }
 
 export class Tab {
@@ -48,12 +50,12 @@ export class Tab {
   }
 
   /** One that looks like this. Nobody else has it until it is given back. */
-  static async take({ unused = false, ...options }: TabOptions): Promise<Tab> {
+  static async take({ isMeasured = false, unused = isMeasured, ...options }: TabOptions): Promise<Tab> {
     const { viewport = USUAL.viewport, colorScheme, reducedMotion, ...others } = options
     const key = unused ? "" : JSON.stringify(others)
     const kept = idle.get(key)?.pop()
     const motion = unused ? { reducedMotion: "no-preference" as const } : {}
-    const tab = kept ?? (await Tab.#open({ ...USUAL, ...motion, ...options }, key))
+    const tab = kept ?? (await Tab.#open(await newLastingContext({ ...USUAL, ...motion, ...options }, isMeasured), key))
     if (kept && viewport) await kept.page.setViewportSize(viewport)
     if (kept) {
       await kept.page.emulateMedia({
@@ -64,8 +66,7 @@ export class Tab {
     return tab
   }
 
-  static async #open(options: BrowserContextOptions, key: string): Promise<Tab> {
-    const context = await newLastingContext(options)
+  static async #open(context: BrowserContext, key: string): Promise<Tab> {
     const page = await context.newPage()
     const session = await context.newCDPSession(page)
     await session.send("Page.enable")

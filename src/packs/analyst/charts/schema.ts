@@ -1,8 +1,8 @@
-import type { ErrorObject, ValidateFunction } from "ajv"
+import type { ErrorObject, SchemaValidateFunction, ValidateFunction } from "ajv"
 import { readFile } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import { refuse } from "./problem.ts"
-import type { SpecObject } from "./text.ts"
+import { isObject, type SpecObject } from "./text.ts"
 
 /** Which part of the schema a specification is meant to be: a mistake is told about that, and not about all seven. */
 const SHAPES = [
@@ -15,7 +15,10 @@ const SHAPES = [
   ["mark", "TopLevelUnitSpec"],
 ] as const
 
-/** Vega-Lite's own schema, compiled. That takes a second or more, so whoever asks for it does so once, and off the main thread. */
+/**
+ * Vega-Lite's own schema. To compile all of it takes more than a second, and a chart needs a few of its hundreds of
+ * definitions: each is compiled when the first chart comes to it.
+ */
 export async function loadChartSchema(): Promise<(spec: SpecObject) => void> {
   const file = fileURLToPath(import.meta.resolve("vega-lite/vega-lite-schema.json"))
   const { Ajv } = await import("ajv")
@@ -23,19 +26,39 @@ export async function loadChartSchema(): Promise<(spec: SpecObject) => void> {
   // made smaller is made in a third of the time.
   const sparing = { validateFormats: false, validateSchema: false, inlineRefs: false, code: { optimize: false } }
   const ajv = new Ajv({ strict: false, logger: false, ...sparing })
-  ajv.addSchema(JSON.parse(await readFile(file, "utf8")) as object, "vega-lite")
-  const compiled = new Map(
-    SHAPES.map(([word, name]): [string, ValidateFunction] => [
-      word,
-      ajv.compile({ $ref: `vega-lite#/definitions/${name}` }),
-    ]),
-  )
-  return (spec) => {
-    const shape = SHAPES.find(([word]) => word in spec)?.[0]
-    if (!shape) return refuse(`it has none of ${SHAPES.map(([word]) => word).join(", ")}: say what is drawn with mark`)
-    const validate = compiled.get(shape)
-    if (validate && !validate(spec)) refuse(inWords(validate.errors ?? []))
+  const { definitions } = JSON.parse(await readFile(file, "utf8"), refersLater) as Definitions
+  const compiled = new Map<string, ValidateFunction>()
+  const compile = (name: string) => {
+    const known = compiled.get(name) ?? ajv.compile(definitions[name]!)
+    compiled.set(name, known)
+    return known
   }
+  const fits: SchemaValidateFunction = (name: string, data, _parent, place) => {
+    const validate = compile(name)
+    const isFit = validate(data, place)
+    fits.errors = validate.errors ?? []
+    return isFit
+  }
+  ajv.addKeyword({ keyword: LATER, errors: "full", validate: fits })
+  return (spec) => {
+    const shape = SHAPES.find(([word]) => word in spec)
+    if (!shape) return refuse(`it has none of ${SHAPES.map(([word]) => word).join(", ")}: say what is drawn with mark`)
+    const validate = compile(shape[1])
+    if (!validate(spec)) refuse(inWords(validate.errors ?? []))
+  }
+}
+
+interface Definitions {
+  readonly definitions: Readonly<Record<string, object>>
+}
+
+/** In the place of `$ref`: what that names is compiled with whatever refers to it. */
+const LATER = "fitsDefinition"
+
+function refersLater(_key: string, value: unknown): unknown {
+  if (!isObject(value) || typeof value.$ref !== "string") return value
+  const { $ref, ...rest } = value
+  return { ...rest, [LATER]: decodeURIComponent($ref.replace("#/definitions/", "")) }
 }
 
 /** Of all that did not fit, what is deepest in it: there the specification is nearest to being one. */

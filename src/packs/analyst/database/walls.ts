@@ -1,6 +1,6 @@
 /**
  * The walls between a statement that a model has written and somebody's database: all of them, and where each stands. Every
- * one holds by itself, so that a hole in one is no way through. `test/analyst/walls-postgres.alone.test.ts` and
+ * one holds by itself, so that a hole in one is no way through. `test/analyst/walls-postgres.slow.test.ts` and
  * `test/analyst/walls-sqlite.slow.test.ts` take one away at a time and attack the others; `guards.test.ts` of this pack
  * holds the guards against statements that must pass and that must not; `test/children/walls.test.ts` is about the processes.
  *

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
-import { readdir, readFile } from "node:fs/promises"
+import { readFileSync } from "node:fs"
+import { readdir } from "node:fs/promises"
 import { extname, join, sep } from "node:path"
 import { own } from "../../../protocol/own.ts"
 
@@ -26,7 +27,8 @@ const TYPES: Readonly<Record<string, string>> = {
 /** Reads a built page; undefined where there is none, as in a checkout that nobody has built. */
 export async function readPageFiles(folder: string): Promise<PageFiles | undefined> {
   const bytes = new Map<string, Uint8Array<ArrayBuffer>>()
-  for (const path of await filesIn(folder)) bytes.set(path, Uint8Array.from(await readFile(join(folder, path))))
+  // At once: nobody is served yet, and to wait for each of a hundred small files costs as much as to read them.
+  for (const path of await filesIn(folder)) bytes.set(path, Uint8Array.from(readFileSync(join(folder, path))))
   if (!bytes.has("index.html")) return undefined
   const files = new Map<string, PageFile>()
   for (const [path, body] of bytes) {

@@ -1,22 +1,18 @@
 import { execFileSync } from "node:child_process"
-import { chownSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { chownSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import pg from "pg"
 import { describe, expect, inject, test } from "vitest"
 import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
+import { openOwnPostgres } from "../support/processes/own-postgres.ts"
 import { tokenFor } from "../support/processes/token-for.ts"
 import { Visitor } from "../support/server/face.ts"
 import { canRun } from "../support/processes/processes.ts"
 
-const { hostname, port, pathname, username, password, href } = new URL(inject("postgresUrl") || "postgres://x")
-const server = {
-  kind: "postgres",
-  host: hostname,
-  port: Number(port),
-  database: pathname.slice(1),
-  user: username,
-  password,
+function serverOf(url: string) {
+  const { hostname: host, port, pathname, username: user, password } = new URL(url)
+  return { kind: "postgres", host, port: Number(port), database: pathname.slice(1), user, password }
 }
 const withPostgres = inject("engines").includes("postgres")
 const common = {
@@ -34,6 +30,7 @@ async function serve(settings: Record<string, string>) {
 
 describe.runIf(withPostgres)("secrets of connections", { timeout: 180_000 }, () => {
   test("go under the new key while the server serves, and the connection works all the while", async () => {
+    const server = serverOf(inject("postgresUrl"))
     const data = dataFolder()
     const settings = { ...common, PAWL_DATA: data }
     const { serving, ada } = await serve(settings)
@@ -60,13 +57,15 @@ describe.runIf(withPostgres)("secrets of connections", { timeout: 180_000 }, () 
     expect(new Set(looked)).toEqual(new Set([true]))
     expect((await ada.post(`/api/connections/${id}/query`, { sql: "SELECT 1 AS x" })).body.rows).toEqual([[1]])
     const told = await serving.kill("SIGTERM")
-    expect(stdout + stderr + told.stdout + told.stderr).not.toContain(password)
+    expect(stdout + stderr + told.stdout + told.stderr).not.toContain(server.password)
   })
 
   test("and all else go over an encrypted line, to whom the certificate names or to nobody", async ({ skip }) => {
     skip(!canRun("openssl", "version"), "there is no openssl on this machine")
-    skip(process.env.PAWL_TEST_POSTGRES_URL !== undefined, "the PostgreSQL is not ours to be given a certificate")
-    const admin = new pg.Client(href)
+    // Of its own: that of all tests is not given a certificate, and others have sessions there.
+    await using postgres = await openOwnPostgres()
+    const server = serverOf(postgres.url)
+    const admin = new pg.Client(postgres.url)
     await admin.connect()
     const folder = (await admin.query("SHOW data_directory")).rows[0].data_directory as string
     const [key, certificate] = [join(folder, "server.key"), join(folder, "server.crt")]
@@ -110,10 +109,7 @@ describe.runIf(withPostgres)("secrets of connections", { timeout: 180_000 }, () 
       expect(await test(doubting, "no-verify")).toMatchObject({ ok: true })
       expect(await test(doubting, false)).toMatchObject({ ok: true })
     } finally {
-      await admin.query("ALTER SYSTEM RESET ssl")
-      await admin.query("SELECT pg_reload_conf()")
       await admin.end()
-      for (const file of [key, certificate]) rmSync(file, { force: true })
     }
   })
 })

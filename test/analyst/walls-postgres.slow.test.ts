@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto"
 import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -9,14 +8,17 @@ import { postgresKind } from "../../src/packs/analyst/postgres/kind.ts"
 import type { PostgresLayers } from "../../src/packs/analyst/database/walls.ts"
 import type { PostgresTarget } from "../../src/protocol/databases/connections.ts"
 import type { UserId } from "../../src/protocol/ids.ts"
+import { openOwnPostgres } from "../support/processes/own-postgres.ts"
 import { attemptsOf, stateOf, tryEach } from "../support/analyst/hostile-statements.ts"
 
 const user = "user_ada" as UserId
 const hosts = new OutboundPolicy(["127.0.0.1"])
 const all: PostgresLayers = { guard: true, oneStatement: true, readOnly: true, role: true }
-const name = `walls_${randomBytes(5).toString("hex")}`
+const name = "walls"
 
 describe.runIf(inject("engines").includes("postgres"))("hostile statements of PostgreSQL", { timeout: 300_000 }, () => {
+  /** Of their own: what is looked at is all of it, its roles, databases and locks too, and other tests have some. */
+  let postgres: Awaited<ReturnType<typeof openOwnPostgres>>
   let admin: pg.Client
   let folder: string
   let attempts: string[]
@@ -26,7 +28,8 @@ describe.runIf(inject("engines").includes("postgres"))("hostile statements of Po
   let untouched: string
 
   beforeAll(async () => {
-    const url = new URL(inject("postgresUrl"))
+    postgres = await openOwnPostgres()
+    const url = new URL(postgres.url)
     const { hostname: host, port, username, password } = url
     const common = { kind: "postgres", host, port: Number(port), database: name, ssl: false } as const
     server = { ...common, user: username, password }
@@ -59,11 +62,7 @@ describe.runIf(inject("engines").includes("postgres"))("hostile statements of Po
 
   afterAll(async () => {
     await admin.end()
-    const maker = new pg.Client(inject("postgresUrl"))
-    await maker.connect()
-    await maker.query(`DROP DATABASE ${name} WITH (FORCE)`)
-    await maker.query(`DROP ROLE ${name}`)
-    await maker.end()
+    await postgres[Symbol.asyncDispose]()
   })
 
   /** Everything that could have been changed: rows, objects, counters, large objects, roles, settings, locks, slots, files. */

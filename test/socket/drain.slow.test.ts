@@ -4,7 +4,7 @@ import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
 import { tokenFor } from "../support/processes/token-for.ts"
 import { Visitor } from "../support/server/face.ts"
 import { lifeNamed } from "../support/processes/package.ts"
-import { slownessOf } from "../support/slowness.ts"
+import { waitsForNothing } from "../support/processes/waits-for-nothing.ts"
 
 function start(words: string[], environment: Record<string, string>, life?: string): PawlProcess {
   const child = new PawlProcess(words, environment, life ? { script: lifeNamed(life) } : {})
@@ -12,9 +12,9 @@ function start(words: string[], environment: Record<string, string>, life?: stri
   return child
 }
 
-test("a server that is told to go lets its sockets go with 1001, soon, and they are there again at its next start", async () => {
+test("a server that is told to go lets its sockets go with 1001, at once, and they are there again at its next start", async () => {
   const data = { PAWL_DATA: dataFolder() }
-  const first = start(["serve"], { ...data, PAWL_PORT: "0" })
+  const first = start(["serve"], { ...data, PAWL_PORT: "0", ...waitsForNothing })
   const [, url = ""] = await first.says(/listening on (\S+)\n/)
   const token = await tokenFor(data)
   const ada = new Visitor(fetch, token, url)
@@ -23,9 +23,7 @@ test("a server that is told to go lets its sockets go with 1001, soon, and they 
   const watcher = start([url, id], { WATCHER_TOKEN: token }, "watcher-life")
   await Promise.all([device.says(/connected/), watcher.says(/"id":"1"/)])
 
-  const from = performance.now()
   expect((await first.kill("SIGTERM")).code).toBe(0)
-  expect(performance.now() - from).toBeLessThan(5000 * slownessOf())
   // Not 4401: that would end the device for good.
   await watcher.says(/closed 1001/)
   await device.says(/waiting/)

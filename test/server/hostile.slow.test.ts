@@ -3,22 +3,19 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { gzipSync } from "node:zlib"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { lifeNamed } from "../support/processes/package.ts"
-import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
+import { dataFolder } from "../support/processes/pawl-process.ts"
 import { tokenFor } from "../support/processes/token-for.ts"
 import { Visitor } from "../support/server/face.ts"
-import { HealthProbe } from "../support/processes/health-probe.ts"
+import { WatchedServer } from "../support/processes/watched-server.ts"
 
 /** Promise 12: no request ends the process or delays `/healthz` by more than a second. */
 const MAX_LATE_MS = 1000
-/** The patience of this server for a whole request, until it is looked for, and what a busy machine takes to do so. */
-const MAX_OPEN_MS = 60_000
 const MEGABYTE = 1024 * 1024
 /** More streams than one person may have. */
 const ATTEMPTS = 1500
 
 describe("a server among hostile callers", () => {
-  let server: PawlProcess
-  let probe: HealthProbe
+  let server: WatchedServer
   let ada: Visitor
   let conversation: string
   let token: string
@@ -32,41 +29,43 @@ describe("a server among hostile callers", () => {
   beforeAll(async () => {
     const environment = { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_RATE_LIMIT: "0" }
     token = await tokenFor(environment)
-    server = new PawlProcess([], environment, { script: lifeNamed("impatient-life") })
-    const [, url = ""] = await server.says(/listening on (\S+)\n/)
+    server = new WatchedServer(environment, lifeNamed("impatient-life"))
+    const url = await server.url()
     port = Number(new URL(url).port)
     ada = new Visitor(fetch, token, url)
     conversation = await ada.begin()
     expect((await ada.say(conversation, "list my tasks")).status).toBe(200)
-    probe = await HealthProbe.open(port)
+    await server.longestTurn() // that of its start is nobody's
     const lines = (length: number) => Promise.all(Array.from({ length }, () => Line.open(port)))
     idle = await lines(600)
     heading = await lines(100)
     uploads = await lines(50)
     for (const line of heading) line.write("GET /api/models HTTP/1.1\r\nhost: 127.0.0.1\r\n")
     for (const line of uploads) line.write(head("POST", messages(), "content-length: 1000"))
-    // After what has come was read, and only to who has heard nothing yet: a write to a line that was cut ends it unread.
     const drop = () => {
-      for (const line of heading) if (line.text === "") line.write("x: y\r\n")
-      for (const line of uploads) if (line.text === "") line.write(" ")
+      for (const line of heading.filter(drips)) line.write("x: y\r\n")
+      for (const line of uploads.filter(drips)) line.write(" ")
     }
-    drip = setInterval(() => setImmediate(drop), 250)
+    drip = setInterval(drop, 250)
   })
 
   afterAll(async () => {
     clearInterval(drip)
-    await probe[Symbol.asyncDispose]()
     await server[Symbol.asyncDispose]()
   })
+
+  /** Every other one: a write to a line that was cut ends it unread, so who drips may never hear why. */
+  const drips = (line: Line, index: number) => index % 2 === 0 && line.text === ""
 
   /** The head of a request by ada. */
   const head = (method: string, path: string, ...lines: string[]) =>
     `${[`${method} ${path} HTTP/1.1`, `host: 127.0.0.1:${port}`, `authorization: Bearer ${token}`, ...lines].join("\r\n")}\r\n\r\n`
 
-  /** Whatever was done: nobody had to wait, and it is the same process. */
+  /** Whatever was done: nobody else had to wait, and it is the same process. */
   async function expectUnmoved(): Promise<void> {
-    expect(await probe.latest(), "the longest that /healthz took, in ms").toBeLessThan(MAX_LATE_MS)
     expect(server.child.exitCode).toBe(null)
+    expect((await ada.get("/healthz")).status).toBe(200)
+    expect(await server.longestTurn(), "the longest that it did not look for others, in ms").toBeLessThan(MAX_LATE_MS)
   }
 
   const post = (path: string, body: string | Uint8Array, headers?: Record<string, string>) =>
@@ -276,13 +275,11 @@ describe("a server among hostile callers", () => {
     await expectUnmoved()
   })
 
-  test("hundreds of connections that are idle or drip have been cut in time, and nobody has waited for them", async () => {
+  test("hundreds of connections that are idle or drip have been cut, and nobody has waited for them", async () => {
     const all = [...idle, ...heading, ...uploads]
-    await Promise.race([Promise.all(all.map((line) => line.end())), sleep(MAX_OPEN_MS)])
-    expect(all.filter(({ closed }) => !closed)).toHaveLength(0)
-    // Each from its own opening: the tests before this one take longer than that.
-    expect(Math.max(...all.map(({ openMs }) => openMs))).toBeLessThan(MAX_OPEN_MS)
-    for (const line of [...heading, ...uploads]) expect(line.text).toMatch(/^HTTP\/1\.1 408 /)
+    await Promise.all(all.map((line) => line.end()))
+    for (const [index, { text }] of [...heading.entries(), ...uploads.entries()])
+      expect(text).toMatch(index % 2 === 0 ? /^(HTTP\/1\.1 408 |$)/ : /^HTTP\/1\.1 408 /)
     await expectUnmoved()
   })
 
@@ -292,7 +289,6 @@ describe("a server among hostile callers", () => {
     expect(rss).toBeLessThan(700 * MEGABYTE)
     expect(metrics).not.toMatch(/status="5\d\d"/)
     expect((await ada.say(conversation, "list my tasks")).body.run.status).toBe("completed")
-    expect(probe.count, "it was asked all the while").toBeGreaterThan(100)
     const { code, stderr } = await server.kill("SIGTERM")
     expect(code).toBe(0)
     expect(stderr).not.toMatch(/"level":"(warn|error)"/)
@@ -311,8 +307,6 @@ class Line implements AsyncDisposable {
   readonly #socket: Socket
   readonly #closed = Promise.withResolvers<void>()
   #answered = Promise.withResolvers<void>()
-  readonly #openedAt = performance.now()
-  #closedAt = Infinity
   text = ""
 
   private constructor(socket: Socket) {
@@ -324,7 +318,6 @@ class Line implements AsyncDisposable {
     })
     socket.on("error", () => {})
     socket.on("close", () => {
-      this.#closedAt = performance.now()
       this.#answered.resolve()
       this.#closed.resolve()
     })
@@ -340,11 +333,6 @@ class Line implements AsyncDisposable {
 
   get closed(): boolean {
     return this.#socket.closed
-  }
-
-  /** How long it was open. */
-  get openMs(): number {
-    return this.#closedAt - this.#openedAt
   }
 
   write(bytes: string | Buffer): void {

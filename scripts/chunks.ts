@@ -1,0 +1,67 @@
+import { join } from "node:path"
+import type { CodeSplittingGroup } from "rolldown"
+
+const root = join(import.meta.dirname, "..")
+
+type ModuleGraph = Parameters<Extract<CodeSplittingGroup["name"], (...words: never) => unknown>>[1]
+/** Whether a module is one of those that are loaded with a source of ours. */
+type IsLoadedWith = (...sources: readonly string[]) => boolean
+
+/**
+ * What lies together in a file of `dist`. Left alone, the bundler makes a file of all that the same entries load, and ours
+ * are so many that a server was 73 files: to find and read them was a sixth of its start. So a module is in the first of these that
+ * it belongs to. Each is what some source loads, and holds or follows what it imports, so that no two files import each other.
+ */
+const chunks: Readonly<Record<string, (isLoadedWith: IsLoadedWith, id: string) => boolean>> = {
+  // By itself, although nearly all load it: among thousands of names its functions take much longer to begin.
+  zod: (_, id) => /[\\/]node_modules[\\/]zod[\\/]/.test(id),
+  // Of what browsers load too, first what a command has before it is known which, then what each of them has.
+  errors: (isLoadedWith) => isLoadedWith(...browser) && isLoadedWith(...beginning),
+  words: (isLoadedWith) => isLoadedWith(...browser) && isLoadedWith(...store),
+  protocol: (isLoadedWith) => isLoadedWith("src/protocol/index.ts"),
+  command: (isLoadedWith) => isLoadedWith(...beginning),
+  faces: (isLoadedWith) => isLoadedWith(...faces) && isLoadedWith(...store, ...server),
+  store: (isLoadedWith) => isLoadedWith(...store),
+  engine: (isLoadedWith) => isLoadedWith("src/index.ts", "src/compose/open-engine.ts"),
+  library: (isLoadedWith) => isLoadedWith("src/cli/commands/ingest.ts") && isLoadedWith(...server),
+  server: (isLoadedWith) => isLoadedWith(...server),
+}
+const browser = ["src/protocol/index.ts", "src/client/index.ts"]
+const beginning = ["src/cli/pawl.ts", "src/cli/commands/chat.ts", "src/testing.ts"]
+const faces = ["src/device/index.ts", "src/terminal/talk/talk.ts", "src/terminal/talk/commands.ts"]
+const store = ["migrate", "token", "invite", "backup", "rotate-keys"].map((name) => `src/cli/commands/${name}.ts`)
+const server = ["src/compose/compose-server.ts", "src/cli/commands/serve.ts", "src/server.ts"]
+
+export function chunkGroups(): CodeSplittingGroup[] {
+  const loaded = new Map<string, ReadonlySet<string>>()
+  const loadedWith = (source: string, graph: ModuleGraph): ReadonlySet<string> => {
+    const known = loaded.get(source) ?? reach(join(root, source), graph)
+    loaded.set(source, known)
+    return known
+  }
+  return Object.entries(chunks).map(([name, holds], place, { length }) => ({
+    debugName: name,
+    priority: length - place,
+    name(id, graph) {
+      if (isBegunWith(id, graph)) return null
+      return holds((...all) => all.some((each) => loadedWith(each, graph).has(id)), id) ? name : null
+    },
+  }))
+}
+
+/**
+ * Such a module stays alone: an entry, or what an entry loads by name. The command waits for what it loads, which must not
+ * wait for the command; and who imports an entry has nothing to do with what other entries would load later.
+ */
+const isBegunWith = (id: string, graph: ModuleGraph): boolean => {
+  const info = graph.getModuleInfo(id)
+  return !!info && (info.isEntry || info.dynamicImporters.some((each) => graph.getModuleInfo(each)?.isEntry))
+}
+
+/** A module and all that is loaded with it. */
+function reach(id: string, graph: ModuleGraph, found = new Set<string>()): ReadonlySet<string> {
+  if (found.has(id)) return found
+  found.add(id)
+  for (const imported of graph.getModuleInfo(id)?.importedIds ?? []) reach(imported, graph, found)
+  return found
+}

@@ -1,0 +1,71 @@
+import { own } from "../../protocol/own.ts"
+import { type Provider, providers } from "./list.ts"
+import { catalogue, FREE, type ModelEntry } from "./model-catalogue.ts"
+import type { NamedEndpoint } from "./named-endpoint.ts"
+import type { ModelSettings } from "./settings.ts"
+
+/** The same of an endpoint that has a name as of the provider in whose place it mostly stands. */
+const ENDPOINT_CONTEXT_TOKENS = 128_000
+
+/** Which providers and models there are: those that everybody has, and those that an operator has named. */
+export class ProviderTable {
+  readonly names: readonly string[]
+  readonly models: readonly ModelEntry[]
+  /** Providers of which no model is in a list. */
+  readonly unlisted: readonly string[]
+  /** What can be asked for, in words. */
+  readonly knownNames: string
+  readonly #byName: ReadonlyMap<string, ModelEntry>
+  readonly #endpoints: ReadonlyMap<string, NamedEndpoint>
+
+  constructor(endpoints: readonly NamedEndpoint[]) {
+    this.#endpoints = new Map(endpoints.map((endpoint) => [endpoint.name, endpoint]))
+    this.names = [...Object.keys(providers), ...this.#endpoints.keys()]
+    this.models = [...endpoints.flatMap(({ models }) => models), ...catalogue]
+    this.unlisted = this.names.filter((name) => !this.models.some(({ provider }) => provider === name))
+    this.#byName = new Map(
+      this.models.flatMap((entry) => [entry.name, ...entry.aliases].map((name) => [name.toLowerCase(), entry])),
+    )
+    const anyOf = this.names.map((name) => `${name}/<model>`)
+    this.knownNames = [...this.models.map(({ name }) => name), ...anyOf].join(", ")
+  }
+
+  /** As people call it. */
+  labelOf(name: string): string {
+    return own<Provider>(providers, name)?.label ?? name
+  }
+
+  /** Whether nobody but the operator can say how it is reached. */
+  isNamed(name: string): boolean {
+    return this.#endpoints.has(name)
+  }
+
+  /** What a name or an alias stands for. */
+  resolve(name: string): ModelEntry | undefined {
+    return this.#byName.get(name.toLowerCase()) ?? this.#passedThrough(name)
+  }
+
+  /** `openai/gpt-4o` and the like: any model of a provider, under the name its provider gives it. */
+  #passedThrough(name: string): ModelEntry | undefined {
+    const slash = name.indexOf("/")
+    const provider = name.slice(0, Math.max(slash, 0)).toLowerCase()
+    const id = name.slice(slash + 1)
+    if (!this.names.includes(provider) || id === "") return undefined
+    const listed = this.models.find((entry) => entry.provider === provider && entry.id === id)
+    if (listed) return listed
+    const { contextTokens = ENDPOINT_CONTEXT_TOKENS, wants } = own<Provider>(providers, provider) ?? {}
+    // What is reached by its address alone is a machine of somebody's own.
+    const price = wants === "address" ? FREE : null
+    return { name: `${provider}/${id}`, provider, id, aliases: [], features: ["tools"], contextTokens, price }
+  }
+}
+
+/** Without endpoints it is the same for everybody; with them, for everybody who has these. */
+const tables = new WeakMap<readonly NamedEndpoint[], ProviderTable>()
+const NONE: readonly NamedEndpoint[] = []
+
+export function providerTable({ endpoints = NONE }: ModelSettings): ProviderTable {
+  const table = tables.get(endpoints) ?? new ProviderTable(endpoints)
+  tables.set(endpoints, table)
+  return table
+}

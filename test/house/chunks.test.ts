@@ -1,0 +1,58 @@
+import { readFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { expect, test } from "vitest"
+import { programs } from "../../scripts/entries.ts"
+import { lifeNamed } from "../support/processes/package.ts"
+
+const dist = dirname(lifeNamed("any"))
+
+/** What a file of `dist` imports before it runs. */
+const importsOf = (name: string): string[] =>
+  [...readFileSync(join(dist, name), "utf8").matchAll(/^(?:import|export) (?:[^"\n]* from )?"([^"\n]+)"/gm)].map(
+    ([, from]) => from!.replace(/^\.\//, ""),
+  )
+
+/** All that is loaded with a file: our files by name, and what is not ours. */
+function loadedWith(name: string, found = new Set<string>()): Set<string> {
+  if (found.has(name)) return found
+  found.add(name)
+  if (name.endsWith(".js")) for (const each of importsOf(name)) loadedWith(each, found)
+  return found
+}
+
+function firstImport(name: string): string {
+  const pawl = readFileSync(join(dist, "pawl.js"), "utf8")
+  const [, found] = new RegExp(`import\\("\\./(${name}-[^"]+)"\\)`).exec(pawl) ?? []
+  if (!found) throw new Error(`pawl.js imports nothing that is called ${name}`)
+  return found
+}
+
+test.each(["client.js", "protocol.js"])("nothing of Node's is loaded with %s, which browsers load", (entry) => {
+  const loaded = [...loadedWith(entry)]
+  expect(loaded.filter((name) => name.startsWith("node:"))).toEqual([])
+  expect(loaded.some((name) => name.startsWith("zod-"))).toBe(true) // or this test would show nothing
+})
+
+test.each(["pawl.js", firstImport("chat")])("no schema is made before %s has said something", (entry) => {
+  expect([...loadedWith(entry)].filter((name) => name.startsWith("zod-"))).toEqual([])
+})
+
+test.each(["device.js", "index.js", firstImport("token")])("%s loads no server", (entry) => {
+  expect([...loadedWith(entry)].filter((name) => name.startsWith("server-"))).toEqual([])
+  expect([...loadedWith(firstImport("serve"))].filter((name) => name.startsWith("server-"))).toHaveLength(1)
+})
+
+test("a server is a dozen files, and no two of them load each other", () => {
+  const files = [...loadedWith(firstImport("serve"))].filter((name) => name.endsWith(".js"))
+  expect(files.length).toBeLessThanOrEqual(15)
+  const both = files.filter((name) => importsOf(name).some((other) => loadedWith(other).has(name)))
+  expect(both).toEqual([])
+})
+
+test("what runs in a process or a thread of its own has no file in common with the server", () => {
+  const ofServer = loadedWith(firstImport("serve"))
+  for (const name of Object.keys(programs)) {
+    const own = [...loadedWith(`${name}.js`)].filter((each) => each.endsWith(".js"))
+    expect(own.filter((each) => ofServer.has(each))).toEqual([])
+  }
+})
