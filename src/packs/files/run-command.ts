@@ -15,6 +15,7 @@ import { homeOf, requireHome } from "./file-tool.ts"
 import type { Folder } from "./folder/folder.ts"
 import { filePhrase } from "./phrase.ts"
 import { type Guard, MAX_HELD, protectedIn, setAside } from "./protected/protected-in.ts"
+import { boundProcesses } from "./sandbox/process-bound.ts"
 import { type ProcessResult, runProcess } from "./sandbox/run-process.ts"
 import { noSandbox, type Sandbox } from "./sandbox/sandbox.ts"
 import { shown } from "./folder/shown.ts"
@@ -158,8 +159,15 @@ async function run(
   const readOnly = guard?.found.slice(0, MAX_HELD).map(({ path }) => path) ?? []
   const limits = ports.limits ?? commandLimits()
   await using wrapped = await sandbox.wrap(limited(command, limits), { root: folder.root, network, readOnly })
+  await using bound = boundProcesses(limits.processes)
+  const [program = "", ...words] = bound?.enter([wrapped.program, ...wrapped.arguments]) ?? [
+    wrapped.program,
+    ...wrapped.arguments,
+  ]
   const ended = await runProcess({
     ...wrapped,
+    program,
+    arguments: words,
     cwd: folder.root,
     environment: { ...environment, ...wrapped.environment },
     seconds,
