@@ -48,10 +48,13 @@ export function boundProcesses(processes: number): ProcessBound | undefined {
 
 /** Below which groups are counted: our own in the old hierarchy of processes, or in the new one the nearest that counts. */
 function findParent(): string | undefined {
-  const lines = read("/proc/self/cgroup").trim().split("\n")
-  const [old] = lines.flatMap((line) => /^\d+:(?:.*,)?pids(?:,.*)?:(\/.*)$/.exec(line)?.[1] ?? [])
+  // Each line: a number, the controllers of a hierarchy (none for the new one), where we are in it.
+  const lines = read("/proc/self/cgroup")
+    .split("\n")
+    .map((line) => line.split(":"))
+  const old = lines.find(([, controllers = ""]) => controllers.split(",").includes("pids"))?.[2]
   if (old !== undefined) return join(CGROUPS, "pids", old)
-  const [unified] = lines.flatMap((line) => /^0::(\/.*)$/.exec(line)?.[1] ?? [])
+  const unified = lines.find(([, controllers]) => controllers === "")?.[2]
   if (unified === undefined) return undefined
   for (let at = join(CGROUPS, unified); at.startsWith(CGROUPS); at = dirname(at))
     if (read(join(at, "cgroup.subtree_control")).split(/\s/).includes("pids")) return at
