@@ -6,6 +6,7 @@ import { lifeNamed } from "../support/processes/package.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 import { tokenFor } from "../support/processes/token-for.ts"
 import { Visitor } from "../support/server/face.ts"
+import { oneIn } from "../support/sizes.ts"
 import { WatchedServer } from "../support/processes/watched-server.ts"
 
 /** Promise 12: no request ends the process or delays `/healthz` by more than a second. */
@@ -107,19 +108,22 @@ describe("a server among hostile callers", () => {
     ["50 MB", messages, () => new Uint8Array(50 * MEGABYTE).fill(0x20)],
   ]
 
-  test.each(bodies)("a body of %s is refused in few words, also thirty at once", async (_what, path, body, headers) => {
-    const bytes = body()
-    const times = bytes.length > 2 * MEGABYTE ? 3 : 30
-    const replies = await Promise.all(
-      Array.from({ length: times }, () => post(path(), bytes, headers).catch((error: unknown) => hangUp(error))),
-    )
-    for (const reply of replies) {
-      if (!reply && times === 3) continue // it was told before it had sent all, and did not listen
-      expect(reply).toMatchObject({ status: 400, type: "application/problem+json" })
-      expect(reply!.text.length).toBeLessThan(1000)
-    }
-    await expectUnmoved()
-  })
+  test.each(oneIn(2, bodies))(
+    "a body of %s is refused in few words, also thirty at once",
+    async (_what, path, body, headers) => {
+      const bytes = body()
+      const times = bytes.length > 2 * MEGABYTE ? 3 : 30
+      const replies = await Promise.all(
+        Array.from({ length: times }, () => post(path(), bytes, headers).catch((error: unknown) => hangUp(error))),
+      )
+      for (const reply of replies) {
+        if (!reply && times === 3) continue // it was told before it had sent all, and did not listen
+        expect(reply).toMatchObject({ status: 400, type: "application/problem+json" })
+        expect(reply!.text.length).toBeLessThan(1000)
+      }
+      await expectUnmoved()
+    },
+  )
 
   test("50 MB in pieces are refused while they come", async () => {
     await using line = await Line.open(port)
