@@ -2,7 +2,7 @@ import type { LanguageModelV4 } from "@ai-sdk/provider"
 import type { Model, Price } from "../agent/model.ts"
 import type { ModelSource as ModelsPort } from "../agent/ports.ts"
 import { GivenModels } from "../models/given-models.ts"
-import { type Provider, providers, type ReachableProvider } from "../models/providers/list.ts"
+import { meansOf, type Provider, providers, type ReachableProvider } from "../models/providers/list.ts"
 import { ProviderModel } from "../models/providers/model.ts"
 import { catalogue } from "../models/providers/model-catalogue.ts"
 import { connectTo, type ModelSettings, providerSecrets, withoutBlanks } from "../models/providers/settings.ts"
@@ -32,11 +32,13 @@ export interface ProviderSettings extends ProvidersByName {
   readonly idleSeconds?: number
 }
 
-/** One for each of the list: with a key, or where it is. */
+/** One for each of the list: with a key, or where it is, and what else it takes. */
 type ProvidersByName = {
   readonly [Name in ReachableProvider]?: (typeof providers)[Name]["wants"] extends "address"
     ? LocalAccess
-    : ProviderAccess
+    : (typeof providers)[Name] extends { readonly more: infer More }
+      ? ProviderAccess & { readonly [Field in keyof More]?: string | undefined }
+      : ProviderAccess
 }
 
 /**
@@ -126,12 +128,8 @@ function openProviders({
 }: ProviderSettings): ReturnType<typeof openModels> {
   const names = Object.keys(access) as ReachableProvider[]
   const given = names.flatMap((name) => {
-    const { apiKey, baseUrl }: Provider = providers[name]
-    const { apiKey: key, baseUrl: url } = (access[name] ?? {}) as ProviderAccess
-    return [
-      [apiKey.field, key],
-      [baseUrl.field, url],
-    ]
+    const given: Readonly<Record<string, string | undefined>> = { ...access[name] }
+    return Object.entries(meansOf(providers[name])).map(([means, { field }]) => [field, given[means]])
   })
   const settings: ModelSettings = withoutBlanks({ ...Object.fromEntries(given), defaultModel, idleSeconds })
   for (const name of names) {
@@ -147,7 +145,9 @@ function openProviders({
   return { models, secrets: providerSecrets(settings) }
 }
 
-function needOf({ wants, label }: Provider): string {
+function needOf({ wants, label, more = {} }: Provider): string {
+  if (wants === "several")
+    return `${label} needs { apiKey: "…" }, or of { ${Object.keys(more).join(", ")} } what it takes.`
   if (wants === "address") return `say where ${label} is: { baseUrl: "http://127.0.0.1:…" }.`
   if (wants === "both") return `${label} needs { apiKey: "…", baseUrl: "https://…" }.`
   return `${label} needs { apiKey: "…" }, and where another address is meant, a baseUrl that is one.`

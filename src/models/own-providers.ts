@@ -1,9 +1,11 @@
 import { failure } from "../protocol/errors.ts"
 import type { UserId } from "../protocol/ids.ts"
+import { own } from "../protocol/own.ts"
 import type { NewAccess, ProviderView } from "../protocol/providers.ts"
 import type { OwnAccess, PersonalModels, StoredKeys } from "./personal-models.ts"
 import type { OutboundPolicy } from "./network/outbound-policy.ts"
 import { type Provider, providers, type ReachableProvider } from "./providers/list.ts"
+import { accessTo } from "./providers/settings.ts"
 
 export interface KeyStore extends StoredKeys {
   put(user: UserId, provider: string, access: OwnAccess): Promise<void>
@@ -26,15 +28,16 @@ export class OwnProviders {
 
   async list(user: UserId): Promise<ProviderView[]> {
     const { keys, models } = this.#needs
-    const own = await (await keys.read(user)).open()
+    const brought = await (await keys.read(user)).open()
     const registry = await models.of(user)
     return registry.table.names.map((name) => {
       const need = registry.needOf(name)
       const operatorOnly = registry.table.isNamed(name) ? { operatorOnly: true as const } : {}
-      const given = own.get(name)
+      const given = brought.get(name)
       const source = given ? "own" : need === null ? "shared" : null
-      const address = given && given !== "unreadable" && given.baseUrl ? { baseUrl: given.baseUrl } : {}
-      return { name, configured: need === null, source, ...address, need, ...operatorOnly }
+      const access = given === "unreadable" ? undefined : given
+      const address = access?.baseUrl ? { baseUrl: access.baseUrl } : {}
+      return { name, configured: need === null, source, ...address, ...fieldsOf(name, access), need, ...operatorOnly }
     })
   }
 
@@ -44,10 +47,13 @@ export class OwnProviders {
     return view
   }
 
-  async save(user: UserId, name: string, { apiKey, baseUrl }: NewAccess): Promise<void> {
+  async save(user: UserId, name: string, { apiKey, baseUrl, fields }: NewAccess): Promise<void> {
     if (this.#needs.models.shared.table.isNamed(name)) throw failure("bad_request", { problem: operators(name) })
     const provider = toProvider(name)
-    const access = { ...(apiKey ? { apiKey } : {}), ...(baseUrl ? { baseUrl } : {}) }
+    const access = {
+      ...{ ...(apiKey ? { apiKey } : {}), ...(baseUrl ? { baseUrl } : {}) },
+      ...(fields && Object.keys(fields).length > 0 ? { fields } : {}),
+    }
     const problem = problemWith(provider, access)
     if (problem) throw failure("bad_request", { problem })
     // Judged again at every connection; here so that whoever is wrong learns it now.
@@ -68,21 +74,42 @@ function toProvider(name: string): ReachableProvider {
   return provider
 }
 
+/** What a provider takes beside a key and an address, and what of it the person has given. */
+function fieldsOf(name: string, access: OwnAccess | undefined): Pick<ProviderView, "fields"> {
+  const { more } = own<Provider>(providers, name) ?? {}
+  if (!more) return {}
+  const fields = Object.entries(more).map(([field, { says, isSecret = false }]) => {
+    const value = isSecret ? undefined : access?.fields?.[field]
+    return { name: field, says, isSecret, ...(value === undefined ? {} : { value }) }
+  })
+  return { fields }
+}
+
 /** Its headers may be what the operator pays with, so that nobody's key alone makes it theirs. */
 function operators(name: string): string {
   return `Only whoever runs this server says how ${name} is reached. Store a key and an address of your own under openai or anthropic.`
 }
 
-function problemWith(provider: ReachableProvider, { apiKey, baseUrl }: OwnAccess): string | undefined {
-  const { wants }: Provider = providers[provider]
+function problemWith(name: ReachableProvider, { fields = {}, ...access }: OwnAccess): string | undefined {
+  const provider: Provider = providers[name]
+  const { wants, more = {} } = provider
+  const unknown = Object.keys(fields).find((field) => !Object.hasOwn(more, field))
+  if (unknown !== undefined) return `fields: ${name} takes ${Object.keys(more).join(", ") || "none"}.`
+  const found = accessTo(provider, { ...fields, ...access })
+  if ("open" in found) return undefined
+  const place = (means: string) => (Object.hasOwn(more, means) ? `fields.${means}` : means)
+  if ("notAnAddress" in found) return "baseUrl: it must be an http address."
+  if ("wrong" in found) return `${place(found.wrong)}: it must be ${found.mustBe}.`
   switch (wants) {
     case "key":
-      return apiKey ? undefined : `apiKey: ${provider} needs one.`
+      return `apiKey: ${name} needs one.`
     case "address":
-      return baseUrl ? undefined : `baseUrl: say where your ${provider} is.`
+      return `baseUrl: say where your ${name} is.`
     case "both":
-      return apiKey && baseUrl ? undefined : `Send an apiKey and a baseUrl: ${provider} needs both.`
+      return `Send an apiKey and a baseUrl: ${name} needs both.`
     case "either":
-      return apiKey || baseUrl ? undefined : "Send an apiKey, a baseUrl or both."
+      return "Send an apiKey, a baseUrl or both."
+    case "several":
+      return `Send ${place(found.lacks)}${found.or ? `, or ${found.or.map(place).join(" and ")}` : ""}: ${name} needs it.`
   }
 }

@@ -3,16 +3,18 @@ import type { ModelSource } from "../agent/ports.ts"
 import type { UserId } from "../protocol/ids.ts"
 import { own } from "../protocol/own.ts"
 import { guardedFetch } from "./network/guarded-fetch.ts"
-import { type Provider, providers } from "./providers/list.ts"
+import { type Means, meansOf, type Provider, providers } from "./providers/list.ts"
 import type { OutboundPolicy } from "./network/outbound-policy.ts"
 import type { RecentSecrets } from "./providers/recent-secrets.ts"
 import { type Access, type RegisteredModel, ModelRegistry, type RegistryOptions } from "./registry.ts"
-import { type ModelSettings, providerSecrets } from "./providers/settings.ts"
+import { type ModelSettings, providerSecrets, secretsIn } from "./providers/settings.ts"
 
 /** How a person reaches a provider by their own means. */
 export interface OwnAccess {
   readonly apiKey?: string
   readonly baseUrl?: string
+  /** What else the provider takes, by the names that its line in the list gives. */
+  readonly fields?: Readonly<Record<string, string>>
 }
 
 /** What people have stored, still closed; `version` changes with it. */
@@ -98,17 +100,19 @@ export class PersonalModels implements ModelSource {
     for (const [provider, given] of brought) {
       const known = own<Provider>(providers, provider)
       if (!known) continue
-      const { apiKey, baseUrl } = known
-      // Both or none: the operator's key must never travel to an address that a person has given, nor theirs to ours.
-      delete settings[apiKey.field]
-      delete settings[baseUrl.field]
+      const means = meansOf(known)
+      // All or none: the operator's key must never travel to an address that a person has given, nor theirs to ours.
+      for (const { field } of Object.values(means)) delete settings[field]
       if (given === "unreadable") {
         unreadable.add(provider)
         continue
       }
-      if (given.apiKey) settings[apiKey.field] = given.apiKey
-      if (given.baseUrl) settings[baseUrl.field] = given.baseUrl
-      if (given.apiKey) this.#options.recent?.add(given.apiKey)
+      for (const [name, text] of Object.entries({ ...given.fields, ...given })) {
+        const { field, isSecret } = own<Means>(means, name) ?? {}
+        if (field === undefined || typeof text !== "string") continue
+        settings[field] = text
+        if (isSecret) for (const secret of secretsIn(text)) this.#options.recent?.add(secret)
+      }
       access.set(provider, given.baseUrl ? { own: true, fetch: this.#guarded } : { own: true })
     }
     return new ModelRegistry(settings as ModelSettings, {

@@ -129,7 +129,10 @@ export class ModelRegistry implements ModelSource {
   /** What can be chosen. Of most providers no model is in the catalogue: those of Ollama are whatever somebody pulled. */
   #choices(): string[] {
     const listed = this.list().flatMap((model) => (model.available ? [model.name] : []))
-    const open = this.table.unlisted.filter((provider) => this.needOf(provider) === null)
+    const open = this.table.unlisted.filter((provider) => {
+      const connection = connectTo(provider, this.#settings)
+      return "open" in connection && !connection.isFound
+    })
     return [...listed, ...open.map((provider) => `${provider}/<model>`)]
   }
 }

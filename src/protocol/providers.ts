@@ -8,6 +8,10 @@ export const ProviderView = z.object({
   source: z.enum(["own", "shared"]).nullable(),
   /** The address the person has given; the operator's is their own business. */
   baseUrl: z.string().optional(),
+  /** What else it takes, each with what the person has given, unless that is secret. */
+  fields: z
+    .array(z.object({ name: z.string(), says: z.string(), isSecret: z.boolean(), value: z.string().optional() }))
+    .optional(),
   /** What is missing to use it. */
   need: z.string().nullable(),
   /** An endpoint that the operator has named: nobody brings a key of their own for it. */
@@ -28,8 +32,26 @@ const BaseUrl = z
   .max(2000)
   .refine(isPlainAddress, { message: "must be an address such as https://models.example/v1, without password and ?" })
 
+/** Of these only a key in PEM has several lines. */
+const Field = z
+  .string()
+  .trim()
+  .max(8000)
+  .regex(/^[\x20-\x7e]+$|^-----BEGIN [\x20-\x7e\r\n]+$/, { message: "must be plain characters on one line" })
+
+const MAX_FIELDS = 20
+
+const Fields = z
+  .record(z.string().max(40), Field)
+  .refine((fields) => Object.keys(fields).length <= MAX_FIELDS, { message: `must be at most ${MAX_FIELDS}` })
+
 /** What a person brings for a provider. It takes the place of all they had stored: an address never meets an old key. */
-export const NewAccess = z.strictObject({ apiKey: Key.nullish(), baseUrl: BaseUrl.nullish() })
+export const NewAccess = z.strictObject({
+  apiKey: Key.nullish(),
+  baseUrl: BaseUrl.nullish(),
+  /** What else the provider takes, by the names that `fields` of its answer has. */
+  fields: Fields.nullish(),
+})
 export type NewAccess = z.infer<typeof NewAccess>
 
 /** The address is shown again, so nothing secret may hide in it. */

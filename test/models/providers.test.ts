@@ -40,8 +40,8 @@ describe.each(anyDatabase)("keys of their own on $name", ({ create }) => {
     const nothing = { name: "openai", configured: false, source: null, need: expect.stringContaining("PUT /api/") }
     expect((await ada.get("/api/providers/openai")).body).toEqual(nothing)
     expect((await ada.get("/api/providers")).body.items.map(({ name }: { name: string }) => name)).toEqual([
-      ...["openai", "anthropic", "google", "azure", "mistral", "groq", "xai", "deepseek", "openrouter"],
-      ...["lmstudio", "ollama", "llamacpp", "vllm"],
+      ...["openai", "anthropic", "google", "azure", "bedrock", "vertex", "mistral", "groq", "xai", "deepseek"],
+      ...["openrouter", "lmstudio", "ollama", "llamacpp", "vllm"],
     ])
 
     const saved = await ada.put("/api/providers/openai", { apiKey: CANARY, baseUrl: "http://127.0.0.1:9/v1" })
@@ -76,6 +76,12 @@ describe.each(anyDatabase)("keys of their own on $name", ({ create }) => {
       ["ollama", { apiKey: CANARY }, "say where"],
       ["lmstudio", {}, "say where"],
       ["azure", { apiKey: CANARY }, "needs both"],
+      ["openai", { apiKey: CANARY, fields: { region: "eu" } }, "openai takes none"],
+      ["bedrock", { fields: { region: "eu-west-1" } }, "Send apiKey, or fields.accessKeyId and fields.secretAccessKey"],
+      ["bedrock", { apiKey: CANARY }, "Send fields.region"],
+      ["bedrock", { apiKey: CANARY, fields: { region: "x.example/" } }, "fields.region: it must be one such as"],
+      ["bedrock", { apiKey: CANARY, fields: { region: "eu", sessionToken: `${CANARY}\nx: 1` } }, "on one line"],
+      ["vertex", { fields: { project: "p", location: "eu", clientEmail: "a@b.c" } }, "Send fields.privateKey"],
       ["openai", `{"apiKey": ${CANARY}`, "not JSON"],
     ] as const) {
       const { status, text } = await ada.put(`/api/providers/${name}`, body)
@@ -90,6 +96,28 @@ describe.each(anyDatabase)("keys of their own on $name", ({ create }) => {
     expect((await reader.get("/api/providers")).status).toBe(200)
     expect((await reader.put("/api/providers/openai", { apiKey: CANARY })).status).toBe(403)
     expect((await reader.delete("/api/providers/openai")).status).toBe(403)
+  })
+
+  test("may be several, of which only what is secret is never told again", async () => {
+    await using database = await create()
+    await using server = await ProviderServer.open((response) => response.writeHead(400).end("{}"))
+    const settings = { awsAccessKeyId: "AKIDSHARED", awsSecretAccessKey: SHARED, awsRegion: "us-east-1" }
+    await using face = await open({ ...database, settings })
+    const ada = await face.as("ada")
+    const fields = { region: "eu-west-1", accessKeyId: "AKIDOWN", secretAccessKey: CANARY }
+    const saved = await ada.put("/api/providers/bedrock", { baseUrl: server.url, fields })
+    expect(saved.body).toMatchObject({ configured: true, source: "own", baseUrl: server.url })
+    expect(saved.body.fields.map((field: { name: string; value?: string }) => [field.name, field.value])).toEqual([
+      ...[
+        ["region", "eu-west-1"],
+        ["accessKeyId", "AKIDOWN"],
+        ["secretAccessKey", undefined],
+        ["sessionToken", undefined],
+      ],
+    ])
+    expect(saved.text).not.toContain(CANARY)
+    await ada.say(await ada.begin({ model: "bedrock/m", agent: "test" }), "Hello.")
+    expect(server.received[0]?.headers.authorization).toMatch(/Credential=AKIDOWN\/\d+\/eu-west-1\//)
   })
 
   test("serve that person's runs from the next call on; others use the operator's", async () => {

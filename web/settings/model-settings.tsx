@@ -2,7 +2,6 @@ import { useState } from "react"
 import type { ProviderView } from "../../src/protocol/index.ts"
 import { Button } from "../parts/button.tsx"
 import { attempt } from "../parts/explain.ts"
-import { Labelled } from "../parts/labelled.tsx"
 import { Plain } from "../parts/plain.tsx"
 import { catalogue, loadCatalogue } from "../state/catalogue.ts"
 import { client } from "../state/client.ts"
@@ -10,6 +9,7 @@ import { useStore } from "../state/store.ts"
 import { toast } from "../state/toasts.ts"
 import { Part, Things } from "../parts/part.tsx"
 import { useLoaded } from "../parts/use-loaded.tsx"
+import { AccessForm } from "./access-form.tsx"
 
 /** Which models there are, and keys of one's own for their providers. */
 export function ModelSettings() {
@@ -94,7 +94,7 @@ function Provider({ provider, onChanged }: ProviderProps) {
       </div>
       {isOpen && (
         <AccessForm
-          name={name}
+          provider={provider}
           onDone={async () => {
             setOpen(false)
             await onChanged()
@@ -102,45 +102,5 @@ function Provider({ provider, onChanged }: ProviderProps) {
         />
       )}
     </li>
-  )
-}
-
-function AccessForm({ name, onDone }: { readonly name: string; readonly onDone: () => Promise<void> }) {
-  const [apiKey, setKey] = useState("")
-  const [baseUrl, setBaseUrl] = useState("")
-  const save = () =>
-    attempt(async () => {
-      const body = { ...(apiKey.trim() ? { apiKey } : {}), ...(baseUrl.trim() ? { baseUrl } : {}) }
-      await client.saveProvider({ params: { name }, body })
-      await onDone()
-      toast("Stored.")
-    })
-  return (
-    <form
-      className="mt-2 grid gap-3 pb-2 sm:grid-cols-2"
-      autoComplete="off"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void save()
-      }}
-    >
-      <Labelled label="Key">
-        <input
-          type="password"
-          autoComplete="off"
-          value={apiKey}
-          onChange={(event) => setKey(event.target.value)}
-          className="field"
-        />
-      </Labelled>
-      <Labelled label="Address, where it is not the usual one">
-        <input type="url" value={baseUrl} onChange={(event) => setBaseUrl(event.target.value)} className="field" />
-      </Labelled>
-      <div>
-        <Button look="main" type="submit" disabled={apiKey.trim() === "" && baseUrl.trim() === ""}>
-          Store
-        </Button>
-      </div>
-    </form>
   )
 }

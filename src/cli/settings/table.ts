@@ -1,5 +1,5 @@
 import { REPLY_CHARACTERS } from "../../agent/ask/stream-reply.ts"
-import { type ProviderVariable, providerMeans } from "../../models/providers/settings.ts"
+import { type ProviderVariable, providerMeans, secretsIn } from "../../models/providers/settings.ts"
 import { toNetwork } from "../../server/door/trusted-proxies.ts"
 import { toMasterKey } from "../../store/people/master-keys.ts"
 import { logFormats, logLevels } from "../process/log.ts"
@@ -241,7 +241,7 @@ export type Values = SettingValues<typeof settingTable>
 /** What each provider of the list is set by. */
 function providerSettings(): Readonly<Record<ProviderVariable, Setting<string>>> {
   const entries = providerMeans.map(({ variable, says, also, isSecret }) => {
-    const about = { says, ...(also ? { also } : {}), ...(isSecret ? { secretsIn: theWhole } : {}) }
+    const about = { says, ...(also ? { also } : {}), ...(isSecret ? { secretsIn } : {}) }
     return [variable, setting(anyText, about)] as const
   })
   return Object.fromEntries(entries) as Record<ProviderVariable, Setting<string>>

@@ -1,5 +1,6 @@
 import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider"
-import { splitQuery, toAzureEndpoint, toBaseUrl, toGeminiEndpoint, toVersionedUrl, withQuery } from "./endpoint.ts"
+import { isHostLabel, splitQuery, toAzureEndpoint, toBaseUrl } from "./endpoint.ts"
+import { toGeminiEndpoint, toVersionedUrl, withQuery } from "./endpoint.ts"
 import type { Quirks } from "./quirks.ts"
 
 /** How a provider is reached with the settings at hand. */
@@ -8,6 +9,8 @@ export interface ProviderConnection {
   readonly listPrice: boolean
   readonly providerOptions?: SharedV4ProviderOptions
   readonly quirks?: Quirks
+  /** What leads there was set for other programs as well: it serves who names it, and makes nobody choose a model. */
+  readonly isFound?: boolean
   open(id: string, fetch: typeof globalThis.fetch): Promise<LanguageModelV4>
 }
 
@@ -15,10 +18,18 @@ export interface ProviderConnection {
 export interface GivenAccess {
   readonly apiKey: string | undefined
   readonly baseUrl: string | undefined
+  /** What else its line in the list names. */
+  readonly more?: Readonly<Record<string, string | undefined>>
 }
 
-/** What keeps a provider from being reached: something is not set, or is no http address. */
-export type Lack = { readonly lacks: "apiKey" | "baseUrl" } | { readonly notAnAddress: "baseUrl" }
+/**
+ * What keeps a provider from being reached, by the names of its means: something is not set (or, in its place, all of
+ * `or`), is no http address, or is not what it has to be.
+ */
+export type Lack =
+  | { readonly lacks: string; readonly or?: readonly string[] }
+  | { readonly notAnAddress: "baseUrl" }
+  | { readonly wrong: string; readonly mustBe: string }
 
 export type Connect = (given: GivenAccess) => ProviderConnection | Lack
 
@@ -37,10 +48,13 @@ export const connectOpenai: Connect = ({ apiKey, baseUrl: given }) => {
 }
 
 /** Deployments of one's own go by the names that they were given, so that nothing is known of their prices. */
-export const connectAzure: Connect = ({ apiKey, baseUrl: given }) => {
+export const connectAzure: Connect = ({ apiKey, baseUrl: given, more }) => {
   if (!apiKey) return { lacks: "apiKey" }
-  if (given === undefined) return { lacks: "baseUrl" }
-  const baseUrl = toAzureEndpoint(given)
+  const resource = more?.resourceName
+  if (given === undefined && resource === undefined) return { lacks: "baseUrl", or: ["resourceName"] }
+  if (resource !== undefined && !isHostLabel(resource))
+    return { wrong: "resourceName", mustBe: "the name of a resource: letters, digits and -" }
+  const baseUrl = toAzureEndpoint(given ?? `https://${resource}.openai.azure.com`)
   return baseUrl ? responsesServer(baseUrl, { "api-key": apiKey }) : { notAnAddress: "baseUrl" }
 }
 

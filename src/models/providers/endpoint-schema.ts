@@ -60,7 +60,7 @@ export function endpointEntry() {
   const flag = z.boolean().optional()
   const quirks = {
     ...{ countsUnasked: flag, forgetsThinking: flag, shortCallIds: flag, answersResults: flag },
-    ...{ takesTurns: flag, thinksInTags: flag, writesLoosely: flag },
+    ...{ takesTurns: flag, refusesBlanks: flag, callsAtWill: flag, thinksInTags: flag, writesLoosely: flag },
   } satisfies {
     readonly [Quirk in keyof Required<Quirks>]: typeof flag
   }

@@ -40,6 +40,16 @@ export function toGeminiEndpoint(text: string): string | undefined {
   return url && withPath(url, withoutSlash(url.pathname.replace(/^\/$/, "/v1beta")))
 }
 
+/** An address as it is given, without its trailing slash; `usual` in place of a path where it has none. */
+export function toAddress(text: string, usual = ""): string | undefined {
+  const url = parse(text)
+  if (!url) return undefined
+  return withoutSlash(withPath(url, url.pathname === "/" ? usual : withoutSlash(url.pathname)))
+}
+
+/** Whether a text can be one of the names between the dots of a host: whatever else it held could lead elsewhere. */
+export const isHostLabel = (text: string): boolean => /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i.test(text)
+
 /** A base address that always ends with `/v1`: Anthropic's own clients are given theirs without, its adapter wants it. */
 export function toVersionedUrl(text: string): string | undefined {
   const url = parse(text)

@@ -52,8 +52,11 @@ function build(code: ProviderCode, problem: string, source: ErrorSource, retriab
 function isRetriable(code: ProviderCode, { status, retriable, permanent }: ErrorFacts): boolean {
   if (code === "overloaded" || code === "rate_limited") return true
   if (code !== "provider_error" || permanent) return false
-  return status === undefined ? retriable : status >= 500 || status === 408 || status === 409
+  return status === undefined ? retriable : status >= 500 || PASSING.has(status)
 }
+
+/** A timeout, a conflict, and what Bedrock calls a model that failed while it answered. */
+const PASSING: ReadonlySet<number> = new Set([408, 409, 424])
 
 function shorten(text: string): string {
   return text.length > MAX_PROBLEM ? `${text.slice(0, MAX_PROBLEM - 1).toWellFormed()}…` : text

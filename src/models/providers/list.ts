@@ -1,12 +1,19 @@
+import { bedrockMeans, connectBedrock } from "./bedrock.ts"
 import { connectAnthropic, connectAzure, connectGoogle, connectOpenai } from "./connect.ts"
 import { type Connect, connectCompatible, connectOwnServer } from "./connect.ts"
 import { toLocalEndpoint, toOllamaEndpoint } from "./endpoint.ts"
 import type { Quirks } from "./quirks.ts"
+import { connectVertex, vertexMeans } from "./vertex.ts"
 
 const OPENAI_SAYS = "Any endpoint that speaks OpenAI's chat completions."
 const ANTHROPIC_SAYS = "Another address that speaks Anthropic's messages."
 const AZURE_KEY_SAYS = "A key for Azure OpenAI."
 const AZURE_SAYS = "Your resource, such as `https://name.openai.azure.com`; its deployments go by `azure/deployment`."
+const AZURE_NAME_SAYS = "The name of your resource, in place of its address."
+const BEDROCK_SAYS = "A key for Amazon Bedrock, in place of the keys of an account."
+const BEDROCK_URL_SAYS = "Another address that speaks as Amazon Bedrock does."
+const VERTEX_SAYS = "A key for Google Vertex in its express mode, in place of a service account."
+const VERTEX_URL_SAYS = "Another address that speaks as Google Vertex does."
 const LM_STUDIO = ["lmStudio", "LM_STUDIO", "LM Studio, such as `http://127.0.0.1:1234`."] as const
 const LLAMA_CPP = ["llamacpp", "LLAMACPP", "The server of llama.cpp, such as `http://127.0.0.1:8080`."] as const
 const VLLM = ["vllm", "VLLM", "vLLM, such as `http://127.0.0.1:8000`."] as const
@@ -32,8 +39,29 @@ export const providers = {
     wants: "both",
     apiKey: { field: "azureOpenaiApiKey", variable: "AZURE_OPENAI_API_KEY", says: AZURE_KEY_SAYS, isSecret: true },
     baseUrl: { field: "azureOpenaiEndpoint", variable: "AZURE_OPENAI_ENDPOINT", says: AZURE_SAYS },
+    more: {
+      resourceName: { field: "azureResourceName", variable: "AZURE_RESOURCE_NAME", says: AZURE_NAME_SAYS },
+    },
     contextTokens: 128_000,
     connect: connectAzure,
+  },
+  bedrock: {
+    label: "Amazon Bedrock",
+    wants: "several",
+    apiKey: { field: "bedrockApiKey", variable: "AWS_BEARER_TOKEN_BEDROCK", says: BEDROCK_SAYS, isSecret: true },
+    baseUrl: { field: "bedrockBaseUrl", variable: "AWS_ENDPOINT_URL_BEDROCK_RUNTIME", says: BEDROCK_URL_SAYS },
+    more: bedrockMeans,
+    contextTokens: 128_000,
+    connect: connectBedrock,
+  },
+  vertex: {
+    label: "Google Vertex",
+    wants: "several",
+    apiKey: { field: "vertexApiKey", variable: "GOOGLE_VERTEX_API_KEY", says: VERTEX_SAYS, isSecret: true },
+    baseUrl: { field: "vertexBaseUrl", variable: "GOOGLE_VERTEX_BASE_URL", says: VERTEX_URL_SAYS },
+    more: vertexMeans,
+    contextTokens: 200_000,
+    connect: connectVertex,
   },
   mistral: compatible("mistral", "Mistral", "https://api.mistral.ai/v1", MISTRAL),
   groq: compatible("groq", "Groq", "https://api.groq.com/openai/v1", GROQ),
@@ -55,10 +83,15 @@ export type ProviderName = ReachableProvider | "offline"
 export interface Provider {
   /** As people call it. */
   readonly label: string
-  /** What it takes at least to reach it; `either`: at an address other than its own it is reached without a key. */
-  readonly wants: "key" | "address" | "either" | "both"
+  /**
+   * What it takes at least to reach it; `either`: at an address other than its own it is reached without a key. `several`:
+   * a key, or in its place several of `more`.
+   */
+  readonly wants: "key" | "address" | "either" | "both" | "several"
   readonly apiKey: Means
   readonly baseUrl: Means
+  /** What else can be set for it, each by the name under which a program or a person gives it. */
+  readonly more?: Readonly<Record<string, Means>>
   /** What is assumed of a model that we know only by `provider/id`. A server that can read less says so itself. */
   readonly contextTokens: number
   readonly connect: Connect
@@ -73,6 +106,11 @@ export interface Means<Field extends string = string, Variable extends string = 
   readonly says: string
   /** It is never printed. */
   readonly isSecret?: boolean
+}
+
+/** All that can be set for a provider, by name. */
+export const meansOf = ({ apiKey, baseUrl, more }: Provider): Readonly<Record<string, Means>> => {
+  return { apiKey, baseUrl, ...more }
 }
 
 /** One that is reached with a key, at its own address unless another is given. Its settings are named after it. */

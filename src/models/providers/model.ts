@@ -6,7 +6,7 @@ import type { PaidBy } from "../../protocol/conversation/message.ts"
 import { SilenceWatch } from "./silence-watch.ts"
 import { type OpenReply, openReply } from "./open-reply.ts"
 import { type ErrorSource, toProviderError } from "./errors.ts"
-import { type Quirks, withQuirks } from "./quirks.ts"
+import { type Quirks, withoutBan, withQuirks } from "./quirks.ts"
 import { attemptsOf, type RetryPolicy, waitAfter } from "./retry.ts"
 import { toPrompt, toTools } from "./to-prompt.ts"
 
@@ -95,9 +95,10 @@ export class ProviderModel implements Model {
   async #open(request: ModelRequest, signal: AbortSignal): Promise<Opened> {
     const { name, idleMs, providerOptions, quirks } = this.#options
     const adapter = await this.#load()
+    const asked = withoutBan(request, quirks)
     const call = {
-      prompt: withQuirks(toPrompt(request, name), quirks),
-      ...toTools(request),
+      prompt: withQuirks(toPrompt(asked, name), quirks),
+      ...toTools(asked),
       ...(request.maxOutputTokens ? { maxOutputTokens: request.maxOutputTokens } : {}),
       ...(providerOptions ? { providerOptions } : {}),
     }

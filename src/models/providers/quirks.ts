@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from "@ai-sdk/provider"
+import type { ModelRequest } from "../../agent/model.ts"
 
 /**
  * Where one that speaks a common dialect is stricter than the others. What it would refuse is refused for good, with every
@@ -16,6 +17,10 @@ export interface Quirks {
   readonly answersResults?: boolean
   /** It wants person and model to take turns: what one of them said twice in a row becomes one message. */
   readonly takesTurns?: boolean
+  /** It refuses the result of a call that says nothing. */
+  readonly refusesBlanks?: boolean
+  /** It cannot be told to call nothing while tools are declared, and takes no call back where none is. */
+  readonly callsAtWill?: boolean
   /** What it thinks stands between `<think>` and `</think>` before its words. */
   readonly thinksInTags?: boolean
   /** Its stream has arguments that are no text, `function_call`, no choices at all, or no blank line at its end. */
@@ -24,10 +29,30 @@ export interface Quirks {
 
 /** A prompt as a server with these quirks takes it. Calls and results keep their order, and each its partner. */
 export function withQuirks(prompt: LanguageModelV4Prompt, quirks: Quirks = {}): LanguageModelV4Prompt {
-  const inTurns = quirks.takesTurns ? prompt.reduce(joined, []) : prompt
+  const said = quirks.refusesBlanks ? prompt.map(withoutBlanks) : prompt
+  const inTurns = quirks.takesTurns ? said.reduce(joined, []) : said
   const turns = quirks.answersResults ? answered(inTurns) : inTurns
   if (!quirks.forgetsThinking && !quirks.shortCallIds) return turns
   return turns.map((message) => bent(message, quirks))
+}
+
+/**
+ * A request to one that calls at will: it is asked in words to call nothing. What it calls all the same is dropped by
+ * whoever asked; without its tools it would be shown neither the calls so far nor what came of them.
+ */
+export function withoutBan(request: ModelRequest, { callsAtWill }: Quirks = {}): ModelRequest {
+  if (!callsAtWill || request.toolChoice !== "none" || request.tools.length === 0) return request
+  const system = [request.system, "Call no tool now: answer in words, with what you have."].filter(Boolean).join("\n\n")
+  return { ...request, system, toolChoice: "auto" }
+}
+
+function withoutBlanks(message: LanguageModelV4Message): LanguageModelV4Message {
+  if (message.role !== "tool") return message
+  const content = message.content.map((part) => {
+    if (part.type !== "tool-result" || part.output.type !== "text" || part.output.value.trim() !== "") return part
+    return { ...part, output: { ...part.output, value: "It returned nothing." } }
+  })
+  return { ...message, content }
 }
 
 /** What stands between the result of a call and the words of a person who did not wait for an answer. */

@@ -1,10 +1,11 @@
-import type { GivenAccess, ProviderConnection } from "./connect.ts"
+import type { Lack, ProviderConnection } from "./connect.ts"
 import { own } from "../../protocol/own.ts"
-import { type Means, type Provider, providers, type ReachableProvider } from "./list.ts"
+import { type Means, meansOf, type Provider, providers, type ReachableProvider } from "./list.ts"
 import { connectEndpoint, type NamedEndpoint } from "./named-endpoint.ts"
 
 type Each = (typeof providers)[ReachableProvider]
-type EachMeans = Each["baseUrl"] | Each["apiKey"]
+type MoreOf<Line> = Line extends { readonly more: infer More } ? More[keyof More] : never
+type EachMeans = Each["baseUrl"] | Each["apiKey"] | MoreOf<Each>
 
 /** The variables of the environment by which providers are set. */
 export type ProviderVariable = EachMeans["variable"]
@@ -25,7 +26,7 @@ export type ModelSettings = { readonly [Field in EachMeans["field"]]?: string } 
 const all = Object.values<Provider>(providers)
 
 /** All that is set for providers, in the order of the list. */
-export const providerMeans = all.flatMap(({ apiKey, baseUrl }) => [apiKey, baseUrl]) as Means<
+export const providerMeans = all.flatMap((each) => Object.values(meansOf(each))) as Means<
   EachMeans["field"],
   ProviderVariable
 >[]
@@ -55,8 +56,16 @@ export function withoutBlanks(settings: ModelSettings): ModelSettings {
 /** Every key among the settings, and what endpoints are sent: a gateway may well quote another provider's. */
 export function providerSecrets(settings: ModelSettings): string[] {
   const given = settings as Readonly<Record<string, unknown>>
-  const keys = all.flatMap(({ apiKey }) => (given[apiKey.field] as string | undefined) ?? [])
+  const keys = providerMeans.flatMap(({ field, isSecret }) =>
+    isSecret && given[field] ? secretsIn(given[field] as string) : [],
+  )
   return [...keys, ...(settings.endpoints ?? []).flatMap(({ secrets }) => secrets)]
+}
+
+/** What to hide of a secret: of a key in PEM each of its lines, because its first words stand above every other one. */
+export function secretsIn(text: string): string[] {
+  if (!text.includes("-----BEGIN")) return [text]
+  return text.split(/-----[A-Z ]*-----|\\n|\s/).filter((line) => line.length >= 16)
 }
 
 /** The connection, or what must be set to have one. */
@@ -65,10 +74,25 @@ export function connectTo(name: string, settings: ModelSettings): ProviderConnec
   if (endpoint) return connectEndpoint(endpoint)
   const provider = own<Provider>(providers, name)
   if (!provider) return { need: `there is no provider ${name}` }
-  const { apiKey, baseUrl, connect } = provider
   const given = settings as Readonly<Record<string, unknown>>
-  const access = { apiKey: given[apiKey.field], baseUrl: given[baseUrl.field] }
-  const found = connect(access as GivenAccess)
-  if ("lacks" in found) return { need: `set ${(found.lacks === "apiKey" ? apiKey : baseUrl).variable}` }
-  return "notAnAddress" in found ? { need: `${baseUrl.variable} is not an http address` } : found
+  const means = meansOf(provider)
+  const set = Object.entries(means).map(([each, { field }]) => [each, given[field]] as const)
+  const found = accessTo(provider, Object.fromEntries(set) as Readonly<Record<string, string | undefined>>)
+  return "open" in found ? found : { need: needOf(found, means) }
+}
+
+/** A provider with these means, by their names. */
+export function accessTo(
+  { connect }: Provider,
+  { apiKey, baseUrl, ...more }: Readonly<Record<string, string | undefined>>,
+): ProviderConnection | Lack {
+  return connect({ apiKey, baseUrl, more })
+}
+
+function needOf(lack: Lack, means: Readonly<Record<string, Means>>): string {
+  const variable = (name: string) => means[name]?.variable ?? name
+  if ("notAnAddress" in lack) return `${variable("baseUrl")} is not an http address`
+  if ("wrong" in lack) return `${variable(lack.wrong)} must be ${lack.mustBe}`
+  const either = lack.or ? `, or ${lack.or.map(variable).join(" and ")}` : ""
+  return `set ${variable(lack.lacks)}${either}`
 }

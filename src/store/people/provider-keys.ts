@@ -8,6 +8,8 @@ import type { Secrets } from "./secrets.ts"
 export interface ProviderKey {
   readonly apiKey?: string
   readonly baseUrl?: string
+  /** What else it takes, by name. */
+  readonly fields?: Readonly<Record<string, string>>
 }
 
 /** What a person has stored, still closed: opening it costs, and is needed only where it has changed. */
