@@ -8,7 +8,7 @@ import { join } from "node:path"
 import type { Browser, Page } from "playwright-core"
 import { calls, replies, says, scripted } from "../src/testing.ts"
 import { listen } from "../src/server/listen.ts"
-import { readPageFiles } from "../src/server/routes/pages/page-files.ts"
+import { openPageFiles } from "../src/server/routes/pages/page-files.ts"
 import { linkFor } from "../test/support/server/browser.ts"
 import { Face } from "../test/support/server/face.ts"
 import { buildPage } from "./build-page.ts"
@@ -56,7 +56,7 @@ const model = scripted(
 await buildPage({ ifStale: true })
 await mkdir(folder, { recursive: true })
 const data = await mkdtemp(join(tmpdir(), "pawl-pictures-"))
-const page = await readPageFiles(join(root, "dist", "web"))
+const page = openPageFiles(join(root, "dist", "web"))
 const url = `file:${join(data, "pawl.db")}`
 const face = await Face.open({ url, model, sqliteRoot: join(data, "databases"), instead: { page } })
 const server = await listen((request, env) => face.fetch(request, env), { host: "127.0.0.1", port: 0 })

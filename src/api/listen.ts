@@ -1,7 +1,7 @@
 import { join, resolve } from "node:path"
 import type { Agent as InternalAgent } from "../agent/definition/agent.ts"
 import type { OpenedEngine } from "../compose/open-engine.ts"
-import { readBuiltPage } from "../compose/built-page.ts"
+import { openBuiltPage } from "../compose/built-page.ts"
 import { composeServer } from "../compose/compose-server.ts"
 import { baseUrl, toLink } from "../compose/server-url.ts"
 import { settingsIn } from "../compose/settings.ts"
@@ -47,7 +47,7 @@ export async function openListening(
   const folder = resolve(dataFolder)
   const settings = { ...settingsIn(folder), host, publicUrl, sqliteRoot: join(folder, "databases") }
   await using opening = new AsyncDisposableStack()
-  const ports = { page: await readBuiltPage() }
+  const ports = { page: openBuiltPage() }
   const replaced = { clock, log, bus, store, models, devices, metrics, pawl: engine, agents: () => agents, ports }
   const composed = opening.use(await composeServer(settings, replaced))
   const running = await startServer(composed, await listenOn(composed, port))

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, writeFile } from "node:fs/promises"
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { gunzipSync, gzipSync } from "node:zlib"
@@ -6,7 +6,7 @@ import { expect, inject, test } from "vitest"
 import { says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import type { ServerPorts } from "../../src/server/ports.ts"
-import { readPageFiles } from "../../src/server/routes/pages/page-files.ts"
+import { openPageFiles } from "../../src/server/routes/pages/page-files.ts"
 import { databases } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 
@@ -35,7 +35,7 @@ const get = (face: Face, path: string, headers: Record<string, string> = {}) =>
 const BROWSER = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" }
 
 test("the page is sent for `/` and for every address that a person opens, under a policy that lets nothing of others run", async () => {
-  await using face = await open(await readPageFiles(await build()))
+  await using face = await open(openPageFiles(await build()))
   for (const path of ["/", "/c/conv_1", "/settings/models"]) {
     const response = await get(face, path, BROWSER)
     expect([response.status, await response.text()]).toEqual([200, HTML.replace("./", "/")])
@@ -49,7 +49,7 @@ test("the page is sent for `/` and for every address that a person opens, under 
 })
 
 test("whoever does not open a page, and whatever lies below /api, is refused as before", async () => {
-  await using face = await open(await readPageFiles(await build()))
+  await using face = await open(openPageFiles(await build()))
   const refused: [string, Record<string, string>, number][] = [
     ["/nowhere", { accept: "application/json" }, 404],
     ["/nowhere", {}, 404],
@@ -73,7 +73,7 @@ test("whoever does not open a page, and whatever lies below /api, is refused as 
 })
 
 test("files with a name of their own are kept for ever, and sent packed to whoever takes that", async () => {
-  await using face = await open(await readPageFiles(await build()))
+  await using face = await open(openPageFiles(await build()))
   const plain = await get(face, "/assets/main-abc.js")
   expect([await plain.text(), plain.headers.get("cache-control")]).toEqual([
     SCRIPT,
@@ -86,13 +86,22 @@ test("files with a name of their own are kept for ever, and sent packed to whoev
   expect((await get(face, "/assets/main-abc.js", { "if-none-match": etag })).status).toBe(304)
 })
 
+test("once it was asked for, the page stays of one version, whatever is built or installed meanwhile", async () => {
+  const folder = await build()
+  await using face = await open(openPageFiles(folder))
+  expect(await (await get(face, "/", BROWSER)).text()).toContain("main-abc.js")
+  await rm(folder, { recursive: true })
+  expect(await (await get(face, "/assets/main-abc.js")).text()).toBe(SCRIPT)
+  expect(await (await get(face, "/c/conv_1", BROWSER)).text()).toContain("main-abc.js")
+})
+
 test("below a proxy's path the page names its files from there", async () => {
-  await using face = await open(await readPageFiles(await build()), "https://localhost/app/")
+  await using face = await open(openPageFiles(await build()), "https://localhost/app/")
   expect(await (await get(face, "/c/conv_1", BROWSER)).text()).toContain('src="/app/assets/main-abc.js"')
 })
 
 test("a server without a built page says so, and how to build it", async () => {
-  expect(await readPageFiles(join(tmpdir(), inject("testRun"), "nothing-here"))).toBeUndefined()
+  expect(openPageFiles(join(tmpdir(), inject("testRun"), "nothing-here"))).toBeUndefined()
   await using face = await open(undefined)
   const response = await get(face, "/", BROWSER)
   expect(response.status).toBe(200)

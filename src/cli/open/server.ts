@@ -1,4 +1,4 @@
-import { readBuiltPage } from "../../compose/built-page.ts"
+import { openBuiltPage } from "../../compose/built-page.ts"
 import { type ComposedServer, composeServer } from "../../compose/compose-server.ts"
 import { RecentSecrets } from "../../models/providers/recent-secrets.ts"
 import { createLog } from "../process/log.ts"
@@ -8,5 +8,5 @@ import type { Config } from "../settings/config.ts"
 export async function openServer(config: Config): Promise<ComposedServer> {
   const recent = new RecentSecrets(config.secrets)
   const log = createLog(recent, undefined, config.log)
-  return composeServer(config, { log, recent, ports: { page: await readBuiltPage() } })
+  return composeServer(config, { log, recent, ports: { page: openBuiltPage() } })
 }

@@ -1,14 +1,14 @@
 import { join } from "node:path"
 import type { BrowserContext, Page } from "playwright-core"
 import { listen, type Listening } from "../../../src/server/listen.ts"
-import { type PageFiles, readPageFiles } from "../../../src/server/routes/pages/page-files.ts"
+import { type PageFiles, openPageFiles } from "../../../src/server/routes/pages/page-files.ts"
 import { Browser as Signed } from "../server/browser.ts"
 import { databases } from "../databases.ts"
 import { Face, type FaceOptions, type Visitor } from "../server/face.ts"
 import { Tab, type TabOptions } from "./tabs.ts"
 
 const built = join(import.meta.dirname, "..", "..", "..", "dist", "web")
-let files: Promise<PageFiles | undefined> | undefined
+let files: PageFiles | undefined
 
 /** Where the last site of this worker was: what a browser has compiled for an address it uses again. */
 let lastPort = 0
@@ -42,7 +42,7 @@ export class Site implements AsyncDisposable {
   }
 
   static async open(options: Omit<FaceOptions, "url"> & { readonly url?: string }): Promise<Site> {
-    const page = await (files ??= readPageFiles(built))
+    const page = (files ??= openPageFiles(built))
     if (!page) throw new Error("The page is not built: npm run page.")
     const [database] = databases
     const url = options.url ?? (await database!.create()).url

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto"
-import { readFileSync } from "node:fs"
-import { readdir } from "node:fs/promises"
-import { extname, join, sep } from "node:path"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { extname, join, relative, sep } from "node:path"
 import { own } from "../../../protocol/own.ts"
 
 /** One file of the built page, as it is sent. */
@@ -13,8 +12,10 @@ export interface PageFile {
   readonly packed: { readonly br?: Uint8Array<ArrayBuffer>; readonly gzip?: Uint8Array<ArrayBuffer> }
 }
 
-/** The built page by path, such as `assets/main-x.js`. A few hundred kilobytes, held in memory. */
-export type PageFiles = ReadonlyMap<string, PageFile>
+/** The built page by path, such as `assets/main-x.js`. */
+export interface PageFiles {
+  get(path: string): PageFile | undefined
+}
 
 /** What may be in it. A file of another kind is none of the page and is not served. */
 const TYPES: Readonly<Record<string, string>> = {
@@ -24,12 +25,24 @@ const TYPES: Readonly<Record<string, string>> = {
   ".svg": "image/svg+xml",
 }
 
-/** Reads a built page; undefined where there is none, as in a checkout that nobody has built. */
-export async function readPageFiles(folder: string): Promise<PageFiles | undefined> {
+/**
+ * A built page; undefined where there is none, as in a checkout that nobody has built. It is read whole, three megabytes
+ * and a few hundredths of a second, when the first of it is asked for: many a server is never asked. From then on it is
+ * held in memory, so that all of it stays of one version while another is built or installed.
+ */
+export function openPageFiles(folder: string): PageFiles | undefined {
+  if (!existsSync(join(folder, "index.html"))) return undefined
+  let files: ReadonlyMap<string, PageFile> | undefined
+  return { get: (path) => (files ??= readAll(folder)).get(path) }
+}
+
+function readAll(folder: string): Map<string, PageFile> {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
   const bytes = new Map<string, Uint8Array<ArrayBuffer>>()
-  // At once: nobody is served yet, and to wait for each of a hundred small files costs as much as to read them.
-  for (const path of await filesIn(folder)) bytes.set(path, Uint8Array.from(readFileSync(join(folder, path))))
-  if (!bytes.has("index.html")) return undefined
+  for (const { parentPath, name } of entries) {
+    const file = join(parentPath, name)
+    bytes.set(relative(folder, file).replaceAll(sep, "/"), readFileSync(file))
+  }
   const files = new Map<string, PageFile>()
   for (const [path, body] of bytes) {
     const type = own(TYPES, extname(path))
@@ -38,21 +51,6 @@ export async function readPageFiles(folder: string): Promise<PageFiles | undefin
     files.set(path, { body, type, etag: etagOf(body), packed: { ...(br ? { br } : {}), ...(gzip ? { gzip } : {}) } })
   }
   return files
-}
-
-async function filesIn(folder: string): Promise<string[]> {
-  try {
-    const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-    const files = entries.filter((entry) => entry.isFile())
-    return files.map((entry) =>
-      join(entry.parentPath, entry.name)
-        .slice(folder.length + 1)
-        .replaceAll(sep, "/"),
-    )
-  } catch (error) {
-    if ((error as { code?: string }).code === "ENOENT") return []
-    throw error
-  }
 }
 
 export const etagOf = (body: Uint8Array): string =>

@@ -31,23 +31,27 @@ export interface PagePorts {
 }
 
 export function pageRoutes(app: Hono<Env>, ports: PagePorts): void {
-  const home = toHome(ports)
-  serveRoute(app, routes.home, (c) => sendFile(c, home))
+  const home = lazyHome(ports)
+  serveRoute(app, routes.home, (c) => sendFile(c, home()))
 
   app.get("/assets/:name", (c) => {
     const file = ports.page?.get(`assets/${c.req.param("name")}`)
     return file ? sendFile(c, file, { "cache-control": FOR_EVER }) : c.notFound()
   })
 
-  const frame = ports.page?.get("chart-frame.html")
-  const headers = frame && chartFrameHeaders(new TextDecoder().decode(frame.body))
-  app.get("/chart-frame", (c) => (frame ? sendFile(c, frame, headers) : c.notFound()))
+  let headers: Readonly<Record<string, string>> | undefined
+  app.get("/chart-frame", (c) => {
+    const frame = ports.page?.get("chart-frame.html")
+    if (!frame) return c.notFound()
+    headers ??= chartFrameHeaders(new TextDecoder().decode(frame.body))
+    return sendFile(c, frame, headers)
+  })
 }
 
 /** Answers what a person opens in a browser and no route knows with the page, which finds its way by the address. */
 export function createPage(ports: PagePorts): (c: Context<Env>) => Response | undefined {
-  const home = toHome(ports)
-  return (c) => (isOpened(c) ? sendFile(c, home) : undefined)
+  const home = lazyHome(ports)
+  return (c) => (isOpened(c) ? sendFile(c, home()) : undefined)
 }
 
 /** A person opens an address, and asks for a page: not a program, not a script of ours, and nothing below /api. */
@@ -55,6 +59,11 @@ function isOpened(c: Context<Env>): boolean {
   const { method, path } = c.req
   if (method !== "GET" || /^\/(api|assets|v1|mcp|ag-ui|ai-sdk)(\/|$)/.test(path)) return false
   return c.req.header("accept")?.includes("text/html") ?? false
+}
+
+function lazyHome(ports: PagePorts): () => PageFile {
+  let home: PageFile | undefined
+  return () => (home ??= toHome(ports))
 }
 
 /**
