@@ -50,8 +50,9 @@ export function accept(conversation: Conversation, input: Input, accepting: Acce
     case "again":
       return acceptAgain(conversation, input, accepting)
     case "settings": {
-      const { type: _, ...settings } = input
-      return [{ type: "settings", ...settings }]
+      const { type: _, fallback, ...settings } = input
+      const list = fallback === undefined ? {} : { fallback: fallback && [...fallback] }
+      return [{ type: "settings", ...settings, ...list }]
     }
     case "late_result":
       return acceptLateResult(conversation, input)

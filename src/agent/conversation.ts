@@ -37,6 +37,10 @@ export interface Conversation {
   agent: string
   model: string | null
   provider: string | null
+  /** Which models answer, in this order, where `model` cannot; null: those of its agent, or of the server. */
+  fallback: readonly string[] | null
+  /** Models that could not answer: until then a run begins with another one. */
+  readonly spared: Map<string, SparedModel>
   mode: Mode
   title: string | null
   /** Where its tools run, and on which device. */
@@ -119,6 +123,8 @@ export interface RunState {
   reason: string | undefined
   error: RunError | undefined
   usage: Usage | undefined
+  /** Which model it asks since the chosen one could not answer, and which ones could not. */
+  fallback: { readonly model: string; readonly failed: readonly FailedModel[] } | undefined
   /** Which model has answered last. */
   model: string | undefined
   /** Time spent working, waiting for people not counted. `workedMsWithin` leaves out what was no work. */
@@ -139,6 +145,17 @@ export interface RunState {
   /** Answers of reads that may be reused: until a write is applied. */
   reads: ReusableRead[]
   readonly toolHistory: { readonly callId: CallId; readonly name: string; readonly status: CallStatus }[]
+}
+
+/** A model that was asked and could not answer. */
+export interface FailedModel {
+  readonly model: string
+  readonly because: string
+  readonly message: string
+}
+
+export interface SparedModel extends Omit<FailedModel, "model"> {
+  readonly until: number
 }
 
 export interface Call {
@@ -173,6 +190,8 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
     agent: "",
     model: null,
     provider: null,
+    fallback: null,
+    spared: new Map(),
     mode: "confirm",
     title: null,
     site: "server",

@@ -87,6 +87,7 @@ function toCopy(
     }
     case "settings":
     case "step":
+    case "fallback":
     case "history_cut":
       return [event]
     case "run_ended":

@@ -54,6 +54,7 @@ export type Input =
       readonly provider?: string
       readonly mode?: Mode
       readonly title?: string
+      readonly fallback?: readonly string[] | null
       readonly site?: Site
       readonly deviceId?: string | null
       readonly connectionId?: ConnectionId | null
@@ -150,8 +151,16 @@ export interface Beginning {
   readonly provider?: string | null
   readonly mode?: Mode
   readonly title?: string | null
+  readonly fallback?: readonly string[] | null
   readonly site?: Site
   readonly deviceId?: string | null
   readonly connectionId?: ConnectionId | null
   readonly id?: ConversationId
 }
+
+/** Said only where it is not the usual: most conversations never hear of a device, nor of a database. */
+export const settingsOf = ({ site, deviceId, connectionId, fallback }: Beginning) => ({
+  ...(fallback ? { fallback: [...fallback] } : {}),
+  ...(site === "device" ? { site, ...(deviceId ? { deviceId } : {}) } : {}),
+  ...(connectionId ? { connectionId } : {}),
+})

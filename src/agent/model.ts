@@ -2,6 +2,9 @@ import type { CallId } from "../protocol/ids.ts"
 import type { CallStatus } from "../protocol/conversation/call-status.ts"
 import type { ReplyFinish, PaidBy, Part, Usage } from "../protocol/conversation/message.ts"
 
+/** The share of a model's context that history may fill; the rest is for instructions, tools and the answer. */
+export const HISTORY_SHARE = 0.75
+
 /** What the loop asks of a language model. Providers, the scripted and the offline model implement it in models/. */
 export interface Model {
   readonly name: string

@@ -12,6 +12,8 @@ import type { ReadCache } from "./calls/read-cache.ts"
 export interface Ports {
   readonly journal: Journal
   readonly models: ModelSource
+  /** Who answers, in this order, where a conversation's model cannot and neither it nor its agent says who does. */
+  readonly fallback?: readonly string[]
   /** Without one no ceiling holds, and no call is held up by asking. */
   readonly budget?: Budget
   readonly agents: Agents

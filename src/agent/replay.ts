@@ -6,6 +6,7 @@ import { isSettled } from "../protocol/proposals/status-after-call.ts"
 import { duplicateEnds } from "./calls/duplicates.ts"
 import { applyCalls } from "./replay-calls.ts"
 import { applyStep, beginStages } from "./replay-stages.ts"
+import { applyFallback, applyChosenModel } from "./replay-models.ts"
 import { cutHistory, remember } from "./history.ts"
 import { withNumbers } from "./cite/source-numbers.ts"
 
@@ -45,11 +46,12 @@ type Apply<Type extends EventType> = (conversation: Conversation, event: EventOf
 /** One line per type of event; the compiler refuses a type without one. */
 const table: { [Type in EventType]: Apply<Type> } = {
   conversation_started(conversation, { agent, model, provider, mode, title, ...where }) {
-    const { site = "server", deviceId = null, connectionId = null } = where
-    Object.assign(conversation, { agent, model, provider, mode, title, site, deviceId, connectionId })
+    const { site = "server", deviceId = null, connectionId = null, fallback = null } = where
+    Object.assign(conversation, { agent, model, provider, mode, title, site, deviceId, connectionId, fallback })
   },
-  settings(conversation, { model, provider, mode, title, site, deviceId, connectionId }) {
-    if (model !== undefined) conversation.model = model
+  settings(conversation, { model, provider, mode, title, site, deviceId, connectionId, fallback }) {
+    if (model !== undefined) applyChosenModel(conversation, model)
+    if (fallback !== undefined) conversation.fallback = fallback
     if (provider !== undefined) conversation.provider = provider
     if (mode !== undefined) conversation.mode = mode
     if (title !== undefined) conversation.title = title
@@ -78,6 +80,7 @@ const table: { [Type in EventType]: Apply<Type> } = {
       reason: undefined,
       error: undefined,
       usage: undefined,
+      fallback: undefined,
       model: undefined,
       workedMs: 0,
       longGapsMs: [],
@@ -102,6 +105,7 @@ const table: { [Type in EventType]: Apply<Type> } = {
     run.blamed = blame === undefined
     if (blame !== "none") run.blames++
   },
+  fallback: applyFallback,
   history_cut: cutHistory,
   run_ended(conversation, { status, reason, error, heldUpTo = Number.MAX_SAFE_INTEGER, at }) {
     const { run } = conversation

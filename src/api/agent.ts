@@ -11,6 +11,8 @@ export interface Agent {
   readonly tools?: readonly Tool<any, any>[]
   /** How many replies with calls one run may make; 5 without. */
   readonly maxIterations?: number
+  /** Names of models that answer, one after the other, where the chosen one is out of reach, overloaded or out of quota. */
+  readonly fallback?: readonly string[]
   /** What every model call is told beside the instructions, as it is now. */
   ground?(context: GroundContext): Promise<string>
 }

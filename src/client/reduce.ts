@@ -79,6 +79,7 @@ const table: { [Type in FrameType]: Apply<Type> } = {
     add(transcript, { type: "step", key: id, step, detail, at, ...(asked ? { asked } : {}) }),
   ...applyCallFrames,
   restarted: tell,
+  fallback: tell,
   history_cut: tell,
   run_ended(transcript, frame) {
     const { status, reason = null, error = null, at } = frame.data

@@ -108,12 +108,23 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
   const heard = replaced.pawl?.ports.bus ?? replaced.bus ?? links.bus
   const metered = replaced.pawl ? heard : observed(heard, meter.hear)
   const bus = replaced.hear ? observed(metered, replaced.hear) : metered
-  const { policy, limits } = settings
+  const { policy, limits, fallback } = settings
   const pawl =
     replaced.pawl ??
     opening.use(
       await openEngine({
-        ...{ store, agents, models: observedModels(models, metrics), bus, clock, log, secrets, policy, limits },
+        ...{
+          store,
+          agents,
+          models: observedModels(models, metrics),
+          bus,
+          clock,
+          log,
+          secrets,
+          policy,
+          limits,
+          fallback,
+        },
         ...budgetOf(store, { ...settings.ceilings, runSeconds: limits.runSeconds, now: () => clock.now() }),
         recovers: false, // `startServer` sees to that, or whoever knows which conversations are theirs
       }),
@@ -148,7 +159,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
   const app = createApp({
     ...store,
     ...{ runtime, clock, log, bus: ports.bus, agents: ports.agents, policy: ports.policy, cache: ports.cache },
-    ...{ models, devices, embedder, databases, library, metrics, packRoutes, streams: revocation },
+    ...{ models, fallback, devices, embedder, databases, library, metrics, packRoutes, streams: revocation },
     providers: new OwnProviders({ models: personal, keys, reach }),
     address: { host, ...(publicUrl ? { publicUrl } : {}), allowedOrigins, trustedProxies },
     ...{ requestsPerMinute, threadPaths, version: manifest.version },

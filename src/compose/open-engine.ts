@@ -18,6 +18,8 @@ export interface EngineOptions {
   readonly agents: readonly Agent[]
   /** One model for everything, or a registry of them. */
   readonly models: Model | ModelSource
+  /** Who answers where a conversation's model cannot, and neither it nor its agent says who does. */
+  readonly fallback?: readonly string[]
   /** Ceilings on what models cost; without, there are none. */
   readonly budget?: Budget
   /** Where it is not to be the store's. */
@@ -56,6 +58,7 @@ export async function openEngine(options: EngineOptions): Promise<OpenedEngine> 
   const ports: Ports = {
     journal: store.journal,
     models: "stream" in models ? { get: async () => models } : models,
+    ...(options.fallback ? { fallback: options.fallback } : {}),
     ...(options.budget ? { budget: options.budget } : {}),
     agents: new Agents(options.agents),
     clock,

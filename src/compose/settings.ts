@@ -33,6 +33,8 @@ export interface ServerSettings {
   readonly policy: Policy
   readonly limits: Pick<Limits, "runSeconds" | "replyCharacters">
   readonly models: ModelSettings
+  /** Who answers where a conversation's model cannot, in this order. */
+  readonly fallback: readonly string[]
   /** What providers are reached through. */
   readonly proxy: ProxySettings | undefined
   /** What secrets are under, and the key that is accepted beside it; without the first, a file in `dataFolder` has it. */
@@ -86,6 +88,7 @@ export function settingsIn(dataFolder: string): ServerSettings {
     policy: { proposalMinutes: 15, forbidAuto: false },
     limits: { runSeconds: USUAL_LIMITS.runSeconds, replyCharacters: USUAL_LIMITS.replyCharacters },
     models: {},
+    fallback: [],
     proxy: undefined,
     masterKey: undefined,
     previousMasterKey: undefined,

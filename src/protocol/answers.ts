@@ -101,6 +101,8 @@ export const ModelAnswer = z.object({
   conversationId: ids.conversation,
   model: z.string().nullable(),
   models: z.record(z.string(), z.boolean()),
+  /** Who answers, in this order, where that one cannot; and who said so. A server of before there was such a list says nothing. */
+  fallback: z.object({ models: z.array(z.string()), from: z.enum(["conversation", "agent", "server"]) }).optional(),
 })
 export type ModelAnswer = z.infer<typeof ModelAnswer>
 

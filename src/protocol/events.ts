@@ -29,6 +29,9 @@ const place = { site: z.enum(["server", "device"]).optional(), deviceId: z.strin
 /** The database of the person that it works on; null where it was taken off again. */
 const connection = { connectionId: ids.connection.nullable().optional() }
 
+/** Which models answer, one after the other, where the chosen one cannot; null: those of its agent, or of the server. */
+const fallback = { fallback: z.array(z.string()).nullable().optional() }
+
 export const ConversationStarted = event("conversation_started", {
   agent: z.string(),
   model: z.string().nullable(),
@@ -37,6 +40,7 @@ export const ConversationStarted = event("conversation_started", {
   title: z.string().nullable(),
   ...place,
   ...connection,
+  ...fallback,
   forkedFrom: z.object({ conversation: ids.conversation, position: z.number().int() }).optional(),
 })
 
@@ -48,6 +52,7 @@ export const Settings = event("settings", {
   title: z.string().optional(),
   ...place,
   ...connection,
+  ...fallback,
 })
 
 /**
@@ -183,6 +188,21 @@ export const Restarted = event("restarted", {
   shown: z.string().optional(),
 })
 
+/** A model could not answer, and nothing of its reply was seen: the run goes on with the next one of its list. */
+export const ModelFallback = event("fallback", {
+  from: z.string(),
+  to: z.string(),
+  /** The code of what went wrong, and its sentence. */
+  because: z.string(),
+  message: z.string(),
+  /** Of those between the two: why each was passed over. */
+  passed: z.array(z.object({ model: z.string(), because: z.string() })).optional(),
+  /** It was not asked this time, since it had failed a moment ago, in a run before this one. */
+  earlier: z.literal(true).optional(),
+  /** Until then the runs of this conversation begin with another one, where there is one. */
+  until: z.number().int(),
+})
+
 /** Messages before `seq` are no longer shown to the model, except the question being answered. */
 export const HistoryCut = event("history_cut", { seq: z.number().int(), tokens: z.number() })
 
@@ -211,6 +231,7 @@ export const JournalEvent = z.discriminatedUnion("type", [
   Resolution,
   LateResult,
   Restarted,
+  ModelFallback,
   HistoryCut,
   RunEnded,
 ])

@@ -1,8 +1,9 @@
 import { z } from "zod"
 import type { RunError } from "./conversation/run.ts"
+import { fallbackWords } from "./fallback-words.ts"
 
 /** What is told of a conversation in small print. `cancelled`, `failed`: how a run ended; the others happened in one. */
-export const NoticeKind = z.enum(["restarted", "history_cut", "cancelled", "failed"])
+export const NoticeKind = z.enum(["restarted", "fallback", "history_cut", "cancelled", "failed"])
 
 /** A notice as it is read beside messages. */
 export const NoticeView = z.object({
@@ -22,19 +23,25 @@ type Notice = Pick<NoticeView, "notice" | "detail">
 interface Told {
   readonly because?: string | undefined
   readonly detail?: string | undefined
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+  readonly passed?: readonly { readonly model: string; readonly because: string }[] | undefined
+  readonly earlier?: true | undefined
   readonly seq?: number | undefined
   readonly status?: string | undefined
   readonly reason?: string | null | undefined
   readonly error?: RunError | null | undefined
 }
 
-export const NOTICED = ["restarted", "history_cut", "run_ended"] as const
+export const NOTICED = ["restarted", "fallback", "history_cut", "run_ended"] as const
 
 /** What an event says in small print, live and when it is read later alike; undefined for a run that was completed. */
 export function toNotice(type: (typeof NOTICED)[number], told: Told): Notice | undefined {
   switch (type) {
     case "restarted":
       return { notice: "restarted", detail: told.detail ?? told.because ?? null }
+    case "fallback":
+      return { notice: "fallback", detail: `${told.because}: ${fallbackWords(told)}` }
     case "history_cut":
       return { notice: "history_cut", detail: String(told.seq) }
     case "run_ended": {

@@ -11,9 +11,13 @@ export const MAX_BODY_BYTES = 1024 * 1024
 
 const Name = z.string().trim().min(1).max(200)
 
+/** Models that answer, in this order, where the chosen one cannot. */
+const Fallback = boundedList(Name, 8)
+
 export const NewConversation = z.strictObject({
   agent: Name.nullish(),
   model: Name.nullish(),
+  fallback: Fallback.nullish(),
   mode: Mode.nullish(),
   title: Name.nullish(),
   connectionId: Name.nullish(),
@@ -25,6 +29,8 @@ export const ConversationPatch = z
   .strictObject({
     title: Name.optional(),
     model: Name.optional(),
+    /** An empty list: nobody does. Null: those of its agent, or of the server. */
+    fallback: Fallback.nullable().optional(),
     mode: Mode.optional(),
     site: z.enum(["server", "device"]).optional(),
     deviceId: Name.nullable().optional(),
@@ -32,7 +38,7 @@ export const ConversationPatch = z
     connectionId: Name.nullable().optional(),
   })
   .refine((patch) => Object.keys(patch).length > 0, {
-    message: "nothing to change: send title, model, mode, connectionId, site or deviceId",
+    message: "nothing to change: send title, model, fallback, mode, connectionId, site or deviceId",
   })
 
 export const NewMessage = z.strictObject({

@@ -37,5 +37,7 @@ export type Reflow = "cuts" | "breaks" | "breaks-and-shifts"
 export interface StartChoices {
   readonly agent?: string | undefined
   readonly model?: string | undefined
+  /** Who answers where it cannot; null and undefined: as its agent or the server has it. */
+  readonly fallback?: string[] | null | undefined
   readonly mode: Mode
 }

@@ -84,6 +84,8 @@ export class Story {
         return [{ type: "restarted", because: "crash" }]
       case 3:
         return [{ type: "history_cut", seq: 1, tokens: 0 }] // nothing: what the model is shown is not what people are
+      case 9:
+        return [{ type: "fallback", from: "a", to: "b", because: "overloaded", message: "a is overloaded.", until: 0 }]
       case 4:
         return callId && [{ type: "late_result", callId, status: "ok", text: "done after all" }]
       case 5:
@@ -239,7 +241,8 @@ export class Story {
       this.#messages.push(frame.data.message)
       this.#last = Math.max(this.#last, frame.data.message.seq)
     }
-    if (frame.type === "restarted" || frame.type === "history_cut" || frame.type === "run_ended") {
+    const { type } = frame
+    if (type === "restarted" || type === "fallback" || type === "history_cut" || type === "run_ended") {
       const notice = toNotice(frame.type, frame.data)
       if (notice) this.#notices.push({ position: Number(frame.id), after: this.#last, ...notice, at: frame.data.at })
     }

@@ -4,6 +4,7 @@ import type { Usage } from "../../protocol/conversation/message.ts"
 import type { AskedModel } from "../../protocol/conversation/stages.ts"
 import { showHidden } from "../../protocol/hidden-words.ts"
 import { addUsage } from "../add-usage.ts"
+import { currentModel, fallBack, spare } from "../fallback.ts"
 import { failedEnd } from "../give-up.ts"
 import { estimateTokens, messageText } from "../history.ts"
 import { streamReply } from "./stream-reply.ts"
@@ -41,7 +42,8 @@ export interface AsideAnswer<Answer> {
 /**
  * Asks the conversation's model for a decision in JSON, beside the conversation: nothing of it is shown or remembered but
  * what the caller records. An answer that does not fit is sent back with what is wrong with it, a bounded number of times.
- * A provider that fails is a `problem`. Undefined where the work was stopped: then there is nothing to record.
+ * A provider that fails is a `problem`. Undefined where the work was stopped, or where the run has gone over to another
+ * model: then there is nothing to record.
  */
 export async function askAside<Answer>(
   work: Work,
@@ -57,7 +59,9 @@ export async function askAside<Answer>(
   let model: Model | undefined
   let tries = 0
   try {
-    model = await ports.models.get(conversation.model, conversation.user)
+    model = await currentModel(work)
+    const spared = await spare(work, model)
+    if (spared) return void (await record(work, [spared]))
     if (model.decides === false) return { problem: `${model.name} is no judge`, reservations }
     while (tries < TRIES) {
       tries++
@@ -87,6 +91,10 @@ export async function askAside<Answer>(
       return stopped(work)
     }
     if (hasCode(error, "store_unavailable")) throw error
+    // Before it has answered once another one may decide in its place: recorded, and the loop asks for this decision again.
+    const from = model?.name ?? conversation.run?.fallback?.model ?? conversation.model ?? ""
+    const next = tries <= 1 ? await fallBack(work, from, error) : undefined
+    if (next) return void (await record(work, [next]))
     if (!(error instanceof AppError)) ports.log.warn("ask_aside_failed", { conversation: conversation.id, error })
     problem = codeOf(error) ?? "internal"
   }

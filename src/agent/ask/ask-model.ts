@@ -5,9 +5,17 @@ import type { Part } from "../../protocol/conversation/message.ts"
 import { brokenOffReply } from "./broken-reply.ts"
 import type { Conversation } from "../conversation.ts"
 import { failedEnd } from "../give-up.ts"
+import { currentModel, failureOfAll, fallBack, spare } from "../fallback.ts"
 import { cutPoint, historyFor, takenBack, withoutCalls } from "../history.ts"
 import { streamReply } from "./stream-reply.ts"
-import type { CallResult, Model, ModelRequest, ReplyPart, ToolDeclaration } from "../model.ts"
+import {
+  type CallResult,
+  HISTORY_SHARE,
+  type Model,
+  type ModelRequest,
+  type ReplyPart,
+  type ToolDeclaration,
+} from "../model.ts"
 import { declaredTools } from "../declared-tools.ts"
 import type { NextStep } from "../next-step.ts"
 import type { Reservation } from "../ports.ts"
@@ -19,20 +27,19 @@ import { ground } from "./ground.ts"
 import { reportWait } from "./report-wait.ts"
 import { accounted, estimateOf, reserve, settle } from "./spend.ts"
 
-/** The share of a model's context that history may fill; the rest is for instructions, tools and the answer. */
-const HISTORY_SHARE = 0.75
-
 /** Asks the model once and records its whole reply. Text is shown while it comes; only what is whole is kept. */
 export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { type: "ask-model" }>): Promise<void> {
   const { conversation, agent, ports } = work
   let model: Model
   try {
-    model = await ports.models.get(conversation.model, conversation.user)
+    model = await currentModel(work)
   } catch (error) {
     // The store could not be asked for the person's keys: no fault of the run, and tried again.
     if (hasCode(error, "store_unavailable")) throw error
-    return broken(work, error)
+    return broken(work, conversation.run?.fallback?.model ?? conversation.model ?? "", error)
   }
+  const spared = await spare(work, model)
+  if (spared) return record(work, [spared])
   const cut = cutPoint(conversation, model.contextTokens * HISTORY_SHARE)
   if (cut) return record(work, [{ type: "history_cut", ...cut }])
   const grounding = agent.ground ? await ground(work, agent.ground, model) : ""
@@ -43,7 +50,7 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
     if (ports.budget) reservation = await reserve(work, model, { request, historyTokens: conversation.tokens })
   } catch (error) {
     if (!hasCode(error, "over_budget")) throw error
-    return broken(work, error)
+    return broken(work, model.name, error)
   }
   const bounded = reservation ? { ...request, maxOutputTokens: reservation.maxOutputTokens } : request
   const reply = new Reply(model.name, conversation.user, ports.clock)
@@ -59,7 +66,7 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
     // An error before the first word is charged by nobody; a reply that was stopped or broke later is.
     const begun = work.signal.aborted || reply.offset > 0
     if (reservation) await settle(work, reservation, begun ? estimateOf(reservation, reply) : undefined)
-    return work.signal.aborted ? stopped(work, reply) : broken(work, error, reply)
+    return work.signal.aborted ? stopped(work, reply) : broken(work, model.name, error, reply)
   }
   await record(work, toEvents(work, { reply, isCut, model, toolChoice, reservation }))
   // After what it cost is on record, not before: in between it counts twice, which lets nothing slip through.
@@ -153,14 +160,16 @@ async function stopped(work: Work, reply: Reply): Promise<void> {
 }
 
 /**
- * The provider failed. What may be tried again is, visibly; what may not ends the run with a typed error, and what was
- * shown last stays, marked as broken off.
+ * The provider failed. What may be tried again is, visibly; before a word was seen another model of the list may be asked;
+ * else the run ends with a typed error, and what was shown last stays, marked as broken off.
  */
-function broken(work: Work, error: unknown, reply?: Reply): Promise<void> {
+async function broken(work: Work, model: string, error: unknown, reply?: Reply): Promise<void> {
   const { conversation, ports } = work
   const code = codeOf(error) ?? "internal"
   const message = error instanceof AppError ? error.message : failure("internal").message
   if (!(error instanceof AppError)) ports.log.error("ask_model_failed", { conversation: conversation.id, error })
+  const next = reply && reply.offset > 0 ? undefined : await fallBack(work, model, error)
+  if (next) return record(work, [next])
   const cut = code === "context_overflow" ? cutPoint(conversation, conversation.tokens / 2) : undefined
   if (cut) return record(work, [{ type: "history_cut", ...cut }])
   // Before anything was shown, models/ has tried again by itself; after that only the loop may, and says so.
@@ -172,6 +181,6 @@ function broken(work: Work, error: unknown, reply?: Reply): Promise<void> {
   }
   return record(work, [
     ...brokenOffReply(work, "broken", reply?.shownParts()),
-    failedEnd(conversation, { code, message }),
+    failedEnd(conversation, failureOfAll(work, model, { code, message })),
   ])
 }

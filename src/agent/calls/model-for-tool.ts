@@ -3,6 +3,7 @@ import type { NewEvent } from "../../protocol/events.ts"
 import { showHidden } from "../../protocol/hidden-words.ts"
 import type { CallId } from "../../protocol/ids.ts"
 import type { Conversation } from "../conversation.ts"
+import { currentModel, fallBack } from "../fallback.ts"
 import { estimateTokens } from "../history.ts"
 import { streamReply } from "../ask/stream-reply.ts"
 import type { HistoryMessage, Model, ModelRequest, ReplyPart } from "../model.ts"
@@ -43,7 +44,24 @@ interface Question {
   readonly signal: AbortSignal
 }
 
+/** Nobody sees such a reply before it is whole, so that another model may always answer for one that cannot. */
 async function ask(work: Work, call: AskingCall, question: Question): Promise<ReplyPart[]> {
+  try {
+    return await askOnce(work, call, question)
+  } catch (error) {
+    const { model, signal } = question
+    if (signal.aborted) throw error
+    // Another tool's question may have been first, and the run has gone over already.
+    if ((await currentModel(work)).name === model.name) {
+      const next = await fallBack(work, model.name, error)
+      if (!next) throw error
+      await record(work, [next])
+    }
+    return ask(work, call, { ...question, model: await currentModel(work) })
+  }
+}
+
+async function askOnce(work: Work, call: AskingCall, question: Question): Promise<ReplyPart[]> {
   const { model, signal } = question
   signal.throwIfAborted()
   const request = withoutHiding(question.request)

@@ -6,6 +6,7 @@ import { onlyUndoes } from "../definition/agent.ts"
 import type { Call } from "../conversation.ts"
 import type { Work } from "../record.ts"
 import { DEVICE_GRACE_SECONDS, DEVICE_STATUS_SECONDS, deviceSeconds } from "../devices.ts"
+import { currentModel } from "../fallback.ts"
 import { modelForTool } from "./model-for-tool.ts"
 import { didYouMean } from "./near-name.ts"
 import { readInput } from "./read-input.ts"
@@ -86,7 +87,7 @@ export function contextFor(work: Work, call: Call, signal: () => AbortSignal): C
     askedAt: call.at,
     ...(agreed ? { agreed } : {}),
     state: conversation.state,
-    model: async () => modelForTool(work, call, await ports.models.get(conversation.model, conversation.user)),
+    model: async () => modelForTool(work, call, await currentModel(work)),
   }
 }
 

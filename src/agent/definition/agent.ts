@@ -16,6 +16,8 @@ export interface Agent {
   readonly tools: ToolSet
   /** Replies with calls that one run may make (LOOP-05). */
   readonly maxIterations: number
+  /** Which models answer, one after the other, where the chosen one cannot. A conversation may say otherwise. */
+  readonly fallback?: readonly string[]
   /** Groups of its tools, for a `route` that chooses among them for what a person says. Without one all are shown. */
   readonly profiles?: readonly Profile[]
   readonly route?: Router

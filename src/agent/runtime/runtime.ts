@@ -1,11 +1,12 @@
 import { codeOf, failure } from "../../protocol/errors.ts"
 import { type ConversationId, newId } from "../../protocol/ids.ts"
 import { accept } from "../accept.ts"
+import { requireModel } from "../fallback.ts"
 import { isBehindOthers, isCancelled, isImpatient, takeable, takesAtOnce } from "../inbox.ts"
 import { sleep } from "../clock.ts"
 import { type Conversation, emptyConversation } from "../conversation.ts"
 import { canBeLeftToNewer, decidedBefore, refuseInput, refuseText } from "../refuse-input.ts"
-import type { Beginning, Input, MessageInput } from "../input.ts"
+import { type Beginning, type Input, type MessageInput, settingsOf } from "../input.ts"
 import { Isolation } from "./isolation.ts"
 import { Job } from "./job.ts"
 import type { Judged } from "../journal.ts"
@@ -56,7 +57,7 @@ export class Runtime {
 
   /** Begins a conversation, with its first message in the same commit where there is one. */
   async begin(beginning: Beginning, message?: MessageInput): Promise<Conversation> {
-    const { journal, agents, clock, bus, models } = this.ports
+    const { journal, agents, clock, bus } = this.ports
     const { user, model = null, provider = null, mode = "confirm", title = null } = beginning
     refuseText(beginning)
     const agent = agents.get(beginning.agent)
@@ -64,12 +65,12 @@ export class Runtime {
     const conversation = emptyConversation(beginning.id ?? newId("conv", user, now), user)
     const events = stage(
       conversation,
-      [{ type: "conversation_started", agent: agent.name, model, provider, mode, title, ...placeOf(beginning) }],
+      [{ type: "conversation_started", agent: agent.name, model, provider, mode, title, ...settingsOf(beginning) }],
       now,
     )
     if (message) {
       refuseText(message)
-      await models.get(model, user)
+      await requireModel({ conversation, agent, ports: this.ports })
       const { maxIterations } = agent
       const accepted = accept(conversation, message, { now, maxIterations, timeZone: this.ports.timeZone })
       events.push(...stage(conversation, accepted, now))
@@ -153,7 +154,7 @@ export class Runtime {
   }
 
   async #take(id: ConversationId, input: Input): Promise<"taken" | "moved" | "busy"> {
-    const { journal, agents, clock, limits, bus, models } = this.ports
+    const { journal, agents, clock, limits, bus } = this.ports
     // A decision is judged by what is on disk; a message fits any state, and a stale one is found out by the claim.
     const conversation = await journal.load(id, input.type !== "message")
     const now = clock.now()
@@ -164,7 +165,8 @@ export class Runtime {
     // What came before is told before: a result that was late belongs to these words, not to the next.
     if (takeable(conversation).length > 0 || isBehindOthers(conversation, input)) return "busy"
     const agent = agents.get(conversation.agent)
-    if (input.type === "message" || input.type === "resume") await models.get(conversation.model, conversation.user)
+    if (input.type === "message" || input.type === "resume")
+      await requireModel({ conversation, agent, ports: this.ports })
     const { maxIterations } = agent
     const news = accept(conversation, input, { now, maxIterations, timeZone: this.ports.timeZone })
     if (news.length === 0 && !("proposalId" in input)) return "taken"
@@ -292,9 +294,3 @@ export class Runtime {
     }
   }
 }
-
-/** Said only where it is not the server: most conversations never hear of a device, nor of a database. */
-const placeOf = ({ site, deviceId, connectionId }: Beginning) => ({
-  ...(site === "device" ? { site, ...(deviceId ? { deviceId } : {}) } : {}),
-  ...(connectionId ? { connectionId } : {}),
-})

@@ -59,6 +59,7 @@ export function readConfig(environment: Environment = process.env, flags: Enviro
     superuserConnections: values.PAWL_ALLOW_SUPERUSER_CONNECTIONS,
     threadPaths: values.PAWL_THREAD_PATHS,
     ceilings: ceilings(values),
+    fallback: values.PAWL_FALLBACK_MODELS,
     packs: values.PAWL_PACKS,
     webSearch: values.PAWL_WEB_SEARCH,
     webhook: webhook(values),

@@ -142,6 +142,13 @@ const models = {
     says: "The model of conversations that chose none.",
     usuallyInWords: "the first that is reachable; without any, a small offline one",
   }),
+  PAWL_FALLBACK_MODELS: setting(
+    listOfItems((name) => name.length <= 200, "names of models, split by commas"),
+    {
+      says: "Who answers, in this order, where a conversation's model is out of reach, overloaded or out of quota. An agent or a conversation may say otherwise.",
+      usually: [],
+    },
+  ),
   PAWL_MODEL_IDLE_SECONDS: setting(numberFrom({ least: 1, most: 86_400 }), {
     says: "How long a model may stay silent before its reply counts as broken off.",
     usuallyInWords: "`60`",

@@ -45,6 +45,8 @@ export function noticeWords({ notice, detail }: Pick<NoticeItem, "notice" | "det
       if (detail === "crash") return "The server stopped here and has gone on; a reply that was begun is begun anew."
       if (detail === "handover") return "Another server has taken over here; a reply that was begun is begun anew."
       return `The reply broke off, because ${causeOf(detail, "the provider")}; it is begun anew.`
+    case "fallback":
+      return (detail ?? "").replace(/^[a-z_]+: /, "")
     case "history_cut":
       return `The conversation has grown too long for the model: from here on it sees only what came after message ${detail}. You still see all of it.`
     case "cancelled":

@@ -57,7 +57,7 @@ export const conversationRoutes = defineRoutes({
     method: "PATCH",
     path: "/api/conversations/{id}",
     needs: "chat",
-    says: "Sets title, model or mode; also while a run is working.",
+    says: "Sets title, model, fallback or mode; also while a run is working.",
     body: ConversationPatch,
     answers: { 200: ConversationView },
   },

@@ -30,6 +30,27 @@ export async function chooseModel(
   }
 }
 
+/**
+ * Who answers where the chosen model cannot, by their names. One that cannot be used now may be on the list: it is passed
+ * over until it can. Throws `unknown_model`.
+ */
+export async function chooseFallback(
+  { person }: Caller,
+  { models }: ConversationPorts,
+  names: readonly string[] | null | undefined,
+): Promise<{ fallback?: readonly string[] | null }> {
+  if (!names) return names === undefined ? {} : { fallback: null }
+  const named = names.map(async (name) => {
+    try {
+      return (await models.get(name, person.id)).name
+    } catch (error) {
+      if (!hasCode(error, "not_configured")) throw error
+      return name
+    }
+  })
+  return { fallback: [...new Set(await Promise.all(named))] }
+}
+
 /** Whom a conversation is with that names nobody: the assistant, or the first agent of a server that has none. */
 const usualAgent = ({ all }: Agents): string => (all.find(({ name }) => name === "workspace") ?? all[0])?.name ?? ""
 
@@ -38,6 +59,7 @@ export type Chosen = Partial<
 > & {
   readonly mode?: Mode | null | undefined
   readonly site?: Site | null | undefined
+  readonly fallback?: readonly string[] | null | undefined
 }
 
 /** What a conversation begins with that somebody wants so, if they may. */
@@ -50,6 +72,7 @@ export async function toBeginning(caller: Caller, ports: ConversationPorts, chos
     ...(mode ? { mode } : {}),
     ...(title ? { title } : {}),
     ...(model ? await chooseModel(caller, ports, model) : {}),
+    ...(await chooseFallback(caller, ports, chosen.fallback)),
     ...(await chooseSite(caller, ports, chosen)),
     ...(await chooseConnection(caller, ports, chosen.connectionId)),
   }

@@ -18,6 +18,7 @@ const SHOWN: Readonly<Record<Exclude<EventType, keyof CallEvents>, boolean>> = {
   message: false,
   step: false,
   restarted: false,
+  fallback: false,
   history_cut: false,
 }
 

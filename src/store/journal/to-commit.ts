@@ -103,6 +103,7 @@ const table: { readonly [Type in EventType]: ChangedRows } = {
   resolution: BOTH,
   late_result: NEITHER,
   restarted: NEITHER,
+  fallback: NEITHER,
   history_cut: NEITHER,
   run_ended: BOTH,
 }

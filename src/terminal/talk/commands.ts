@@ -9,6 +9,7 @@ import { isLongOwn, itemLines, userLines } from "../drawing/item-lines.ts"
 import { BOLD, DIM, type Line, line, span } from "../line.ts"
 import { toShown, toShownLines } from "../shown.ts"
 import type { Talk } from "./talk.ts"
+import { fallbackCommand } from "./fallback-command.ts"
 import { argumentLines } from "../drawing/diff-lines.ts"
 import { own } from "../../protocol/own.ts"
 
@@ -31,6 +32,11 @@ const AUDITED = 50
 export const commands: Readonly<Record<string, SlashCommand>> = {
   help: { says: "keys and commands", run: ({ talk }) => talk.print(...helpLines(talk.columns)) },
   model: { takes: "[NAME]", says: "the models, or answer with this one from now on", run: chooseModel },
+  fallback: {
+    takes: "[NAMES]",
+    says: "who answers where the model cannot: names, none or usual",
+    run: fallbackCommand,
+  },
   agent: { takes: "[NAME]", says: "the agents, or begin a new conversation with this one", run: chooseAgent },
   mode: { takes: "MODE", says: "read-only, confirm or auto (Shift+Tab goes round)", run: chooseMode },
   conversations: { takes: "[N]", says: "your conversations, or go to one of them", run: goTo },

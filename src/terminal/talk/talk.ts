@@ -123,11 +123,13 @@ export class Talk {
 
   async begin(title?: string): Promise<OpenConversation> {
     const { agent: usual, ...place } = this.reached.begins
-    const { agent = usual, model, mode } = this.choices
+    const { agent = usual, model, mode, fallback } = this.choices
     // Another agent than the one of the folder has nothing to do on this machine.
     const where = agent === usual ? place : {}
     const given = { ...(agent ? { agent } : {}), ...(model ? { model } : {}), ...(title ? { title } : {}) }
-    const { id } = await this.client.createConversation({ body: { ...given, mode, ...where } })
+    const { id } = await this.client.createConversation({
+      body: { ...given, mode, ...where, ...(fallback ? { fallback } : {}) },
+    })
     return this.enter(id)
   }
 

@@ -38,6 +38,8 @@ export interface FaceOptions
     > {
   readonly url: string
   readonly model: Model
+  /** More models, by their names. */
+  readonly others?: readonly Model[]
   /** In place of the one model: those of these settings, and of what people have stored. */
   readonly personal?: ModelSettings
   /** Tools of one more agent, `test`. */
@@ -92,7 +94,19 @@ export class Face implements AsyncDisposable {
   }
 
   static async open(options: FaceOptions): Promise<Face> {
-    const { url, model, personal, tools = [], agent, policy, address, watching, instead, ...given } = options
+    const {
+      url,
+      model,
+      others: more = [],
+      personal,
+      tools = [],
+      agent,
+      policy,
+      address,
+      watching,
+      instead,
+      ...given
+    } = options
     const { clock, machineClock, store, reach, embedder = new WordEmbedder(), ...others } = given
     const { devices, messages, mostStreams, providerCalls, queryLimits, ...settings } = others
     const [logged, informed]: Logged[] = [[], []]
@@ -126,7 +140,7 @@ export class Face implements AsyncDisposable {
           embedder,
         },
         localEmbedder: new WordEmbedder(), // the real one starts a thread that takes seconds
-        ...(personal ? {} : { models: { ...only(model), ...listOf(model) } }),
+        ...(personal ? {} : { models: { ...only(model, more), ...listOf(model, more) } }),
         agents: (ofPacks) => [...ofPacks, test],
         ...(instead ? { ports: instead } : {}),
       },
@@ -234,9 +248,11 @@ export class Visitor {
 }
 
 /** A registry with one model, by name and alias, and one that nobody has configured. */
-function only(model: Model): ModelSource {
+function only(model: Model, others: readonly Model[]): ModelSource {
   return {
     async get(name) {
+      const other = others.find((each) => each.name === name)
+      if (other) return other
       if (name === null || name === model.name || name === "alias") return model
       if (name === "locked") throw failure("not_configured", { model: name, need: "set LOCKED_KEY" })
       throw failure("unknown_model", { name, choices: `${model.name}, locked` })
@@ -244,11 +260,18 @@ function only(model: Model): ModelSource {
   }
 }
 
-function listOf({ name, provider, contextTokens }: Model): ModelCatalogue {
+function listOf({ name, provider, contextTokens }: Model, others: readonly Model[]): ModelCatalogue {
   const common = { aliases: [], features: ["tools"], contextTokens }
+  const toListed = (each: Pick<Model, "name" | "provider">) => ({
+    ...common,
+    available: true,
+    need: null,
+    ...named(each),
+  })
+  const named = (each: Pick<Model, "name" | "provider">) => ({ name: each.name, provider: each.provider })
   return {
     list: async () => [
-      { ...common, name, provider, available: true, need: null },
+      ...[{ name, provider }, ...others].map(toListed),
       { ...common, name: "locked", provider: "locked", available: false, need: "set LOCKED_KEY" },
     ],
     defaultName: async () => name,

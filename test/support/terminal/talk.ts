@@ -1,5 +1,5 @@
 import { type ClientOptions, createClient } from "../../../src/client/index.ts"
-import { scripted, type ScriptedReply } from "../../../src/models/scripted/model.ts"
+import { scripted, type ScriptedModel, type ScriptedReply } from "../../../src/models/scripted/model.ts"
 import { lineText } from "../../../src/terminal/line.ts"
 import { Talk } from "../../../src/terminal/talk/talk.ts"
 import { Face } from "../server/face.ts"
@@ -13,8 +13,12 @@ export interface TalkLine {
 
 /** A terminal whose model answers with these. */
 export async function openTalk(url: string, ...script: readonly ScriptedReply[]) {
-  const model = scripted(...script)
-  const face = await Face.open({ url, model, agent: {} })
+  return talkTo(url, scripted(...script))
+}
+
+/** The same with a model, and others that may be chosen. */
+export async function talkTo(url: string, model: ScriptedModel, others: readonly ScriptedModel[] = []) {
+  const face = await Face.open({ url, model, others, agent: {} })
   const ada = await face.store.people.ensure("ada", Date.now())
   const { token } = await face.store.people.createToken(ada, ["read", "chat", "approve"], Date.now())
   const line: TalkLine = { through: (request, next) => next(request) }

@@ -1,5 +1,5 @@
 import { Popover } from "radix-ui"
-import { useState } from "react"
+import { type ReactNode, useState } from "react"
 import { catalogue } from "../../state/catalogue.ts"
 import { useStore } from "../../state/store.ts"
 import { ModelList } from "./model-list.tsx"
@@ -10,10 +10,12 @@ interface ModelPickerProps {
   readonly value: string | undefined
   readonly onChoose: (name: string) => void
   readonly side?: "top" | "bottom"
+  /** What else there is to choose, at the end of the list. */
+  readonly below?: ReactNode
 }
 
 /** Which model answers: of however many there are, those that can be used, found by their names. */
-export function ModelPicker({ value, onChoose, side = "top" }: ModelPickerProps) {
+export function ModelPicker({ value, onChoose, side = "top", below }: ModelPickerProps) {
   const models = useStore(catalogue)?.models
   const [isOpen, setOpen] = useState(false)
   if (!models) return null
@@ -40,6 +42,7 @@ export function ModelPicker({ value, onChoose, side = "top" }: ModelPickerProps)
               onChoose(name)
             }}
           />
+          {below}
         </Popover.Content>
       </Popover.Portal>
     </Popover.Root>

@@ -7,6 +7,7 @@ import { humanName } from "../../parts/words.ts"
 import { catalogue } from "../../state/catalogue.ts"
 import { client } from "../../state/client.ts"
 import { useStore } from "../../state/store.ts"
+import { FallbackChoice } from "./fallback-choice.tsx"
 import { ModelPicker } from "./model-picker.tsx"
 import { PickerButton } from "./picker-button.tsx"
 
@@ -23,6 +24,7 @@ export function Pickers({ conversationId, model, mode }: PickersProps) {
     <>
       <ModelPicker
         value={model ?? undefined}
+        below={<FallbackChoice conversationId={conversationId} model={model} />}
         onChoose={(name) => void attempt(() => client.chooseModel({ params, body: { name } }))}
       />
       <ModePicker

@@ -6,7 +6,14 @@ import type { MessageId } from "../../../protocol/ids.ts"
 import { routes } from "../../../protocol/routes/index.ts"
 import { userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
-import { allowMode, chooseConnection, chooseSite, chooseModel, toBeginning } from "../../conversation/settings.ts"
+import {
+  allowMode,
+  chooseConnection,
+  chooseFallback,
+  chooseSite,
+  chooseModel,
+  toBeginning,
+} from "../../conversation/settings.ts"
 import { cutMessage } from "./cut-message.ts"
 import { findConversation, messageOf } from "../../conversation/find.ts"
 import { nameModel, nameModels } from "../../conversation/named-models.ts"
@@ -64,13 +71,15 @@ export function conversationRoutes(app: Hono<Env>, ports: ConversationRoutePorts
       title,
       mode,
       ...(model ? await chooseModel(caller, ports, model) : {}),
+      ...(await chooseFallback(caller, ports, body.fallback)),
       ...(await chooseSite(caller, ports, body)),
       ...(await chooseConnection(caller, ports, body.connectionId)),
     }
     const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
     await runtime.submit(conversation.id, { type: "settings", ...given })
     // A conversation at work takes it over with its next step; it is durable now, so it is shown now.
-    return nameModel(models, userOf(c), { ...(await findConversation(c, ports)), ...given })
+    const { fallback: _, ...shown } = given // told with the model: `readModel`
+    return nameModel(models, userOf(c), { ...(await findConversation(c, ports)), ...shown })
   })
 
   serveRoute(app, routes.readState, async (c, { query }) => {

@@ -1,4 +1,7 @@
 import type { Hono } from "hono"
+import { fallbackOf } from "../../../agent/fallback.ts"
+import type { ModelAnswer } from "../../../protocol/answers.ts"
+import type { ConversationId } from "../../../protocol/ids.ts"
 import { routes } from "../../../protocol/routes/index.ts"
 import { userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
@@ -18,13 +21,21 @@ export function modelRoutes(app: Hono<Env>, ports: ModelRoutePorts): void {
 
   serveRoute(app, routes.readModel, async (c) => {
     const { id, model } = await findConversation(c, ports)
-    return modelAnswer(models, { id, model, user: userOf(c) })
+    return { ...(await modelAnswer(models, { id, model, user: userOf(c) })), fallback: await readFallback(id) }
   })
 
   serveRoute(app, routes.chooseModel, async (c, { body }) => {
     const { id } = await findConversation(c, ports)
     const chosen = await chooseModel(c.get("caller"), ports, body.name)
     await runtime.submit(id, { type: "settings", ...chosen })
-    return modelAnswer(models, { id, model: chosen.model, user: userOf(c) })
+    const answer = await modelAnswer(models, { id, model: chosen.model, user: userOf(c) })
+    return { ...answer, fallback: await readFallback(id) }
   })
+
+  async function readFallback(id: ConversationId): Promise<ModelAnswer["fallback"]> {
+    const conversation = await ports.journal.load(id, true)
+    const agent = ports.agents.orEmpty(conversation.agent)
+    const from = conversation.fallback ? "conversation" : agent.fallback ? "agent" : "server"
+    return { models: [...fallbackOf({ conversation, agent, ports })], from }
+  }
 }

@@ -5,6 +5,8 @@ import type { ConversationPorts } from "../../conversation/ports.ts"
 
 /** Beside the conversations that choose a model: who provides them, and what they have cost. */
 export interface ModelRoutePorts extends ConversationPorts {
+  /** Who answers where a conversation's model cannot, if neither it nor its agent says who does. */
+  readonly fallback?: readonly string[]
   readonly providers: Providers
   readonly usage: UsageRecords
 }

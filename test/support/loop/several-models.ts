@@ -1,0 +1,20 @@
+import type { ModelSource } from "../../../src/agent/ports.ts"
+import { scripted, type ScriptedModel, type ScriptedReply } from "../../../src/models/scripted/model.ts"
+import { failure } from "../../../src/protocol/errors.ts"
+
+/** A scripted model under a name of its own; its provider is called the same. */
+export function named(name: string, ...replies: readonly ScriptedReply[]): ScriptedModel {
+  return Object.assign(scripted(...replies), { name, provider: name })
+}
+
+/** These models by name; the first is the default. `locked` is known and has no key. */
+export function severalModels(...models: readonly ScriptedModel[]): ModelSource {
+  return {
+    async get(name) {
+      if (name === "locked") throw failure("not_configured", { model: name, need: "set LOCKED_API_KEY" })
+      const model = name === null ? models[0] : models.find((each) => each.name === name)
+      if (!model) throw failure("unknown_model", { name: name ?? "", choices: models.map((each) => each.name).join() })
+      return model
+    },
+  }
+}
