@@ -17,6 +17,8 @@ export interface Model {
   readonly paidBy?: PaidBy
   /** It is no judge of anything: where a decision is asked for, there is none. */
   readonly decides?: false
+  /** It is known to take no tools: an agent that has some cannot work with it, and says so before it is asked. */
+  readonly takesTools?: false
   /**
    * One reply, part by part. It must end with exactly one `finish`: a stream that merely stops is a broken reply, and
    * the caller treats it as one. Failures are thrown as errors with a code of protocol/errors.ts.

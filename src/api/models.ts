@@ -1,6 +1,8 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider"
+import { systemClock } from "../agent/clock.ts"
 import type { Model, Price } from "../agent/model.ts"
 import type { ModelSource as ModelsPort } from "../agent/ports.ts"
+import { EndpointLists } from "../models/discovery/endpoint-lists.ts"
 import { GivenModels } from "../models/given-models.ts"
 import { meansOf, type Provider, providers, type ReachableProvider } from "../models/providers/list.ts"
 import { ProviderModel } from "../models/providers/model.ts"
@@ -136,10 +138,12 @@ function openProviders({
     // Said now, not with the first question: a key that is undefined is most often a variable that is not set.
     if ("need" in connectTo(name, settings)) throw new TypeError(`models.${name}: ${needOf(providers[name])}`)
   }
-  const registry = new ModelRegistry(settings, { needOf: (name) => `give models.${name} to openPawl` })
+  const lists = { kept: new EndpointLists(systemClock) }
+  const registry = new ModelRegistry(settings, { lists, needOf: (name) => `give models.${name} to openPawl` })
   const models: OpenedModels = {
     get: (name) => registry.get(name),
     list: async () => registry.list(),
+    look: async (_user, look) => registry.look(look),
     defaultName: async () => registry.defaultName(),
   }
   return { models, secrets: providerSecrets(settings) }

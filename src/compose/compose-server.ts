@@ -98,6 +98,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
 
   const personal = new PersonalModels(settings.models, {
     ...{ phrasesOf: () => phrases, interpretersOf: () => interpreters, keys, sharedKeys, reach },
+    needsPrices: settings.ceilings.dailyUsd !== undefined || settings.ceilings.runUsd !== undefined,
     ...outward,
     ...replaced.providerCalls,
     ...(replaced.recent ? { recent: replaced.recent } : {}),

@@ -1,6 +1,7 @@
 import type { Model } from "../agent/model.ts"
 import type { ModelSource } from "../agent/ports.ts"
 import { failure } from "../protocol/errors.ts"
+import { toAbilities } from "../protocol/model-facts.ts"
 import type { ModelCatalogue } from "../server/conversation/ports.ts"
 
 /** A registry that has one model. */
@@ -12,7 +13,10 @@ export function oneModel(model: Model): ModelSource & ModelCatalogue {
       throw failure("unknown_model", { name: wanted.slice(0, 100), choices: name })
     },
     list: async () => [
-      { name, provider, contextTokens, aliases: [], features: ["tools"], available: true, need: null },
+      {
+        ...{ name, provider, contextTokens, aliases: [], available: true, need: null },
+        ...{ features: ["tools"], can: toAbilities(["tools"]) },
+      },
     ],
     defaultName: async () => name,
   }

@@ -1,6 +1,7 @@
 import type { Model } from "../agent/model.ts"
 import type { ModelSource } from "../agent/ports.ts"
 import { failure } from "../protocol/errors.ts"
+import { toAbilities } from "../protocol/model-facts.ts"
 import type { ListedModel } from "../protocol/answers.ts"
 
 /** Models that a program hands in ready to use, by name. The first is the one of a conversation that chose none. */
@@ -22,7 +23,8 @@ export class GivenModels implements ModelSource {
 
   async list(): Promise<ListedModel[]> {
     return [...this.#models].map(([name, { provider, contextTokens }]) => {
-      return { name, provider, aliases: [], features: ["tools"], contextTokens, available: true, need: null }
+      const facts = { features: ["tools"], can: toAbilities(["tools"]), contextTokens }
+      return { name, provider, aliases: [], ...facts, available: true, need: null }
     })
   }
 

@@ -1,12 +1,21 @@
+import { systemClock } from "../agent/clock.ts"
 import type { Model } from "../agent/model.ts"
 import type { ModelSource } from "../agent/ports.ts"
 import type { UserId } from "../protocol/ids.ts"
 import { own } from "../protocol/own.ts"
+import { EndpointLists } from "./discovery/endpoint-lists.ts"
 import { guardedFetch } from "./network/guarded-fetch.ts"
 import { type Means, meansOf, type Provider, providers } from "./providers/list.ts"
 import type { OutboundPolicy } from "./network/outbound-policy.ts"
 import type { RecentSecrets } from "./providers/recent-secrets.ts"
-import { type Access, type RegisteredModel, ModelRegistry, type RegistryOptions } from "./registry.ts"
+import {
+  type Access,
+  type ListLook,
+  type Looked,
+  type RegisteredModel,
+  ModelRegistry,
+  type RegistryOptions,
+} from "./registry.ts"
 import { type ModelSettings, providerSecrets, secretsIn } from "./providers/settings.ts"
 
 /** How a person reaches a provider by their own means. */
@@ -34,6 +43,9 @@ export interface PersonalOptions extends RegistryOptions {
   /** Told every key that is used, for whoever writes logs. */
   readonly secrets?: never
   readonly recent?: RecentSecrets
+  readonly lists?: never
+  /** A ceiling holds on what shared keys may cost. */
+  readonly needsPrices?: boolean
 }
 
 /** How many people's models are kept ready. */
@@ -55,6 +67,8 @@ export class PersonalModels implements ModelSource {
   readonly #options: PersonalOptions
   readonly #guarded: typeof globalThis.fetch
   readonly #ready = new Map<UserId, Ready>()
+  readonly #lists: EndpointLists
+  #owners = 0
 
   constructor(settings: ModelSettings, options: PersonalOptions) {
     const { defaultModel, idleSeconds } = settings
@@ -63,7 +77,9 @@ export class PersonalModels implements ModelSource {
       : { ...(defaultModel ? { defaultModel } : {}), ...(idleSeconds ? { idleSeconds } : {}) }
     this.#options = options
     this.#guarded = guardedFetch(options.reach)
-    this.shared = new ModelRegistry(this.#settings, { ...options, ...this.#needs(new Set()) })
+    this.#lists = new EndpointLists(options.clock ?? systemClock)
+    const lists = { kept: this.#lists, needsPrices: options.needsPrices ?? false }
+    this.shared = new ModelRegistry(this.#settings, { ...options, lists, ...this.#needs(new Set()) })
   }
 
   async get(name: string | null, user: UserId): Promise<Model> {
@@ -74,6 +90,11 @@ export class PersonalModels implements ModelSource {
 
   async list(user: UserId): Promise<RegisteredModel[]> {
     return (await this.of(user)).list()
+  }
+
+  /** The list for somebody who looks at it: endpoints are asked with this person's means. */
+  async look(user: UserId, look: ListLook): Promise<Looked> {
+    return (await this.of(user)).look(look)
   }
 
   async defaultName(user: UserId): Promise<string> {
@@ -115,8 +136,11 @@ export class PersonalModels implements ModelSource {
       }
       access.set(provider, given.baseUrl ? { own: true, fetch: this.#guarded } : { own: true })
     }
+    // Another name for every change of what is stored: nothing that an old address has said is taken for the new one's.
+    const owner = String(++this.#owners)
     return new ModelRegistry(settings as ModelSettings, {
       ...this.#options,
+      lists: { kept: this.#lists, owner, needsPrices: this.#options.needsPrices ?? false },
       secrets: providerSecrets(this.#settings),
       accessTo: (provider) => access.get(provider),
       ...this.#needs(unreadable),

@@ -1,10 +1,12 @@
-import { type Clock, systemClock } from "../agent/clock.ts"
-import type { Model } from "../agent/model.ts"
+import { type Clock, sleep, systemClock } from "../agent/clock.ts"
+import type { Model, Price } from "../agent/model.ts"
 import type { Interpreter, ToolPhrases } from "../agent/definition/phrases.ts"
 import type { ModelSource } from "../agent/ports.ts"
 import { failure } from "../protocol/errors.ts"
-import type { ModelEntry } from "./providers/model-catalogue.ts"
+import { type ModelAbilities, type ModelEndpoint, toAbilities } from "../protocol/model-facts.ts"
 import { defaultModel } from "./default-model.ts"
+import { DiscoveredModels, type ListedEndpoint, type ListsOptions } from "./discovered-models.ts"
+import type { ModelEntry } from "./providers/model-catalogue.ts"
 import { offlineModel } from "./offline/model.ts"
 import { type ProviderTable, providerTable } from "./providers/provider-table.ts"
 import type { RetryPolicy } from "./providers/retry.ts"
@@ -20,6 +22,8 @@ export interface RegistryOptions {
   readonly retry?: Omit<RetryPolicy, "clock">
   /** More that must never be in an error. */
   readonly secrets?: readonly string[]
+  /** What endpoints say of their models; without, nobody asks them. */
+  readonly lists?: ListsOptions
   /** How one provider is reached, where it is not as the others are. */
   accessTo?(provider: string): Access | undefined
   /** What to tell a person who lacks something. */
@@ -33,17 +37,39 @@ export interface Access {
 }
 
 /** A model as a list shows it. */
-export interface RegisteredModel extends ModelEntry {
+export interface RegisteredModel extends Omit<ModelEntry, "price"> {
   readonly available: boolean
   /** What to set to make it available. */
   readonly need: string | null
+  readonly can: ModelAbilities
+  readonly price?: Price
+}
+
+/** How somebody looks at the list. */
+export interface ListLook {
+  /** Endpoints are asked again, however lately they have answered. */
+  readonly refresh?: boolean
+  /** How long to wait for those that are being asked. */
+  readonly waitMs?: number
+}
+
+export interface Looked {
+  readonly items: RegisteredModel[]
+  readonly endpoints: ModelEndpoint[]
+}
+
+interface Made {
+  readonly model: Model
+  /** What it was made from. */
+  readonly facts: string
 }
 
 /** The models of one set of settings: the server's own, or those of a person who brought keys. Cheap to make. */
 export class ModelRegistry implements ModelSource {
   readonly #settings: ModelSettings
   readonly #options: RegistryOptions
-  readonly #models = new Map<string, Model>()
+  readonly #models = new Map<string, Made>()
+  readonly #discovered: DiscoveredModels | undefined
   /** Which providers and models there are, available or not. */
   readonly table: ProviderTable
   #defaultName: string | undefined
@@ -52,14 +78,35 @@ export class ModelRegistry implements ModelSource {
     this.#settings = withoutBlanks(settings)
     this.table = providerTable(this.#settings)
     this.#options = options
+    const { lists } = options
+    this.#discovered = lists && new DiscoveredModels(lists, this.table, (provider) => this.#accessTo(provider))
   }
 
-  /** Every model that we know by name, with whether it can be used. */
+  /** Every model that we know by name or an endpoint has told of, with whether it can be used. Asks nobody. */
   list(): RegisteredModel[] {
-    return this.table.models.map((entry) => {
-      const need = this.needOf(entry.provider)
-      return { ...entry, available: need === null, need }
+    const entries = this.#discovered?.all() ?? this.table.models
+    const shared = new Map(
+      this.table.names.map((name) => [name, { need: this.needOf(name), listPrice: this.#listPriceAt(name) }]),
+    )
+    return entries.map(({ price, sources, ...entry }) => {
+      const { need = null, listPrice = true } = shared.get(entry.provider) ?? {}
+      const { price: from, ...others } = sources
+      const priced = price && listPrice && from ? { price, sources: { ...others, price: from } } : { sources: others }
+      return { ...entry, ...priced, can: toAbilities(entry.features), available: need === null, need }
     })
+  }
+
+  /** The same for somebody who looks: endpoints whose last answer is old are asked, in the background or while they wait. */
+  async look({ refresh = false, waitMs = 0 }: ListLook = {}): Promise<Looked> {
+    const discovered = this.#discovered
+    if (!discovered) return { items: this.list(), endpoints: [] }
+    const answers = discovered.look(refresh ? "again" : "usual")
+    if (waitMs > 0) {
+      const woken = new AbortController()
+      await Promise.race([answers, sleep(this.#options.clock ?? systemClock, waitMs, woken.signal)])
+      woken.abort()
+    }
+    return { items: this.list(), endpoints: discovered.states() }
   }
 
   /** What a name or an alias stands for, available or not. Throws `unknown_model`. */
@@ -78,11 +125,18 @@ export class ModelRegistry implements ModelSource {
 
   /** The model of this name, or the default one. Throws `unknown_model`, `not_configured` or `no_model_selected`. */
   async get(name: string | null): Promise<Model> {
-    const entry = this.resolve(name ?? this.defaultName())
-    const model = this.#models.get(entry.name) ?? (await this.#create(entry))
+    const resolved = this.resolve(name ?? this.defaultName())
+    const entry = (await this.#discovered?.toldOf(resolved)) ?? resolved
+    // What its endpoint says may have become something else since it was made: a run that has the old one keeps it.
+    const facts = JSON.stringify([entry.contextTokens, entry.price, entry.features])
+    const made = () => {
+      const known = this.#models.get(entry.name)
+      return known?.facts === facts ? known.model : undefined
+    }
+    const model = made() ?? (await this.#create(entry))
     // Somebody else may have asked for it in the meantime; both get the same one.
-    const known = this.#models.get(entry.name) ?? model
-    this.#models.set(entry.name, known)
+    const known = made() ?? model
+    this.#models.set(entry.name, { model: known, facts })
     return known
   }
 
@@ -94,7 +148,7 @@ export class ModelRegistry implements ModelSource {
     if ("need" in connection || need !== null) {
       throw failure("not_configured", { model: entry.name, need: need ?? "" })
     }
-    const fetch = accessTo?.(entry.provider)?.fetch ?? this.#options.fetch
+    const { fetch } = this.#waysTo(entry.provider)
     // Loaded here and not above: a start without a provider model does not pay for it.
     const [{ ProviderModel }, { watchedFetch }] = await Promise.all([
       import("./providers/model.ts"),
@@ -107,6 +161,10 @@ export class ModelRegistry implements ModelSource {
       label: this.table.labelOf(entry.provider),
       contextTokens: entry.contextTokens,
       price: connection.listPrice ? entry.price : null,
+      // Only where its endpoint says so: what is assumed is no reason to refuse it.
+      ...(entry.sources.tools === "endpoint" && !entry.features.includes("tools")
+        ? { takesTools: false as const }
+        : {}),
       paidBy: accessTo?.(entry.provider)?.own ? "own" : "shared",
       load: () => connection.open(entry.id, watchedFetch(fetch)),
       providerOptions: connection.providerOptions,
@@ -124,6 +182,26 @@ export class ModelRegistry implements ModelSource {
     const connection = connectTo(provider, this.#settings)
     if (!("need" in connection)) return null
     return this.#options.needOf?.(provider, connection.need) ?? connection.need
+  }
+
+  /** Which way its requests go, and whether they are a person's own business. */
+  #waysTo(provider: string): { readonly fetch: typeof globalThis.fetch | undefined; readonly isOwn: boolean } {
+    const access = this.#options.accessTo?.(provider)
+    return { fetch: access?.fetch ?? this.#options.fetch, isOwn: access !== undefined }
+  }
+
+  /** How its endpoint is asked for its models, where it can be reached and lists them. */
+  #accessTo(provider: string): ListedEndpoint | undefined {
+    const connection = connectTo(provider, this.#settings)
+    if ("need" in connection || !connection.listing) return undefined
+    const { fetch = globalThis.fetch, isOwn } = this.#waysTo(provider)
+    return { listing: connection.listing, fetch, isOwn }
+  }
+
+  #listPriceAt(provider: string): boolean {
+    const connection = connectTo(provider, this.#settings)
+    // Of what cannot be reached yet it is told what it usually costs.
+    return "need" in connection || connection.listPrice
   }
 
   /** What can be chosen. Of most providers no model is in the catalogue: those of Ollama are whatever somebody pulled. */

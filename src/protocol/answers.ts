@@ -2,6 +2,7 @@ import { z } from "zod"
 import { ConversationStatus, ConversationView } from "./conversation/conversation.ts"
 import { CallStatus } from "./conversation/call-status.ts"
 import { Message, Usage } from "./conversation/message.ts"
+import { FactSources, ModelAbilities, ModelEndpoint, ModelPrice } from "./model-facts.ts"
 import { NoticeView } from "./notices.ts"
 import { Proposal } from "./proposals/proposal.ts"
 import { RouterDecision } from "./conversation/router-decision.ts"
@@ -115,10 +116,22 @@ export const ListedModel = z.object({
   available: z.boolean(),
   /** What to set to make it available. */
   need: z.string().nullable(),
+  can: ModelAbilities.optional(),
+  /** Absent where it is not known. */
+  price: ModelPrice.optional(),
+  /** What it could read if its server gave it the room, where that is more. */
+  maxContextTokens: z.number().optional(),
+  /** Where these facts are from. */
+  sources: FactSources.optional(),
 })
 export type ListedModel = z.infer<typeof ListedModel>
 
-export const ModelList = z.object({ items: z.array(ListedModel), default: z.string().nullable() })
+export const ModelList = z.object({
+  items: z.array(ListedModel),
+  default: z.string().nullable(),
+  /** Those that list their models by themselves. */
+  endpoints: z.array(ModelEndpoint).optional(),
+})
 
 export const AgentList = z.object({
   items: z.array(

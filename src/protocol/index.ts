@@ -1,5 +1,6 @@
 /** The treaty: schemas and types that clients, servers and other programs share. Safe in a browser. */
 export * from "./answers.ts"
+export * from "./model-facts.ts"
 export * from "./proposals/audit.ts"
 export * from "./conversation/brought.ts"
 export * from "./conversation/call-status.ts"

@@ -88,6 +88,13 @@ export const MessageQuery = z.object({
   limit: PageQuery.shape.limit,
 })
 
+export const ModelsQuery = z.object({
+  /** Asks endpoints again that have answered lately. */
+  refresh: z.enum(["true", "false"]).optional(),
+  /** For how many seconds to wait for those that are being asked. */
+  wait: z.coerce.number().int().min(0).max(10).default(0),
+})
+
 export const StateQuery = z.object({ at: z.coerce.number().int().min(1).optional() })
 
 /** Where a watcher is: `position`, or `position.offset` inside an open reply. */

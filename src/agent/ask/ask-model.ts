@@ -40,6 +40,8 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
   }
   const spared = await spare(work, model)
   if (spared) return record(work, [spared])
+  if (model.takesTools === false && declaredTools(conversation, agent).length > 0)
+    return broken(work, model.name, failure("model_lacks_tools", { model: model.name, agent: agent.name }))
   const cut = cutPoint(conversation, model.contextTokens * HISTORY_SHARE)
   if (cut) return record(work, [{ type: "history_cut", ...cut }])
   const grounding = agent.ground ? await ground(work, agent.ground, model) : ""

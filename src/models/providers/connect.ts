@@ -1,6 +1,7 @@
 import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider"
 import { isHostLabel, splitQuery, toAzureEndpoint, toBaseUrl } from "./endpoint.ts"
 import { toGeminiEndpoint, toVersionedUrl, withQuery } from "./endpoint.ts"
+import { type ModelListing, toListing } from "./model-listing.ts"
 import type { Quirks } from "./quirks.ts"
 
 /** How a provider is reached with the settings at hand. */
@@ -11,6 +12,8 @@ export interface ProviderConnection {
   readonly quirks?: Quirks
   /** What leads there was set for other programs as well: it serves who names it, and makes nobody choose a model. */
   readonly isFound?: boolean
+  /** Where it tells which models it has, if it does. */
+  readonly listing?: ModelListing
   open(id: string, fetch: typeof globalThis.fetch): Promise<LanguageModelV4>
 }
 
@@ -150,6 +153,7 @@ export function compatibleServer(name: string, access: Compatible): ProviderConn
   return {
     listPrice,
     ...(quirks ? { quirks } : {}),
+    listing: toListing(name, access),
     async open(id, fetch) {
       const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible")
       const { mendedFetch } = await import("./mended-stream.ts")

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { modelFeatures } from "./model-catalogue.ts"
+import { modelFeatures } from "../../protocol/model-facts.ts"
 import { endpointAddress, endpointKinds } from "./named-endpoint.ts"
 import type { Quirks } from "./quirks.ts"
 

@@ -1,8 +1,5 @@
 import type { Price } from "../../agent/model.ts"
-
-/** What a model can do beyond answering in words. */
-export const modelFeatures = ["tools", "reasoning"] as const
-export type Feature = (typeof modelFeatures)[number]
+import { type FactSource, type FactSources, type Feature, modelFeatures } from "../../protocol/model-facts.ts"
 
 export interface ModelEntry {
   /** What conversations call it. */
@@ -14,9 +11,19 @@ export interface ModelEntry {
   readonly aliases: readonly string[]
   readonly features: readonly Feature[]
   readonly contextTokens: number
+  /** What it could read if its server gave it the room, where that is more. */
+  readonly maxContextTokens?: number
   /** Null where it is not one number, or could not be read with its provider. */
   readonly price: Price | null
+  readonly sources: FactSources
 }
+
+/** All facts from one source; `price` for where that one is from, if it is known. */
+export const sourcedFrom = (source: FactSource, price?: FactSource): FactSources => ({
+  contextTokens: source,
+  ...(price ? { price } : {}),
+  ...{ tools: source, images: source, files: source, reasoning: source },
+})
 
 /** On a machine of one's own. */
 export const FREE: Price = { input: 0, output: 0 }
@@ -45,6 +52,7 @@ export const catalogue: readonly ModelEntry[] = [
     features: ["tools"],
     contextTokens: 128_000,
     price: null,
+    sources: sourcedFrom("catalogue"),
   },
   lmStudio("openai/gpt-oss-20b", ["gpt-oss", "gpt_oss", "gpt-oss-20b"], 131_072),
   lmStudio("qwen/qwen3-8b", ["qwen", "qwen3-8b"], 32_768),
@@ -56,25 +64,27 @@ export const catalogue: readonly ModelEntry[] = [
     features: ["tools"],
     contextTokens: 1_000_000,
     price: FREE,
+    sources: sourcedFrom("catalogue", "catalogue"),
   },
 ]
 
 function openai(id: string, contextTokens: number, price: Price | null): ModelEntry {
-  return { name: `openai/${id}`, provider: "openai", id, aliases: [id], features: modelFeatures, contextTokens, price }
+  return hosted("openai", { id, contextTokens, price })
 }
 
 function anthropic(id: string, contextTokens: number, price: Price | null): ModelEntry {
-  return {
-    name: `anthropic/${id}`,
-    provider: "anthropic",
-    id,
-    aliases: [id],
-    features: modelFeatures,
-    contextTokens,
-    price,
-  }
+  return hosted("anthropic", { id, contextTokens, price })
+}
+
+/** Of both, every model in the catalogue reads images and PDFs, thinks and calls tools. */
+function hosted(provider: string, facts: Pick<ModelEntry, "id" | "contextTokens" | "price">): ModelEntry {
+  const sources = sourcedFrom("catalogue", facts.price ? "catalogue" : undefined)
+  const { id } = facts
+  return { name: `${provider}/${id}`, provider, aliases: [id], features: modelFeatures, ...facts, sources }
 }
 
 function lmStudio(name: string, aliases: readonly string[], contextTokens: number): ModelEntry {
-  return { name, provider: "lmstudio", id: name, aliases, features: modelFeatures, contextTokens, price: FREE }
+  const sources = sourcedFrom("catalogue", "assumed")
+  const features: readonly Feature[] = ["tools", "reasoning"]
+  return { name, provider: "lmstudio", id: name, aliases, features, contextTokens, price: FREE, sources }
 }

@@ -19,6 +19,7 @@ export interface ProviderModelOptions {
   readonly contextTokens: number
   readonly price?: Price | null
   readonly paidBy?: PaidBy
+  readonly takesTools?: false
   /** Loads the adapter; called with the first request, because adapters take a tenth of a second to import. */
   readonly load: () => Promise<LanguageModelV4>
   readonly providerOptions?: SharedV4ProviderOptions
@@ -45,6 +46,7 @@ export class ProviderModel implements Model {
   readonly contextTokens: number
   readonly price: Price | null
   readonly paidBy: PaidBy
+  declare readonly takesTools?: false
   readonly #options: ProviderModelOptions
   readonly #clock: Clock
   readonly #source: ErrorSource
@@ -57,6 +59,7 @@ export class ProviderModel implements Model {
     this.contextTokens = contextTokens
     this.price = options.price ?? null
     this.paidBy = options.paidBy ?? "shared"
+    if (options.takesTools === false) this.takesTools = false
     this.#options = options
     this.#clock = clock
     this.#source = { provider: label, secrets, now: () => clock.now() }

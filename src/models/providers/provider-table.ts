@@ -1,6 +1,6 @@
 import { own } from "../../protocol/own.ts"
 import { type Provider, providers } from "./list.ts"
-import { catalogue, FREE, type ModelEntry } from "./model-catalogue.ts"
+import { catalogue, FREE, type ModelEntry, sourcedFrom } from "./model-catalogue.ts"
 import type { NamedEndpoint } from "./named-endpoint.ts"
 import type { ModelSettings } from "./settings.ts"
 
@@ -56,7 +56,8 @@ export class ProviderTable {
     const { contextTokens = ENDPOINT_CONTEXT_TOKENS, wants } = own<Provider>(providers, provider) ?? {}
     // What is reached by its address alone is a machine of somebody's own.
     const price = wants === "address" ? FREE : null
-    return { name: `${provider}/${id}`, provider, id, aliases: [], features: ["tools"], contextTokens, price }
+    const sources = sourcedFrom("assumed", price ? "assumed" : undefined)
+    return { name: `${provider}/${id}`, provider, id, aliases: [], features: ["tools"], contextTokens, price, sources }
   }
 }
 

@@ -39,12 +39,17 @@ describe("the operator's endpoints", () => {
 
   test("name their models, with what is known of them", () => {
     const price = { input: 1, output: 2 }
+    const can = (source: string) => ({ tools: source, images: source, files: source, reasoning: source })
     const known = { id: "org/large", alias: "large", contextTokens: 64_000, features: ["tools", "reasoning"], price }
     expect(read([{ ...acme, models: [known, { id: "small" }] }])[0]?.models).toEqual([
-      { ...known, name: "acme/org/large", provider: "acme", aliases: ["large"], alias: undefined },
+      {
+        ...{ ...known, name: "acme/org/large", provider: "acme", aliases: ["large"], alias: undefined },
+        sources: { contextTokens: "operator", price: "operator", ...can("operator") },
+      },
       {
         ...{ id: "small", name: "acme/small", provider: "acme", aliases: [] },
         ...{ features: ["tools"], contextTokens: 128_000, price: null },
+        sources: { contextTokens: "assumed", ...can("assumed") },
       },
     ])
   })

@@ -1,7 +1,7 @@
 import type { z } from "zod"
 import { endpointEntry } from "./endpoint-schema.ts"
 import { providers } from "./list.ts"
-import { catalogue, type ModelEntry } from "./model-catalogue.ts"
+import { catalogue, type ModelEntry, sourcedFrom } from "./model-catalogue.ts"
 import type { NamedEndpoint } from "./named-endpoint.ts"
 
 type Entry = z.infer<ReturnType<typeof endpointEntry>>
@@ -60,7 +60,11 @@ function toEndpoint(data: Entry, environment: Environment, taken: Map<string, st
     take(taken, full.toLowerCase(), `the model ${id}`, name)
     if (alias !== undefined) take(taken, alias.toLowerCase(), `the alias ${alias}`, name)
     const { features = ["tools"], contextTokens = CONTEXT_TOKENS, price = null } = facts
-    return { name: full, provider: name, id, aliases: alias ? [alias] : [], features, contextTokens, price }
+    const sources = {
+      ...sourcedFrom(facts.features ? "operator" : "assumed", price ? "operator" : undefined),
+      contextTokens: facts.contextTokens ? ("operator" as const) : ("assumed" as const),
+    }
+    return { name: full, provider: name, id, aliases: alias ? [alias] : [], features, contextTokens, price, sources }
   })
   secrets.delete("")
   return {

@@ -12,21 +12,29 @@ export interface Received {
 
 type Handle = (response: ServerResponse, received: Received) => unknown
 
-/** A real HTTP server on this machine that plays a provider. */
+/** Where providers are asked for their models. */
+const LISTS = /\/(?:models|props|api\/(?:tags|ps|show))(?:\?|$)/
+
+/**
+ * A real HTTP server on this machine that plays a provider. It has no list of models, and being asked for one counts for
+ * nothing, unless it was opened for that.
+ */
 export class ProviderServer {
   readonly received: Received[] = []
   /** How many were opened so far. */
   connections = 0
   readonly #server = createServer((request, response) => void this.#handle(request, response))
   readonly #answer: Handle
+  readonly #lists: boolean
 
-  constructor(answer: Handle) {
+  constructor(answer: Handle, { lists = false } = {}) {
     this.#answer = answer
+    this.#lists = lists
     this.#server.on("connection", () => this.connections++)
   }
 
-  static async open(answer: Handle): Promise<ProviderServer> {
-    const server = new ProviderServer(answer)
+  static async open(answer: Handle, options?: { readonly lists?: boolean }): Promise<ProviderServer> {
+    const server = new ProviderServer(answer, options)
     server.#server.listen(0, "127.0.0.1")
     await once(server.#server, "listening")
     return server
@@ -51,12 +59,16 @@ export class ProviderServer {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const { url = "", headers } = request
+    if (!this.#lists && LISTS.test(url)) return void response.writeHead(404).end()
     const received = { path: url, headers, body: JSON.parse(Buffer.concat(chunks).toString() || "null") as unknown }
     this.received.push(received)
     response.on("error", () => {})
     await this.#answer(response, received)
   }
 }
+
+/** One that is asked for its models as for anything else. */
+export const openLists = (answer: Handle): Promise<ProviderServer> => ProviderServer.open(answer, { lists: true })
 
 export const sse = (...data: readonly unknown[]): string =>
   data.map((event) => `data: ${typeof event === "string" ? event : JSON.stringify(event)}\n\n`).join("")

@@ -37,6 +37,12 @@ export const modelErrors = {
     status: 409,
     say: (d: { model: string; need: string }) => `${d.model} is not configured: ${d.need}.`,
   },
+  // Nothing was sent: its endpoint says so.
+  model_lacks_tools: {
+    status: 409,
+    say: (d: { model: string; agent: string }) =>
+      `${d.model} takes no tools, and ${d.agent} works with tools. Choose another model for this conversation.`,
+  },
   auth: {
     status: 502,
     say: (d: FromProvider) =>

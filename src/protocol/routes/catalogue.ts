@@ -1,3 +1,4 @@
+import { ModelsQuery } from "../requests.ts"
 import { AgentList, ModelList, ToolList } from "../answers.ts"
 import { defineRoutes } from "./route.ts"
 
@@ -7,7 +8,8 @@ export const catalogueRoutes = defineRoutes({
     method: "GET",
     path: "/api/models",
     needs: "read",
-    says: "The models of this server, and what is missing for those that cannot be used.",
+    says: "The models of this server, what is known of each and from whom, and what is missing for those that cannot be used. Endpoints that list their models are asked in the background; with `wait` they are waited for.",
+    query: ModelsQuery,
     answers: { 200: ModelList },
   },
   listAgents: {

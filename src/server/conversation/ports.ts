@@ -5,6 +5,7 @@ import type { Journal } from "../../agent/journal.ts"
 import type { Bus, Log, ModelSource, Policy } from "../../agent/ports.ts"
 import type { Runtime } from "../../agent/runtime/runtime.ts"
 import type { ListedModel, MessagesRead, Page } from "../../protocol/answers.ts"
+import type { ModelEndpoint } from "../../protocol/model-facts.ts"
 import type { ConversationView } from "../../protocol/conversation/conversation.ts"
 import type { Message } from "../../protocol/conversation/message.ts"
 import type { Run } from "../../protocol/conversation/run.ts"
@@ -81,9 +82,19 @@ export interface Audit {
   find(user: UserId, id: AuditId): Promise<AuditEntry | undefined>
 }
 
+export interface ModelLook {
+  /** They are asked again, however lately they have answered. */
+  readonly refresh?: boolean
+  /** How long to wait for those that are being asked. */
+  readonly waitMs?: number
+}
+
 /** The models as one person may use them. */
 export interface ModelCatalogue {
+  /** What is known. */
   list(user: UserId): Promise<ListedModel[]>
+  /** The same for somebody who looks at it, which has endpoints asked that list their models. */
+  look?(user: UserId, look: ModelLook): Promise<{ items: ListedModel[]; endpoints: ModelEndpoint[] }>
   /** Throws `no_model_selected` where a conversation has to choose. */
   defaultName(user: UserId): Promise<string>
 }

@@ -28,6 +28,7 @@ export const roomsWithin: Readonly<Record<string, Readonly<Record<string, readon
   "src/models": {
     network: [],
     providers: ["network"],
+    discovery: ["providers"],
     embedders: ["providers"],
     offline: ["providers"],
     scripted: ["offline"],

@@ -15,8 +15,11 @@ import { serveRoute } from "../../request/serve-route.ts"
 export function modelRoutes(app: Hono<Env>, ports: ModelRoutePorts): void {
   const { models, runtime } = ports
 
-  serveRoute(app, routes.listModels, async (c) => {
-    return { items: await models.list(userOf(c)), default: await defaultOf(models, userOf(c)) }
+  serveRoute(app, routes.listModels, async (c, { query: { refresh, wait } }) => {
+    const user = userOf(c)
+    const look = { refresh: refresh === "true", waitMs: wait * 1000 }
+    const seen = (await models.look?.(user, look)) ?? { items: await models.list(user) }
+    return { ...seen, default: await defaultOf(models, user) }
   })
 
   serveRoute(app, routes.readModel, async (c) => {

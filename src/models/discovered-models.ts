@@ -1,0 +1,104 @@
+import type { ModelEndpoint } from "../protocol/model-facts.ts"
+import { own } from "../protocol/own.ts"
+import type { EndpointAccess, EndpointLists, Urgency } from "./discovery/endpoint-lists.ts"
+import { withTold } from "./discovery/known-facts.ts"
+import type { ToldModel } from "./discovery/told-model.ts"
+import { type Provider, providers } from "./providers/list.ts"
+import type { ModelEntry } from "./providers/model-catalogue.ts"
+import type { ProviderTable } from "./providers/provider-table.ts"
+
+export interface ListsOptions {
+  readonly kept: EndpointLists
+  /** Under which name a person's own endpoints are kept: what they say is seen by nobody else. */
+  readonly owner?: string
+  /** A ceiling holds, so that a model without a price cannot be used: its price is waited for. */
+  readonly needsPrices?: boolean
+}
+
+export interface ListedEndpoint extends EndpointAccess {
+  /** It is reached with a person's own means. */
+  readonly isOwn: boolean
+}
+
+/** The models of one registry with what their endpoints say of them, and those that nobody else has told of. */
+export class DiscoveredModels {
+  readonly #options: ListsOptions
+  readonly #table: ProviderTable
+  readonly #accessTo: (provider: string) => ListedEndpoint | undefined
+
+  constructor(options: ListsOptions, table: ProviderTable, accessTo: (provider: string) => ListedEndpoint | undefined) {
+    this.#options = options
+    this.#table = table
+    this.#accessTo = accessTo
+  }
+
+  /** Those of the table, and behind them what endpoints list, by provider and name. */
+  all(): ModelEntry[] {
+    const { models, names } = this.#table
+    const known = new Set(models)
+    const told = names.flatMap((provider) => {
+      const list = this.#listOf(provider)
+      const entries = [...list.values()].flatMap((model) => {
+        const entry = this.#table.resolve(`${provider}/${model.id}`)
+        return entry && !known.has(entry) ? [withTold(entry, model)] : []
+      })
+      return entries.toSorted((one, other) => (one.name < other.name ? -1 : 1))
+    })
+    return [...models.map((entry) => this.#told(entry)), ...told]
+  }
+
+  /**
+   * The model as it is known now. Where its size is anybody's guess its endpoint is asked meanwhile, and the next who wants it
+   * knows more. It is waited for only where nothing could be done without: for a price that a ceiling needs.
+   */
+  async toldOf(entry: ModelEntry): Promise<ModelEntry> {
+    const { provider } = entry
+    const access = this.#accessTo(provider)
+    if (!access) return entry
+    const told = this.#told(entry)
+    const { kept, needsPrices = false } = this.#options
+    const isLocal = own<Provider>(providers, provider)?.wants === "address"
+    const { contextTokens: from } = told.sources
+    if (from === "catalogue" || from === "operator") return told
+    // A local model is loaded with the first question, and its server knows its size from then on.
+    const urgency = isLocal && from === "assumed" ? "soon" : "usual"
+    const key = this.#keyOf(provider, access)
+    const look = kept.look(key, () => access, urgency)
+    const waits = needsPrices && !access.isOwn && access.listing.tellsPrices && told.price === null
+    if (!waits || kept.hasAnswered(key)) return told
+    await look
+    return this.#told(entry)
+  }
+
+  /** Asks every endpoint that can be reached and whose last answer is old. */
+  async look(urgency: Urgency): Promise<void> {
+    await Promise.all(this.#each((access, key) => this.#options.kept.look(key, () => access, urgency)))
+  }
+
+  states(): ModelEndpoint[] {
+    return this.#each((_, key, provider) => ({ provider, ...this.#options.kept.stateOf(key) }))
+  }
+
+  #told(entry: ModelEntry): ModelEntry {
+    const list = this.#listOf(entry.provider)
+    // Ollama takes a name without a tag for the newest.
+    const model = list.get(entry.id) ?? list.get(`${entry.id}:latest`)
+    return model ? withTold(entry, model) : entry
+  }
+
+  #listOf(provider: string): ReadonlyMap<string, ToldModel> {
+    const access = this.#accessTo(provider)
+    return access ? this.#options.kept.modelsOf(this.#keyOf(provider, access)) : new Map()
+  }
+
+  #each<T>(visit: (access: ListedEndpoint, key: string, provider: string) => T): T[] {
+    return this.#table.names.flatMap((provider) => {
+      const access = this.#accessTo(provider)
+      return access ? [visit(access, this.#keyOf(provider, access), provider)] : []
+    })
+  }
+
+  #keyOf(provider: string, { isOwn }: ListedEndpoint): string {
+    return isOwn ? `own ${this.#options.owner ?? ""}/${provider}` : `shared/${provider}`
+  }
+}
