@@ -49,5 +49,5 @@ export {
   unmarkedWords,
 } from "./transcript/citation-words.ts"
 export { callWords, proposalWords } from "./transcript/outcome-words.ts"
-export { endingWords, GO_ON, isCutShort, noticeWords, waitingWords } from "./transcript/reply-words.ts"
+export { endingWords, GO_ON, isCutShort, leftOutWords, noticeWords, waitingWords } from "./transcript/reply-words.ts"
 export { capitalized, count, dollars, duration, humanName, titleOf } from "./words.ts"

@@ -50,6 +50,7 @@ export function readConfig(environment: Environment = process.env, flags: Enviro
     policy: { proposalMinutes: values.PAWL_PROPOSAL_MINUTES, forbidAuto: values.PAWL_FORBID_AUTO },
     limits: { runSeconds: values.PAWL_RUN_SECONDS, replyCharacters: values.PAWL_REPLY_CHARACTERS },
     models: { ...modelSettings(values), ...(endpoints.length > 0 ? { endpoints } : {}) },
+    reply: values.PAWL_REPLY_SETTINGS,
     proxy: proxySettings(values),
     masterKey: values.MASTER_ENCRYPTION_KEY,
     previousMasterKey: values.MASTER_ENCRYPTION_KEY_PREVIOUS,
