@@ -4,6 +4,7 @@ import type { Part } from "../protocol/conversation/message.ts"
 import { newlyBrought } from "./sent-along.ts"
 import { type Call, type Conversation, openCalls, pauseReason } from "./conversation.ts"
 import { isRevocable } from "./gate/grants.ts"
+import { acceptCompact } from "./accept-compact.ts"
 import { concernsRun } from "./inbox.ts"
 import type { AgainInput, CancelInput, Input, MessageInput, RunSite, UndoInput } from "./input.ts"
 import { toolEnd } from "./tool-end.ts"
@@ -40,10 +41,11 @@ export function accept(conversation: Conversation, input: Input, accepting: Acce
       return acceptCancel(conversation, input, accepting)
     case "resume":
       return acceptResume(conversation, input, accepting)
+    case "compact":
+      return acceptCompact(conversation, input, accepting)
     case "revoke": {
-      const { tool, by } = input
-      const event: NewEvent = { type: "grant_revoked", ...(tool === undefined ? {} : { tool }), by }
-      return isRevocable(conversation, tool) ? [event] : []
+      const { type: _, ...given } = input
+      return isRevocable(conversation, given.tool) ? [{ type: "grant_revoked", ...given }] : []
     }
     case "undo":
       return acceptUndo(conversation, input, accepting)
@@ -67,11 +69,9 @@ function acceptMessage(conversation: Conversation, input: MessageInput, acceptin
   const news = newlyBrought(conversation, input.brought)
   const brought = news.length > 0 ? { brought: news } : {}
   const approves = input.approves === undefined ? {} : { approves: input.approves }
-  const settings = input.settings ? { settings: input.settings } : {}
   const words: NewEvent = {
     ...toWords(input.id, conversation.seq + 1, input.text),
     ...told,
-    ...settings,
     ...asks,
     ...approves,
     ...brought,
@@ -231,6 +231,7 @@ function acceptResume(
         type: "run_started",
         runId: newRun(conversation, now),
         maxIterations: most,
+        ...(run.compacts ? ({ compacts: true } as const) : {}),
         ...by,
         ...zoneOf(conversation, accepting),
       },

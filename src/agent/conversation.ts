@@ -12,7 +12,6 @@ import { type CallState, pauseReasonOf } from "../protocol/calls/call-state.ts"
 import type { CallStatus } from "../protocol/conversation/call-status.ts"
 import type { ConversationStatus } from "../protocol/conversation/conversation.ts"
 import type { Usage } from "../protocol/conversation/message.ts"
-import type { ReplySettings } from "../protocol/conversation/reply-settings.ts"
 import type { PauseReason, RunError, RunStatus } from "../protocol/conversation/run.ts"
 import type { JsonObject, Mode } from "../protocol/schema.ts"
 import type { Site } from "./devices.ts"
@@ -44,10 +43,6 @@ export interface Conversation {
   readonly spared: Map<string, SparedModel>
   mode: Mode
   title: string | null
-  /** How its model is to reply, as far as that was set for it. */
-  settings: ReplySettings
-  /** What people were told of settings that a model does not know: not told again. */
-  readonly leftOut: Set<string>
   /** Where its tools run, and on which device. */
   site: Site
   deviceId: string | null
@@ -83,6 +78,8 @@ export interface Conversation {
   readonly hasSeen: { outside: boolean; private: boolean; brought?: true }
   /** What clients have sent along, as the model was last shown it, by name. */
   readonly brought: Map<string, string>
+  /** What of the history has given way to what came later. */
+  readonly compaction: CompactionState
   /** What tools have added. */
   state: Record<string, unknown>
   /** Messages queued up to this number wait until somebody speaks: the last run was cancelled or failed. */
@@ -100,6 +97,21 @@ export interface Mark {
   tokens: number
   /** Set on words: the run that they are the question of. They are not cut while it, or one that resumes it, works. */
   readonly question?: RunId
+  /** Set on what stands in the place of all that was said before. */
+  readonly isSummary?: true
+  /** Set on results: where each stands in the journal. */
+  readonly positions?: number[]
+}
+
+export interface CompactionState {
+  /** A summary is wanted, and why. */
+  due: "full" | "asked" | undefined
+  /** The number of the last message when a summary was last made, or could not be: not again before more was said. */
+  tried: number
+  /** Something has given way: the tools that find it again are shown. */
+  hasGivenWay: boolean
+  /** What the person has decided lately, in words, newest last. */
+  readonly decisions: string[]
 }
 
 export interface RunState {
@@ -110,6 +122,8 @@ export interface RunState {
   readonly undoes: AuditId | undefined
   /** Set on a run that proposes once more what had expired; it ends with its call too. */
   readonly again: ProposalId | undefined
+  /** Set on a run that sums up what was said, and does nothing else. */
+  readonly compacts: true | undefined
   /** The number of its first message. */
   readonly firstSeq: number
   /** The id of what the person came in with who set it going last, where that is known. */
@@ -122,8 +136,6 @@ export interface RunState {
   timeZone: string | undefined
   /** The run whose words it answers: itself, or the one it resumes. */
   question: RunId
-  /** How the model is to reply in it, as its words have said. */
-  settings: ReplySettings
   status: Exclude<RunStatus, "paused">
   iteration: number
   endedAt: number | undefined
@@ -134,6 +146,8 @@ export interface RunState {
   fallback: { readonly model: string; readonly failed: readonly FailedModel[] } | undefined
   /** Which model has answered last. */
   model: string | undefined
+  /** What its provider counted for the last reply, question included, and what we had estimated for the same. */
+  counted: { readonly tokens: number; readonly estimated: number } | undefined
   /** Time spent working, waiting for people not counted. `workedMsWithin` leaves out what was no work. */
   workedMs: number
   /** Of it, each time of more than a minute in which nothing was recorded. */
@@ -201,8 +215,6 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
     spared: new Map(),
     mode: "confirm",
     title: null,
-    settings: {},
-    leftOut: new Set(),
     site: "server",
     deviceId: null,
     connectionId: null,
@@ -222,6 +234,7 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
     grants: new Map(),
     hasSeen: { outside: false, private: false },
     brought: new Map(),
+    compaction: { due: undefined, tried: 0, hasGivenWay: false, decisions: [] },
     state: {},
     heldUpTo: 0,
     hasUnknownEvents: false,
@@ -230,9 +243,9 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
   }
 }
 
-/** Whether a run was written by us, for one call: no model is asked in it. */
-export const isOurs = (run: Pick<RunState, "undoes" | "again">): boolean =>
-  run.undoes !== undefined || run.again !== undefined
+/** Whether a run was written by us, for one call or for a summary: no model answers in it. */
+export const isOurs = (run: Pick<RunState, "undoes" | "again" | "compacts">): boolean =>
+  run.undoes !== undefined || run.again !== undefined || run.compacts === true
 
 /** Those that have no result; a duplicate has its first call's, and ends with it. */
 export function openCalls(conversation: Conversation): Call[] {

@@ -3,8 +3,16 @@ import type { Conversation } from "./conversation.ts"
 import { MORE_TOOLS } from "./definition/more-tools.ts"
 import type { Tool } from "./definition/tool.ts"
 
-/** What the model is shown: the tools that were chosen for the first words and a way to all others, or all. */
-export function declaredTools({ mode, routing }: Conversation, agent: Agent): readonly Tool[] {
+/** What the model is shown: its tools and, where something was taken out of its sight, those that find it again. */
+export function declaredTools(conversation: Conversation, agent: Agent): readonly Tool[] {
+  const chosen = chosenTools(conversation, agent)
+  const { beside } = agent.tools
+  // Last, so that what stands before them is as it was for a provider's cache.
+  return conversation.compaction.hasGivenWay && beside.length > 0 ? [...chosen, ...beside] : chosen
+}
+
+/** The tools that were chosen for the first words and a way to all others, or all. */
+function chosenTools({ mode, routing }: Conversation, agent: Agent): readonly Tool[] {
   const visible = agent.tools.visibleIn(mode)
   if (!agent.route) return visible
   const all = visible.filter(({ name }) => name !== MORE_TOOLS)

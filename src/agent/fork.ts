@@ -90,6 +90,8 @@ function toCopy(
     case "fallback":
     case "history_cut":
       return [event]
+    case "compaction":
+      return event.what === "due" ? [] : [event] // what was asked for over there is done over there
     case "run_ended":
       return [{ ...event, heldUpTo: 0 }] // nothing is queued here
     case "tool_start":

@@ -1,4 +1,3 @@
-import { withSettings } from "../protocol/conversation/with-settings.ts"
 import type { EventOf } from "../protocol/events.ts"
 import type { Brought } from "../protocol/conversation/brought.ts"
 import type { CallPart, Part } from "../protocol/conversation/message.ts"
@@ -40,10 +39,8 @@ function rememberWords(conversation: Conversation, event: EventOf<"message">): v
   // The words a run begins with are a new question; what is said later, and what a resumed run does, still serves the old.
   if (run && seq === run.firstSeq) {
     run.question = run.id
-    run.settings = {}
     routing.decision = undefined
   }
-  if (run) run.settings = withSettings(run.settings, event.settings)
   if (brought) rememberBrought(conversation, event, brought)
   push(conversation, { role: "user", text }, run ? { seq, tokens: 0, question: run.question } : { seq, tokens: 0 })
 }
@@ -78,6 +75,8 @@ function rememberReply(conversation: Conversation, { parts, seq, usage, finish, 
     if (model !== undefined) run.model = model
     run.wordless = finish === "calls" && calls.length === 0 && taken.length === 0 ? run.wordless + 1 : 0
     if (usage) run.usage = addUsage(run.usage, usage)
+    if (typeof usage?.inputTokens === "number")
+      run.counted = { tokens: usage.inputTokens + (usage.outputTokens ?? 0), estimated: conversation.tokens }
   }
   conversation.calls = []
   if (calls.length === 0) return
@@ -86,7 +85,8 @@ function rememberReply(conversation: Conversation, { parts, seq, usage, finish, 
   markDuplicates(conversation.calls)
   conversation.seq = seq + calls.length
   // The turn that will hold the results shares its reply's mark, so that a cut can never part the two.
-  push(conversation, { role: "tool", results: new Array<CallResult>(calls.length) }, { seq, tokens: 0 })
+  const results = new Array<CallResult>(calls.length)
+  push(conversation, { role: "tool", results }, { seq, tokens: 0, positions: [] })
 }
 
 /**
@@ -140,20 +140,35 @@ export function rememberResult(conversation: Conversation, call: Call, result: C
   const turn = conversation.history.at(-1)
   if (turn?.role !== "tool")
     throw new Error(`${conversation.id}: a result for ${call.id} without the turn of its reply`)
-  ;(turn.results as CallResult[])[conversation.calls.indexOf(call)] = result
+  const index = conversation.calls.indexOf(call)
+  ;(turn.results as CallResult[])[index] = result
   const tokens = estimateTokens(result.text)
-  ;(conversation.marks.at(-1) as Mark).tokens += tokens
+  const mark = conversation.marks.at(-1) as Mark
+  mark.tokens += tokens
+  if (mark.positions) mark.positions[index] = conversation.position
   conversation.tokens += tokens
 }
 
-/** Forgets what stands before `seq`, except the question being answered. */
-export function cutHistory(conversation: Conversation, { seq }: EventOf<"history_cut">): void {
+/** Forgets what stands before `seq`, except the question being answered, and the summary unless that is said. */
+export function cutHistory(conversation: Conversation, { seq, summary }: Pick<HistoryCut, "seq" | "summary">): void {
   const { history, marks } = conversation
   conversation.brought.clear() // what was cut off with it has to be told again
-  const kept = marks.flatMap((mark, index) => (mark.seq >= seq || isQuestion(conversation, mark) ? [index] : []))
+  const stays = (mark: Mark) =>
+    mark.isSummary ? summary !== "dropped" : mark.seq >= seq || isQuestion(conversation, mark)
+  const kept = marks.flatMap((mark, index) => (stays(mark) ? [index] : []))
   conversation.history = kept.map((index) => history[index] as HistoryMessage)
   conversation.marks = kept.map((index) => marks[index] as Mark)
   conversation.tokens = conversation.marks.reduce((sum, mark) => sum + mark.tokens, 0)
+}
+
+/** Puts a summary before everything else. */
+export function putFirst(conversation: Conversation, text: string): void {
+  const message: HistoryMessage = { role: "user", text, isNote: true }
+  const tokens = messageTokens(message)
+  // New lists: a request that is under way may hold the old ones.
+  conversation.history = [message, ...conversation.history]
+  conversation.marks = [{ seq: 0, tokens, isSummary: true }, ...conversation.marks]
+  conversation.tokens += tokens
 }
 
 const isQuestion = ({ run }: Conversation, mark: Mark) => mark.question !== undefined && mark.question === run?.question
@@ -162,16 +177,21 @@ const isQuestion = ({ run }: Conversation, mark: Mark) => mark.question !== unde
  * Where to cut a history that has outgrown its budget: down to half of it, so that the next cut is far away and the
  * provider's prompt cache stays warm until then. Undefined while it fits, and when nothing more can be dropped.
  */
-export function cutPoint(conversation: Conversation, budget: number): { seq: number; tokens: number } | undefined {
+export function cutPoint(
+  conversation: Conversation,
+  budget: number,
+  summary: "kept" | "replaced" = "kept",
+): CutPoint | undefined {
   if (conversation.tokens <= budget) return undefined
   const { history, marks } = conversation
+  const stays = (mark: Mark | undefined) => mark?.isSummary === true && summary === "kept"
   const lastReply = history.findLastIndex((message) => message.role === "assistant")
   const newest = Math.max(
     lastReply,
     marks.findLastIndex((mark) => mark.question !== undefined),
   )
   let dropped = 0
-  let best: { seq: number; tokens: number } | undefined
+  let best: CutPoint | undefined
   let insideRun = false
   for (let index = 0; index <= newest; index++) {
     const mark = marks[index] as Mark
@@ -184,10 +204,16 @@ export function cutPoint(conversation: Conversation, budget: number): { seq: num
       if (conversation.tokens - dropped <= budget / 2) break
     }
     if (isQuestion(conversation, mark)) insideRun = true
-    else dropped += mark.tokens
+    else if (!stays(mark)) dropped += mark.tokens
   }
-  return best
+  const [first] = marks
+  if (!first || !stays(first) || (best && conversation.tokens - best.tokens <= budget)) return best
+  // Made for a model that reads more than this one: it is part of what is too much.
+  return { seq: best?.seq ?? 0, tokens: (best?.tokens ?? 0) + first.tokens, summary: "dropped" }
 }
+
+type HistoryCut = EventOf<"history_cut">
+type CutPoint = Pick<HistoryCut, "seq" | "tokens" | "summary">
 
 /** Stands between two replies where a run was resumed after a cancelled one: providers want words of a person there. */
 const GO_ON: HistoryMessage = { role: "user", text: "Go on." }

@@ -1,5 +1,6 @@
 import type { ConversationId, RunId } from "../protocol/ids.ts"
 import { askModel } from "./ask/ask-model.ts"
+import { compact } from "./ask/compact.ts"
 import { endRun } from "./end-run.ts"
 import { giveUp } from "./give-up.ts"
 import { grade } from "./ask/grade.ts"
@@ -25,6 +26,7 @@ const perform: { [Type in Performed["type"]]: Perform<Extract<Performed, { type:
   guardrail,
   route,
   grade,
+  compact,
   "ask-model": askModel,
   "end-run": endRun,
   "give-up": giveUp,
@@ -36,10 +38,8 @@ export interface RunSignals {
 }
 
 /**
- * Works on a conversation until it must wait for someone.
- *
- * The journal is the only state: stop the process between any two lines, call
- * this again, and the work continues where the last recorded event left it.
+ * Works on a conversation until it must wait for someone. The journal is the only state: stop the process between any two
+ * lines, call this again, and the work continues where the last recorded event left it.
  */
 export async function runConversation(id: ConversationId, ports: Ports, signals: RunSignals): Promise<void> {
   for (;;) {

@@ -14,6 +14,7 @@ export type NextStep =
   | { readonly type: "guardrail" }
   | { readonly type: "route" }
   | { readonly type: "grade" }
+  | { readonly type: "compact" }
   | { readonly type: "ask-model"; readonly toolChoice: "auto" | "none" }
   | { readonly type: "end-run"; readonly because: "undo" | "again" }
   | { readonly type: "give-up"; readonly because: "set_aside" | "run_timeout" }
@@ -65,13 +66,15 @@ export function nextStep(conversation: Conversation, agent: Agent, limits: Omit<
   const because = pauseReason(conversation)
   if (because) return { type: "pause", because }
   // Nobody has asked the model anything: what a person takes back, or has proposed again, is over when its call is.
-  if (isOurs(run) && calls.every((call) => call.state === "ended"))
+  if (isOurs(run) && !run.compacts && calls.every((call) => call.state === "ended"))
     return { type: "end-run", because: run.undoes ? "undo" : "again" }
   if (timeIsUp) return { type: "give-up", because: "run_timeout" }
+  if (run.compacts) return { type: "compact" }
   const { stages } = agent
   if (stages?.guardrail && conversation.stages.pending) return { type: "guardrail" }
   if (agent.route && (conversation.routing.pending || lacksTools(conversation, agent))) return { type: "route" }
   if (stages?.grading && conversation.stages.gradingPending) return { type: "grade" }
+  if (conversation.compaction.due) return { type: "compact" }
   const mayCall = run.iteration < run.maxIterations && !(stages && mustAnswer(conversation.stages, stages))
   return { type: "ask-model", toolChoice: mayCall ? "auto" : "none" }
 }

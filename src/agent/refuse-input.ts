@@ -35,6 +35,7 @@ export function canBeLeftToNewer(input: Input): boolean {
       return true
     case "edit":
     case "resolve":
+    case "compact":
     case "resume":
     case "undo":
     case "again":
@@ -78,6 +79,10 @@ export function refuseInput(conversation: Conversation, input: Input, now: numbe
       }
       return
     }
+    case "compact":
+      if (conversation.history.length === 0)
+        throw failure("bad_request", { problem: "Nothing was said yet that could be summed up." })
+      return
     case "undo":
       return guardUndo(conversation, input, now)
     case "again":

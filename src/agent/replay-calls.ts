@@ -5,6 +5,7 @@ import { callOf, followEvent } from "./calls/follow.ts"
 import { type Conversation, madeProgress } from "./conversation.ts"
 import { grant, revoke, useGrant } from "./gate/grants.ts"
 import { rememberResult } from "./history.ts"
+import { noteDecision } from "./replay-compaction.ts"
 import { MORE_TOOLS } from "./definition/more-tools.ts"
 import { asOutside } from "./outside-words.ts"
 import { applySources } from "./replay-stages.ts"
@@ -66,6 +67,7 @@ export const applyCalls = {
     const entry = conversation.proposals.get(event.proposalId)
     if (!entry) return
     goesOnFor(conversation, event.credential)
+    noteDecision(conversation, entry.proposed, event)
     if (event.decision === "commit") grant(conversation, event)
     followEvent(conversation, event)
     if (event.decision !== "edit") return

@@ -1,11 +1,11 @@
 import type { ConversationId, UserId } from "../protocol/ids.ts"
 import { EVENT_VERSION } from "../protocol/event-version.ts"
-import { withSettings } from "../protocol/conversation/with-settings.ts"
 import type { EventOf, EventType, JournalEvent, NewEvent, UnknownEvent } from "../protocol/events.ts"
 import { type Conversation, emptyConversation, NO_DEATHS, pauseReason } from "./conversation.ts"
 import { isSettled } from "../protocol/proposals/status-after-call.ts"
 import { duplicateEnds } from "./calls/duplicates.ts"
 import { applyCalls } from "./replay-calls.ts"
+import { applyCompaction } from "./replay-compaction.ts"
 import { applyStep, beginStages } from "./replay-stages.ts"
 import { applyFallback, applyChosenModel } from "./replay-models.ts"
 import { cutHistory, remember } from "./history.ts"
@@ -47,12 +47,10 @@ type Apply<Type extends EventType> = (conversation: Conversation, event: EventOf
 /** One line per type of event; the compiler refuses a type without one. */
 const table: { [Type in EventType]: Apply<Type> } = {
   conversation_started(conversation, { agent, model, provider, mode, title, ...where }) {
-    const { site = "server", deviceId = null, connectionId = null, fallback = null, settings = {} } = where
-    const place = { site, deviceId, connectionId }
-    Object.assign(conversation, { agent, model, provider, mode, title, ...place, fallback, settings })
+    const { site = "server", deviceId = null, connectionId = null, fallback = null } = where
+    Object.assign(conversation, { agent, model, provider, mode, title, site, deviceId, connectionId, fallback })
   },
-  settings(conversation, { model, provider, mode, title, site, deviceId, connectionId, fallback, settings }) {
-    conversation.settings = withSettings(conversation.settings, settings)
+  settings(conversation, { model, provider, mode, title, site, deviceId, connectionId, fallback }) {
     if (model !== undefined) applyChosenModel(conversation, model)
     if (fallback !== undefined) conversation.fallback = fallback
     if (provider !== undefined) conversation.provider = provider
@@ -64,12 +62,15 @@ const table: { [Type in EventType]: Apply<Type> } = {
     const moves = site !== undefined || deviceId !== undefined || connectionId !== undefined
     if (moves && conversation.run) conversation.run.reads = [] // the same question may have another answer there
   },
-  run_started(conversation, { runId, maxIterations, undoes, again, credential, asks = false, timeZone, at }) {
+  run_started(conversation, { runId, maxIterations, undoes, again, compacts, credential, asks = false, timeZone, at }) {
+    // Whether there is room is another question for another run: the model may be another.
+    if (conversation.compaction.due === "full") conversation.compaction.due = undefined
     conversation.run = {
       id: runId,
       maxIterations,
       undoes,
       again,
+      compacts,
       startedAt: at,
       firstSeq: conversation.seq + 1,
       credential,
@@ -77,8 +78,6 @@ const table: { [Type in EventType]: Apply<Type> } = {
       approves: undefined,
       timeZone,
       question: conversation.run?.question ?? runId,
-      // One that resumes another answers its words, as they said.
-      settings: conversation.run?.settings ?? {},
       status: "running",
       iteration: 0,
       endedAt: undefined,
@@ -87,6 +86,7 @@ const table: { [Type in EventType]: Apply<Type> } = {
       usage: undefined,
       fallback: undefined,
       model: undefined,
+      counted: undefined,
       workedMs: 0,
       longGapsMs: [],
       ...NO_DEATHS,
@@ -112,6 +112,7 @@ const table: { [Type in EventType]: Apply<Type> } = {
   },
   fallback: applyFallback,
   history_cut: cutHistory,
+  compaction: applyCompaction,
   run_ended(conversation, { status, reason, error, heldUpTo = Number.MAX_SAFE_INTEGER, at }) {
     const { run } = conversation
     if (!run) return

@@ -11,7 +11,6 @@ import {
   ProposalQuery,
   Rejection,
 } from "../protocol/requests.ts"
-import { ReplySettings } from "../protocol/conversation/reply-settings.ts"
 import { TimeZone } from "../protocol/time/zone.ts"
 
 /**
@@ -25,7 +24,6 @@ export {
   PageQuery as GivenPage,
   ProposalQuery as GivenFilter,
   Rejection as GivenRejection,
-  ReplySettings as GivenReply,
 }
 
 export const GivenApproval = z.strictObject({ uses: Grant.shape.uses.optional() })
@@ -57,7 +55,6 @@ const dollars = z.number().min(0).max(1_000_000).optional()
 
 export const GivenSettings = z.object({
   timeZone: TimeZone.optional(),
-  settings: ReplySettings.optional(),
   limits: z
     .strictObject({
       runSeconds: z.number().min(1).max(86_400).optional(),

@@ -8,7 +8,6 @@ import { observedModels } from "../server/metrics/observed-models.ts"
 import { RunMeter } from "../server/metrics/run-meter.ts"
 import { createServerMetrics } from "../server/metrics/server-metrics.ts"
 import { Devices } from "../server/socket/devices.ts"
-import type { ReplySettings } from "../protocol/conversation/reply-settings.ts"
 import { failure } from "../protocol/errors.ts"
 import { type Agent, toInternalAgents } from "./agent.ts"
 import { check } from "../server/request/read-input.ts"
@@ -26,8 +25,6 @@ export interface PawlOptions {
   /** Where everything is kept: a file, or `postgres://…`; `pawl.db` in the working folder without. */
   readonly store?: string | StoreSettings
   readonly limits?: Limits
-  /** How models reply, where neither agent, conversation nor question says otherwise. */
-  readonly settings?: ReplySettings
   /** What counts as the day of a person who has not told their zone; this machine's without. */
   readonly timeZone?: string
   readonly log?: Log
@@ -60,8 +57,8 @@ const OWNER = "owner"
 
 /** Opens the store, takes up what an earlier process has left, and is ready to be asked. */
 export async function openPawl(options: PawlOptions): Promise<Pawl> {
-  const { timeZone, log, limits = {}, settings } = options
-  check(GivenSettings, { timeZone, limits, settings })
+  const { timeZone, log, limits = {} } = options
+  check(GivenSettings, { timeZone, limits })
   const { dailyUsd, runUsd, runSeconds = USUAL_LIMITS.runSeconds } = limits
   const agents = toInternalAgents(options.agents)
   const { models, secrets } = openModels(options.models)
@@ -82,7 +79,6 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
       policy: given({ proposalMinutes: limits.proposalMinutes }),
       ...budgetOf(store, { ...given({ dailyUsd, runUsd }), runSeconds, now: () => store.clock.now() }),
       ...(timeZone ? { timeZone } : {}),
-      ...(settings ? { settings } : {}),
       ...(log ? { log } : {}),
     }),
   )

@@ -1,9 +1,9 @@
 import { type Cursor, parseCursor, toCursor } from "../protocol/cursor.ts"
 import type { Frame, FrameType, UnknownFrame } from "../protocol/frames.ts"
 import { type NOTICED, toNotice } from "../protocol/notices.ts"
-import { withSettings } from "../protocol/conversation/with-settings.ts"
 import { toKnownFrame } from "./is-frame.ts"
 import { applyCallFrames, callItems, supersede } from "./transcript/reduce-calls.ts"
+import { meterBeside, meterMessage } from "./transcript/context-meter.ts"
 import { transcriptStatus } from "./transcript/shown-calls.ts"
 import type { Item, Transcript } from "./transcript/transcript.ts"
 
@@ -51,22 +51,22 @@ type Apply<Type extends FrameType> = (transcript: Transcript, frame: Frame<Type>
 
 /** One line per type of frame; the compiler refuses a type without one. */
 const table: { [Type in FrameType]: Apply<Type> } = {
-  conversation_started: (transcript, { data: { agent, model, mode, title, settings = {}, connectionId = null } }) => ({
+  conversation_started: (transcript, { data: { agent, model, mode, title, connectionId = null } }) => ({
     ...transcript,
     agent,
     model,
     mode,
     title,
-    settings,
     connectionId,
   }),
-  settings: (transcript, { data: { model, mode, title, settings, connectionId } }) => ({
+  settings: (transcript, { data: { model, mode, title, connectionId } }) => ({
     ...transcript,
     model: model ?? transcript.model,
     mode: mode ?? transcript.mode,
     title: title ?? transcript.title,
-    settings: withSettings(transcript.settings, settings),
     connectionId: connectionId === undefined ? transcript.connectionId : connectionId,
+    // What another model can read, the next look at the conversation tells.
+    context: model === undefined || !transcript.context ? transcript.context : { ...transcript.context, limit: null },
   }),
   run_started: (transcript, { data: { runId, maxIterations, again, at } }) => ({
     ...(again ? supersede(transcript, again) : transcript),
@@ -76,14 +76,15 @@ const table: { [Type in FrameType]: Apply<Type> } = {
   }),
   message: (transcript, { data: { message } }) => {
     const calls = callItems(message.toolCalls ?? [])
-    return add(transcript, { type: "message", key: message.id, message }, ...calls)
+    return add(meterMessage(transcript, message), { type: "message", key: message.id, message }, ...calls)
   },
   step: (transcript, { id, data: { step, detail, asked, at } }) =>
-    add(transcript, { type: "step", key: id, step, detail, at, ...(asked ? { asked } : {}) }),
+    add(meterBeside(transcript, { asked }), { type: "step", key: id, step, detail, at, ...(asked ? { asked } : {}) }),
   ...applyCallFrames,
   restarted: tell,
   fallback: tell,
-  history_cut: tell,
+  history_cut: (transcript, frame) => tell(meterBeside(transcript, frame.data), frame),
+  compaction: (transcript, frame) => tell(meterBeside(transcript, frame.data), frame),
   run_ended(transcript, frame) {
     const { status, reason = null, error = null, at } = frame.data
     const run = transcript.run && { ...transcript.run, status, reason, error, endedAt: at }

@@ -126,7 +126,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
           limits,
           fallback,
         },
-        settings: settings.reply,
+        summaryModel: settings.summaryModel,
         ...budgetOf(store, { ...settings.ceilings, runSeconds: limits.runSeconds, now: () => clock.now() }),
         recovers: false, // `startServer` sees to that, or whoever knows which conversations are theirs
       }),

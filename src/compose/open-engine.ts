@@ -1,5 +1,6 @@
 import { type Agent, Agents } from "../agent/definition/agent.ts"
 import type { Clock } from "../agent/clock.ts"
+import { earlierTools } from "../agent/earlier/tools.ts"
 import { REPLY_CHARACTERS } from "../agent/ask/stream-reply.ts"
 import type { Model } from "../agent/model.ts"
 import type { Limits } from "../agent/next-step.ts"
@@ -10,7 +11,6 @@ import { startSweeping } from "../agent/runtime/sweep.ts"
 import { Elsewhere } from "../agent/runtime/elsewhere.ts"
 import { InProcessBus } from "../bus/in-process.ts"
 import { observed } from "../bus/observed.ts"
-import type { ReplySettings } from "../protocol/conversation/reply-settings.ts"
 import { openStore, type Store, type StoreOptions } from "../store/store.ts"
 import { silentLog } from "../agent/silent-log.ts"
 
@@ -21,8 +21,6 @@ export interface EngineOptions {
   readonly models: Model | ModelSource
   /** Who answers where a conversation's model cannot, and neither it nor its agent says who does. */
   readonly fallback?: readonly string[]
-  /** How models are to reply, where nobody says otherwise. */
-  readonly settings?: ReplySettings
   /** Ceilings on what models cost; without, there are none. */
   readonly budget?: Budget
   /** Where it is not to be the store's. */
@@ -33,6 +31,8 @@ export interface EngineOptions {
   readonly policy?: Partial<Policy>
   readonly bus?: Bus
   readonly log?: Log
+  /** Which model sums up what has grown too long; without, the conversation's own. `none`: nobody. */
+  readonly summaryModel?: string | undefined
   /** What no tool may tell: taken out of every result. */
   readonly secrets?: Iterable<string>
   /** How often it looks at what other processes have written to the same database. */
@@ -57,14 +57,14 @@ export async function openEngine(options: EngineOptions): Promise<OpenedEngine> 
   const { models } = options
   const store = "journal" in options.store ? options.store : await openStore({ ...options.store, clock: options.clock })
   const clock = options.clock ?? store.clock
+  const earlier = earlierTools(store.journal)
   let zone: string | undefined
   const ports: Ports = {
     journal: store.journal,
     models: "stream" in models ? { get: async () => models } : models,
     ...(options.fallback ? { fallback: options.fallback } : {}),
     ...(options.budget ? { budget: options.budget } : {}),
-    ...(options.settings ? { settings: options.settings } : {}),
-    agents: new Agents(options.agents),
+    agents: new Agents(options.agents.map((agent) => ({ ...agent, tools: agent.tools.with(earlier) }))),
     clock,
     // Asked for when somebody has said something: what the zones are called takes a fifteenth of a start to load.
     get timeZone() {
@@ -75,6 +75,7 @@ export async function openEngine(options: EngineOptions): Promise<OpenedEngine> 
     limits: { ...USUAL_LIMITS, ...options.limits },
     policy: { ...POLICY, ...options.policy },
     log: options.log ?? silentLog,
+    ...(options.summaryModel ? { summaryModel: options.summaryModel } : {}),
     ...(options.secrets ? { secrets: options.secrets } : {}),
   }
   const runtime = new Runtime(ports)

@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { ConversationStatus, ConversationView } from "./conversation/conversation.ts"
 import { CallStatus } from "./conversation/call-status.ts"
+import { ContextMeter } from "./conversation/context-meter.ts"
 import { Message, Usage } from "./conversation/message.ts"
 import { FactSources, ModelAbilities, ModelEndpoint, ModelPrice } from "./model-facts.ts"
 import { NoticeView } from "./notices.ts"
@@ -29,6 +30,8 @@ export const ConversationDetail = ConversationView.extend({
   proposals: z.array(Proposal),
   /** Those that were settled as expired and that nobody has proposed again, as far back as is usual to look. */
   expired: z.array(Proposal).optional(),
+  /** How full it is, and what it has cost so far. */
+  context: ContextMeter.optional(),
 })
 export type ConversationDetail = z.infer<typeof ConversationDetail>
 

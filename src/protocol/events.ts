@@ -2,10 +2,10 @@ import { z } from "zod"
 import { InverseCall } from "./proposals/audit.ts"
 import { Brought } from "./conversation/brought.ts"
 import { CallStatus } from "./conversation/call-status.ts"
+import { KeptInSummary } from "./conversation/compaction.ts"
 import { EVENT_VERSION } from "./event-version.ts"
 import { Finish, Part, Usage } from "./conversation/message.ts"
 import { Diff, Proposed } from "./proposals/proposal.ts"
-import { ReplySettings, ReplySettingsPatch } from "./conversation/reply-settings.ts"
 import { RunError } from "./conversation/run.ts"
 import { AskedModel } from "./conversation/stages.ts"
 import { ids, JsonObject, Mode } from "./schema.ts"
@@ -42,8 +42,6 @@ export const ConversationStarted = event("conversation_started", {
   ...place,
   ...connection,
   ...fallback,
-  /** How the model is to reply, as far as that was said here. */
-  settings: ReplySettings.optional(),
   forkedFrom: z.object({ conversation: ids.conversation, position: z.number().int() }).optional(),
 })
 
@@ -56,8 +54,6 @@ export const Settings = event("settings", {
   ...place,
   ...connection,
   ...fallback,
-  /** Of how the model is to reply only what was set with this; null where it was taken back. */
-  settings: ReplySettingsPatch.optional(),
 })
 
 /**
@@ -76,6 +72,8 @@ export const RunStarted = event("run_started", {
   undoes: ids.audit.optional(),
   /** The run is no question to the model: it proposes once more what had expired, and ends when its one call has. */
   again: ids.proposal.optional(),
+  /** The run is no question to the model: it sums up what was said, and ends when that is done. */
+  compacts: z.literal(true).optional(),
   credential,
   asks,
   /** What counts as the person's day while it works: as they said, or as they last said, or the server's own zone. */
@@ -98,8 +96,6 @@ export const MessageAdded = event("message", {
   approves: z.string().optional(),
   /** What the client sent along with the words, as the model was shown it before them. */
   brought: z.array(Brought).optional(),
-  /** Of a person's words: how the model is to reply in the run that they begin, or for the rest of the one they enter. */
-  settings: ReplySettings.optional(),
   /** Of a reply, for programs and views: what its citations are bound to. */
   data: z.unknown().optional(),
 })
@@ -210,12 +206,41 @@ export const ModelFallback = event("fallback", {
   until: z.number().int(),
 })
 
-/** Messages before `seq` are no longer shown to the model, except the question being answered. */
-export const HistoryCut = event("history_cut", { seq: z.number().int(), tokens: z.number() })
+/** Messages before `seq` are no longer shown to the model, except the question being answered and the last summary. */
+export const HistoryCut = event("history_cut", {
+  seq: z.number().int(),
+  tokens: z.number(),
+  /** The summary went too: it alone was too much for this model. */
+  summary: z.literal("dropped").optional(),
+})
+
+/**
+ * The history makes room. `due`: a summary is wanted, and is made before the model is asked again. `references`: results
+ * before `seq` are told as a reference by which a tool reads them again. `summary`: messages before `seq`, except the
+ * question being answered, are told as this summary. `failed`: none could be made, and nothing has changed.
+ */
+export const Compaction = event("compaction", {
+  what: z.enum(["due", "references", "summary", "failed"]),
+  /** Of `due`: the history has outgrown the model, or somebody asked for it. */
+  because: z.enum(["full", "asked"]).optional(),
+  by: z.string().optional(),
+  seq: z.number().int().optional(),
+  /** About how many tokens the history is shorter now. */
+  tokens: z.number().optional(),
+  /** How many messages gave way to the summary, results of tools among them. */
+  messages: z.number().int().optional(),
+  summary: z.string().optional(),
+  kept: KeptInSummary.optional(),
+  /** Words from outside may speak through the summary: the id that marks where they begin and end. */
+  outside: ids.message.optional(),
+  /** Of `failed`: a code. */
+  problem: z.string().optional(),
+  asked: AskedModel.optional(),
+})
 
 export const RunEnded = event("run_ended", {
   status: z.enum(["completed", "failed", "cancelled"]),
-  /** Why it ended where that is not plain: `iteration_limit`, `reply_limit`, `empty_reply`, `superseded`, `forked`, `undo`. */
+  /** Why it ended where that is not plain: `iteration_limit`, `reply_limit`, `empty_reply`, `superseded`, `forked`, `undo`, `compaction`. */
   reason: z.string().optional(),
   error: RunError.optional(),
   /** Messages queued up to this number of the inbox are held until somebody speaks; what came later is the next message. */
@@ -240,6 +265,7 @@ export const JournalEvent = z.discriminatedUnion("type", [
   Restarted,
   ModelFallback,
   HistoryCut,
+  Compaction,
   RunEnded,
 ])
 export type JournalEvent = z.infer<typeof JournalEvent>

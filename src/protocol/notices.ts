@@ -3,7 +3,15 @@ import type { RunError } from "./conversation/run.ts"
 import { fallbackWords } from "./fallback-words.ts"
 
 /** What is told of a conversation in small print. `cancelled`, `failed`: how a run ended; the others happened in one. */
-export const NoticeKind = z.enum(["restarted", "fallback", "history_cut", "cancelled", "failed"])
+export const NoticeKind = z.enum([
+  "restarted",
+  "fallback",
+  "history_cut",
+  "compacted",
+  "not_compacted",
+  "cancelled",
+  "failed",
+])
 
 /** A notice as it is read beside messages. */
 export const NoticeView = z.object({
@@ -11,7 +19,7 @@ export const NoticeView = z.object({
   /** The `seq` of the message that it came after: the highest there was. */
   after: z.number().int(),
   notice: NoticeKind,
-  /** Why: a cause, a code, a count. */
+  /** Why: a cause, a code, a count; of `compacted` the summary itself. */
   detail: z.string().nullable(),
   at: z.string(),
 })
@@ -28,14 +36,17 @@ interface Told {
   readonly passed?: readonly { readonly model: string; readonly because: string }[] | undefined
   readonly earlier?: true | undefined
   readonly seq?: number | undefined
+  readonly what?: string | undefined
+  readonly summary?: string | undefined
+  readonly problem?: string | undefined
   readonly status?: string | undefined
   readonly reason?: string | null | undefined
   readonly error?: RunError | null | undefined
 }
 
-export const NOTICED = ["restarted", "fallback", "history_cut", "run_ended"] as const
+export const NOTICED = ["restarted", "fallback", "history_cut", "compaction", "run_ended"] as const
 
-/** What an event says in small print, live and when it is read later alike; undefined for a run that was completed. */
+/** What an event says in small print, live and when it is read later alike; undefined where there is nothing to tell. */
 export function toNotice(type: (typeof NOTICED)[number], told: Told): Notice | undefined {
   switch (type) {
     case "restarted":
@@ -44,6 +55,9 @@ export function toNotice(type: (typeof NOTICED)[number], told: Told): Notice | u
       return { notice: "fallback", detail: `${told.because}: ${fallbackWords(told)}` }
     case "history_cut":
       return { notice: "history_cut", detail: String(told.seq) }
+    case "compaction":
+      if (told.what === "summary") return { notice: "compacted", detail: told.summary ?? "" }
+      return told.what === "failed" ? { notice: "not_compacted", detail: told.problem ?? null } : undefined
     case "run_ended": {
       const { status, reason = null, error } = told
       if (status !== "cancelled" && status !== "failed") return undefined

@@ -9,7 +9,7 @@ import {
   type UnknownFrame,
 } from "../../src/client/index.ts"
 import { answer } from "../../src/agent/definition/tool.ts"
-import { calls, hangs, replies, says, scripted, type ScriptedReply } from "../../src/testing.ts"
+import { always, calls, hangs, replies, says, scripted, type ScriptedReply } from "../../src/testing.ts"
 import { anyDatabase, databases } from "../support/databases.ts"
 import { openServer } from "../support/server/socket.ts"
 import { transcriptOf } from "../support/server/stream.ts"
@@ -249,7 +249,7 @@ describe.each(anyDatabase)("a client on one socket, against a server on $name", 
   test("one that does not read on costs no more than a bound, holds nobody up, and misses nothing", async () => {
     const turns = 12
     const text = "words, ".repeat(20_000)
-    await using server = await open(Array.from({ length: turns }, () => says(text)))
+    await using server = await open([always(says(text))])
     const { client, counted } = server
     const { id } = await client.createConversation({ body: { agent: "test" } })
     const slow = client.events(id)

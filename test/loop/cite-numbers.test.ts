@@ -129,11 +129,35 @@ describe.each(anyDatabase)("numbers of what was found, on $name", ({ create }) =
     const long = source("p1", `What p1 says. ${"More of it. ".repeat(900)}`)
     const model = scripted(find("p1"), says("So [1]."), find("p2"), says("And [2], as [1] says."))
     model.contextTokens = 3000
-    await using world = await open(place.url, model, { tools: [search([long, ...shelf.slice(1)])] })
+    const tools = [search([long, ...shelf.slice(1)])]
+    await using world = await open(place.url, model, { tools, summaryModel: "none" })
     const id = await world.begin("What is known?")
     await world.send(id, "And?")
     expect(await world.types(id)).toContain("history_cut")
     expect(shownTo(model).join("\n")).not.toContain("(p1)")
+    expect((await citedBy(world, id)).bound).toEqual([
+      ["2", "p2"],
+      ["1", "p1"],
+    ])
+  })
+
+  test("what was cited and then summed up is named to the model, and cited again", async () => {
+    await using place = await create()
+    const long = source("p1", `What p1 says. ${"More of it. ".repeat(900)}`)
+    const model = scripted(
+      find("p1"),
+      says("So [1]."),
+      says("It was asked."),
+      find("p2"),
+      says("And [2], as [1] says."),
+    )
+    model.contextTokens = 3000
+    await using world = await open(place.url, model, { tools: [search([long, ...shelf.slice(1)])] })
+    const id = await world.begin("What is known?")
+    await world.send(id, "And?")
+    expect(model.received.at(-1)?.history[0]).toMatchObject({
+      text: expect.stringContaining(`- [1] (p1) ${long.title}`),
+    })
     expect((await citedBy(world, id)).bound).toEqual([
       ["2", "p2"],
       ["1", "p1"],

@@ -123,7 +123,7 @@ function expectPromises(chaos: Chaos, events: JournalEvent[]): void {
   const ends = events.filter((event) => event.type === "tool_end")
   expect(new Set(ends.map((event) => event.callId)).size, "a call has two results").toBe(ends.length)
   const seqs = events
-    .flatMap((event) => ("seq" in event && event.type !== "history_cut" ? [event.seq] : []))
+    .flatMap((event) => (event.type === "message" || event.type === "tool_end" ? [event.seq] : []))
     .sort((a, b) => a - b)
   expect(seqs).toEqual(seqs.map((_, index) => index + 1))
 

@@ -1,7 +1,7 @@
 import { once } from "node:events"
 import { describe, expect, test, vi } from "vitest"
 import { WebSocket } from "ws"
-import { calls, replies, says, scripted, type ScriptedReply } from "../../src/testing.ts"
+import { always, calls, replies, says, scripted, type ScriptedReply } from "../../src/testing.ts"
 import { Cutter } from "../support/server/cutter.ts"
 import { anyDatabase, databases, type TestDatabase } from "../support/databases.ts"
 import { openServer, Peer } from "../support/server/socket.ts"
@@ -138,7 +138,7 @@ describe("a reader that does not read", () => {
   test("holds back nothing but itself, and little waits for it in memory", { timeout: 120_000 }, async () => {
     const text = "words, ".repeat(20_000)
     const turns = 100
-    await using server = await openServer({ database: sqlite, model: scripted(...Array(turns).fill(says(text))) })
+    await using server = await openServer({ database: sqlite, model: scripted(always(says(text))) })
     const ada = await server.visitor("ada")
     const id = await ada.begin({ agent: "test" })
     using slow = await server.socket("ada")

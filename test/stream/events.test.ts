@@ -1,7 +1,17 @@
 import { describe, expect, test } from "vitest"
 import type { ConversationId } from "../../src/protocol/ids.ts"
 import type { Message } from "../../src/protocol/conversation/message.ts"
-import { breaksOff, calls, fails, hangs, replies, says, scripted, type ScriptedReply } from "../../src/testing.ts"
+import {
+  always,
+  breaksOff,
+  calls,
+  fails,
+  hangs,
+  replies,
+  says,
+  scripted,
+  type ScriptedReply,
+} from "../../src/testing.ts"
 import { anyDatabase, databases } from "../support/databases.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
 import { framesIn, isOver, readFrames, type SeenFrame, transcriptOf } from "../support/server/stream.ts"
@@ -274,7 +284,7 @@ describe("a stream", () => {
 
   test("whose watcher does not read holds nothing up and keeps nothing for it", async () => {
     const big = "x".repeat(200_000)
-    const { face, ada } = await openOne(...Array.from({ length: 30 }, () => says(big, { chunks: 500 })))
+    const { face, ada } = await openOne(always(says(big, { chunks: 500 })))
     await using _ = face
     const id = await ada.begin()
     const slow = await ada.watch(id, "1")

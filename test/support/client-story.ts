@@ -86,6 +86,12 @@ export class Story {
         return [{ type: "history_cut", seq: 1, tokens: 0 }] // nothing: what the model is shown is not what people are
       case 9:
         return [{ type: "fallback", from: "a", to: "b", because: "overloaded", message: "a is overloaded.", until: 0 }]
+      case 10:
+        return [
+          this.#roll(2)
+            ? { type: "compaction", what: "summary", seq: 1, summary: "So far." }
+            : { type: "compaction", what: "failed", problem: "overloaded" },
+        ]
       case 4:
         return callId && [{ type: "late_result", callId, status: "ok", text: "done after all" }]
       case 5:
@@ -242,7 +248,13 @@ export class Story {
       this.#last = Math.max(this.#last, frame.data.message.seq)
     }
     const { type } = frame
-    if (type === "restarted" || type === "fallback" || type === "history_cut" || type === "run_ended") {
+    if (
+      type === "restarted" ||
+      type === "fallback" ||
+      type === "history_cut" ||
+      type === "compaction" ||
+      type === "run_ended"
+    ) {
       const notice = toNotice(frame.type, frame.data)
       if (notice) this.#notices.push({ position: Number(frame.id), after: this.#last, ...notice, at: frame.data.at })
     }

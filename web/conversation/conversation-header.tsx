@@ -1,4 +1,4 @@
-import { Key, Pencil, Trash } from "../icons/things.ts"
+import { Archive, Key, Pencil, Trash } from "../icons/things.ts"
 import { useState } from "react"
 import { Confirm } from "../parts/dialog.tsx"
 import { attempt } from "../parts/explain.ts"
@@ -11,6 +11,7 @@ import { client } from "../state/client.ts"
 import { deleteConversation } from "../state/feed.ts"
 import { navigate } from "../state/router.ts"
 import { AgentName } from "../parts/agent-name.tsx"
+import { sumUp } from "./composer/sum-up.ts"
 import { asksDatabases, ConnectionPicker } from "./composer/connection-picker.tsx"
 
 interface ConversationHeaderProps {
@@ -39,6 +40,9 @@ export function ConversationHeader({ conversation: { id }, title, agent, connect
         </MenuItem>
         <MenuItem icon={<Key />} onSelect={() => setShown("grants")}>
           What it may do without asking
+        </MenuItem>
+        <MenuItem icon={<Archive />} onSelect={() => void sumUp(id)}>
+          Sum up what was said
         </MenuItem>
         <MenuLine />
         <MenuItem icon={<Trash />} danger onSelect={() => setShown("delete")}>

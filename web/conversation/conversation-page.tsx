@@ -17,6 +17,7 @@ import { restored } from "./composer/draft.ts"
 import { LineState } from "./line-state.tsx"
 import { MessageList } from "./messages/message-list.tsx"
 import { QueueList } from "./composer/queue-list.tsx"
+import { COMPACT, sumUp } from "./composer/sum-up.ts"
 import { stopRun } from "./composer/stop-run.ts"
 
 export function ConversationPage({ id }: { readonly id: string }) {
@@ -73,7 +74,10 @@ function Opened({ conversation }: { readonly conversation: OpenConversation }) {
           conversation={conversation}
           transcript={transcript}
           draftKey={conversation.id}
-          onSay={(text, when) => say({ conversationId: conversation.id }, text, when)}
+          onSay={(text, when) => {
+            if (text.trim() === COMPACT) void sumUp(conversation.id)
+            else say({ conversationId: conversation.id }, text, when)
+          }}
         />
       </div>
       <Announcer transcript={transcript} />

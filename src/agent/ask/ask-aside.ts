@@ -14,7 +14,7 @@ import { record, type Stop, type Work } from "../record.ts"
 import { Reply } from "./reply.ts"
 import { parse, type Schema } from "../definition/schema.ts"
 import { accounted, estimateOf, reserve, settle } from "./spend.ts"
-import { reportBeside } from "./report-beside.ts"
+import { reportWait } from "./report-wait.ts"
 import { withTimeLimit } from "../concurrency/time-limit.ts"
 
 /** A decision is asked for so often until its answer fits. */
@@ -66,7 +66,7 @@ export async function askAside<Answer>(
     while (tries < TRIES) {
       tries++
       const request = { system, history: [...history], tools: [], toolChoice: "none", answers: question.name } as const
-      const reply = await whole(work, { model, request, reservations })
+      const reply = await askWhole(work, { model, request, reservations })
       const used = accounted(model, reply.usage, reservations.at(-1))
       if (used) usage = { ...used, ...addUsage(usage, used) }
       const read = await toAnswer(question.answer, messageText(reply.parts))
@@ -88,7 +88,7 @@ export async function askAside<Answer>(
           reservation,
           estimateOf(reservation, new Reply(reservation.model.name, conversation.user, work.ports.clock)),
         )
-      return stopped(work)
+      return stoppedAside(work)
     }
     if (hasCode(error, "store_unavailable")) throw error
     // Before it has answered once another one may decide in its place: recorded, and the loop asks for this decision again.
@@ -103,7 +103,7 @@ export async function askAside<Answer>(
 }
 
 /** A cancel is in the inbox, and ends the run with the next step; time that is up ends it here. */
-async function stopped(work: Work): Promise<undefined> {
+export async function stoppedAside(work: Work): Promise<undefined> {
   const { conversation, ports, signal } = work
   const why = signal.reason as Stop
   if (why === "shutdown") throw signal.reason
@@ -118,7 +118,7 @@ interface Asking {
   readonly reservations: Reservation[]
 }
 
-async function whole(work: Work, { model, request, reservations }: Asking): Promise<Reply> {
+export async function askWhole(work: Work, { model, request, reservations }: Asking): Promise<Reply> {
   const { conversation, ports, signal } = work
   signal.throwIfAborted()
   const reservation = await reserve(work, model, {
@@ -129,10 +129,7 @@ async function whole(work: Work, { model, request, reservations }: Asking): Prom
   const reply = new Reply(model.name, conversation.user, ports.clock)
   const bounds = { clock: ports.clock, seconds: SECONDS, signal, graceMs: 0 }
   const ended = await withTimeLimit<unknown>(bounds, (inner) =>
-    streamReply(
-      { model, request: bounded, signal: inner(), tell: reportBeside(work, model.name) },
-      (part) => void reply.add(part),
-    ),
+    streamReply({ model, request: bounded, signal: inner(), tell: reportWait(work) }, (part) => void reply.add(part)),
   )
   if (ended.type === "returned") {
     if (reservation) reservations.push(reservation)

@@ -8,14 +8,7 @@ import { failedEnd } from "../give-up.ts"
 import { currentModel, failureOfAll, fallBack, spare } from "../fallback.ts"
 import { cutPoint, historyFor, takenBack, withoutCalls } from "../history.ts"
 import { streamReply } from "./stream-reply.ts"
-import {
-  type CallResult,
-  HISTORY_SHARE,
-  type Model,
-  type ModelRequest,
-  type ReplyPart,
-  type ToolDeclaration,
-} from "../model.ts"
+import type { CallResult, Model, ModelRequest, ReplyPart, ToolDeclaration } from "../model.ts"
 import { declaredTools } from "../declared-tools.ts"
 import type { NextStep } from "../next-step.ts"
 import type { Reservation } from "../ports.ts"
@@ -23,9 +16,9 @@ import { record, type Stop, type Work } from "../record.ts"
 import { Reply } from "./reply.ts"
 import { stagesOf } from "./stage-events.ts"
 import { withPersonContext } from "./person-context.ts"
+import { makeRoom } from "./make-room.ts"
 import { ground } from "./ground.ts"
-import { reportBeside } from "./report-beside.ts"
-import { replySettingsOf } from "./reply-settings-of.ts"
+import { reportWait } from "./report-wait.ts"
 import { accounted, estimateOf, reserve, settle } from "./spend.ts"
 
 /** Asks the model once and records its whole reply. Text is shown while it comes; only what is whole is kept. */
@@ -43,8 +36,8 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
   if (spared) return record(work, [spared])
   if (model.takesTools === false && declaredTools(conversation, agent).length > 0)
     return broken(work, model.name, failure("model_lacks_tools", { model: model.name, agent: agent.name }))
-  const cut = cutPoint(conversation, model.contextTokens * HISTORY_SHARE)
-  if (cut) return record(work, [{ type: "history_cut", ...cut }])
+  const room = makeRoom(work, model)
+  if (room) return record(work, [room])
   const grounding = agent.ground ? await ground(work, agent.ground, model) : ""
   if (grounding === undefined) return stopped(work, new Reply(model.name, conversation.user, ports.clock))
   const request = toRequest(work, { model, toolChoice, grounding })
@@ -61,7 +54,7 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
   try {
     const { signal } = work
     const most = ports.limits.replyCharacters
-    const asked = { model, request: bounded, signal, most, tell: reportBeside(work, model.name) }
+    const asked = { model, request: bounded, signal, most, tell: reportWait(work) }
     isCut = (await streamReply(asked, (part) => show(work, reply, part))) === "cut"
   } catch (error) {
     // Not the provider's failure but ours: a wait could not be put on record.
@@ -82,8 +75,7 @@ interface Asking {
   readonly grounding: string
 }
 
-function toRequest(work: Work, { model, toolChoice, grounding }: Asking): ModelRequest {
-  const { conversation, agent, ports } = work
+function toRequest({ conversation, agent, ports }: Work, { model, toolChoice, grounding }: Asking): ModelRequest {
   const last = conversation.history.at(-1)
   // Promise 7: rather no request than one in which a call lacks its result. `every` would pass over empty places.
   if (last?.role === "tool" && (last.results as (CallResult | undefined)[]).includes(undefined)) {
@@ -95,7 +87,7 @@ function toRequest(work: Work, { model, toolChoice, grounding }: Asking): ModelR
   const told = withPersonContext(agent.instructions, conversation, ports.timeZone)
   // Last, so that what changes leaves the beginning of the request as it was for a provider's cache.
   const system = grounding === "" ? told : `${told}\n\n${grounding}`
-  return { system, history, tools, toolChoice, settings: replySettingsOf(work) }
+  return { system, history, tools, toolChoice }
 }
 
 /** Some providers refuse a history of calls where no tool is declared, as when all of an agent's are hidden. */

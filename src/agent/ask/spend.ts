@@ -39,8 +39,7 @@ export async function reserve(
   if (!ports.budget || !run) return undefined
   const aside = request.tools.reduce((sum, tool) => sum + estimateTokens(JSON.stringify(tool)), 0)
   const inputTokens = historyTokens + estimateTokens(request.system) + aside
-  const maxOutputTokens = request.settings?.maxOutputTokens
-  return ports.budget.reserve({ conversation: id, run: run.id, user, model, inputTokens, maxOutputTokens })
+  return ports.budget.reserve({ conversation: id, run: run.id, user, model, inputTokens })
 }
 
 /** Lets go of what was set aside. What cannot be let go of now expires by itself. */

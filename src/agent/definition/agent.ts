@@ -1,4 +1,3 @@
-import type { ReplySettings } from "../../protocol/conversation/reply-settings.ts"
 import type { Mode } from "../../protocol/schema.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { ConnectionId, ConversationId, UserId } from "../../protocol/ids.ts"
@@ -19,8 +18,6 @@ export interface Agent {
   readonly maxIterations: number
   /** Which models answer, one after the other, where the chosen one cannot. A conversation may say otherwise. */
   readonly fallback?: readonly string[]
-  /** How its model is to reply, where neither the conversation nor a message says otherwise. */
-  readonly settings?: ReplySettings
   /** Groups of its tools, for a `route` that chooses among them for what a person says. Without one all are shown. */
   readonly profiles?: readonly Profile[]
   readonly route?: Router
@@ -75,9 +72,12 @@ export class ToolSet {
   readonly #byName = new Map<string, Tool>()
   readonly #all: readonly Tool[]
   readonly #reads: readonly Tool[]
+  /** Found when they are called, and shown only where there is something for them to find. */
+  readonly beside: readonly Tool[]
 
-  constructor(tools: readonly Tool[]) {
-    for (const tool of tools) {
+  constructor(tools: readonly Tool[], beside: readonly Tool[] = []) {
+    this.beside = beside.filter(({ name }) => !tools.some((tool) => tool.name === name))
+    for (const tool of [...tools, ...this.beside]) {
       if (this.#byName.has(tool.name)) throw new TypeError(`Two tools are called "${tool.name}"; rename one.`)
       this.#byName.set(tool.name, tool)
     }
@@ -91,6 +91,12 @@ export class ToolSet {
 
   get names(): string[] {
     return this.#all.map(({ name }) => name)
+  }
+
+  /** The same tools with others beside them, where there are any at all: a model without tools is not given these either. */
+  with(beside: readonly Tool[]): ToolSet {
+    const tools = [...this.#byName.values()].filter((tool) => !this.beside.includes(tool))
+    return tools.length === 0 ? this : new ToolSet(tools, beside)
   }
 
   /** What a model may see: in read-only mode a write does not exist. */

@@ -6,7 +6,6 @@ import { logFormats, logLevels } from "../process/log.ts"
 import { anyText, httpAddress, listOfItems, numberFrom, onOffOr, oneOf, onOrOff, readBy, textLike } from "./kinds.ts"
 import { USUAL_LIMITS } from "../../compose/open-engine.ts"
 import { itsPassword, setting, type Setting, type SettingValues, theWhole } from "./setting.ts"
-import { replySetting } from "./reply-settings.ts"
 import { readWebSearch, WEB_SEARCH_FORMS } from "./web-search.ts"
 
 const LEAST_JWT_BYTES = 32
@@ -150,11 +149,14 @@ const models = {
       usually: [],
     },
   ),
+  PAWL_SUMMARY_MODEL: setting(anyText, {
+    says: "Which model sums up a conversation that has grown too long for its own. `none`: nobody, and what was said first is cut off.",
+    usuallyInWords: "the conversation's own",
+  }),
   PAWL_MODEL_IDLE_SECONDS: setting(numberFrom({ least: 1, most: 86_400 }), {
     says: "How long a model may stay silent before its reply counts as broken off.",
     usuallyInWords: "`60`",
   }),
-  PAWL_REPLY_SETTINGS: replySetting,
   ...providerSettings(),
   PAWL_PROVIDERS: setting(anyText, {
     says: "A JSON file with endpoints of your own, each with a name, an address and headers (docs/providers.md).",

@@ -1,4 +1,4 @@
-import { LeftOut, Waiting } from "../../protocol/conversation/stages.ts"
+import { Waiting } from "../../protocol/conversation/stages.ts"
 import type { MessageItem, NoticeItem } from "./transcript.ts"
 
 /** What becomes of replies, in sentences for people: the same in the page and in the terminal, and never in codes. */
@@ -49,11 +49,28 @@ export function noticeWords({ notice, detail }: Pick<NoticeItem, "notice" | "det
       return (detail ?? "").replace(/^[a-z_]+: /, "")
     case "history_cut":
       return `The conversation has grown too long for the model: from here on it sees only what came after message ${detail}. You still see all of it.`
+    case "compacted":
+      return "What was said before was summed up here for the model. You still see all of it."
+    case "not_compacted":
+      return noSummaryWords(detail)
     case "cancelled":
       return detail === "forked" ? undefined : "Stopped."
     case "failed":
       // The code before the sentence is for programs.
       return `This run failed. ${(detail ?? "").replace(/^[a-z_]+: /, "")}`.trim()
+  }
+}
+
+function noSummaryWords(problem: string | null): string {
+  switch (problem) {
+    case "nothing_to_sum_up":
+      return "There is nothing to sum up yet: the last words and their answer stay as they are."
+    case "switched_off":
+      return "Nothing was summed up: this server has no model for it."
+    case "over_budget":
+      return "Nothing was summed up: it would have cost more than is allowed. The model sees less of what was said."
+    default:
+      return "A summary could not be made. Where the model cannot read all of it, it sees less of what was said."
   }
 }
 
@@ -66,14 +83,6 @@ export function waitingWords(step: string, detail: unknown): string | undefined 
   const wait = `${cause.slice(0, 1).toUpperCase()}${cause.slice(1)}: waiting ${seconds} s, then asking again.`
   if (until === undefined || attempt === undefined || attempts === undefined) return wait
   return `${wait} Request ${attempt} of ${attempts} at ${timeOfDay(until)}.`
-}
-
-/** What was set and does not count, and why; undefined for another step. */
-export function leftOutWords(step: string, detail: unknown): string | undefined {
-  const left = step === "left_out" ? LeftOut.safeParse(detail).data : undefined
-  if (!left) return undefined
-  const told = left.settings.map(({ name, because }) => `${name} (${because})`)
-  return `${left.model} does not take a setting as it is: ${told.join("; ")}.`
 }
 
 /** By the clock on the wall of whoever reads it. */

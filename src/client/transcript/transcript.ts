@@ -1,11 +1,11 @@
 import type { ConversationStatus } from "../../protocol/conversation/conversation.ts"
 import type { CallStatus } from "../../protocol/conversation/call-status.ts"
+import type { ContextMeter } from "../../protocol/conversation/context-meter.ts"
 import type { Frame, UnknownFrame } from "../../protocol/frames.ts"
 import type { CallId, RunId } from "../../protocol/ids.ts"
 import type { Usage } from "../../protocol/conversation/message.ts"
 import type { NoticeView } from "../../protocol/notices.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
-import type { ReplySettings } from "../../protocol/conversation/reply-settings.ts"
 import type { RunError, RunStatus } from "../../protocol/conversation/run.ts"
 import type { JsonObject, Mode } from "../../protocol/schema.ts"
 
@@ -18,8 +18,6 @@ export interface Transcript {
   readonly agent: string | null
   readonly model: string | null
   readonly mode: Mode | null
-  /** How its model is to reply, as far as that was set for it. */
-  readonly settings: ReplySettings
   /** The database that it works on; the connection may have been deleted since. */
   readonly connectionId: string | null
   readonly status: ConversationStatus
@@ -31,6 +29,8 @@ export interface Transcript {
   readonly run: TranscriptRun | null
   /** What the newest run has used. */
   readonly usage: Usage | null
+  /** How full it is for its model, and what it has cost so far; null where the server did not tell. */
+  readonly context: ContextMeter | null
   /** How far this goes: where to go on with the event stream. */
   readonly cursor: string
 }
@@ -110,7 +110,7 @@ export interface NoticeItem {
   readonly type: "notice"
   readonly key: string
   readonly notice: NoticeView["notice"]
-  /** Why: a cause, a code, a count; to be put into words by the face. */
+  /** Why: a cause, a code, a count, of `compacted` the summary; to be put into words by the face. */
   readonly detail: string | null
 }
 
@@ -127,12 +127,12 @@ export const emptyTranscript: Transcript = {
   agent: null,
   model: null,
   mode: null,
-  settings: {},
   connectionId: null,
   status: "active",
   items: [],
   writing: null,
   run: null,
   usage: null,
+  context: null,
   cursor: "0",
 }

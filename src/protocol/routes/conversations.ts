@@ -92,6 +92,13 @@ export const conversationRoutes = defineRoutes({
     body: ModelChoice,
     answers: { 200: ModelAnswer },
   },
+  compactConversation: {
+    method: "POST",
+    path: "/api/conversations/{id}/compact",
+    needs: "chat",
+    says: "Sums up what was said, so that the model has room again: now, or before the next reply of a run that works.",
+    answers: { 200: z.object({ compacting: z.boolean() }) },
+  },
   cancelRun: {
     method: "POST",
     path: "/api/conversations/{id}/cancel",

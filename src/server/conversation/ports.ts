@@ -64,6 +64,7 @@ export interface Conversations {
   runStart(id: ConversationId, position: number): Promise<number>
   runs(id: ConversationId, page: PageQuery): Promise<Page<Run>>
   run(user: UserId, id: RunId): Promise<Run | undefined>
+  cost(id: ConversationId): Promise<number | null>
 }
 
 export interface Proposals {

@@ -20,6 +20,7 @@ const SHOWN: Readonly<Record<Exclude<EventType, keyof CallEvents>, boolean>> = {
   restarted: false,
   fallback: false,
   history_cut: false,
+  compaction: false,
 }
 
 /** What is about calls changes a proposal; only the start of a call leaves it as it was. */

@@ -47,6 +47,7 @@ export class FrameMaker {
         this.#usage = undefined
         return [toPlainFrame(event, at)]
       case "step":
+      case "compaction":
         if (event.asked?.usage) this.#usage = addUsage(this.#usage, event.asked.usage)
         return [toPlainFrame(event, at)]
       case "message":
@@ -83,7 +84,7 @@ export class FrameMaker {
   }
 
   #message(event: EventOf<"message">, { id, at, offset }: { id: string; at: string; offset: number }): AnyFrame[] {
-    const { parts, finish, model, usage, role, brought, settings, data } = event
+    const { parts, finish, model, usage, role, brought, data } = event
     const calls = parts.filter((part) => part.type === "call")
     if (usage) this.#usage = addUsage(this.#usage, usage)
     const content = parts.map((part) => (part.type === "text" ? part.text : "")).join("")
@@ -97,7 +98,6 @@ export class FrameMaker {
       toolCallId: null,
       createdAt: at,
       ...(brought ? { brought } : {}),
-      ...(settings ? { settings } : {}),
       ...(data === undefined ? {} : { data }),
     }
     const frame = { id, type: "message", data: { message: { ...message, finish, model, usage }, at } } as Frame

@@ -45,12 +45,12 @@ export function toRow(event: JournalEvent): EventRow {
   const { type, version, position, at } = event
   switch (event.type) {
     case "message": {
-      const { id, role, seq, parts, model, usage, timeZone, asks, approves, brought, settings, data } = event
+      const { id, role, seq, parts, model, usage, timeZone, asks, approves, brought, data } = event
       const calls = parts.filter((part): part is CallPart => part.type === "call")
       const content = parts.map((part) => (part.type === "text" ? part.text : "")).join("")
       const finish = event.finish === usualFinish(role, calls.length > 0) ? undefined : event.finish
       // Parts first: see EVENTS_TO_FOLD.
-      const given = { finish, model, usage, timeZone, asks, approves, brought, settings, data }
+      const given = { finish, model, usage, timeZone, asks, approves, brought, data }
       const body = toBody({ parts: isPlain(parts) ? undefined : parts, ...given })
       const toolCalls =
         calls.length > 0 ? toStorableJson(calls.map(({ id, name, input }) => ({ id, name, input }))) : null
@@ -74,8 +74,8 @@ export function toRow(event: JournalEvent): EventRow {
     case "tool_start":
       return [position, type, version, at, null, null, null, null, null, event.callId, null]
     case "run_started": {
-      const { maxIterations, undoes, again, credential, asks, timeZone } = event
-      const body = toBody({ maxIterations, undoes, again, credential, asks, timeZone })
+      const { maxIterations, undoes, again, compacts, credential, asks, timeZone } = event
+      const body = toBody({ maxIterations, undoes, again, compacts, credential, asks, timeZone })
       return [position, type, version, at, event.runId, null, null, null, null, null, body]
     }
     default: {
@@ -110,7 +110,6 @@ export function toEvent(row: EventRow): JournalEvent | UnknownEvent {
         asks: rest.asks,
         approves: rest.approves,
         brought: rest.brought,
-        settings: rest.settings,
         data: rest.data,
       } as JournalEvent
     }
@@ -148,6 +147,7 @@ export function toEvent(row: EventRow): JournalEvent | UnknownEvent {
         maxIterations: rest.maxIterations,
         undoes: rest.undoes,
         again: rest.again,
+        compacts: rest.compacts,
         credential: rest.credential,
         asks: rest.asks,
         timeZone: rest.timeZone,

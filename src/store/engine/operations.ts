@@ -46,7 +46,6 @@ export interface HeadRow {
   readonly status: string
   readonly device: string | null
   readonly connection: string | null
-  readonly settings: string | null
 }
 
 export type RunValues = [

@@ -25,7 +25,7 @@ const MAX_OUT_OF_ORDER = 256
 /** Characters in a page of messages, unless one message alone has more. */
 const PAGE_CHARACTERS = 2_000_000
 
-const VIEW = `SELECT c.key, c.id, c.title, c.agent, c.provider, c.model, c.mode, c.status, c.device, c.connection, c.settings, c.created_at, c.updated_at,
+const VIEW = `SELECT c.key, c.id, c.title, c.agent, c.provider, c.model, c.mode, c.status, c.device, c.connection, c.created_at, c.updated_at,
     (SELECT max(position) FROM event WHERE conversation = c.key) AS position
   FROM conversation c JOIN person p ON p.key = c.person`
 
@@ -156,6 +156,13 @@ export class SqlConversations {
     const rows = await this.#engine.query<RunRow & { position: number }>(sql, [id, before, limit + 1])
     const items = rows.slice(0, limit)
     return { items: items.map(toRunView), nextCursor: rows.length > limit ? String(items.at(-1)?.position) : null }
+  }
+
+  /** Dollars that model calls in it have cost; null where no price is known. */
+  async cost(id: ConversationId): Promise<number | null> {
+    const sql = "SELECT CAST(sum(cost) AS BIGINT) AS cost FROM usage WHERE conversation = ?"
+    const [row] = await this.#engine.query<{ cost: number | null }>(sql, [id])
+    return typeof row?.cost === "number" ? row.cost / 1_000_000 : null
   }
 
   async run(user: UserId, id: RunId): Promise<Run | undefined> {

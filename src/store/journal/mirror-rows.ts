@@ -11,9 +11,7 @@ import type { AuditRow, DecisionCondition, HeadRow, ProposalRow, RunValues, Usag
 export function toHeadRow(conversation: Conversation): HeadRow {
   const { agent, model, provider, mode, title, site, deviceId, connectionId: connection } = conversation
   const device = site === "device" ? (deviceId ?? "") : null
-  const settings = Object.keys(conversation.settings).length > 0 ? toStorableJson(conversation.settings) : null
-  const status = conversationStatus(conversation)
-  return { agent, model, provider, mode, title, status, device, connection, settings }
+  return { agent, model, provider, mode, title, status: conversationStatus(conversation), device, connection }
 }
 
 /** Written when a run starts, pauses, goes on or ends; what it counts in between is told by the journal. */
@@ -85,7 +83,8 @@ export function toUsageRows({ id, user, run }: Conversation, events: readonly Jo
 /** Replies, and decisions that a model was asked for beside them. */
 function usedBy(event: JournalEvent) {
   if (event.type === "message") return event
-  return event.type === "step" ? { ...event.asked, id: `step_${event.position}` } : undefined
+  const asked = event.type === "step" || event.type === "compaction" ? event.asked : undefined
+  return asked && { ...asked, id: `step_${event.position}` }
 }
 
 /** The day of a moment, everywhere on earth. */

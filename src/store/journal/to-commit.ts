@@ -105,6 +105,7 @@ const table: { readonly [Type in EventType]: ChangedRows } = {
   restarted: NEITHER,
   fallback: NEITHER,
   history_cut: NEITHER,
+  compaction: NEITHER,
   run_ended: BOTH,
 }
 

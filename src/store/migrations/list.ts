@@ -10,7 +10,6 @@ import { appliedCallPerson } from "./009-applied-call-person.ts"
 import { workspace } from "./010-workspace.ts"
 import { noteVectors } from "./011-note-vectors.ts"
 import { connections } from "./012-connections.ts"
-import { conversationSettings } from "./041-conversation-settings.ts"
 import { conversationConnection } from "./013-conversation-connection.ts"
 import { queryResults } from "./014-query-results.ts"
 import { statementAttempts } from "./015-statement-attempts.ts"
@@ -39,6 +38,7 @@ import { nodeSight } from "./037-node-sight.ts"
 import { whatNeedsANewerVersion } from "./038-what-needs-a-newer-version.ts"
 import { eventsKnown } from "./039-events-known.ts"
 import { eventPartitions } from "./040-event-partitions.ts"
+import { usageOfConversations } from "./041-usage-of-conversations.ts"
 import type { Migration } from "./migration.ts"
 
 /** The schema, step by step, in the order of the files: what is new is added at the end, and nothing is taken out. */
@@ -83,5 +83,5 @@ export const migrations: readonly Migration[] = [
   whatNeedsANewerVersion,
   eventsKnown,
   eventPartitions,
-  conversationSettings,
+  usageOfConversations,
 ]

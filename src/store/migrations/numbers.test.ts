@@ -48,7 +48,7 @@ const remembered = [
   "038_what_needs_a_newer_version",
   "039_events_known",
   "040_event_partitions",
-  "041_conversation_settings",
+  "041_usage_of_conversations",
 ]
 
 /** Files that got another number after databases had remembered their names. */

@@ -1,4 +1,6 @@
-import { duration } from "../../client/words.ts"
+import { fullnessWords } from "../../client/transcript/context-meter.ts"
+import type { Transcript } from "../../client/transcript/transcript.ts"
+import { dollars, duration } from "../../client/words.ts"
 import type { Talk } from "../talk/talk.ts"
 import { usageWords } from "./usage-words.ts"
 
@@ -12,7 +14,15 @@ export function statusWords({ conversation, choices, reached, isAway, isBusy, mo
   const state = isAway ? "no line to the server, trying again" : works
   const model = transcript?.model ?? choices.model ?? usualModel
   const agent = transcript?.agent ?? choices.agent ?? reached.begins.agent ?? ""
-  return [state, mode, model, agent, usage, reached.where].filter((part) => part !== "")
+  return [state, mode, model, agent, usage, fullness(transcript), reached.where].filter((part) => part !== "")
+}
+
+/** How much of what the model can read is taken, and what all of it has cost. */
+function fullness(transcript: Transcript | undefined): string {
+  const context = transcript?.context
+  const words = context && fullnessWords(context)
+  if (!words) return ""
+  return `context ${words}${context.cost ? `, ${dollars(context.cost)} so far` : ""}`
 }
 
 /** Whole ones: tenths would only flicker. */

@@ -1,5 +1,6 @@
 import { withWhole } from "../../client/transcript/with-whole.ts"
 import { GO_ON, isCutShort } from "../../client/transcript/reply-words.ts"
+import { meterWords } from "../../client/transcript/context-meter.ts"
 import type { MessageItem } from "../../client/transcript/transcript.ts"
 import { humanName } from "../../client/words.ts"
 import type { AuditEntry } from "../../protocol/proposals/audit.ts"
@@ -8,7 +9,6 @@ import { columnLines } from "../column-lines.ts"
 import { isLongOwn, itemLines, userLines } from "../drawing/item-lines.ts"
 import { BOLD, DIM, type Line, line, span } from "../line.ts"
 import { toShown, toShownLines } from "../shown.ts"
-import { settingsCommand } from "./settings-command.ts"
 import type { Talk } from "./talk.ts"
 import { fallbackCommand } from "./fallback-command.ts"
 import { argumentLines } from "../drawing/diff-lines.ts"
@@ -38,17 +38,14 @@ export const commands: Readonly<Record<string, SlashCommand>> = {
     says: "who answers where the model cannot: names, none or usual",
     run: fallbackCommand,
   },
-  settings: {
-    takes: "[NAME=VALUE]",
-    says: "how the model replies: effort, thinking, temperature …",
-    run: settingsCommand,
-  },
   agent: { takes: "[NAME]", says: "the agents, or begin a new conversation with this one", run: chooseAgent },
   mode: { takes: "MODE", says: "read-only, confirm or auto (Shift+Tab goes round)", run: chooseMode },
   conversations: { takes: "[N]", says: "your conversations, or go to one of them", run: goTo },
   new: { says: "leave this conversation; your next words begin another", run: startAnew },
   fork: { takes: "[N]", says: "branch off here, or before your Nth last message", run: fork },
   continue: { says: "have the model go on where its limit cut its reply", run: goOn },
+  compact: { says: "sum up what was said, so that the model has room again", run: compact },
+  summary: { says: "what the last summary says that the model is shown", run: showSummary },
   undo: { says: "propose to take the last change of this conversation back", run: undo },
   again: { takes: "[N]", says: "propose once more what expired last, or the Nth last that did", run: again },
   grants: { takes: "[off]", says: "what you have agreed to beforehand; off takes it back", run: grants },
@@ -222,6 +219,26 @@ async function goOn({ talk }: CommandContext): Promise<void> {
   if (last?.type !== "message" || !isCutShort(last.message))
     return talk.print(line("! The last reply was not cut: say what you want to hear."))
   await talk.say(GO_ON, "queue")
+}
+
+async function compact({ talk }: CommandContext): Promise<void> {
+  const { conversation } = talk
+  if (!conversation) return talk.print(line("! Nothing was said yet that could be summed up."))
+  await talk.client.compactConversation({ params: { id: conversation.id } })
+  const { context } = conversation.transcript
+  const full = context ? ` ${meterWords(context)}` : ""
+  talk.print(line(`What was said is summed up, now or before the next reply.${full}`, DIM))
+}
+
+function showSummary({ talk }: CommandContext): void {
+  const items = talk.conversation?.transcript.items ?? []
+  const last = items.findLast((item) => item.type === "notice" && item.notice === "compacted")
+  if (last?.type !== "notice") return talk.print(line("! Nothing that is shown here was summed up. /compact does it."))
+  talk.print(
+    [],
+    line("The model is shown this in the place of what was said before:", DIM),
+    ...toShownLines(last.detail ?? "").map((each) => line(each)),
+  )
 }
 
 async function again({ talk }: CommandContext, word: string): Promise<void> {

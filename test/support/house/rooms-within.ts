@@ -20,6 +20,7 @@ export const roomsWithin: Readonly<Record<string, Readonly<Record<string, readon
     cite: [],
     concurrency: [],
     definition: [],
+    earlier: ["cite", "definition", "replay.ts"],
     ask: ["cite", "concurrency", "definition"],
     calls: ["ask", "concurrency", "definition"],
     gate: ["calls", "concurrency", "definition"],

@@ -6,6 +6,7 @@ import type { Proposal } from "../../../src/protocol/index.ts"
 import { Button } from "../../parts/button.tsx"
 import { useExpired } from "../../proposal/expired.ts"
 import type { OpenConversation } from "../../state/conversation.ts"
+import { ContextSign } from "./context-sign.tsx"
 import { readDraft, saveDraft } from "./draft.ts"
 import { Pickers } from "./pickers.tsx"
 import { stopRun } from "./stop-run.ts"
@@ -47,7 +48,12 @@ export function Composer({ conversation, transcript, draftKey, onSay }: Composer
               : "Say what to do instead, or have it proposed again above …"
             : "Ask, or say what to do …"
       }
-      pickers={<Pickers conversationId={conversation.id} model={model} mode={mode} />}
+      pickers={
+        <>
+          <Pickers conversationId={conversation.id} model={model} mode={mode} />
+          <ContextSign transcript={transcript} />
+        </>
+      }
     >
       {isRunning && text.trim() !== "" && (
         <Button small look="quiet" onClick={() => say("steer")} title="Says it to the run that is at work">

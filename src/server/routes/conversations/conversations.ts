@@ -3,9 +3,8 @@ import { fork } from "../../../agent/fork.ts"
 import type { ConversationView } from "../../../protocol/conversation/conversation.ts"
 import { failure } from "../../../protocol/errors.ts"
 import type { MessageId } from "../../../protocol/ids.ts"
-import { withSettings } from "../../../protocol/conversation/with-settings.ts"
 import { routes } from "../../../protocol/routes/index.ts"
-import { userOf } from "../../door/caller.ts"
+import { doneBy, userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
 import {
   allowMode,
@@ -15,6 +14,7 @@ import {
   chooseModel,
   toBeginning,
 } from "../../conversation/settings.ts"
+import { readMeter } from "../../conversation/context-meter.ts"
 import { cutMessage } from "./cut-message.ts"
 import { findConversation, messageOf } from "../../conversation/find.ts"
 import { nameModel, nameModels } from "../../conversation/named-models.ts"
@@ -46,7 +46,8 @@ export function conversationRoutes(app: Hono<Env>, ports: ConversationRoutePorts
     const { items, ...beside } = await conversations.messages(id, { upTo: position, limit: NEWEST_MESSAGES })
     const [open, expired] = await Promise.all([proposals.open(id), proposals.lapsed(id, MAX_EXPIRED)])
     const named = await nameModel(models, userOf(c), conversation)
-    return { ...named, messages: items.map(cutMessage), ...beside, proposals: open, expired }
+    const context = await readMeter(ports, userOf(c), named)
+    return { ...named, messages: items.map(cutMessage), ...beside, proposals: open, expired, context }
   })
 
   serveRoute(app, routes.readMessages, async (c, { query: { before, limit } }) => {
@@ -65,7 +66,7 @@ export function conversationRoutes(app: Hono<Env>, ports: ConversationRoutePorts
 
   serveRoute(app, routes.changeConversation, async (c, { body }) => {
     const conversation = await findConversation(c, ports)
-    const { title, mode, model, settings: reply } = body
+    const { title, mode, model } = body
     const caller = c.get("caller")
     allowMode(caller, ports, mode)
     const settings = {
@@ -77,12 +78,16 @@ export function conversationRoutes(app: Hono<Env>, ports: ConversationRoutePorts
       ...(await chooseConnection(caller, ports, body.connectionId)),
     }
     const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
-    await runtime.submit(conversation.id, { type: "settings", ...given, ...(reply ? { settings: reply } : {}) })
+    await runtime.submit(conversation.id, { type: "settings", ...given })
     // A conversation at work takes it over with its next step; it is durable now, so it is shown now.
     const { fallback: _, ...shown } = given // told with the model: `readModel`
-    const now = await findConversation(c, ports)
-    const changed = reply ? { settings: withSettings(now.settings ?? {}, reply) } : {}
-    return nameModel(models, userOf(c), { ...now, ...shown, ...changed })
+    return nameModel(models, userOf(c), { ...(await findConversation(c, ports)), ...shown })
+  })
+
+  serveRoute(app, routes.compactConversation, async (c) => {
+    const { id } = await findConversation(c, ports)
+    await runtime.submit(id, { type: "compact", ...doneBy(c) })
+    return { compacting: true }
   })
 
   serveRoute(app, routes.readState, async (c, { query }) => {
