@@ -10,7 +10,7 @@ import { openStore } from "../../src/store/store.ts"
 import { dot } from "../../src/vectors/unit.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { KeptEmbedder } from "../support/research/kept-embedder.ts"
-import { isLong } from "../support/sizes.ts"
+import { isLong, oneIn } from "../support/sizes.ts"
 
 interface Cranfield {
   readonly documents: readonly { readonly id: string; readonly title: string; readonly text: string }[]
@@ -41,57 +41,62 @@ const { signal } = new AbortController()
 afterAll(() => embedder.close())
 
 // What is asked of PostgreSQL here is asked of it by the tests of the library too; how well it ranks, the long run measures.
-describe.runIf(there).each(anyDatabase)("1,400 abstracts and 225 questions on $name", ({ name, create }) => {
-  test("are found better by words and meaning together than by words alone, as the docs say", async () => {
-    const { documents, queries, relevance } = JSON.parse(
-      gunzipSync(readFileSync(collectionFile)).toString(),
-    ) as Cranfield
-    await using database = await create()
-    await using store = await openStore({ url: database.url, durability: "normal" })
-    const library = new SqlLibrary(store.engine, { clock: systemClock, embedder: embedder.name })
-    const librarian = new Librarian(library, embedder)
-    const { id: user } = await store.people.ensure("ada", 0)
-    const collection = await library.ensureCollection(user, "Cranfield")
-    const files = documents
-      .filter(({ text }) => text.trim() !== "")
-      .map(({ id, title, text }) => {
-        return { name: `${id}.txt`, bytes: Buffer.from(text), title: title.replaceAll(/\s+/g, " ") || id }
-      })
-    for (let at = 0; at < files.length; at += AT_ONCE) {
-      const some = files.slice(at, at + AT_ONCE)
-      await Promise.all(some.map((file) => librarian.ingest({ user, collection, signal }, file)))
-    }
-    const log = { info() {}, warn() {}, error() {} }
-    const indexer = new PassageIndexer({ library, embedder, clock: systemClock, log })
-    await indexer.settled()
-    await indexer.close()
-    if (!fresh) expect(embedder.missing.length, HOW_TO).toBeLessThanOrEqual(MAX_MISSING)
+// Nothing but a change of the search changes how well it finds: one run in two measures that, by the seed.
+const isMeasured = fresh || oneIn(2, [true, false])[0] === true
+describe.runIf(there && isMeasured).each(anyDatabase)(
+  "1,400 abstracts and 225 questions on $name",
+  ({ name, create }) => {
+    test("are found better by words and meaning together than by words alone, as the docs say", async () => {
+      const { documents, queries, relevance } = JSON.parse(
+        gunzipSync(readFileSync(collectionFile)).toString(),
+      ) as Cranfield
+      await using database = await create()
+      await using store = await openStore({ url: database.url, durability: "normal" })
+      const library = new SqlLibrary(store.engine, { clock: systemClock, embedder: embedder.name })
+      const librarian = new Librarian(library, embedder)
+      const { id: user } = await store.people.ensure("ada", 0)
+      const collection = await library.ensureCollection(user, "Cranfield")
+      const files = documents
+        .filter(({ text }) => text.trim() !== "")
+        .map(({ id, title, text }) => {
+          return { name: `${id}.txt`, bytes: Buffer.from(text), title: title.replaceAll(/\s+/g, " ") || id }
+        })
+      for (let at = 0; at < files.length; at += AT_ONCE) {
+        const some = files.slice(at, at + AT_ONCE)
+        await Promise.all(some.map((file) => librarian.ingest({ user, collection, signal }, file)))
+      }
+      const log = { info() {}, warn() {}, error() {} }
+      const indexer = new PassageIndexer({ library, embedder, clock: systemClock, log })
+      await indexer.settled()
+      await indexer.close()
+      if (!fresh) expect(embedder.missing.length, HOW_TO).toBeLessThanOrEqual(MAX_MISSING)
 
-    const measure = async (by: { words: boolean; meaning: boolean }) => {
-      const scores = queries.map(async ({ id, text }) => {
-        const [numbers] = by.meaning ? await embedder.embed([text], signal) : []
-        const vector = numbers ? { vector: { embedder: embedder.name, numbers: [...numbers] } } : {}
-        const found = await library.search(user, { text: by.words ? text : "", limit: 50, ...vector })
-        const ranked = [...new Set(found.map(({ source }) => source.replace(".txt", "")))]
-        return ndcg(ranked, relevance[id] ?? {})
-      })
-      return (await Promise.all(scores)).reduce((sum, score) => sum + score, 0) / queries.length
-    }
-    const words = await measure({ words: true, meaning: false })
-    // Beside the others it is a figure of the documents and no more: the long run holds them to it.
-    const meaning = isLong || fresh ? await measure({ words: false, meaning: true }) : Number.NaN
-    const both = await measure({ words: true, meaning: true })
-    const shown = [words, meaning, both].map((figure) => figure.toFixed(3))
-    process.stdout.write(`nDCG@10 on ${name}, by words, by meaning, by both: ${shown.join(", ")}\n`)
-    if (fresh) return
-    expect(embedder.missing.length, HOW_TO).toBeLessThanOrEqual(MAX_MISSING)
-    expect(both).toBeGreaterThan(FULL_TEXT + CLEARLY)
-    expect(both).toBeGreaterThan(words + CLEARLY)
-    for (const [place, figure] of figuresInDocs(name).entries())
-      if (!Number.isNaN([words, meaning, both][place]))
-        expect(Math.abs(figure - [words, meaning, both][place]!), `docs/library.md says ${figure}`).toBeLessThan(SAME)
-  }, 2_400_000)
-})
+      const measure = async (by: { words: boolean; meaning: boolean }) => {
+        const scores = queries.map(async ({ id, text }) => {
+          const [numbers] = by.meaning ? await embedder.embed([text], signal) : []
+          const vector = numbers ? { vector: { embedder: embedder.name, numbers: [...numbers] } } : {}
+          const found = await library.search(user, { text: by.words ? text : "", limit: 50, ...vector })
+          const ranked = [...new Set(found.map(({ source }) => source.replace(".txt", "")))]
+          return ndcg(ranked, relevance[id] ?? {})
+        })
+        return (await Promise.all(scores)).reduce((sum, score) => sum + score, 0) / queries.length
+      }
+      const words = await measure({ words: true, meaning: false })
+      // Beside the others it is a figure of the documents and no more: the long run holds them to it.
+      const meaning = isLong || fresh ? await measure({ words: false, meaning: true }) : Number.NaN
+      const both = await measure({ words: true, meaning: true })
+      const shown = [words, meaning, both].map((figure) => figure.toFixed(3))
+      process.stdout.write(`nDCG@10 on ${name}, by words, by meaning, by both: ${shown.join(", ")}\n`)
+      if (fresh) return
+      expect(embedder.missing.length, HOW_TO).toBeLessThanOrEqual(MAX_MISSING)
+      expect(both).toBeGreaterThan(FULL_TEXT + CLEARLY)
+      expect(both).toBeGreaterThan(words + CLEARLY)
+      for (const [place, figure] of figuresInDocs(name).entries())
+        if (!Number.isNaN([words, meaning, both][place]))
+          expect(Math.abs(figure - [words, meaning, both][place]!), `docs/library.md says ${figure}`).toBeLessThan(SAME)
+    }, 2_400_000)
+  },
+)
 
 test.runIf(there && !fresh)(
   "the vectors in the file are those that the local embedder makes of these texts",

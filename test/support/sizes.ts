@@ -12,7 +12,7 @@ const size = (variable: string, { usual, long }: { readonly usual: number; reado
 
 export const sizes = {
   /** Interleavings of people, models, tools and crashes. */
-  chaosCases: size("PAWL_CHAOS_CASES", { usual: 1200, long: 10_000 }),
+  chaosCases: size("PAWL_CHAOS_CASES", { usual: 900, long: 10_000 }),
   /** Random requests to a server; a tenth of them on PostgreSQL. Of fewer, too many are about what nobody has made yet. */
   fuzzCases: size("PAWL_FUZZ_CASES", { usual: 5000, long: 30_000 }),
   /** Lives that end by kill -9, over all engines and kinds of target. */
@@ -20,17 +20,17 @@ export const sizes = {
   /** What befalls three nodes while people talk to them. */
   clusterRounds: size("PAWL_CLUSTER_ROUNDS", { usual: 3, long: 100 }),
   /** How often another process swaps a folder for a link. */
-  swaps: size("PAWL_SWAPS", { usual: 25_000, long: 100_000 }),
+  swaps: size("PAWL_SWAPS", { usual: 15_000, long: 100_000 }),
   /** Notes of one person that are made findable by their meaning. */
   notes: size("PAWL_NOTES", { usual: 2000, long: 10_000 }),
   /** Rows of a CSV file that is taken in. */
-  csvRows: size("PAWL_CSV_ROWS", { usual: 100_000, long: 1_000_000 }),
+  csvRows: size("PAWL_CSV_ROWS", { usual: 50_000, long: 1_000_000 }),
   /** Conversations, and replies of a megabyte in each, that five readers do not read: what they cost may be 30 MB. */
   unread: isLong ? { conversations: 20, turns: 10 } : { conversations: 10, turns: 5 },
   /** Replies of a megabyte that ten watchers do not read. */
   stalledTurns: isLong ? 20 : 8,
   /** Megabytes of a file that goes into the store and comes back. */
-  keptMegabytes: size("PAWL_KEPT_MEGABYTES", { usual: 64, long: 200 }),
+  keptMegabytes: size("PAWL_KEPT_MEGABYTES", { usual: 32, long: 200 }),
   /** Proposals that many people decide about at once. */
   racedProposals: size("PAWL_RACED_PROPOSALS", { usual: 20, long: 200 }),
 }

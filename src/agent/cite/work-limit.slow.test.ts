@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { Source } from "../../protocol/conversation/stages.ts"
-import { isLong } from "../../../test/support/sizes.ts"
+import { isLong, oneIn } from "../../../test/support/sizes.ts"
 import { countWork } from "../../../test/support/worked.ts"
 import { cite, unmarked } from "./cite.ts"
 import { createWork } from "./work-limit.ts"
@@ -19,7 +19,7 @@ const fill = (text: string, rest = "") => text.repeat(Math.floor((LENGTH - rest.
 const made = (n: number) => `"what ${n} nobody has said" `
 
 describe("a long reply is read with bounded work", () => {
-  test.each<[string, string, ReadonlyMap<string, Source>]>([
+  const replies: [string, string, ReadonlyMap<string, Source>][] = [
     ["quotes before all markers", fill(made(1), all), many],
     ["quotes in pieces", fill('"nobody has said … what nobody has … ever said at all" ', all), many],
     ["lines of quotes with ranges", fill('"nobody has ever said so" [1-20]\n\n'), many],
@@ -31,7 +31,8 @@ describe("a long reply is read with bounded work", () => {
     ["a long quote and its marker again and again", `"${"b".repeat(LENGTH / 2)}" ${"[1]".repeat(LENGTH / 6)}`, many],
     ["quotes that nearly stand there", fill(`"b${"a".repeat(9_000)}" [1] `), same],
     ["quotes that stand inside a word everywhere", fill(`"${"a".repeat(9_000)}" [1] `), same],
-  ])("%s", (_, text, sources) => {
+  ]
+  test.each(oneIn(2, replies))("%s", (_, text, sources) => {
     const worked = countWork()
     const found = cite(text, sources)
     unmarked(text, sources)
