@@ -1,8 +1,10 @@
 import { failure } from "../protocol/errors.ts"
 import type { UserId } from "../protocol/ids.ts"
 import { own } from "../protocol/own.ts"
-import type { NewAccess, ProviderView } from "../protocol/providers.ts"
-import type { OwnAccess, PersonalModels, StoredKeys } from "./personal-models.ts"
+import type { ChangedEndpoint, NewAccess, ProviderView } from "../protocol/providers.ts"
+import type { PersonalModels, StoredKeys } from "./personal-models.ts"
+import { changedEndpoint, endpointView, MAX_ENDPOINTS, newEndpoint, ownEndpoints } from "./own-endpoint.ts"
+import { isEndpointName, isReserved, type OwnAccess, problemWithEndpoint } from "./own-endpoint.ts"
 import type { OutboundPolicy } from "./network/outbound-policy.ts"
 import { type Provider, providers, type ReachableProvider } from "./providers/list.ts"
 import { accessTo } from "./providers/settings.ts"
@@ -30,15 +32,18 @@ export class OwnProviders {
     const { keys, models } = this.#needs
     const brought = await (await keys.read(user)).open()
     const registry = await models.of(user)
-    return registry.table.names.map((name) => {
+    const lost = [...brought.keys()].filter((name) => !registry.table.names.includes(name))
+    const views = registry.table.names.map((name) => {
       const need = registry.needOf(name)
-      const operatorOnly = registry.table.isNamed(name) ? { operatorOnly: true as const } : {}
       const given = brought.get(name)
+      const operatorOnly = !given && registry.table.isNamed(name) ? { operatorOnly: true as const } : {}
       const source = given ? "own" : need === null ? "shared" : null
       const access = given === "unreadable" ? undefined : given
       const address = access?.baseUrl ? { baseUrl: access.baseUrl } : {}
-      return { name, configured: need === null, source, ...address, ...fieldsOf(name, access), need, ...operatorOnly }
+      const more = access?.endpoint ? endpointView(access) : fieldsOf(name, access)
+      return { name, configured: need === null, source, ...address, ...more, need, ...operatorOnly } as const
     })
+    return [...views, ...lost.map(lostView)]
   }
 
   async find(user: UserId, name: string): Promise<ProviderView> {
@@ -47,32 +52,70 @@ export class OwnProviders {
     return view
   }
 
-  async save(user: UserId, name: string, { apiKey, baseUrl, fields }: NewAccess): Promise<void> {
+  async save(user: UserId, name: string, access: NewAccess): Promise<void> {
+    if (access.kind) return this.#saveEndpoint(user, name, newEndpoint(access))
+    const { apiKey, baseUrl, fields, ...ofEndpoint } = access
     if (this.#needs.models.shared.table.isNamed(name)) throw failure("bad_request", { problem: operators(name) })
-    const provider = toProvider(name)
-    const access = {
+    const provider = names.find((each) => each === name)
+    if (!provider) {
+      await this.find(user, name)
+      throw failure("bad_request", { problem: KIND })
+    }
+    if (Object.values(ofEndpoint).some((each) => each !== undefined)) throw failure("bad_request", { problem: KIND })
+    const given = {
       ...{ ...(apiKey ? { apiKey } : {}), ...(baseUrl ? { baseUrl } : {}) },
       ...(fields && Object.keys(fields).length > 0 ? { fields } : {}),
     }
-    const problem = problemWith(provider, access)
+    const problem = problemWith(provider, given)
     if (problem) throw failure("bad_request", { problem })
-    // Judged again at every connection; here so that whoever is wrong learns it now.
-    if (baseUrl) await this.#needs.reach.check(new URL(baseUrl).hostname)
-    await this.#needs.keys.put(user, provider, access)
+    await this.#put(user, name, given)
+  }
+
+  /** Throws `not_found` for whatever is no endpoint of theirs. */
+  async change(user: UserId, name: string, changed: ChangedEndpoint): Promise<void> {
+    const brought = await (await this.#needs.keys.read(user)).open()
+    const given = brought.get(name)
+    if (given === "unreadable") throw failure("bad_request", { problem: LOST })
+    if (!given?.endpoint) throw failure("not_found")
+    await this.#saveEndpoint(user, name, changedEndpoint(given, changed))
   }
 
   async remove(user: UserId, name: string): Promise<void> {
-    await this.#needs.keys.remove(user, toProvider(name))
+    await this.#needs.keys.remove(user, name)
+  }
+
+  async #saveEndpoint(user: UserId, name: string, access: OwnAccess): Promise<void> {
+    const { models, keys } = this.#needs
+    if (!isEndpointName(name)) throw failure("not_found")
+    const brought = await (await keys.read(user)).open()
+    // One that they have stays theirs, whoever else has thought of its name since.
+    const isTheirs = ownEndpoints(brought).some((each) => each.name === name)
+    const isTaken = !isTheirs && (models.shared.table.isNamed(name) || isReserved(name))
+    if (isTaken) throw failure("bad_request", { problem: `name: ${name} is taken on this server. Choose another.` })
+    const problem = problemWithEndpoint(access)
+    if (problem) throw failure("bad_request", { problem })
+    if (!brought.has(name) && ownEndpoints(brought).length >= MAX_ENDPOINTS)
+      throw failure("bad_request", {
+        problem: `You have ${MAX_ENDPOINTS} endpoints, which is as many as there can be.`,
+      })
+    await this.#put(user, name, access)
+  }
+
+  async #put(user: UserId, name: string, access: OwnAccess): Promise<void> {
+    // Judged again at every connection; here so that whoever is wrong learns it now.
+    if (access.baseUrl) await this.#needs.reach.check(new URL(access.baseUrl).hostname)
+    await this.#needs.keys.put(user, name, access)
   }
 }
 
 const names = Object.keys(providers) as ReachableProvider[]
 
-function toProvider(name: string): ReachableProvider {
-  const provider = names.find((each) => each === name)
-  if (!provider) throw failure("not_found")
-  return provider
-}
+const KIND =
+  "kind: say what the endpoint speaks, openai or anthropic. It makes it one of your own, under a name of yours."
+const LOST = "What you have stored cannot be opened any more. Store it again, or forget it."
+
+/** What nothing is known of but its name. */
+const lostView = (name: string): ProviderView => ({ name, configured: false, source: "own", need: LOST, lost: true })
 
 /** What a provider takes beside a key and an address, and what of it the person has given. */
 function fieldsOf(name: string, access: OwnAccess | undefined): Pick<ProviderView, "fields"> {
@@ -87,15 +130,15 @@ function fieldsOf(name: string, access: OwnAccess | undefined): Pick<ProviderVie
 
 /** Its headers may be what the operator pays with, so that nobody's key alone makes it theirs. */
 function operators(name: string): string {
-  return `Only whoever runs this server says how ${name} is reached. Store a key and an address of your own under openai or anthropic.`
+  return `Only whoever runs this server says how ${name} is reached. Store a key and an address of your own under openai or anthropic, or name an endpoint of your own.`
 }
 
-function problemWith(name: ReachableProvider, { fields = {}, ...access }: OwnAccess): string | undefined {
+function problemWith(name: ReachableProvider, { fields = {}, apiKey, baseUrl }: OwnAccess): string | undefined {
   const provider: Provider = providers[name]
   const { wants, more = {} } = provider
   const unknown = Object.keys(fields).find((field) => !Object.hasOwn(more, field))
   if (unknown !== undefined) return `fields: ${name} takes ${Object.keys(more).join(", ") || "none"}.`
-  const found = accessTo(provider, { ...fields, ...access })
+  const found = accessTo(provider, { ...fields, apiKey, baseUrl })
   if ("open" in found) return undefined
   const place = (means: string) => (Object.hasOwn(more, means) ? `fields.${means}` : means)
   if ("notAnAddress" in found) return "baseUrl: it must be an http address."

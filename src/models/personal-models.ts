@@ -5,6 +5,7 @@ import type { UserId } from "../protocol/ids.ts"
 import { own } from "../protocol/own.ts"
 import { EndpointLists } from "./discovery/endpoint-lists.ts"
 import { guardedFetch } from "./network/guarded-fetch.ts"
+import { type OwnAccess, ownEndpoints } from "./own-endpoint.ts"
 import { type Means, meansOf, type Provider, providers } from "./providers/list.ts"
 import type { OutboundPolicy } from "./network/outbound-policy.ts"
 import type { RecentSecrets } from "./providers/recent-secrets.ts"
@@ -17,14 +18,6 @@ import {
   type RegistryOptions,
 } from "./registry.ts"
 import { type ModelSettings, providerSecrets, secretsIn } from "./providers/settings.ts"
-
-/** How a person reaches a provider by their own means. */
-export interface OwnAccess {
-  readonly apiKey?: string
-  readonly baseUrl?: string
-  /** What else the provider takes, by the names that its line in the list gives. */
-  readonly fields?: Readonly<Record<string, string>>
-}
 
 /** What people have stored, still closed; `version` changes with it. */
 export interface StoredKeys {
@@ -84,7 +77,7 @@ export class PersonalModels implements ModelSource {
 
   async get(name: string | null, user: UserId): Promise<Model> {
     // The model of a fresh machine belongs to nobody: no need to ask the database whose it is.
-    if (name !== null && this.shared.resolve(name).provider === "offline") return this.shared.get(name)
+    if (name !== null && this.shared.table.resolve(name.trim())?.provider === "offline") return this.shared.get(name)
     return (await this.of(user)).get(name)
   }
 
@@ -118,7 +111,17 @@ export class PersonalModels implements ModelSource {
     const settings: Record<string, unknown> = { ...this.#settings }
     const access = new Map<string, Access>()
     const unreadable = new Set<string>()
+    const endpoints = ownEndpoints(brought)
+    const { endpoints: operators = [] } = this.#settings
+    // Theirs comes first, also before one of this name that the operator, or a newer version of ours, has thought of since.
+    const others = operators.filter(({ name }) => !brought.has(name))
+    if (endpoints.length > 0 || others.length < operators.length) settings.endpoints = [...others, ...endpoints]
+    for (const { name, secrets } of endpoints) {
+      for (const secret of secrets) this.#options.recent?.add(secret)
+      access.set(name, { own: true, fetch: this.#guarded })
+    }
     for (const [provider, given] of brought) {
+      if (access.has(provider)) continue
       const known = own<Provider>(providers, provider)
       if (!known) continue
       const means = meansOf(known)

@@ -5,7 +5,8 @@ export const modelFeatures = ["tools", "images", "files", "reasoning"] as const
 export type Feature = (typeof modelFeatures)[number]
 
 /**
- * Who says it: the endpoint that serves the model, the catalogue that ships with Pawl, whoever runs the server, or nobody:
+ * Who says it: the endpoint that serves the model, the catalogue that ships with Pawl, whoever runs the server (or named the
+ * endpoint for themselves), or nobody:
  * then it is what is usual there.
  */
 export const FactSource = z.enum(["endpoint", "catalogue", "operator", "assumed"])

@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { endpointFields, EndpointView } from "./own-endpoint.ts"
 
 /** A provider of models, as one person sees it. Keys are told by `configured` and never otherwise. */
 export const ProviderView = z.object({
@@ -16,6 +17,10 @@ export const ProviderView = z.object({
   need: z.string().nullable(),
   /** An endpoint that the operator has named: nobody brings a key of their own for it. */
   operatorOnly: z.literal(true).optional(),
+  /** Something the person has named, and that cannot be opened any more. */
+  lost: z.literal(true).optional(),
+  /** An endpoint that the person has named. */
+  endpoint: EndpointView.optional(),
 })
 export type ProviderView = z.infer<typeof ProviderView>
 
@@ -51,8 +56,23 @@ export const NewAccess = z.strictObject({
   baseUrl: BaseUrl.nullish(),
   /** What else the provider takes, by the names that `fields` of its answer has. */
   fields: Fields.nullish(),
+  /** Makes an endpoint of the person's own, under a name that is no provider's. What follows goes with it. */
+  kind: endpointFields.kind.optional(),
+  headers: endpointFields.headers.optional(),
+  models: endpointFields.models.optional(),
+  quirks: endpointFields.quirks.optional(),
 })
 export type NewAccess = z.infer<typeof NewAccess>
+
+/** What is new of an endpoint of the person's own; the rest stays. At another address it has neither key nor headers of before. */
+export const ChangedEndpoint = z
+  .strictObject({
+    apiKey: Key.nullable(),
+    baseUrl: BaseUrl,
+    ...endpointFields,
+  })
+  .partial()
+export type ChangedEndpoint = z.infer<typeof ChangedEndpoint>
 
 /** The address is shown again, so nothing secret may hide in it. */
 function isPlainAddress(text: string): boolean {

@@ -41,6 +41,33 @@ test("a token is shown once, allows what was chosen, and stops working when it i
   expect(faults).toEqual([])
 })
 
+test("an endpoint of one's own is added, changed without its key being typed again, and forgotten", async () => {
+  const { page, faults } = await visit.begin(scripted())
+  await go(page, "/settings")
+  const part = page.getByRole("region", { name: "Endpoints of your own" })
+  await part.getByRole("button", { name: "Add an endpoint" }).click()
+  await part.getByLabel("Name, in small letters").fill("mine")
+  await part.getByLabel("Address").fill("http://127.0.0.1:9/v1")
+  await part.getByLabel("Key").fill("sk-very-secret")
+  await part.getByLabel("Headers").fill("X-Team: research")
+  await part.getByLabel("Models").fill("org/large\n")
+  await part.getByRole("button", { name: "Store" }).click()
+  await part.getByText("http://127.0.0.1:9/v1, with a key").waitFor()
+
+  await part.getByRole("button", { name: "Change" }).click()
+  await part.getByLabel("Models").fill("org/large\norg/small")
+  await part.getByRole("button", { name: "Store" }).click()
+  await expect.poll(() => part.getByLabel("Models").count()).toBe(0)
+  await part.getByText("with a key").waitFor()
+  await part.getByRole("button", { name: "Change" }).click()
+  expect(await part.getByLabel("Models").inputValue()).toBe("org/large\norg/small")
+  expect(await part.getByText("Headers (x-team)").count()).toBe(1)
+  await part.getByRole("button", { name: "Forget" }).click()
+  await expect.poll(() => part.getByText("127.0.0.1:9").count()).toBe(0)
+  expect(await page.content()).not.toContain("sk-very-secret")
+  expect(faults).toEqual([])
+})
+
 test("a key of one's own is stored and forgotten, and no answer or page ever has it", async () => {
   const { page, faults } = await visit.begin(scripted())
   await go(page, "/settings")

@@ -10,6 +10,7 @@ import { toast } from "../state/toasts.ts"
 import { Part, Things } from "../parts/part.tsx"
 import { useLoaded } from "../parts/use-loaded.tsx"
 import { AccessForm } from "./access-form.tsx"
+import { OwnEndpoints } from "./own-endpoints.tsx"
 
 /** Which models there are, and keys of one's own for their providers. */
 export function ModelSettings() {
@@ -27,11 +28,12 @@ export function ModelSettings() {
         says="A key of your own is stored encrypted, used for your conversations only, and never shown again. Whoever runs the server can set one for all."
       >
         <Things>
-          {value?.items.map((provider) => (
+          {value?.items.filter(isProvider).map((provider) => (
             <Provider key={provider.name} provider={provider} onChanged={again} />
           ))}
         </Things>
       </Part>
+      {value && <OwnEndpoints endpoints={value.items.filter((each) => !isProvider(each))} onChanged={again} />}
       <Part title="Models" says={models?.default && <>New conversations begin with {models.default}.</>}>
         <Things>
           {models?.items.map(({ name, provider, available }) => (
@@ -49,6 +51,9 @@ export function ModelSettings() {
     </>
   )
 }
+
+/** What the person named themselves stands by itself. */
+const isProvider = ({ endpoint, lost }: ProviderView): boolean => !endpoint && !lost
 
 const SOURCES = { own: "your own key", shared: "the operator's key" }
 

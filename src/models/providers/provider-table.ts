@@ -20,7 +20,7 @@ export class ProviderTable {
 
   constructor(endpoints: readonly NamedEndpoint[]) {
     this.#endpoints = new Map(endpoints.map((endpoint) => [endpoint.name, endpoint]))
-    this.names = [...Object.keys(providers), ...this.#endpoints.keys()]
+    this.names = [...new Set([...Object.keys(providers), ...this.#endpoints.keys()])]
     this.models = [...endpoints.flatMap(({ models }) => models), ...catalogue]
     this.unlisted = this.names.filter((name) => !this.models.some(({ provider }) => provider === name))
     this.#byName = new Map(

@@ -13,7 +13,7 @@ export class EndpointFault extends Error {
 }
 
 /** What is assumed of a model of which the operator says nothing more than its id. */
-const CONTEXT_TOKENS = 128_000
+export const CONTEXT_TOKENS = 128_000
 
 /** The endpoints in the text of a file, with the variables they name read from the environment. Throws an `EndpointFault`. */
 export function readEndpoints(text: string, environment: Environment): readonly NamedEndpoint[] {
@@ -51,8 +51,7 @@ function toEndpoint(data: Entry, environment: Environment, taken: Map<string, st
       if (filled.length >= SHORTEST_SECRET) secrets.add(filled)
       return filled
     })
-    // Whatever is not known to be harmless may be a key: the names by which gateways take one are endless.
-    if (!HARMLESS.has(header) && value.length >= SHORTEST_SECRET) secrets.add(value)
+    if (isSecretHeader(header, value)) secrets.add(value)
     return [header, value] as const
   })
   const models = data.models.map(({ id, alias, ...facts }): ModelEntry => {
@@ -75,8 +74,12 @@ function toEndpoint(data: Entry, environment: Environment, taken: Map<string, st
   }
 }
 
+/** Whatever is not known to be harmless may be a key: the names by which gateways take one are endless. */
+export const isSecretHeader = (name: string, value: string): boolean =>
+  !HARMLESS.has(name) && value.length >= SHORTEST_SECRET
+
 /** Names, aliases and what stands before their slashes: `qwen/…` would be LM Studio's for one model and not for the next. */
-function reserved(): Set<string> {
+export function reserved(): Set<string> {
   const known = catalogue.flatMap(({ name, aliases }) => [name, ...aliases, ...name.split("/").slice(0, -1)])
   return new Set([...Object.keys(providers), ...known].map((name) => name.toLowerCase()))
 }

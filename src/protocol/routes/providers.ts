@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { NewAccess, ProviderView } from "../providers.ts"
+import { ChangedEndpoint, NewAccess, ProviderView } from "../providers.ts"
 import { defineRoutes } from "./route.ts"
 
 /** Keys and addresses that people bring for themselves. */
@@ -22,15 +22,23 @@ export const providerRoutes = defineRoutes({
     method: "PUT",
     path: "/api/providers/{name}",
     needs: "manage",
-    says: "Stores your own key or address for a provider, encrypted, in place of what you had stored. It is never shown again.",
+    says: "Stores your own key or address for a provider, encrypted, in place of what you had stored. It is never shown again. With `kind`, an endpoint of your own under a name of yours.",
     body: NewAccess,
+    answers: { 200: ProviderView },
+  },
+  changeProvider: {
+    method: "PATCH",
+    path: "/api/providers/{name}",
+    needs: "manage",
+    says: "Changes what you say of an endpoint of your own. At another address it has neither the key nor the headers of before.",
+    body: ChangedEndpoint,
     answers: { 200: ProviderView },
   },
   removeProvider: {
     method: "DELETE",
     path: "/api/providers/{name}",
     needs: "manage",
-    says: "Forgets what you have stored for a provider.",
+    says: "Forgets what you have stored for a provider, or an endpoint of your own.",
     answers: { 204: null },
   },
 })

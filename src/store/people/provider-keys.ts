@@ -1,5 +1,6 @@
 import { failure, hasCode } from "../../protocol/errors.ts"
 import type { UserId } from "../../protocol/ids.ts"
+import type { EndpointFacts } from "../../protocol/own-endpoint.ts"
 import type { Engine } from "../engine/engine.ts"
 import type { SecretRow } from "./seal.ts"
 import type { Secrets } from "./secrets.ts"
@@ -10,6 +11,8 @@ export interface ProviderKey {
   readonly baseUrl?: string
   /** What else it takes, by name. */
   readonly fields?: Readonly<Record<string, string>>
+  /** It is no provider's, but an endpoint to which the person gave this name. */
+  readonly endpoint?: EndpointFacts
 }
 
 /** What a person has stored, still closed: opening it costs, and is needed only where it has changed. */

@@ -1,5 +1,5 @@
 import type { UserId } from "../../../protocol/ids.ts"
-import type { NewAccess, ProviderView } from "../../../protocol/providers.ts"
+import type { ChangedEndpoint, NewAccess, ProviderView } from "../../../protocol/providers.ts"
 import type { UsageAnswer } from "../../../protocol/usage.ts"
 import type { ConversationPorts } from "../../conversation/ports.ts"
 
@@ -17,6 +17,8 @@ export interface Providers {
   /** Throws `not_found` for a provider that there is not. */
   find(user: UserId, name: string): Promise<ProviderView>
   save(user: UserId, name: string, access: NewAccess): Promise<void>
+  /** An endpoint of the person's own. */
+  change(user: UserId, name: string, changed: ChangedEndpoint): Promise<void>
   remove(user: UserId, name: string): Promise<void>
 }
 

@@ -17,6 +17,12 @@ export function providerRoutes(app: Hono<Env>, { providers }: ModelRoutePorts): 
     return providers.find(userOf(c), name)
   })
 
+  serveRoute(app, routes.changeProvider, async (c, { body }) => {
+    const name = c.req.param("name") ?? ""
+    await providers.change(userOf(c), name, body)
+    return providers.find(userOf(c), name)
+  })
+
   serveRoute(app, routes.removeProvider, async (c) => {
     await providers.remove(userOf(c), c.req.param("name") ?? "")
     return null
