@@ -51,4 +51,5 @@ export {
 export { fullnessWords, meterWords } from "./transcript/context-meter.ts"
 export { callWords, proposalWords } from "./transcript/outcome-words.ts"
 export { endingWords, GO_ON, isCutShort, noticeWords, waitingWords } from "./transcript/reply-words.ts"
+export { endpointWords, modelFacts, sourceWords } from "./model-words.ts"
 export { capitalized, count, dollars, duration, humanName, titleOf } from "./words.ts"

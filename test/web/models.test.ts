@@ -7,8 +7,20 @@ import { oneVisit } from "../support/web/one-visit.ts"
 
 const listed = (name: string, provider: string, need: string | null = null): ListedModel => ({
   ...{ name, provider, need, available: need === null },
-  ...{ aliases: [], features: ["tools"], contextTokens: 100_000 },
+  ...{ aliases: [], features: ["tools"], contextTokens: 100_000, price: { input: 3, output: 15 } },
+  can: { tools: true, images: false, files: false, reasoning: false },
+  sources: {
+    ...{ contextTokens: "endpoint", price: "operator" },
+    ...{ tools: "endpoint", images: "assumed", files: "assumed", reasoning: "assumed" },
+  },
 })
+
+/** What an endpoint tells of as soon as it answers. */
+const TOLD: ListedModel = {
+  ...listed("open/told", "open"),
+  ...{ contextTokens: 4096, maxContextTokens: 8192, features: ["images"] },
+  can: { tools: false, images: true, files: false, reasoning: false },
+}
 
 /** As many as a gateway has, and none of them in an order that helps. */
 const MODELS = [
@@ -18,7 +30,20 @@ const MODELS = [
 ]
 
 const model = scripted(always(says("ok")))
-const models = { get: async () => model, list: async () => MODELS, defaultName: async () => "open/model-47" }
+/** How often its endpoint was asked on request. */
+let askedAgain = 0
+const endpoint = { provider: "open", models: 60, leftOut: 0, answeredAt: null, problem: null }
+const models = {
+  get: async () => model,
+  list: async () => MODELS,
+  look: async (_: unknown, { refresh, waitMs = 0 }: { readonly refresh?: boolean; readonly waitMs?: number }) => {
+    if (refresh) askedAgain++
+    const state = refresh ? ("failed" as const) : waitMs > 0 ? ("answered" as const) : ("asking" as const)
+    const problem = refresh ? "it could not be reached" : null
+    return { items: waitMs > 0 ? [...MODELS, TOLD] : MODELS, endpoints: [{ ...endpoint, state, problem }] }
+  },
+  defaultName: async () => "open/model-47",
+}
 const visit = oneVisit({ instead: { models } })
 
 test.each([
@@ -33,7 +58,12 @@ test.each([
     await trigger.click()
     const list = page.getByRole("listbox", { name: "Models that can be used" })
     await list.waitFor()
-    expect(await list.getByRole("option").count()).toBe(61)
+    // What an endpoint tells of joins them when it has answered.
+    await expect.poll(() => list.getByRole("option").count()).toBe(62)
+    expect(await list.getByRole("option").filter({ hasText: "open/told" }).innerText()).toContain(
+      "4k tokens of 8k · $3 in, $15 out a million · no tools, images",
+    )
+    await page.getByText("Its endpoint says: window, tools. Whoever runs the server says: price. Assumed:").waitFor()
     expect(await page.getByText("locked/model-0").first().isVisible()).toBe(false)
 
     // The chosen one is really in sight, and marked for whoever cannot see it.
@@ -50,10 +80,17 @@ test.each([
     expect(await pointed()).toContain("open/model-47")
     expect(await seriousFaultsInTurn(page)).toEqual([])
 
+    const asked = askedAgain
+    await page.getByRole("button", { name: "Ask again" }).click()
+    await page.getByText("open did not tell its models: it could not be reached.").waitFor()
+    expect(askedAgain).toBe(asked + 1)
+
     // What cannot be used is one line, and says why when it is opened.
     await page.getByText("12 models cannot be used yet").click()
     await page.getByText("To use them: set LOCKED_API_KEY.").waitFor()
 
+    await field.fill("images")
+    await expect.poll(() => list.getByRole("option").count()).toBe(1)
     await field.fill("model-5")
     await expect.poll(() => list.getByRole("option").count()).toBe(11)
     await page.getByText("1 model cannot be used yet").waitFor()

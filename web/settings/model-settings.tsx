@@ -1,8 +1,10 @@
 import { useState } from "react"
+import { modelFacts } from "../../src/client/index.ts"
 import type { ProviderView } from "../../src/protocol/index.ts"
 import { Button } from "../parts/button.tsx"
 import { attempt } from "../parts/explain.ts"
 import { Plain } from "../parts/plain.tsx"
+import { count } from "../parts/words.ts"
 import { catalogue, loadCatalogue } from "../state/catalogue.ts"
 import { client } from "../state/client.ts"
 import { useStore } from "../state/store.ts"
@@ -11,6 +13,9 @@ import { Part, Things } from "../parts/part.tsx"
 import { useLoaded } from "../parts/use-loaded.tsx"
 import { AccessForm } from "./access-form.tsx"
 import { OwnEndpoints } from "./own-endpoints.tsx"
+
+/** A gateway has hundreds. */
+const MOST_LISTED = 150
 
 /** Which models there are, and keys of one's own for their providers. */
 export function ModelSettings() {
@@ -36,10 +41,13 @@ export function ModelSettings() {
       {value && <OwnEndpoints endpoints={value.items.filter((each) => !isProvider(each))} onChanged={again} />}
       <Part title="Models" says={models?.default && <>New conversations begin with {models.default}.</>}>
         <Things>
-          {models?.items.map(({ name, provider, available }) => (
+          {models?.items.slice(0, MOST_LISTED).map(({ name, provider, available, ...facts }) => (
             <li key={name} className="flex flex-wrap items-baseline gap-x-3 px-3.5 py-2">
               <span className="min-w-0 flex-1 [overflow-wrap:anywhere]">
                 <Plain text={name} /> <span className="text-faint">{provider}</span>
+                <span className="block text-[13px] text-faint">
+                  {modelFacts({ name, provider, available, ...facts }).join(" · ")}
+                </span>
               </span>
               <span className={`text-[13px] ${available ? "text-good" : "text-faint"}`}>
                 {available ? "can be used" : "needs its provider"}
@@ -47,6 +55,11 @@ export function ModelSettings() {
             </li>
           ))}
         </Things>
+        {models && models.items.length > MOST_LISTED && (
+          <p className="mt-2 text-[13px] text-soft">
+            {count(models.items.length - MOST_LISTED, "more model")}: the menu beside what you write finds them.
+          </p>
+        )}
       </Part>
     </>
   )

@@ -19,6 +19,17 @@ export async function loadCatalogue(): Promise<void> {
   catalogue.set({ models, agents: agents.items, tools: tools.items })
 }
 
+/** How long the server waits for endpoints that it asks; nobody sees less meanwhile. */
+const WAIT_SECONDS = 8
+
+/** The models once more, for somebody who looks at them: endpoints are asked which they have, `again` even if just now. */
+export async function lookAtModels(again: boolean): Promise<void> {
+  const query = { wait: WAIT_SECONDS, ...(again ? { refresh: "true" as const } : {}) }
+  const models = await client.listModels({ query })
+  const known = catalogue.value
+  if (known) catalogue.set({ ...known, models })
+}
+
 /** Reads it, and where the server is away again until it is there: without it there are no pickers. */
 export function keepCatalogue(signal: AbortSignal, tries = 0): void {
   loadCatalogue().catch((error: unknown) => {

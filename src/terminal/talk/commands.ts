@@ -9,6 +9,7 @@ import { columnLines } from "../column-lines.ts"
 import { isLongOwn, itemLines, userLines } from "../drawing/item-lines.ts"
 import { BOLD, DIM, type Line, line, span } from "../line.ts"
 import { toShown, toShownLines } from "../shown.ts"
+import { modelCommand } from "./model-command.ts"
 import type { Talk } from "./talk.ts"
 import { fallbackCommand } from "./fallback-command.ts"
 import { argumentLines } from "../drawing/diff-lines.ts"
@@ -32,7 +33,11 @@ const AUDITED = 50
 
 export const commands: Readonly<Record<string, SlashCommand>> = {
   help: { says: "keys and commands", run: ({ talk }) => talk.print(...helpLines(talk.columns)) },
-  model: { takes: "[NAME]", says: "the models, or answer with this one from now on", run: chooseModel },
+  model: {
+    takes: "[NAME]",
+    says: "the models, those with these letters, or answer with this one from now on; again asks endpoints anew",
+    run: ({ talk }, words) => modelCommand(talk, words),
+  },
   fallback: {
     takes: "[NAMES]",
     says: "who answers where the model cannot: names, none or usual",
@@ -101,23 +106,6 @@ function helpLines(width: number): Line[] {
 function startAnew({ talk }: CommandContext): void {
   talk.leave()
   talk.print(line("Your next words begin another conversation.", DIM))
-}
-
-async function chooseModel({ talk }: CommandContext, name: string): Promise<void> {
-  const { items, default: usual } = await talk.client.listModels()
-  if (name === "") {
-    // What to set comes first in it; where else it could be put is the server's business.
-    const needs = (need: string | null) => toShown((need ?? "not available").split(",")[0] ?? "")
-    const rows = items.map(({ name: each, available, need }): Line => [
-      span(`${each === usual ? "*" : " "} ${toShown(each)}`),
-      ...(available ? [] : [span(` · ${needs(need)}`, DIM)]),
-    ])
-    return talk.print([], ...rows, line("/model NAME chooses one.", DIM))
-  }
-  if (!items.some((model) => model.name === name || model.aliases.includes(name)))
-    return talk.print(line(`! There is no model "${toShown(name)}". /model lists them.`))
-  await talk.setModel(name)
-  talk.print(line(`Model: ${toShown(name)}`, DIM))
 }
 
 async function chooseAgent({ talk }: CommandContext, name: string): Promise<void> {

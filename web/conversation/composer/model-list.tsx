@@ -1,6 +1,7 @@
 import { ChevronRight } from "../../icons/arrows.ts"
 import { Check } from "../../icons/signs.ts"
 import { useEffect, useId, useRef, useState } from "react"
+import { modelFacts, sourceWords } from "../../../src/client/index.ts"
 import { Plain } from "../../parts/plain.tsx"
 import { hasWords, SearchField } from "../../parts/search-field.tsx"
 import { count, forPeople } from "../../parts/words.ts"
@@ -14,6 +15,16 @@ interface ModelListProps {
   readonly onChoose: (name: string) => void
 }
 
+/** As many as are drawn: a gateway has hundreds, and nobody reads them all. */
+const MOST_DRAWN = 150
+
+/** The first of them, and whichever is chosen. */
+function drawnOf(models: readonly Model[], chosen: string | undefined): readonly Model[] {
+  if (models.length <= MOST_DRAWN) return models
+  const first = models.slice(0, MOST_DRAWN)
+  return [...first, ...models.slice(MOST_DRAWN).filter(({ name }) => name === chosen)]
+}
+
 /**
  * The models that can be used, in a list that is gone through with the arrow keys while the filter has the focus; those
  * that cannot are one line, which says how many and opens to say why.
@@ -21,8 +32,9 @@ interface ModelListProps {
 export function ModelList({ models, chosen, onChoose }: ModelListProps) {
   const id = useId()
   const [words, setWords] = useState("")
-  const found = models.filter(({ name, provider }) => hasWords(words, name, provider))
-  const usable = found.filter(({ available }) => available)
+  const found = models.filter(({ name, provider, features }) => hasWords(words, name, provider, features.join(" ")))
+  const fitting = found.filter(({ available }) => available)
+  const usable = drawnOf(fitting, chosen)
   const others = found.filter(({ available }) => !available)
   const [pointed, setPointed] = useState(chosen)
   const at = Math.max(
@@ -65,7 +77,7 @@ export function ModelList({ models, chosen, onChoose }: ModelListProps) {
       </div>
       <div className="mt-1.5 min-h-0 flex-1 overflow-y-auto" tabIndex={-1}>
         <ul ref={list} id={id} role="listbox" aria-label="Models that can be used">
-          {usable.map(({ name, provider }, index) => (
+          {usable.map(({ name, provider, ...facts }, index) => (
             <li
               key={name}
               id={`${id}-${index}`}
@@ -80,6 +92,9 @@ export function ModelList({ models, chosen, onChoose }: ModelListProps) {
               </span>
               <span className="min-w-0 flex-1 [overflow-wrap:anywhere]">
                 <Plain text={name} />
+                <span className="block text-[13px] leading-snug text-faint">
+                  {modelFacts({ name, provider, ...facts }).join(" · ")}
+                </span>
               </span>
               {provider !== name && (
                 <span className="shrink-0 text-[13px] text-faint">
@@ -91,15 +106,27 @@ export function ModelList({ models, chosen, onChoose }: ModelListProps) {
         </ul>
         <p role="status" className={usable.length === 0 ? "px-2.5 py-1.5 text-soft" : "sr-only"}>
           {usable.length === 0
-            ? "No model that can be used has these words."
+            ? words === ""
+              ? "No model can be used yet."
+              : "No model that can be used has these words."
             : words === ""
               ? ""
-              : `${count(usable.length, "model")} can be used.`}
+              : `${count(fitting.length, "model")} can be used.`}
         </p>
+        {fitting.length > usable.length && (
+          <p className="px-2.5 py-1.5 text-[13px] text-soft">
+            {count(fitting.length - usable.length, "more model")}: find them by their names, or by what they can do.
+          </p>
+        )}
         {others.length > 0 && (
           <Unusable key={String(usable.length === 0)} models={others} isOpen={usable.length === 0} />
         )}
       </div>
+      {active?.sources && (
+        <p className="mt-1 shrink-0 border-t border-line px-2.5 pt-1.5 text-[13px] leading-snug text-soft">
+          {sourceWords(active.sources)}
+        </p>
+      )}
     </>
   )
 }

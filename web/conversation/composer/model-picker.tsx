@@ -1,7 +1,8 @@
 import { Popover } from "radix-ui"
 import { type ReactNode, useState } from "react"
-import { catalogue } from "../../state/catalogue.ts"
+import { catalogue, lookAtModels } from "../../state/catalogue.ts"
 import { useStore } from "../../state/store.ts"
+import { ModelEndpoints } from "./model-endpoints.tsx"
 import { ModelList } from "./model-list.tsx"
 import { PickerButton } from "./picker-button.tsx"
 
@@ -20,8 +21,14 @@ export function ModelPicker({ value, onChoose, side = "top", below }: ModelPicke
   const [isOpen, setOpen] = useState(false)
   if (!models) return null
   const chosen = value ?? models.default ?? undefined
+  const { endpoints = [] } = models
+  const open = (opens: boolean) => {
+    setOpen(opens)
+    // Nobody waits for it: where it does not work, the list stays as it is.
+    if (opens && endpoints.length > 0) lookAtModels(false).catch(() => {})
+  }
   return (
-    <Popover.Root open={isOpen} onOpenChange={setOpen}>
+    <Popover.Root open={isOpen} onOpenChange={open}>
       <Popover.Trigger asChild>
         <PickerButton label="Model" shown={chosen ?? "Choose a model"} />
       </Popover.Trigger>
@@ -42,6 +49,7 @@ export function ModelPicker({ value, onChoose, side = "top", below }: ModelPicke
               onChoose(name)
             }}
           />
+          <ModelEndpoints endpoints={endpoints} />
           {below}
         </Popover.Content>
       </Popover.Portal>
