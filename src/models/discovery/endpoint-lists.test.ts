@@ -188,6 +188,7 @@ test("what is of the wrong kind is no fact, and a name that hides something is n
       ],
       { id: "__proto__", context_length: 4096 },
       priced("negative", { prompt: "-0.1", completion: "0.1" }),
+      priced("below", { prompt: -0.000001, completion: 0 }),
       priced("infinite", { prompt: "1e99", completion: "0.1" }),
       priced("words", { prompt: "cheap", completion: "0.1" }),
       priced("blank", { prompt: "", completion: " " }),
@@ -200,7 +201,7 @@ test("what is of the wrong kind is no fact, and a name that hides something is n
   expect(leftOut).toBe(14)
   expect(ids).toEqual([
     ...["wrong", "tiny", "huge", "half", "__proto__"],
-    ...["negative", "infinite", "words", "blank", "nothing", "half-cached", "hex", "fine"],
+    ...["negative", "below", "infinite", "words", "blank", "nothing", "half-cached", "hex", "fine"],
   ])
   expect(told[0]).toEqual({ id: "wrong", contextTokens: undefined, can: {} })
   expect(told.filter(({ contextTokens }) => contextTokens !== undefined).map(({ id }) => id)).toEqual(["__proto__"])
