@@ -103,7 +103,7 @@ function valueType(checker: Checker, symbol: Named): string {
 /** What fills screens is made of the table of routes and frames, which docs/openapi.json tells. */
 const shortened = (text: string): string =>
   text.length > MOST ? `${text.slice(0, 200)} … (${text.length} characters)` : text
-const MOST = 16_000
+const MOST = 30_000
 
 /** The compiler's own mark on a property that a mapped type has made read-only. */
 const READ_ONLY = 8

@@ -11,6 +11,8 @@ export type {
   ToolTurn,
   UserTurn,
   WaitingPart,
+  LeftOutPart,
+  BesidePart,
 } from "./agent/model.ts"
 export type { Clock } from "./agent/clock.ts"
 export type { Phrase, ToolPhrases } from "./agent/definition/phrases.ts"
@@ -52,6 +54,7 @@ export {
   type WriteTool,
 } from "./api/tool.ts"
 export type { PackNeeds, PackServices } from "./packs/pack.ts"
+export type { ReplySettings, ReplySettingsPatch } from "./protocol/conversation/reply-settings.ts"
 export type { ReplyFinish } from "./protocol/conversation/message.ts"
 export { AppError, hasCode } from "./protocol/errors.ts"
 export type {

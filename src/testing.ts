@@ -9,7 +9,10 @@ export type {
   ToolTurn,
   UserTurn,
   WaitingPart,
+  LeftOutPart,
+  BesidePart,
 } from "./agent/model.ts"
+export type { ReplySettings } from "./protocol/conversation/reply-settings.ts"
 export type { ReplyFinish } from "./protocol/conversation/message.ts"
 export {
   breaksOff,

@@ -69,9 +69,11 @@ function acceptMessage(conversation: Conversation, input: MessageInput, acceptin
   const news = newlyBrought(conversation, input.brought)
   const brought = news.length > 0 ? { brought: news } : {}
   const approves = input.approves === undefined ? {} : { approves: input.approves }
+  const settings = input.settings ? { settings: input.settings } : {}
   const words: NewEvent = {
     ...toWords(input.id, conversation.seq + 1, input.text),
     ...told,
+    ...settings,
     ...asks,
     ...approves,
     ...brought,

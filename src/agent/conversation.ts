@@ -12,6 +12,7 @@ import { type CallState, pauseReasonOf } from "../protocol/calls/call-state.ts"
 import type { CallStatus } from "../protocol/conversation/call-status.ts"
 import type { ConversationStatus } from "../protocol/conversation/conversation.ts"
 import type { Usage } from "../protocol/conversation/message.ts"
+import type { ReplySettings } from "../protocol/conversation/reply-settings.ts"
 import type { PauseReason, RunError, RunStatus } from "../protocol/conversation/run.ts"
 import type { JsonObject, Mode } from "../protocol/schema.ts"
 import type { Site } from "./devices.ts"
@@ -43,6 +44,10 @@ export interface Conversation {
   readonly spared: Map<string, SparedModel>
   mode: Mode
   title: string | null
+  /** How its model is to reply, as far as that was set for it. */
+  settings: ReplySettings
+  /** What people were told of settings that a model does not know: not told again. */
+  readonly leftOut: Set<string>
   /** Where its tools run, and on which device. */
   site: Site
   deviceId: string | null
@@ -136,6 +141,8 @@ export interface RunState {
   timeZone: string | undefined
   /** The run whose words it answers: itself, or the one it resumes. */
   question: RunId
+  /** How the model is to reply in it, as its words have said. */
+  settings: ReplySettings
   status: Exclude<RunStatus, "paused">
   iteration: number
   endedAt: number | undefined
@@ -215,6 +222,8 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
     spared: new Map(),
     mode: "confirm",
     title: null,
+    settings: {},
+    leftOut: new Set(),
     site: "server",
     deviceId: null,
     connectionId: null,

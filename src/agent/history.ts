@@ -1,3 +1,4 @@
+import { withSettings } from "../protocol/conversation/with-settings.ts"
 import type { EventOf } from "../protocol/events.ts"
 import type { Brought } from "../protocol/conversation/brought.ts"
 import type { CallPart, Part } from "../protocol/conversation/message.ts"
@@ -39,8 +40,10 @@ function rememberWords(conversation: Conversation, event: EventOf<"message">): v
   // The words a run begins with are a new question; what is said later, and what a resumed run does, still serves the old.
   if (run && seq === run.firstSeq) {
     run.question = run.id
+    run.settings = {}
     routing.decision = undefined
   }
+  if (run) run.settings = withSettings(run.settings, event.settings)
   if (brought) rememberBrought(conversation, event, brought)
   push(conversation, { role: "user", text }, run ? { seq, tokens: 0, question: run.question } : { seq, tokens: 0 })
 }

@@ -12,6 +12,7 @@ import type {
   RunId,
   UserId,
 } from "../protocol/ids.ts"
+import type { ReplySettings, ReplySettingsPatch } from "../protocol/conversation/reply-settings.ts"
 import type { JsonObject, Mode } from "../protocol/schema.ts"
 import type { Effect } from "./conversation-writes.ts"
 
@@ -60,6 +61,7 @@ export type Input =
       readonly site?: Site
       readonly deviceId?: string | null
       readonly connectionId?: ConnectionId | null
+      readonly settings?: ReplySettingsPatch
     }
   /** A write that outlived its call: sent by the node that ran it. */
   | ({
@@ -90,6 +92,8 @@ export interface MessageInput {
   readonly maxIterations?: number
   /** Where the person is who says it, if they tell. */
   readonly timeZone?: string
+  /** How the model is to reply in the run that it begins or enters. */
+  readonly settings?: ReplySettings
   /** What its sender's program sent along, bounded: the model is shown it as words from outside. */
   readonly brought?: readonly Brought[]
   /** The id of what its sender came in with: the run that it starts stops when that is revoked. */
@@ -157,12 +161,14 @@ export interface Beginning {
   readonly site?: Site
   readonly deviceId?: string | null
   readonly connectionId?: ConnectionId | null
+  readonly settings?: ReplySettings
   readonly id?: ConversationId
 }
 
 /** Said only where it is not the usual: most conversations never hear of a device, nor of a database. */
-export const settingsOf = ({ site, deviceId, connectionId, fallback }: Beginning) => ({
+export const settingsOf = ({ site, deviceId, connectionId, fallback, settings }: Beginning) => ({
   ...(fallback ? { fallback: [...fallback] } : {}),
   ...(site === "device" ? { site, ...(deviceId ? { deviceId } : {}) } : {}),
   ...(connectionId ? { connectionId } : {}),
+  ...(settings ? { settings } : {}),
 })

@@ -1,6 +1,7 @@
 import type { CallId } from "../protocol/ids.ts"
 import type { CallStatus } from "../protocol/conversation/call-status.ts"
 import type { ReplyFinish, PaidBy, Part, Usage } from "../protocol/conversation/message.ts"
+import type { ReplySettings, SettingName } from "../protocol/conversation/reply-settings.ts"
 
 /** The share of a model's context that history may fill; the rest is for instructions, tools and the answer. */
 export const HISTORY_SHARE = 0.75
@@ -23,7 +24,7 @@ export interface Model {
    * One reply, part by part. It must end with exactly one `finish`: a stream that merely stops is a broken reply, and
    * the caller treats it as one. Failures are thrown as errors with a code of protocol/errors.ts.
    */
-  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ReplyPart | WaitingPart>
+  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ReplyPart | BesidePart>
 }
 
 /** Dollars per million tokens. Input that the provider reads from or writes to its cache may cost more or less. */
@@ -43,8 +44,10 @@ export interface ModelRequest {
   readonly toolChoice: "auto" | "none"
   /** The reply is wanted as JSON, for this decision: the instructions say in which shape. */
   readonly answers?: string
-  /** The reply may not be longer, thinking included: set where a ceiling on costs holds. */
+  /** The reply may not be longer, thinking included: set where a ceiling on costs holds, and never left out. */
   readonly maxOutputTokens?: number
+  /** How it is to reply, as far as anybody has said. What the model does not know it leaves out, and says so. */
+  readonly settings?: ReplySettings
 }
 
 export interface ToolDeclaration {
@@ -94,6 +97,15 @@ export interface WaitingPart {
   readonly attempt: number
   readonly attempts: number
 }
+
+/** No part of the reply either: of its settings these do not count, or not as they were meant. Before the first part. */
+export interface LeftOutPart {
+  readonly type: "left_out"
+  readonly settings: readonly { readonly name: SettingName; readonly because: string }[]
+}
+
+/** What is told beside a reply. */
+export type BesidePart = WaitingPart | LeftOutPart
 
 export type ReplyPart =
   | { readonly type: "text"; readonly text: string }

@@ -1,5 +1,6 @@
 import type { JournalEvent } from "../protocol/events.ts"
 import type { ConversationId, RunId, UserId } from "../protocol/ids.ts"
+import type { ReplySettings } from "../protocol/conversation/reply-settings.ts"
 import type { PaidBy } from "../protocol/conversation/message.ts"
 import type { Agents } from "./definition/agent.ts"
 import type { Clock } from "./clock.ts"
@@ -17,6 +18,8 @@ export interface Ports {
   /** Without one no ceiling holds, and no call is held up by asking. */
   readonly budget?: Budget
   readonly agents: Agents
+  /** How models are to reply, where neither agent, conversation nor message says otherwise. */
+  readonly settings?: ReplySettings
   readonly clock: Clock
   /** The server's own zone: what counts as the day of a person who has not told theirs. */
   readonly timeZone: string
@@ -52,6 +55,8 @@ export interface ModelCallPlan {
   readonly model: Model
   /** Estimated. */
   readonly inputTokens: number
+  /** The longest reply that is wanted; the usual worst case without. */
+  readonly maxOutputTokens?: number | undefined
 }
 
 /** What is set aside for a call. If its process dies, it is let go of when the conversation goes on, or after a while. */

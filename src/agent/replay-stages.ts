@@ -1,18 +1,19 @@
 import type { EventOf } from "../protocol/events.ts"
-import type { Grading, Guardrail, RouterChoice } from "../protocol/conversation/stages.ts"
+import type { Grading, Guardrail, LeftOut, RouterChoice } from "../protocol/conversation/stages.ts"
 import { addUsage } from "./add-usage.ts"
 import { type Conversation, madeProgress } from "./conversation.ts"
 import { tell } from "./history.ts"
 import { show, toDecision } from "./definition/router.ts"
 import { countSources, sourcesIn } from "./cite/source-numbers.ts"
-import { ASKED_MODEL, GRADING, GUARDRAIL, isThin, OUT_OF_SCOPE, passes, ROUTING, WAITING } from "./definition/stages.ts"
+import { ASKED_MODEL, GRADING, GUARDRAIL, isThin, LEFT_OUT } from "./definition/stages.ts"
+import { OUT_OF_SCOPE, passes, ROUTING, WAITING } from "./definition/stages.ts"
 
 /** Folds a step in: what was decided, what the model is told of it, and what it has used. */
 export function applyStep(conversation: Conversation, { step, detail, asked }: EventOf<"step">): void {
   const { run, stages, routing } = conversation
   if (run) {
     // A decision on record is progress. What a tool asked is none: it is asked again if the tool does not live to answer.
-    if (step !== ASKED_MODEL && step !== WAITING) madeProgress(run)
+    if (step !== ASKED_MODEL && step !== WAITING && step !== LEFT_OUT) madeProgress(run)
     if (asked?.usage) run.usage = addUsage(run.usage, asked.usage)
   }
   switch (step) {
@@ -28,6 +29,9 @@ export function applyStep(conversation: Conversation, { step, detail, asked }: E
       Object.assign(stages, { pending: false, judged: conversation.seq })
       stages.guardrail = detail as Guardrail
       return
+    case LEFT_OUT:
+      for (const told of toldOf(detail as LeftOut)) conversation.leftOut.add(told)
+      return
     case OUT_OF_SCOPE:
       stages.wasInScope = false
       return
@@ -38,6 +42,10 @@ export function applyStep(conversation: Conversation, { step, detail, asked }: E
     }
   }
 }
+
+/** What a person knows when they were told so. */
+export const toldOf = ({ model, settings }: LeftOut): string[] =>
+  settings.map(({ name, because }) => `${model} ${name} ${because}`)
 
 const isChoice = (detail: unknown): detail is RouterChoice =>
   typeof detail === "object" && detail !== null && "action" in detail

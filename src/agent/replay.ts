@@ -1,5 +1,6 @@
 import type { ConversationId, UserId } from "../protocol/ids.ts"
 import { EVENT_VERSION } from "../protocol/event-version.ts"
+import { withSettings } from "../protocol/conversation/with-settings.ts"
 import type { EventOf, EventType, JournalEvent, NewEvent, UnknownEvent } from "../protocol/events.ts"
 import { type Conversation, emptyConversation, NO_DEATHS, pauseReason } from "./conversation.ts"
 import { isSettled } from "../protocol/proposals/status-after-call.ts"
@@ -47,10 +48,12 @@ type Apply<Type extends EventType> = (conversation: Conversation, event: EventOf
 /** One line per type of event; the compiler refuses a type without one. */
 const table: { [Type in EventType]: Apply<Type> } = {
   conversation_started(conversation, { agent, model, provider, mode, title, ...where }) {
-    const { site = "server", deviceId = null, connectionId = null, fallback = null } = where
-    Object.assign(conversation, { agent, model, provider, mode, title, site, deviceId, connectionId, fallback })
+    const { site = "server", deviceId = null, connectionId = null, fallback = null, settings = {} } = where
+    const place = { site, deviceId, connectionId }
+    Object.assign(conversation, { agent, model, provider, mode, title, ...place, fallback, settings })
   },
-  settings(conversation, { model, provider, mode, title, site, deviceId, connectionId, fallback }) {
+  settings(conversation, { model, provider, mode, title, site, deviceId, connectionId, fallback, settings }) {
+    conversation.settings = withSettings(conversation.settings, settings)
     if (model !== undefined) applyChosenModel(conversation, model)
     if (fallback !== undefined) conversation.fallback = fallback
     if (provider !== undefined) conversation.provider = provider
@@ -78,6 +81,8 @@ const table: { [Type in EventType]: Apply<Type> } = {
       approves: undefined,
       timeZone,
       question: conversation.run?.question ?? runId,
+      // One that resumes another answers its words, as they said.
+      settings: conversation.run?.settings ?? {},
       status: "running",
       iteration: 0,
       endedAt: undefined,

@@ -1,4 +1,7 @@
 import { type Agent as InternalAgent, defineAgent as checkAgent } from "../agent/definition/agent.ts"
+import type { ReplySettings } from "../protocol/conversation/reply-settings.ts"
+import { check } from "../server/request/read-input.ts"
+import { GivenReply } from "./given.ts"
 import { type Tool, toInternalTool } from "./tool.ts"
 
 /** Instructions and tools under a name: what a conversation is with. */
@@ -13,6 +16,8 @@ export interface Agent {
   readonly maxIterations?: number
   /** Names of models that answer, one after the other, where the chosen one is out of reach, overloaded or out of quota. */
   readonly fallback?: readonly string[]
+  /** How its model replies, where neither the conversation nor a question says otherwise. */
+  readonly settings?: ReplySettings
   /** What every model call is told beside the instructions, as it is now. */
   ground?(context: GroundContext): Promise<string>
 }
@@ -42,6 +47,7 @@ export function toInternalAgents(agents: readonly Agent[] = [ASSISTANT]): Intern
   const names = agents.map(({ name }) => name)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice !== undefined) throw new TypeError(`agents: two are called "${twice}"; rename one.`)
+  for (const { settings = {} } of agents) check(GivenReply, settings)
   return agents.map(({ description = "", instructions = "", tools = [], ...rest }) =>
     checkAgent({ ...rest, description, instructions, tools: tools.map((tool) => toInternalTool(tool)) }),
   )

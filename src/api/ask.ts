@@ -3,6 +3,7 @@ import type { z } from "zod"
 import type { Beginning, MessageInput } from "../agent/input.ts"
 import { failure } from "../protocol/errors.ts"
 import { type ConversationId, isId, type MessageId, newId, type UserId } from "../protocol/ids.ts"
+import type { ReplySettings } from "../protocol/conversation/reply-settings.ts"
 import type { Mode } from "../protocol/schema.ts"
 import { conversationOf } from "../server/conversation/find.ts"
 import { check } from "../server/request/read-input.ts"
@@ -40,6 +41,8 @@ export interface AskOptions extends ConversationStart {
   readonly maxIterations?: number
   /** Where the person is: what "today" means to them. */
   readonly timeZone?: string
+  /** How the model replies to this, whatever the conversation says. */
+  readonly settings?: ReplySettings
   /** Stops the work on this question. Others that wait in the conversation have their turn. */
   readonly signal?: AbortSignal
 }
@@ -103,10 +106,11 @@ interface Entered {
 /** Makes the question durable, unless its key was asked before. */
 async function enter(parts: PersonalParts, asked: Question): Promise<Entered> {
   const { runtime, store } = parts
-  const { text, key, maxIterations, timeZone } = asked
+  const { text, key, maxIterations, timeZone, settings } = asked
   const when = asked.when ?? "queue"
   const user = await parts.user()
-  const more = { ...(maxIterations ? { maxIterations } : {}), ...(timeZone ? { timeZone } : {}) }
+  const said = { ...(timeZone ? { timeZone } : {}), ...(settings ? { settings } : {}) }
+  const more = { ...(maxIterations ? { maxIterations } : {}), ...said }
   const input = (id: MessageId): MessageInput => ({ type: "message", id, text, when, ...more })
   if (asked.conversation === undefined && key === undefined) {
     const message = newId("msg", user)

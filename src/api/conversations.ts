@@ -2,6 +2,8 @@ import { fork } from "../agent/fork.ts"
 import { parseCursor } from "../protocol/cursor.ts"
 import { failure } from "../protocol/errors.ts"
 import { type ConversationId, isId } from "../protocol/ids.ts"
+import type { ReplySettingsPatch } from "../protocol/conversation/reply-settings.ts"
+import { withSettings } from "../protocol/conversation/with-settings.ts"
 import type { Mode } from "../protocol/schema.ts"
 import { eraseConversation } from "../server/conversation/erase.ts"
 import { conversationOf } from "../server/conversation/find.ts"
@@ -35,6 +37,8 @@ export interface ConversationChange {
   readonly title?: string
   readonly mode?: Mode
   readonly model?: string
+  /** How the model replies. What is not named stays; null takes back what was set. */
+  readonly settings?: ReplySettingsPatch
 }
 
 export interface Conversations {
@@ -99,7 +103,7 @@ export function openConversations(parts: PersonalParts): Conversations {
     },
 
     async change(id, change) {
-      const { model, mode, title } = check(GivenChange, change)
+      const { model, mode, title, settings } = check(GivenChange, change)
       const { id: found } = await find(id)
       if (mode === "auto" && parts.ports.policy.forbidAuto) throw failure("mode_forbidden", { mode })
       const chosen = model === undefined ? undefined : await models.get(model, await parts.user())
@@ -108,9 +112,10 @@ export function openConversations(parts: PersonalParts): Conversations {
         ...(mode === undefined ? {} : { mode }),
         ...(chosen && model !== undefined ? { model, provider: chosen.provider } : {}),
       }
-      await runtime.submit(found, { type: "settings", ...given })
+      await runtime.submit(found, { type: "settings", ...given, ...(settings ? { settings } : {}) })
       // A conversation at work takes it over with its next step; it is durable now, so it is shown now.
-      return { ...(await named(found)), ...given }
+      const now = await named(found)
+      return { ...now, ...given, ...(settings ? { settings: withSettings(now.settings ?? {}, settings) } : {}) }
     },
 
     async fork(id, { before }) {

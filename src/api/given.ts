@@ -11,6 +11,7 @@ import {
   ProposalQuery,
   Rejection,
 } from "../protocol/requests.ts"
+import { ReplySettings } from "../protocol/conversation/reply-settings.ts"
 import { TimeZone } from "../protocol/time/zone.ts"
 
 /**
@@ -24,6 +25,7 @@ export {
   PageQuery as GivenPage,
   ProposalQuery as GivenFilter,
   Rejection as GivenRejection,
+  ReplySettings as GivenReply,
 }
 
 export const GivenApproval = z.strictObject({ uses: Grant.shape.uses.optional() })
@@ -55,6 +57,7 @@ const dollars = z.number().min(0).max(1_000_000).optional()
 
 export const GivenSettings = z.object({
   timeZone: TimeZone.optional(),
+  settings: ReplySettings.optional(),
   limits: z
     .strictObject({
       runSeconds: z.number().min(1).max(86_400).optional(),

@@ -8,6 +8,7 @@ import { observedModels } from "../server/metrics/observed-models.ts"
 import { RunMeter } from "../server/metrics/run-meter.ts"
 import { createServerMetrics } from "../server/metrics/server-metrics.ts"
 import { Devices } from "../server/socket/devices.ts"
+import type { ReplySettings } from "../protocol/conversation/reply-settings.ts"
 import { failure } from "../protocol/errors.ts"
 import { type Agent, toInternalAgents } from "./agent.ts"
 import { check } from "../server/request/read-input.ts"
@@ -25,6 +26,8 @@ export interface PawlOptions {
   /** Where everything is kept: a file, or `postgres://…`; `pawl.db` in the working folder without. */
   readonly store?: string | StoreSettings
   readonly limits?: Limits
+  /** How models reply, where neither agent, conversation nor question says otherwise. */
+  readonly settings?: ReplySettings
   /** What counts as the day of a person who has not told their zone; this machine's without. */
   readonly timeZone?: string
   readonly log?: Log
@@ -57,8 +60,8 @@ const OWNER = "owner"
 
 /** Opens the store, takes up what an earlier process has left, and is ready to be asked. */
 export async function openPawl(options: PawlOptions): Promise<Pawl> {
-  const { timeZone, log, limits = {} } = options
-  check(GivenSettings, { timeZone, limits })
+  const { timeZone, log, limits = {}, settings } = options
+  check(GivenSettings, { timeZone, limits, settings })
   const { dailyUsd, runUsd, runSeconds = USUAL_LIMITS.runSeconds } = limits
   const agents = toInternalAgents(options.agents)
   const { models, secrets } = openModels(options.models)
@@ -79,6 +82,7 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
       policy: given({ proposalMinutes: limits.proposalMinutes }),
       ...budgetOf(store, { ...given({ dailyUsd, runUsd }), runSeconds, now: () => store.clock.now() }),
       ...(timeZone ? { timeZone } : {}),
+      ...(settings ? { settings } : {}),
       ...(log ? { log } : {}),
     }),
   )

@@ -1,6 +1,7 @@
 import { type Cursor, parseCursor, toCursor } from "../protocol/cursor.ts"
 import type { Frame, FrameType, UnknownFrame } from "../protocol/frames.ts"
 import { type NOTICED, toNotice } from "../protocol/notices.ts"
+import { withSettings } from "../protocol/conversation/with-settings.ts"
 import { toKnownFrame } from "./is-frame.ts"
 import { applyCallFrames, callItems, supersede } from "./transcript/reduce-calls.ts"
 import { meterBeside, meterMessage } from "./transcript/context-meter.ts"
@@ -51,19 +52,21 @@ type Apply<Type extends FrameType> = (transcript: Transcript, frame: Frame<Type>
 
 /** One line per type of frame; the compiler refuses a type without one. */
 const table: { [Type in FrameType]: Apply<Type> } = {
-  conversation_started: (transcript, { data: { agent, model, mode, title, connectionId = null } }) => ({
+  conversation_started: (transcript, { data: { agent, model, mode, title, settings = {}, connectionId = null } }) => ({
     ...transcript,
     agent,
     model,
     mode,
     title,
+    settings,
     connectionId,
   }),
-  settings: (transcript, { data: { model, mode, title, connectionId } }) => ({
+  settings: (transcript, { data: { model, mode, title, settings, connectionId } }) => ({
     ...transcript,
     model: model ?? transcript.model,
     mode: mode ?? transcript.mode,
     title: title ?? transcript.title,
+    settings: withSettings(transcript.settings, settings),
     connectionId: connectionId === undefined ? transcript.connectionId : connectionId,
     // What another model can read, the next look at the conversation tells.
     context: model === undefined || !transcript.context ? transcript.context : { ...transcript.context, limit: null },

@@ -127,6 +127,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
           fallback,
         },
         summaryModel: settings.summaryModel,
+        settings: settings.reply,
         ...budgetOf(store, { ...settings.ceilings, runSeconds: limits.runSeconds, now: () => clock.now() }),
         recovers: false, // `startServer` sees to that, or whoever knows which conversations are theirs
       }),

@@ -11,6 +11,7 @@ import { startSweeping } from "../agent/runtime/sweep.ts"
 import { Elsewhere } from "../agent/runtime/elsewhere.ts"
 import { InProcessBus } from "../bus/in-process.ts"
 import { observed } from "../bus/observed.ts"
+import type { ReplySettings } from "../protocol/conversation/reply-settings.ts"
 import { openStore, type Store, type StoreOptions } from "../store/store.ts"
 import { silentLog } from "../agent/silent-log.ts"
 
@@ -21,6 +22,8 @@ export interface EngineOptions {
   readonly models: Model | ModelSource
   /** Who answers where a conversation's model cannot, and neither it nor its agent says who does. */
   readonly fallback?: readonly string[]
+  /** How models are to reply, where nobody says otherwise. */
+  readonly settings?: ReplySettings
   /** Ceilings on what models cost; without, there are none. */
   readonly budget?: Budget
   /** Where it is not to be the store's. */
@@ -64,6 +67,7 @@ export async function openEngine(options: EngineOptions): Promise<OpenedEngine> 
     models: "stream" in models ? { get: async () => models } : models,
     ...(options.fallback ? { fallback: options.fallback } : {}),
     ...(options.budget ? { budget: options.budget } : {}),
+    ...(options.settings ? { settings: options.settings } : {}),
     agents: new Agents(options.agents.map((agent) => ({ ...agent, tools: agent.tools.with(earlier) }))),
     clock,
     // Asked for when somebody has said something: what the zones are called takes a fifteenth of a start to load.

@@ -6,6 +6,7 @@ import type { ProxySettings } from "../models/network/proxied-fetch.ts"
 import type { PrivateHosts } from "../models/network/outbound-policy.ts"
 import type { ModelSettings } from "../models/providers/settings.ts"
 import type { WebSearchSetting } from "../packs/research/search-provider.ts"
+import type { ReplySettings } from "../protocol/conversation/reply-settings.ts"
 import type { JwtSettings } from "../server/door/jwt.ts"
 import type { WebhookSettings } from "../server/webhook.ts"
 import type { Ceilings } from "../store/journal/budget.ts"
@@ -37,6 +38,8 @@ export interface ServerSettings {
   readonly models: ModelSettings
   /** Who answers where a conversation's model cannot, in this order. */
   readonly fallback: readonly string[]
+  /** How models are to reply, where neither agent, conversation nor message says otherwise. */
+  readonly reply: ReplySettings
   /** What providers are reached through. */
   readonly proxy: ProxySettings | undefined
   /** What secrets are under, and the key that is accepted beside it; without the first, a file in `dataFolder` has it. */
@@ -92,6 +95,7 @@ export function settingsIn(dataFolder: string): ServerSettings {
     summaryModel: undefined,
     models: {},
     fallback: [],
+    reply: {},
     proxy: undefined,
     masterKey: undefined,
     previousMasterKey: undefined,

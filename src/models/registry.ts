@@ -168,6 +168,8 @@ export class ModelRegistry implements ModelSource {
       paidBy: accessTo?.(entry.provider)?.own ? "own" : "shared",
       load: () => connection.open(entry.id, watchedFetch(fetch)),
       providerOptions: connection.providerOptions,
+      dialect: connection.dialect,
+      reasons: entry.sources.reasoning === "assumed" ? undefined : entry.features.includes("reasoning"),
       quirks: connection.quirks,
       secrets: [...providerSecrets(this.#settings), ...secrets],
       clock,

@@ -6,6 +6,7 @@ import { KeptInSummary } from "./conversation/compaction.ts"
 import { EVENT_VERSION } from "./event-version.ts"
 import { Finish, Part, Usage } from "./conversation/message.ts"
 import { Diff, Proposed } from "./proposals/proposal.ts"
+import { ReplySettings, ReplySettingsPatch } from "./conversation/reply-settings.ts"
 import { RunError } from "./conversation/run.ts"
 import { AskedModel } from "./conversation/stages.ts"
 import { ids, JsonObject, Mode } from "./schema.ts"
@@ -42,6 +43,8 @@ export const ConversationStarted = event("conversation_started", {
   ...place,
   ...connection,
   ...fallback,
+  /** How the model is to reply, as far as that was said here. */
+  settings: ReplySettings.optional(),
   forkedFrom: z.object({ conversation: ids.conversation, position: z.number().int() }).optional(),
 })
 
@@ -54,6 +57,8 @@ export const Settings = event("settings", {
   ...place,
   ...connection,
   ...fallback,
+  /** Of how the model is to reply only what was set with this; null where it was taken back. */
+  settings: ReplySettingsPatch.optional(),
 })
 
 /**
@@ -96,6 +101,8 @@ export const MessageAdded = event("message", {
   approves: z.string().optional(),
   /** What the client sent along with the words, as the model was shown it before them. */
   brought: z.array(Brought).optional(),
+  /** Of a person's words: how the model is to reply in the run that they begin, or for the rest of the one they enter. */
+  settings: ReplySettings.optional(),
   /** Of a reply, for programs and views: what its citations are bound to. */
   data: z.unknown().optional(),
 })

@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { boundedList } from "./bounded-list.ts"
 import { ProposalStatus } from "./proposals/proposal.ts"
+import { ReplySettings, ReplySettingsPatch } from "./conversation/reply-settings.ts"
 import { ids, JsonObject, Mode } from "./schema.ts"
 import { TimeZone } from "./time/zone.ts"
 
@@ -23,6 +24,8 @@ export const NewConversation = z.strictObject({
   connectionId: Name.nullish(),
   site: z.enum(["server", "device"]).nullish(),
   deviceId: Name.nullish(),
+  /** How its model is to reply. */
+  settings: ReplySettings.nullish(),
 })
 
 export const ConversationPatch = z
@@ -36,9 +39,11 @@ export const ConversationPatch = z
     deviceId: Name.nullable().optional(),
     /** Null: works on no database any more. */
     connectionId: Name.nullable().optional(),
+    /** What is not named stays; null takes back what was set. */
+    settings: ReplySettingsPatch.optional(),
   })
   .refine((patch) => Object.keys(patch).length > 0, {
-    message: "nothing to change: send title, model, fallback, mode, connectionId, site or deviceId",
+    message: "nothing to change: send title, model, fallback, mode, settings, connectionId, site or deviceId",
   })
 
 export const NewMessage = z.strictObject({
@@ -47,6 +52,8 @@ export const NewMessage = z.strictObject({
   maxIterations: z.number().int().min(1).max(20).nullish(),
   /** Where the person is now. Without one it is what they last told in this conversation, or the server's own. */
   timeZone: TimeZone.nullish(),
+  /** How the model is to reply in the run that these words begin, whatever the conversation says. */
+  settings: ReplySettings.nullish(),
 })
 
 export const QueuedEdit = z.strictObject({ text: z.string() })

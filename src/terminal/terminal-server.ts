@@ -1,4 +1,5 @@
 import type { Client } from "../client/client.ts"
+import type { ReplySettings } from "../protocol/conversation/reply-settings.ts"
 import type { Mode } from "../protocol/schema.ts"
 
 /** A Pawl that this terminal speaks to, in this process or far away. */
@@ -40,4 +41,5 @@ export interface StartChoices {
   /** Who answers where it cannot; null and undefined: as its agent or the server has it. */
   readonly fallback?: string[] | null | undefined
   readonly mode: Mode
+  readonly settings?: ReplySettings | undefined
 }

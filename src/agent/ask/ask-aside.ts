@@ -14,7 +14,7 @@ import { record, type Stop, type Work } from "../record.ts"
 import { Reply } from "./reply.ts"
 import { parse, type Schema } from "../definition/schema.ts"
 import { accounted, estimateOf, reserve, settle } from "./spend.ts"
-import { reportWait } from "./report-wait.ts"
+import { reportBeside } from "./report-beside.ts"
 import { withTimeLimit } from "../concurrency/time-limit.ts"
 
 /** A decision is asked for so often until its answer fits. */
@@ -129,7 +129,10 @@ export async function askWhole(work: Work, { model, request, reservations }: Ask
   const reply = new Reply(model.name, conversation.user, ports.clock)
   const bounds = { clock: ports.clock, seconds: SECONDS, signal, graceMs: 0 }
   const ended = await withTimeLimit<unknown>(bounds, (inner) =>
-    streamReply({ model, request: bounded, signal: inner(), tell: reportWait(work) }, (part) => void reply.add(part)),
+    streamReply(
+      { model, request: bounded, signal: inner(), tell: reportBeside(work, model.name) },
+      (part) => void reply.add(part),
+    ),
   )
   if (ended.type === "returned") {
     if (reservation) reservations.push(reservation)

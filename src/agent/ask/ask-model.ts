@@ -18,7 +18,8 @@ import { stagesOf } from "./stage-events.ts"
 import { withPersonContext } from "./person-context.ts"
 import { makeRoom } from "./make-room.ts"
 import { ground } from "./ground.ts"
-import { reportWait } from "./report-wait.ts"
+import { reportBeside } from "./report-beside.ts"
+import { replySettingsOf } from "./reply-settings-of.ts"
 import { accounted, estimateOf, reserve, settle } from "./spend.ts"
 
 /** Asks the model once and records its whole reply. Text is shown while it comes; only what is whole is kept. */
@@ -54,7 +55,7 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
   try {
     const { signal } = work
     const most = ports.limits.replyCharacters
-    const asked = { model, request: bounded, signal, most, tell: reportWait(work) }
+    const asked = { model, request: bounded, signal, most, tell: reportBeside(work, model.name) }
     isCut = (await streamReply(asked, (part) => show(work, reply, part))) === "cut"
   } catch (error) {
     // Not the provider's failure but ours: a wait could not be put on record.
@@ -75,7 +76,8 @@ interface Asking {
   readonly grounding: string
 }
 
-function toRequest({ conversation, agent, ports }: Work, { model, toolChoice, grounding }: Asking): ModelRequest {
+function toRequest(work: Work, { model, toolChoice, grounding }: Asking): ModelRequest {
+  const { conversation, agent, ports } = work
   const last = conversation.history.at(-1)
   // Promise 7: rather no request than one in which a call lacks its result. `every` would pass over empty places.
   if (last?.role === "tool" && (last.results as (CallResult | undefined)[]).includes(undefined)) {
@@ -87,7 +89,7 @@ function toRequest({ conversation, agent, ports }: Work, { model, toolChoice, gr
   const told = withPersonContext(agent.instructions, conversation, ports.timeZone)
   // Last, so that what changes leaves the beginning of the request as it was for a provider's cache.
   const system = grounding === "" ? told : `${told}\n\n${grounding}`
-  return { system, history, tools, toolChoice }
+  return { system, history, tools, toolChoice, settings: replySettingsOf(work) }
 }
 
 /** Some providers refuse a history of calls where no tool is declared, as when all of an agent's are hidden. */

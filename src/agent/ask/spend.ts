@@ -39,7 +39,8 @@ export async function reserve(
   if (!ports.budget || !run) return undefined
   const aside = request.tools.reduce((sum, tool) => sum + estimateTokens(JSON.stringify(tool)), 0)
   const inputTokens = historyTokens + estimateTokens(request.system) + aside
-  return ports.budget.reserve({ conversation: id, run: run.id, user, model, inputTokens })
+  const maxOutputTokens = request.settings?.maxOutputTokens
+  return ports.budget.reserve({ conversation: id, run: run.id, user, model, inputTokens, maxOutputTokens })
 }
 
 /** Lets go of what was set aside. What cannot be let go of now expires by itself. */

@@ -11,7 +11,7 @@ import type { Reservation } from "../ports.ts"
 import { record, type Work } from "../record.ts"
 import { Reply } from "../ask/reply.ts"
 import { ASKED_MODEL } from "../definition/stages.ts"
-import { reportWait } from "../ask/report-wait.ts"
+import { reportBeside } from "../ask/report-beside.ts"
 import { accounted, estimateOf, reserve, settle } from "../ask/spend.ts"
 
 export interface AskingCall {
@@ -71,7 +71,7 @@ async function askOnce(work: Work, call: AskingCall, question: Question): Promis
   const reply = new Reply(model.name, work.conversation.user, work.ports.clock)
   const parts: ReplyPart[] = []
   try {
-    await streamReply({ model, request: bounded, signal, tell: reportWait(work) }, (part) => {
+    await streamReply({ model, request: bounded, signal, tell: reportBeside(work, model.name) }, (part) => {
       reply.add(part)
       parts.push(part)
     })

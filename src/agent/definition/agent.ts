@@ -1,3 +1,4 @@
+import type { ReplySettings } from "../../protocol/conversation/reply-settings.ts"
 import type { Mode } from "../../protocol/schema.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { ConnectionId, ConversationId, UserId } from "../../protocol/ids.ts"
@@ -18,6 +19,8 @@ export interface Agent {
   readonly maxIterations: number
   /** Which models answer, one after the other, where the chosen one cannot. A conversation may say otherwise. */
   readonly fallback?: readonly string[]
+  /** How its model is to reply, where neither the conversation nor a message says otherwise. */
+  readonly settings?: ReplySettings
   /** Groups of its tools, for a `route` that chooses among them for what a person says. Without one all are shown. */
   readonly profiles?: readonly Profile[]
   readonly route?: Router

@@ -12,6 +12,8 @@ export const GENERATION = "generation"
 export const ASKED_MODEL = "asked_model"
 /** A provider is waited for before it is asked again. */
 export const WAITING = "waiting"
+/** Settings were left out that the model does not know. */
+export const LEFT_OUT = "left_out"
 
 /**
  * The stages that an agent switches on, with its own words for them. They are steps of the one loop: each decision is

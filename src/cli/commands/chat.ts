@@ -14,6 +14,7 @@ commands. Data is kept in PAWL_DATA, or where programs of yours keep theirs: nev
   --continue      go on with the last conversation of this folder, and with what waits there for your answer
   --mode MODE     read-only, confirm (default) or auto: what becomes of changes
   --model NAME    which model answers (PAWL_MODEL)
+  --set NAME=VAL  how the model replies: effort=low, thinking=off, temperature=0.2 …; /settings in the conversation
   --agent NAME    which agent (default: files, which works in the folder)
   --dir PATH      work in another folder than this one
   --server URL    talk to a server; this machine is the device that works in the folder
@@ -27,6 +28,7 @@ const flags = {
   continue: { type: "boolean", short: "c" },
   mode: { type: "string" },
   model: { type: "string" },
+  set: { type: "string", multiple: true },
   agent: { type: "string" },
   dir: { type: "string" },
   server: { type: "string" },
@@ -46,6 +48,8 @@ export async function run(words: readonly string[]): Promise<number> {
     agent: values.agent,
     model: values.model,
     ...(mode ? { mode } : {}),
+    // Its schemas take longer to load than the prompt, and few set anything.
+    ...(values.set ? { settings: (await import("../settings/reply-settings.ts")).settingsOfFlags(values.set) } : {}),
   }
   const streams = { stdin: stdin as ReadStream, stdout: stdout as WriteStream }
   const makeRoom = drawFirstPrompt(streams.stdin, streams.stdout)

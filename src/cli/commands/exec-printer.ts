@@ -1,4 +1,4 @@
-import { citationLegend, isFrame, waitingWords } from "../../client/index.ts"
+import { citationLegend, isFrame, leftOutWords, waitingWords } from "../../client/index.ts"
 import type { UnknownFrame } from "../../protocol/frames.ts"
 import { escapeHidden, escapeHiddenJson } from "../../protocol/hidden-characters.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
@@ -62,8 +62,11 @@ export function textPrinter(): Printer {
       note(`< ${frame.data.name}: ${frame.data.status} (${frame.data.ms} ms)`)
       showResult(frame.data.data)
     }
-    const waiting = isFrame(frame, "step") && waitingWords(frame.data.step, frame.data.detail)
-    if (waiting) note(`(${waiting})`)
+    if (isFrame(frame, "step")) {
+      const { step, detail } = frame.data
+      const told = waitingWords(step, detail) ?? leftOutWords(step, detail)
+      if (told) note(`(${told})`)
+    }
     if (isFrame(frame, "restarted")) {
       // Without a word of it, it was a tool that was at work.
       note(hasBegun ? "(the answer broke off; it starts again)" : "(it was interrupted, and has gone on)")

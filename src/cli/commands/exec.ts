@@ -1,6 +1,7 @@
 import { type Client, ClientError, isFrame } from "../../client/index.ts"
 import { RecentSecrets } from "../../models/providers/recent-secrets.ts"
 import { AppError, failure } from "../../protocol/errors.ts"
+import type { ReplySettings } from "../../protocol/conversation/reply-settings.ts"
 import { Mode } from "../../protocol/schema.ts"
 import { CommandError, readFlags } from "../process/command.ts"
 import { readConfig, readPersonalConfig } from "../settings/config.ts"
@@ -12,6 +13,7 @@ import { jsonPrinter, type Printer, textPrinter } from "./exec-printer.ts"
 import { createLog } from "../process/log.ts"
 import { openClient } from "../open/client.ts"
 import { readStdin } from "../process/stdin.ts"
+import { settingsOfFlags } from "../settings/reply-settings.ts"
 import { warn } from "../settings/warn.ts"
 
 export const help = `Usage: pawl exec "request" [flags]
@@ -22,6 +24,8 @@ about. What tools do is shown on stderr. What comes in on standard input is adde
   --dir DIR       work on the files of this folder (agent files; data is then kept in your own data folder)
   --agent NAME    which agent (default: workspace; files where --dir is given)
   --model NAME    which model answers (PAWL_MODEL)
+  --set NAME=VAL  how the model replies to this: effort=low, thinking=off, temperature=0.2, maxOutputTokens=500, stop=END,
+                  parallelCalls=off; may be given several times
   --mode MODE     read-only, confirm (default) or auto: what becomes of changes
   --continue      go on with the newest conversation, with --dir that of the folder; it keeps its mode and agent
   --json          print events as JSON lines instead of text
@@ -44,6 +48,7 @@ const flags = {
   dir: { type: "string" },
   mode: { type: "string" },
   model: { type: "string" },
+  set: { type: "string", multiple: true },
   agent: { type: "string" },
   continue: { type: "boolean" },
   json: { type: "boolean" },
@@ -58,6 +63,7 @@ export async function run(words: readonly string[]): Promise<number> {
   if (!mode.success) throw new CommandError(`--mode cannot be "${values.mode}". Allowed: ${Mode.options.join(", ")}.`)
   if (values.continue && values.agent !== undefined)
     throw new CommandError("--continue goes on with the agent that the conversation has; leave --agent out.")
+  const settings = settingsOfFlags(values.set)
   const text = [positionals.join(" "), await readStdin()].filter((part) => part.trim() !== "").join("\n\n")
   if (text === "") throw new CommandError('Say what to do: pawl exec "list my tasks"')
   await using output = values.output === undefined ? undefined : await openOutput(values.output)
@@ -77,7 +83,7 @@ export async function run(words: readonly string[]): Promise<number> {
     const id = await (values.continue ? goOn(place, wanted, printer) : begin(place, wanted, printer))
     const doubted = values.continue ? await findInDoubt(place.client, id) : []
     if (doubted.length > 0) return tellDoubt(doubted, printer)
-    const status = await carryOut(place.client, { id, text }, printer)
+    const status = await carryOut(place.client, { id, text, settings }, printer)
     await output?.write(`${printer.answer}\n`)
     return status
   } catch (error) {
@@ -116,11 +122,17 @@ async function goOn({ client, newest, takeUp }: Place, { mode, model }: Wanted, 
   return id
 }
 
-async function carryOut(client: Client, { id, text }: { id: string; text: string }, printer: Printer): Promise<number> {
+interface Request {
+  readonly id: string
+  readonly text: string
+  readonly settings: ReplySettings | undefined
+}
+
+async function carryOut(client: Client, { id, text, settings }: Request, printer: Printer): Promise<number> {
   const letGo = cancelOnSignal(() => client.cancelRun({ params: { id } }))
   const watch = new EndingWatch()
   try {
-    for await (const frame of client.run(id, text)) {
+    for await (const frame of client.run(id, text, settings ? { settings } : {})) {
       printer.show(frame)
       watch.show(frame)
       if (isFrame(frame, "error")) {

@@ -26,6 +26,7 @@ test("without settings there is one right way for everything", () => {
     jwt: undefined,
     policy: { proposalMinutes: 15, forbidAuto: false },
     limits: { runSeconds: 180, replyCharacters: 1_000_000 },
+    reply: {},
     models: {},
     masterKey: undefined,
     previousMasterKey: undefined,

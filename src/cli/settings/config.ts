@@ -51,6 +51,7 @@ export function readConfig(environment: Environment = process.env, flags: Enviro
     limits: { runSeconds: values.PAWL_RUN_SECONDS, replyCharacters: values.PAWL_REPLY_CHARACTERS },
     summaryModel: values.PAWL_SUMMARY_MODEL,
     models: { ...modelSettings(values), ...(endpoints.length > 0 ? { endpoints } : {}) },
+    reply: values.PAWL_REPLY_SETTINGS,
     proxy: proxySettings(values),
     masterKey: values.MASTER_ENCRYPTION_KEY,
     previousMasterKey: values.MASTER_ENCRYPTION_KEY_PREVIOUS,

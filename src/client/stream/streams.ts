@@ -1,4 +1,5 @@
 import type { UnknownFrame } from "../../protocol/frames.ts"
+import type { ReplySettings } from "../../protocol/conversation/reply-settings.ts"
 import { routes } from "../../protocol/routes/index.ts"
 import { keyHeader, newKey } from "../calls.ts"
 import type { FollowOptions } from "./follow.ts"
@@ -16,6 +17,8 @@ export interface RunOptions extends FollowOptions {
   readonly maxIterations?: number
   /** Where the person is now, such as `Europe/Berlin`. */
   readonly timeZone?: string
+  /** How the model is to reply to this. */
+  readonly settings?: ReplySettings
   /** Made when it is not given. */
   readonly idempotencyKey?: string
 }
@@ -72,9 +75,9 @@ export function createStreams(follow: FollowStream): ClientStreams {
 async function* run(
   follow: FollowStream,
   { id, text }: { readonly id: string; readonly text: string },
-  { when, maxIterations, timeZone, idempotencyKey = newKey(), tries = TRIES, ...following }: RunOptions = {},
+  { when, maxIterations, timeZone, settings, idempotencyKey = newKey(), tries = TRIES, ...following }: RunOptions = {},
 ): AsyncGenerator<UnknownFrame, void, undefined> {
-  const body = { text, when, maxIterations, timeZone }
+  const body = { text, when, maxIterations, timeZone, settings }
   const speak: StreamSource = {
     name: "sendMessage",
     route: routes.sendMessage,

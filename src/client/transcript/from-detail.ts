@@ -21,8 +21,8 @@ export function fromDetail(detail: ConversationDetail): Transcript {
  * Where more was missed than the answer holds it begins anew with the answer, so that the list never has a hole.
  */
 export function withDetail(transcript: Transcript, detail: ConversationDetail): Transcript {
-  const { position, title, agent, model, mode, connectionId, status, messages, proposals, expired = [] } = detail
-  const { context = null } = detail
+  const { position, title, agent, model, mode, settings = {}, connectionId, status } = detail
+  const { messages, proposals, expired = [], context = null } = detail
   if (position <= (parseCursor(transcript.cursor) as Cursor).position) return transcript
   const items = isContinued(transcript.items, messages) ? [...transcript.items] : []
   addMessages(items, messages, detail)
@@ -32,7 +32,7 @@ export function withDetail(transcript: Transcript, detail: ConversationDetail): 
   const left = withoutDecided(items, new Set([...expired, ...proposals].map(({ id }) => id)))
   let after = 0
   for (const proposal of told) after = addProposal(left, proposal, after) + 1
-  const head = { title, agent, model, mode, connectionId, status }
+  const head = { title, agent, model, mode, settings, connectionId, status }
   return { ...head, items: left, writing: null, run: null, usage: null, context, cursor: String(position) }
 }
 

@@ -1,4 +1,4 @@
-import { Waiting } from "../../protocol/conversation/stages.ts"
+import { LeftOut, Waiting } from "../../protocol/conversation/stages.ts"
 import type { MessageItem, NoticeItem } from "./transcript.ts"
 
 /** What becomes of replies, in sentences for people: the same in the page and in the terminal, and never in codes. */
@@ -83,6 +83,14 @@ export function waitingWords(step: string, detail: unknown): string | undefined 
   const wait = `${cause.slice(0, 1).toUpperCase()}${cause.slice(1)}: waiting ${seconds} s, then asking again.`
   if (until === undefined || attempt === undefined || attempts === undefined) return wait
   return `${wait} Request ${attempt} of ${attempts} at ${timeOfDay(until)}.`
+}
+
+/** What was set and does not count, and why; undefined for another step. */
+export function leftOutWords(step: string, detail: unknown): string | undefined {
+  const left = step === "left_out" ? LeftOut.safeParse(detail).data : undefined
+  if (!left) return undefined
+  const told = left.settings.map(({ name, because }) => `${name} (${because})`)
+  return `${left.model} does not take a setting as it is: ${told.join("; ")}.`
 }
 
 /** By the clock on the wall of whoever reads it. */

@@ -6,6 +6,7 @@ import type { CallId, RunId } from "../../protocol/ids.ts"
 import type { Usage } from "../../protocol/conversation/message.ts"
 import type { NoticeView } from "../../protocol/notices.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
+import type { ReplySettings } from "../../protocol/conversation/reply-settings.ts"
 import type { RunError, RunStatus } from "../../protocol/conversation/run.ts"
 import type { JsonObject, Mode } from "../../protocol/schema.ts"
 
@@ -18,6 +19,8 @@ export interface Transcript {
   readonly agent: string | null
   readonly model: string | null
   readonly mode: Mode | null
+  /** How its model is to reply, as far as that was set for it. */
+  readonly settings: ReplySettings
   /** The database that it works on; the connection may have been deleted since. */
   readonly connectionId: string | null
   readonly status: ConversationStatus
@@ -127,6 +130,7 @@ export const emptyTranscript: Transcript = {
   agent: null,
   model: null,
   mode: null,
+  settings: {},
   connectionId: null,
   status: "active",
   items: [],

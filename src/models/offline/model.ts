@@ -1,6 +1,7 @@
 import type { HistoryMessage, Model, ModelRequest, ReplyPart } from "../../agent/model.ts"
 import { MORE_TOOLS } from "../../agent/definition/more-tools.ts"
 import type { Interpreter, PlannedCall, ToolPhrases } from "../../agent/definition/phrases.ts"
+import type { SettingName } from "../../protocol/conversation/reply-settings.ts"
 import type { Usage } from "../../protocol/conversation/message.ts"
 import { chunkText } from "./chunk-text.ts"
 import { greeting, kindOfTalk, lost, retold, YOU_ARE_WELCOME } from "./words.ts"
@@ -26,6 +27,12 @@ export function offlineModel(
     price: { input: 0, output: 0 },
     decides: false,
     async *stream(request, signal) {
+      const given = Object.keys(request.settings ?? {}) as SettingName[]
+      if (given.length > 0)
+        yield {
+          type: "left_out",
+          settings: given.map((name) => ({ name, because: "it looks words up, and thinks nothing" })),
+        }
       for (const part of answer(request, phrasesOf(), interpretersOf())) {
         signal.throwIfAborted()
         yield part

@@ -1,13 +1,17 @@
-import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider"
+import type { LanguageModelV4, LanguageModelV4CallOptions, SharedV4ProviderOptions } from "@ai-sdk/provider"
 import { isHostLabel, splitQuery, toAzureEndpoint, toBaseUrl } from "./endpoint.ts"
 import { toGeminiEndpoint, toVersionedUrl, withQuery } from "./endpoint.ts"
 import { type ModelListing, toListing } from "./model-listing.ts"
+import { withThinkingInBounds } from "./messages-body.ts"
 import type { Quirks } from "./quirks.ts"
+import type { Dialect } from "./settings-reader.ts"
 
 /** How a provider is reached with the settings at hand. */
 export interface ProviderConnection {
   /** Leads to an address where the prices of the catalogue hold. */
   readonly listPrice: boolean
+  /** What settings are told in; without, in what every adapter understands. */
+  readonly dialect?: Dialect
   readonly providerOptions?: SharedV4ProviderOptions
   readonly quirks?: Quirks
   /** What leads there was set for other programs as well: it serves who names it, and makes nobody choose a model. */
@@ -79,6 +83,7 @@ export const connectGoogle: Connect = ({ apiKey, baseUrl: given }) => {
   if (!baseUrl) return { notAnAddress: "baseUrl" }
   return {
     listPrice: new URL(baseUrl).hostname === new URL(GOOGLE).hostname,
+    dialect: "gemini",
     async open(id, fetch) {
       const { GoogleLanguageModel } = await import("@ai-sdk/google/internal")
       const { base, query } = splitQuery(baseUrl)
@@ -132,6 +137,7 @@ export interface Compatible {
 function responsesServer(baseUrl: string, headers: Readonly<Record<string, string>>): ProviderConnection {
   return {
     listPrice: false,
+    dialect: "responses",
     // The journal is where conversations are kept: OpenAI stores nothing, and thinking comes back to us encrypted.
     providerOptions: { openai: { store: false } },
     async open(id, fetch) {
@@ -152,6 +158,7 @@ export function compatibleServer(name: string, access: Compatible): ProviderConn
   const { baseUrl, apiKey, headers, listPrice = false, quirks } = access
   return {
     listPrice,
+    dialect: "chat",
     ...(quirks ? { quirks } : {}),
     listing: toListing(name, access),
     async open(id, fetch) {
@@ -176,15 +183,22 @@ export function messagesServer({
 }: Compatible): ProviderConnection {
   return {
     listPrice,
+    dialect: "messages",
     ...(quirks ? { quirks } : {}),
     async open(id, fetch) {
       const { AnthropicLanguageModel } = await import("@ai-sdk/anthropic/internal")
       const { base, query } = splitQuery(baseUrl)
-      return new AnthropicLanguageModel(id, {
-        provider: "anthropic.messages",
-        baseURL: base,
-        headers: { "anthropic-version": "2023-06-01", ...(apiKey ? { "x-api-key": apiKey } : {}), ...headers },
-        fetch: withQuery(fetch, query),
+      const make = (most?: number) =>
+        new AnthropicLanguageModel(id, {
+          provider: "anthropic.messages",
+          baseURL: base,
+          headers: { "anthropic-version": "2023-06-01", ...(apiKey ? { "x-api-key": apiKey } : {}), ...headers },
+          transformRequestBody: (body) => withThinkingInBounds(body, most),
+          fetch: withQuery(fetch, query),
+        })
+      // One for each request, which costs nothing: only so does what changes the body know how long the reply may be.
+      return Object.assign(make(), {
+        doStream: (call: LanguageModelV4CallOptions) => make(call.maxOutputTokens).doStream(call),
       })
     },
   }

@@ -15,6 +15,8 @@ export interface ErrorSource {
 /** What the loop and the retries go by; in `details` of every error made here. */
 export interface Retriability extends RetryAfter {
   readonly retriable: boolean
+  /** It was the request that was wrong, not its sender, its length or the moment. */
+  readonly refusesRequest?: boolean
 }
 
 const MAX_PROBLEM = 300
@@ -31,6 +33,7 @@ export function toProviderError(error: unknown, source: ErrorSource): AppError {
   const code = codeFor(said)
   return build(code, said.message, source, {
     retriable: isRetriable(code, said),
+    ...(code === "provider_error" && (said.status === 400 || said.status === 422) ? { refusesRequest: true } : {}),
     ...retryAfter(said.headers, source.now?.() ?? Date.now()),
   })
 }

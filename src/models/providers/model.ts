@@ -1,12 +1,15 @@
 import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider"
 import { type Clock, sleep, systemClock } from "../../agent/clock.ts"
-import type { Model, ModelRequest, Price, ReplyPart, WaitingPart } from "../../agent/model.ts"
+import type { BesidePart, LeftOutPart, Model, ModelRequest, Price, ReplyPart } from "../../agent/model.ts"
 import { codeOf } from "../../protocol/errors.ts"
 import type { PaidBy } from "../../protocol/conversation/message.ts"
 import { SilenceWatch } from "./silence-watch.ts"
 import { type OpenReply, openReply } from "./open-reply.ts"
 import { type ErrorSource, toProviderError } from "./errors.ts"
 import { type Quirks, withoutBan, withQuirks } from "./quirks.ts"
+import { leftByAdapter, refusedSettings, RememberedRefusals, withoutThese } from "./left-out.ts"
+import { mergeOptions, toReplyOptions } from "./reply-options.ts"
+import type { Dialect } from "./settings-reader.ts"
 import { attemptsOf, type RetryPolicy, waitAfter } from "./retry.ts"
 import { toPrompt, toTools } from "./to-prompt.ts"
 
@@ -23,6 +26,9 @@ export interface ProviderModelOptions {
   /** Loads the adapter; called with the first request, because adapters take a tenth of a second to import. */
   readonly load: () => Promise<LanguageModelV4>
   readonly providerOptions?: SharedV4ProviderOptions
+  /** What its server speaks, and whether the model is known to think or not to: settings are told accordingly. */
+  readonly dialect?: Dialect
+  readonly reasons?: boolean | undefined
   readonly quirks?: Quirks
   /** Keys and the like, which must never appear in an error. */
   readonly secrets?: readonly string[]
@@ -37,6 +43,8 @@ const TOLD_MS = 1000
 interface Opened {
   readonly first: ReplyPart
   readonly reply: OpenReply
+  /** What does not count of its settings, as far as we know ourselves and the adapter does. */
+  readonly leftOut: LeftOutPart["settings"]
 }
 
 /** A model behind an AI SDK adapter. A reply it finishes has ended properly; everything else is a typed error. */
@@ -50,6 +58,7 @@ export class ProviderModel implements Model {
   readonly #options: ProviderModelOptions
   readonly #clock: Clock
   readonly #source: ErrorSource
+  readonly #refusals = new RememberedRefusals()
   #adapter: Promise<LanguageModelV4> | undefined
 
   constructor(options: ProviderModelOptions) {
@@ -65,7 +74,7 @@ export class ProviderModel implements Model {
     this.#source = { provider: label, secrets, now: () => clock.now() }
   }
 
-  async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ReplyPart | WaitingPart, void, undefined> {
+  async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ReplyPart | BesidePart, void, undefined> {
     const { first, reply } = yield* this.#openAtLast(request, signal)
     try {
       for (let part = first; ; part = await reply.next()) {
@@ -78,12 +87,26 @@ export class ProviderModel implements Model {
   }
 
   /** Retried up to its first part only: from there on somebody may have seen it, and starting over would show it twice. */
-  async *#openAtLast(request: ModelRequest, signal: AbortSignal): AsyncGenerator<WaitingPart, Opened, undefined> {
+  async *#openAtLast(request: ModelRequest, signal: AbortSignal): AsyncGenerator<BesidePart, Opened, undefined> {
     const policy = { ...this.#options.retry, clock: this.#clock }
+    const { settings } = request
+    let refused = this.#refusals.in(settings)
     for (let attempt = 0; ; attempt++) {
+      const left = withoutThese(settings, refused)
       try {
-        return await this.#open(request, signal)
+        const opened = await this.#open({ ...request, settings: left }, signal)
+        this.#refusals.add(settings, refused)
+        const told = [...refused, ...opened.leftOut]
+        if (told.length > 0) yield { type: "left_out", settings: told }
+        return opened
       } catch (error) {
+        const more = refusedSettings(left, error)
+        if (more.length > 0) {
+          // At once, and not counted: there are only so many settings to leave out.
+          refused = [...refused, ...more]
+          attempt--
+          continue
+        }
         const ms = waitAfter(error, attempt, policy)
         if (ms === undefined) throw error
         const { provider } = this.#source
@@ -99,15 +122,18 @@ export class ProviderModel implements Model {
     const { name, idleMs, providerOptions, quirks } = this.#options
     const adapter = await this.#load()
     const asked = withoutBan(request, quirks)
+    const { options, leftOut } = toReplyOptions(asked, this.#options)
+    const merged = mergeOptions(providerOptions, options.providerOptions)
     const call = {
       prompt: withQuirks(toPrompt(asked, name), quirks),
       ...toTools(asked),
-      ...(request.maxOutputTokens ? { maxOutputTokens: request.maxOutputTokens } : {}),
-      ...(providerOptions ? { providerOptions } : {}),
+      ...options,
+      ...(merged ? { providerOptions: merged } : {}),
     }
     const { provider } = this.#source
     const watch = new SilenceWatch(signal, { provider, clock: this.#clock, limitMs: idleMs, wantsStream: true })
-    return openReply({ adapter, call, model: name, source: this.#source, watch, quirks })
+    const opened = await openReply({ adapter, call, model: name, source: this.#source, watch, quirks })
+    return { ...opened, leftOut: [...leftOut, ...leftByAdapter(opened.reply.warnings, request.settings)] }
   }
 
   async #load(): Promise<LanguageModelV4> {

@@ -3,6 +3,7 @@ import type {
   LanguageModelV4CallOptions,
   LanguageModelV4StreamPart,
   LanguageModelV4StreamResult,
+  SharedV4Warning,
 } from "@ai-sdk/provider"
 import type { ReplyPart } from "../../agent/model.ts"
 import type { SilenceWatch } from "./silence-watch.ts"
@@ -60,6 +61,10 @@ export class OpenReply {
     this.#source = source
     // Also where an adapter does not heed the signal, the read that waits is let go.
     watch.signal.addEventListener("abort", () => void this.#reader.cancel().catch(() => {}), { once: true })
+  }
+
+  get warnings(): readonly SharedV4Warning[] {
+    return this.#parts.warnings
   }
 
   /** The next part. The last one is `finish`; a reply that breaks before it rejects with a typed error. */

@@ -4,6 +4,7 @@ import type {
   LanguageModelV4ToolCall,
   LanguageModelV4Usage,
   SharedV4ProviderMetadata,
+  SharedV4Warning,
 } from "@ai-sdk/provider"
 import type { ReplyPart } from "../../agent/model.ts"
 import type { ReplyFinish, Usage } from "../../protocol/conversation/message.ts"
@@ -19,6 +20,8 @@ export class ReplyParts {
   readonly #source: ErrorSource
   readonly #thoughts = new Map<string, Thought>()
   readonly #isMarkedDone: () => boolean
+  /** What the adapter says of the request, before the first part. */
+  warnings: readonly SharedV4Warning[] = []
   #calls = 0
   #gathered = 0
   #hasWords = false
@@ -35,6 +38,9 @@ export class ReplyParts {
     if (part.type === "reasoning-delta" || part.type === "tool-input-delta") this.#gathered += part.delta.length
     if (this.#gathered > MAX_GATHERED) return { type: "finish", finish: "limit", usage: UNCOUNTED }
     switch (part.type) {
+      case "stream-start":
+        this.warnings = part.warnings
+        return undefined
       case "text-delta":
         this.#hasWords ||= part.delta.trim() !== ""
         return part.delta ? { type: "text", text: part.delta } : undefined

@@ -1,7 +1,7 @@
 import { once } from "node:events"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import type { Model, ModelRequest, ReplyPart, WaitingPart } from "../../agent/model.ts"
+import type { BesidePart, Model, ModelRequest, ReplyPart } from "../../agent/model.ts"
 
 export interface Received {
   readonly path: string
@@ -104,8 +104,8 @@ export async function collect(
   model: Model,
   request: ModelRequest = anyRequest,
   signal: AbortSignal = new AbortController().signal,
-): Promise<(ReplyPart | WaitingPart)[]> {
-  const parts: (ReplyPart | WaitingPart)[] = []
+): Promise<(ReplyPart | BesidePart)[]> {
+  const parts: (ReplyPart | BesidePart)[] = []
   for await (const part of model.stream(request, signal)) parts.push(part)
   return parts
 }

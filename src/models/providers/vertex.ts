@@ -1,3 +1,4 @@
+import { withThinkingInBounds } from "./messages-body.ts"
 import { isHostLabel, splitQuery, toAddress, withQuery } from "./endpoint.ts"
 import type { Connect, Lack, ProviderConnection } from "./connect.ts"
 
@@ -101,7 +102,10 @@ async function openClaude(id: string, address: string, fetch: typeof globalThis.
   return new AnthropicLanguageModel(id, {
     ...{ provider: "vertex.anthropic.messages", baseURL: base, headers: {}, fetch: withQuery(fetch, query) },
     buildRequestUrl: (baseURL, isStreaming) => `${baseURL}/${id}:${isStreaming ? "streamRawPredict" : "rawPredict"}`,
-    transformRequestBody: ({ model: _, ...body }) => ({ ...body, anthropic_version: "vertex-2023-10-16" }),
+    transformRequestBody: ({ model: _, ...body }) => ({
+      ...withThinkingInBounds(body, undefined),
+      anthropic_version: "vertex-2023-10-16",
+    }),
   })
 }
 

@@ -1,4 +1,4 @@
-import type { HistoryMessage, Model, ModelRequest, ReplyPart, WaitingPart } from "../../agent/model.ts"
+import type { BesidePart, HistoryMessage, Model, ModelRequest, ReplyPart } from "../../agent/model.ts"
 import { type Script, UNCOUNTED } from "./script.ts"
 import { checkRequest } from "./check-request.ts"
 
@@ -44,7 +44,7 @@ export class ScriptedModel implements Model {
     this.#replies = replies
   }
 
-  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ReplyPart | WaitingPart> {
+  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ReplyPart | BesidePart> {
     this.received.push(new ReceivedRequest(request))
     try {
       checkRequest(request, this.name)
@@ -71,12 +71,12 @@ export class ScriptedModel implements Model {
   }
 }
 
-type Result = IteratorResult<ReplyPart | WaitingPart, undefined>
+type Result = IteratorResult<ReplyPart | BesidePart, undefined>
 
 const DONE: Promise<Result> = Promise.resolve({ done: true, value: undefined })
 
 /** Written out because an async generator costs three times as much a part, and benchmarks count parts. */
-class Playback implements AsyncIterableIterator<ReplyPart | WaitingPart, undefined> {
+class Playback implements AsyncIterableIterator<ReplyPart | BesidePart, undefined> {
   readonly #script: Script
   readonly #signal: AbortSignal
   #index = 0

@@ -1,11 +1,11 @@
-import type { ReplyPart, WaitingPart } from "../../agent/model.ts"
+import type { ReplyPart, BesidePart } from "../../agent/model.ts"
 import { AppError, type ErrorCode, failure } from "../../protocol/errors.ts"
 import type { ReplyFinish, Usage } from "../../protocol/conversation/message.ts"
 import { chunkText } from "../offline/chunk-text.ts"
 
 /** One reply of a scripted model: its parts, and what comes after the last of them. */
 export interface Script {
-  readonly parts: readonly (ReplyPart | WaitingPart)[]
+  readonly parts: readonly (ReplyPart | BesidePart)[]
   readonly end: ScriptEnd
 }
 

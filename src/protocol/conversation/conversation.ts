@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { ids, Mode } from "../schema.ts"
+import { ReplySettings } from "./reply-settings.ts"
 
 export const ConversationStatus = z.enum(["active", "running", "awaiting_confirmation", "failed"])
 export type ConversationStatus = z.infer<typeof ConversationStatus>
@@ -19,6 +20,8 @@ export const ConversationView = z.object({
   site: z.enum(["server", "device"]),
   deviceId: z.string().nullable(),
   connectionId: z.string().nullable(),
+  /** How its model is to reply, as far as that was set here; the agent and the server may say more. */
+  settings: ReplySettings.optional(),
   position: z.number().int(),
   createdAt: z.string(),
   updatedAt: z.string(),

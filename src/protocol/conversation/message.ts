@@ -2,6 +2,7 @@ import { z } from "zod"
 import { Brought } from "./brought.ts"
 import { CallStatus } from "./call-status.ts"
 import { ids, JsonObject } from "../schema.ts"
+import { ReplySettings } from "./reply-settings.ts"
 
 /** A message is made of parts, so that images and files can come without rewriting journals. */
 export const TextPart = z.object({ type: z.literal("text"), text: z.string() })
@@ -71,6 +72,8 @@ export const Message = z.object({
   data: z.unknown().optional(),
   /** Of a person's words: what their program sent along, as the model was shown it. */
   brought: z.array(Brought).optional(),
+  /** Of a person's words: how the model was to reply to them. */
+  settings: ReplySettings.optional(),
   /** Of a tool's: how its call ended, and how long that took. */
   status: CallStatus.optional(),
   ms: z.number().optional(),

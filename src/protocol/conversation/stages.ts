@@ -49,6 +49,13 @@ export const Waiting = z.object({
 })
 export type Waiting = z.infer<typeof Waiting>
 
+/** Of the step `left_out`: what was set and the model does not take, or not as it was meant, each with why. Told once. */
+export const LeftOut = z.object({
+  model: z.string(),
+  settings: z.array(z.object({ name: z.string(), because: z.string() })),
+})
+export type LeftOut = z.infer<typeof LeftOut>
+
 /** A step as it is read beside messages. */
 export const StepView = z.object({
   position: z.number().int(),

@@ -3,6 +3,7 @@ import type { Beginning } from "../../agent/input.ts"
 import type { Site } from "../../agent/devices.ts"
 import { failure, hasCode } from "../../protocol/errors.ts"
 import { type ConnectionId, isId } from "../../protocol/ids.ts"
+import type { ReplySettings } from "../../protocol/conversation/reply-settings.ts"
 import type { Mode } from "../../protocol/schema.ts"
 import { demandOf } from "../door/caller.ts"
 import type { ConversationPorts } from "./ports.ts"
@@ -60,17 +61,19 @@ export type Chosen = Partial<
   readonly mode?: Mode | null | undefined
   readonly site?: Site | null | undefined
   readonly fallback?: readonly string[] | null | undefined
+  readonly settings?: ReplySettings | null | undefined
 }
 
 /** What a conversation begins with that somebody wants so, if they may. */
 export async function toBeginning(caller: Caller, ports: ConversationPorts, chosen: Chosen): Promise<Beginning> {
-  const { agent, model, mode, title } = chosen
+  const { agent, model, mode, title, settings } = chosen
   allowMode(caller, ports, mode)
   return {
     user: caller.person.id,
     agent: agent ?? usualAgent(ports.agents),
     ...(mode ? { mode } : {}),
     ...(title ? { title } : {}),
+    ...(settings ? { settings } : {}),
     ...(model ? await chooseModel(caller, ports, model) : {}),
     ...(await chooseFallback(caller, ports, chosen.fallback)),
     ...(await chooseSite(caller, ports, chosen)),

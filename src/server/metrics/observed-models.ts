@@ -1,4 +1,4 @@
-import type { Model, ReplyPart, WaitingPart } from "../../agent/model.ts"
+import type { BesidePart, Model, ReplyPart } from "../../agent/model.ts"
 import type { ModelSource } from "../../agent/ports.ts"
 import { codeOf } from "../../protocol/errors.ts"
 import type { ServerMetrics } from "./server-metrics.ts"
@@ -33,18 +33,18 @@ interface Counting {
 
 /** Hands on every part as it is; only how the call ends is looked at. */
 function observedStream(
-  stream: AsyncIterable<ReplyPart | WaitingPart>,
+  stream: AsyncIterable<ReplyPart | BesidePart>,
   signal: AbortSignal,
   { model: { provider }, metrics }: Counting,
-): AsyncIterable<ReplyPart | WaitingPart> {
+): AsyncIterable<ReplyPart | BesidePart> {
   let ended = false
   const end = (outcome: string) => {
     if (!ended) metrics.modelCalls.add(1, { provider, outcome })
     ended = true
   }
-  const seen = ({ done, value }: IteratorResult<ReplyPart | WaitingPart, unknown>) => {
+  const seen = ({ done, value }: IteratorResult<ReplyPart | BesidePart, unknown>) => {
     if (done) return end("unfinished")
-    const part = value as ReplyPart | WaitingPart
+    const part = value as ReplyPart | BesidePart
     if (part.type !== "finish") return
     const { inputTokens, outputTokens } = part.usage
     if (inputTokens) metrics.modelTokens.add(inputTokens, { provider, direction: "input" })

@@ -46,6 +46,7 @@ export interface HeadRow {
   readonly status: string
   readonly device: string | null
   readonly connection: string | null
+  readonly settings: string | null
 }
 
 export type RunValues = [

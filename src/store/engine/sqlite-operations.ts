@@ -152,20 +152,20 @@ function change(
   arrivals: number,
 ) {
   if (!head) return false
-  const { agent, model, provider, mode, title, status, device, connection } = head
+  const { agent, model, provider, mode, title, status, device, connection, settings } = head
   const [owner, read] = release && arrivals === seen ? [null, seen] : [node, null]
-  const columns = [agent, model, provider, mode, title, status, device, connection, now, owner, read]
+  const columns = [agent, model, provider, mode, title, status, device, connection, settings, now, owner, read]
   return prepared.the("change").run(...columns, key, node, fence, arrivals).changes === 1
 }
 
 function claim(prepared: PreparedStatements, operation: Commit): Committed {
   const { key, node, fence, seen, now, head } = operation
   if (!head) throw new Error("a claim needs the row of its conversation")
-  const { agent, model, provider, mode, title, status, device, connection } = head
+  const { agent, model, provider, mode, title, status, device, connection, settings } = head
   const letGo = operation.release ? 1 : 0
   const row = get<[fence: number, arrivals: number, owner: string | null]>(
     prepared.the("claim"),
-    ...[agent, model, provider, mode, title, status, device, connection, now, letGo, seen, node, letGo, seen],
+    ...[agent, model, provider, mode, title, status, device, connection, settings, now, letGo, seen, node, letGo, seen],
     ...[key, fence, operation.withInbox ? 1 : 0, seen, node],
   )
   if (!row) throw new Refused(whyNotClaimed(prepared, operation))
@@ -177,11 +177,26 @@ function claim(prepared: PreparedStatements, operation: Commit): Committed {
 
 function create(prepared: PreparedStatements, { born, head, node, now, release }: Commit): Committed {
   if (!born || !head) throw new Error("a new conversation needs its row")
-  const { agent, model, provider, mode, title, status, device, connection } = head
+  const { agent, model, provider, mode, title, status, device, connection, settings } = head
   const owner = release ? null : node
   const row = get<[key: number]>(
     prepared.the("create"),
-    ...[agent, model, provider, mode, title, status, device, connection, now, born.id, born.person, owner, now],
+    ...[
+      agent,
+      model,
+      provider,
+      mode,
+      title,
+      status,
+      device,
+      connection,
+      settings,
+      now,
+      born.id,
+      born.person,
+      owner,
+      now,
+    ],
   )
   if (!row) throw new Refused("moved")
   return { key: row[0], fence: 1, arrivals: 0, released: release }

@@ -3,7 +3,7 @@ import { EVENT_COLUMNS } from "./event-rows.ts"
 import { AUDIT_COLUMNS, USAGE_COLUMNS } from "./operations.ts"
 
 const HEAD =
-  "agent = ?, model = ?, provider = ?, mode = ?, title = ?, status = ?, device = ?, connection = ?, updated_at = ?"
+  "agent = ?, model = ?, provider = ?, mode = ?, title = ?, status = ?, device = ?, connection = ?, settings = ?, updated_at = ?"
 
 const EVENT_VALUES = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
 
@@ -18,8 +18,8 @@ const sql = {
     WHERE key = ? AND fence = ? AND (? OR arrivals = ?)
       AND (owner IS NULL OR owner = ? OR NOT EXISTS (SELECT 1 FROM node WHERE node.id = owner))
     RETURNING fence, arrivals, owner`,
-  create: `INSERT INTO conversation (agent, model, provider, mode, title, status, device, connection, updated_at, id, person, owner,
-      fence, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?) ON CONFLICT (id) DO NOTHING RETURNING key`,
+  create: `INSERT INTO conversation (agent, model, provider, mode, title, status, device, connection, settings, updated_at, id, person, owner,
+      fence, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?) ON CONFLICT (id) DO NOTHING RETURNING key`,
   whoHolds: `SELECT fence, owner, EXISTS (SELECT 1 FROM node WHERE node.id = owner)
     FROM conversation WHERE key = ?`,
   run: `INSERT INTO run (conversation, id, status, iteration, max_iterations, pause_reason, error_code, error_message,

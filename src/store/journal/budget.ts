@@ -19,7 +19,7 @@ export interface BudgetOptions extends Ceilings {
   readonly holdSeconds?: number
 }
 
-/** The longest reply under a ceiling, thinking included. More would set so much aside that small ceilings allow nothing. */
+/** The longest reply under a ceiling, thinking included, where nobody has said another. More would set so much aside that small ceilings allow nothing. */
 const MAX_OUTPUT_TOKENS = 16_384
 const HOLD_SECONDS = 600
 
@@ -34,16 +34,16 @@ export class SqlBudget implements Budget {
   }
 
   async reserve(call: ModelCallPlan): Promise<Reservation | undefined> {
-    const { model, inputTokens } = call
+    const { model, inputTokens, maxOutputTokens = MAX_OUTPUT_TOKENS } = call
     if (model.price === undefined || model.paidBy === "own") return undefined
-    const cost = costOf(model.price, { inputTokens, outputTokens: MAX_OUTPUT_TOKENS })
+    const cost = costOf(model.price, { inputTokens, outputTokens: maxOutputTokens })
     if (cost === null) throw refusal(call, `what ${model.name} costs is not known, so no ceiling can hold for it`)
     if (cost === 0) return undefined
     const reservation = {
       ...call,
       id: newId("hold", call.user, this.#options.now()),
       cost,
-      maxOutputTokens: MAX_OUTPUT_TOKENS,
+      maxOutputTokens,
     }
     const { ok } = await this.#engine.change({ type: "statements", statements: this.#setAside(reservation) })
     if (!ok) throw await this.#whyRefused(reservation)

@@ -11,7 +11,9 @@ import type { AuditRow, DecisionCondition, HeadRow, ProposalRow, RunValues, Usag
 export function toHeadRow(conversation: Conversation): HeadRow {
   const { agent, model, provider, mode, title, site, deviceId, connectionId: connection } = conversation
   const device = site === "device" ? (deviceId ?? "") : null
-  return { agent, model, provider, mode, title, status: conversationStatus(conversation), device, connection }
+  const settings = Object.keys(conversation.settings).length > 0 ? toStorableJson(conversation.settings) : null
+  const status = conversationStatus(conversation)
+  return { agent, model, provider, mode, title, status, device, connection, settings }
 }
 
 /** Written when a run starts, pauses, goes on or ends; what it counts in between is told by the journal. */

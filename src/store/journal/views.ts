@@ -20,6 +20,7 @@ export interface ConversationRow {
   readonly status: ConversationView["status"]
   readonly device: string | null
   readonly connection: string | null
+  readonly settings: string | null
   readonly created_at: number
   readonly updated_at: number
   readonly position: number
@@ -30,7 +31,8 @@ export function toConversationView(row: ConversationRow): ConversationView {
   const site = row.device === null ? "server" : "device"
   const where = { site, deviceId: row.device || null, connectionId: row.connection } as const
   const times = { createdAt: toTime(row.created_at), updatedAt: toTime(row.updated_at) }
-  return { id, title, agent, provider, model, mode, status, ...where, position, ...times }
+  const settings = row.settings === null ? {} : { settings: JSON.parse(row.settings) as ConversationView["settings"] }
+  return { id, title, agent, provider, model, mode, status, ...where, ...settings, position, ...times }
 }
 
 export interface RunRow {
@@ -77,7 +79,7 @@ export function toRunView(row: RunRow): Run {
   }
 }
 
-type Ended = Pick<Message, "data" | "brought" | "status" | "ms" | "finish" | "model" | "usage">
+type Ended = Pick<Message, "data" | "brought" | "settings" | "status" | "ms" | "finish" | "model" | "usage">
 
 /** A message from the columns of its event. */
 export function toMessage(row: Record<string, unknown>): Message {
@@ -92,6 +94,7 @@ export function toMessage(row: Record<string, unknown>): Message {
     toolCallId: row.call_id as CallId | null,
     ...(body.data === undefined ? {} : { data: body.data }),
     ...(body.brought ? { brought: body.brought } : {}),
+    ...(body.settings ? { settings: body.settings } : {}),
     // What is plain is left out of the row: see event-rows.ts.
     ...(row.role === "tool" ? { status: body.status ?? "ok", ms: body.ms ?? 0 } : {}),
     ...(finish ? { finish } : {}),

@@ -10,6 +10,7 @@ import { appliedCallPerson } from "./009-applied-call-person.ts"
 import { workspace } from "./010-workspace.ts"
 import { noteVectors } from "./011-note-vectors.ts"
 import { connections } from "./012-connections.ts"
+import { conversationSettings } from "./042-conversation-settings.ts"
 import { conversationConnection } from "./013-conversation-connection.ts"
 import { queryResults } from "./014-query-results.ts"
 import { statementAttempts } from "./015-statement-attempts.ts"
@@ -84,4 +85,5 @@ export const migrations: readonly Migration[] = [
   eventsKnown,
   eventPartitions,
   usageOfConversations,
+  conversationSettings,
 ]

@@ -49,6 +49,7 @@ const remembered = [
   "039_events_known",
   "040_event_partitions",
   "041_usage_of_conversations",
+  "042_conversation_settings",
 ]
 
 /** Files that got another number after databases had remembered their names. */

@@ -1,5 +1,11 @@
 import { citationLegend } from "../../client/transcript/citation-words.ts"
-import { endingWords, isCutShort, noticeWords, waitingWords } from "../../client/transcript/reply-words.ts"
+import {
+  endingWords,
+  isCutShort,
+  leftOutWords,
+  noticeWords,
+  waitingWords,
+} from "../../client/transcript/reply-words.ts"
 import type { Item, MessageItem, NoticeItem, StepItem } from "../../client/transcript/transcript.ts"
 import { RouterDecision } from "../../protocol/conversation/router-decision.ts"
 import { isSettled } from "../../protocol/proposals/status-after-call.ts"
@@ -88,8 +94,8 @@ const warnLines = (words: string, width: number, style: Style): Line[] =>
   wrap(line(`! ${toShown(words)}`, style), width, [span("  ")])
 
 function stepLines({ step, detail }: StepItem, width: number): Line[] {
-  const waiting = waitingWords(step, detail)
-  if (waiting !== undefined) return warnLines(waiting, width, DIM)
+  const told = waitingWords(step, detail) ?? leftOutWords(step, detail)
+  if (told !== undefined) return warnLines(told, width, DIM)
   const { data } = RouterDecision.safeParse(detail)
   const ms = typeof detail === "object" && detail !== null ? (detail as { ms?: unknown }).ms : undefined
   const words = [humanName(step), ...(data?.profiles ?? []), ...(typeof ms === "number" ? [duration(ms)] : [])]

@@ -10,6 +10,7 @@ import { isLongOwn, itemLines, userLines } from "../drawing/item-lines.ts"
 import { BOLD, DIM, type Line, line, span } from "../line.ts"
 import { toShown, toShownLines } from "../shown.ts"
 import { modelCommand } from "./model-command.ts"
+import { settingsCommand } from "./settings-command.ts"
 import type { Talk } from "./talk.ts"
 import { fallbackCommand } from "./fallback-command.ts"
 import { argumentLines } from "../drawing/diff-lines.ts"
@@ -42,6 +43,11 @@ export const commands: Readonly<Record<string, SlashCommand>> = {
     takes: "[NAMES]",
     says: "who answers where the model cannot: names, none or usual",
     run: fallbackCommand,
+  },
+  settings: {
+    takes: "[NAME=VALUE]",
+    says: "how the model replies: effort, thinking, temperature …",
+    run: settingsCommand,
   },
   agent: { takes: "[NAME]", says: "the agents, or begin a new conversation with this one", run: chooseAgent },
   mode: { takes: "MODE", says: "read-only, confirm or auto (Shift+Tab goes round)", run: chooseMode },

@@ -123,12 +123,12 @@ export class Talk {
 
   async begin(title?: string): Promise<OpenConversation> {
     const { agent: usual, ...place } = this.reached.begins
-    const { agent = usual, model, mode, fallback } = this.choices
+    const { agent = usual, model, mode, fallback, settings } = this.choices
     // Another agent than the one of the folder has nothing to do on this machine.
     const where = agent === usual ? place : {}
     const given = { ...(agent ? { agent } : {}), ...(model ? { model } : {}), ...(title ? { title } : {}) }
     const { id } = await this.client.createConversation({
-      body: { ...given, mode, ...where, ...(fallback ? { fallback } : {}) },
+      body: { ...given, mode, settings, ...where, ...(fallback ? { fallback } : {}) },
     })
     return this.enter(id)
   }
@@ -144,7 +144,7 @@ export class Talk {
     this.conversation = new OpenConversation(this.client, { detail, decided }, told)
     // Only a model that somebody chose: the next conversation must not be tied to what is the default today.
     const model = detail.modelChosen === false ? undefined : (detail.model ?? undefined)
-    this.choices = { agent: detail.agent, model, mode: detail.mode }
+    this.choices = { agent: detail.agent, model, mode: detail.mode, settings: detail.settings }
     this.reached.entered(id)
     this.#changed()
     return this.conversation

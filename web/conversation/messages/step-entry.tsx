@@ -1,6 +1,6 @@
 import { ChevronRight, Route } from "../../icons/arrows.ts"
 import { Hourglass } from "../../icons/signs.ts"
-import { type StepItem, waitingWords } from "../../../src/client/index.ts"
+import { leftOutWords, type StepItem, waitingWords } from "../../../src/client/index.ts"
 import { Json } from "../../parts/json.tsx"
 import { Plain } from "../../parts/plain.tsx"
 import { duration, humanName } from "../../parts/words.ts"
@@ -19,6 +19,14 @@ export function StepEntry({ item: { step, detail }, ms }: StepEntryProps) {
     return (
       <p className="flex items-center gap-2 px-2 py-0.5 text-xs text-warn">
         <Hourglass className="mx-0.5 size-3.5 shrink-0" /> <Plain text={waiting} />
+      </p>
+    )
+  }
+  const leftOut = leftOutWords(step, detail)
+  if (leftOut !== undefined) {
+    return (
+      <p className="px-2 py-0.5 text-xs text-faint">
+        <Plain text={leftOut} />
       </p>
     )
   }

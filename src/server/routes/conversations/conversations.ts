@@ -3,6 +3,7 @@ import { fork } from "../../../agent/fork.ts"
 import type { ConversationView } from "../../../protocol/conversation/conversation.ts"
 import { failure } from "../../../protocol/errors.ts"
 import type { MessageId } from "../../../protocol/ids.ts"
+import { withSettings } from "../../../protocol/conversation/with-settings.ts"
 import { routes } from "../../../protocol/routes/index.ts"
 import { doneBy, userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
@@ -66,7 +67,7 @@ export function conversationRoutes(app: Hono<Env>, ports: ConversationRoutePorts
 
   serveRoute(app, routes.changeConversation, async (c, { body }) => {
     const conversation = await findConversation(c, ports)
-    const { title, mode, model } = body
+    const { title, mode, model, settings: reply } = body
     const caller = c.get("caller")
     allowMode(caller, ports, mode)
     const settings = {
@@ -78,10 +79,12 @@ export function conversationRoutes(app: Hono<Env>, ports: ConversationRoutePorts
       ...(await chooseConnection(caller, ports, body.connectionId)),
     }
     const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
-    await runtime.submit(conversation.id, { type: "settings", ...given })
+    await runtime.submit(conversation.id, { type: "settings", ...given, ...(reply ? { settings: reply } : {}) })
     // A conversation at work takes it over with its next step; it is durable now, so it is shown now.
     const { fallback: _, ...shown } = given // told with the model: `readModel`
-    return nameModel(models, userOf(c), { ...(await findConversation(c, ports)), ...shown })
+    const now = await findConversation(c, ports)
+    const changed = reply ? { settings: withSettings(now.settings ?? {}, reply) } : {}
+    return nameModel(models, userOf(c), { ...now, ...shown, ...changed })
   })
 
   serveRoute(app, routes.compactConversation, async (c) => {

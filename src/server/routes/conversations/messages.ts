@@ -22,7 +22,7 @@ export function messageRoutes(app: Hono<Env>, ports: ConversationRoutePorts): vo
 
   serveRoute(app, routes.sendMessage, async (c, { body }) => {
     const { id, position } = await findConversation(c, ports)
-    const { text, when, maxIterations, timeZone } = body
+    const { text, when, maxIterations, timeZone, settings } = body
     if (wantsStream(c)) ports.streams.admit(c.get("caller")) // before anything is done that a refusal would deny
     const { messageId, repeated } = await messageIdFor(c, ports, { id, body })
     const message: MessageInput = {
@@ -33,6 +33,7 @@ export function messageRoutes(app: Hono<Env>, ports: ConversationRoutePorts): vo
       ...spokenBy(c.get("caller")),
       ...(maxIterations ? { maxIterations } : {}),
       ...(timeZone ? { timeZone } : {}),
+      ...(settings ? { settings } : {}),
     }
     if (repeated) return await answerRepeated(c, ports, { id, message, position })
     if (wantsStream(c)) return streamFrames(c, ports, await sayAndWatch(ports, { id, position }, message))

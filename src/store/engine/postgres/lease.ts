@@ -23,7 +23,17 @@ export interface LeaseQuestion {
 
 const column = (name: string, type: string, of: LeaseColumn["of"]): LeaseColumn => ({ name, type, of })
 
-const HEAD_NAMES = ["agent", "model", "provider", "mode", "title", "status", "device", "connection"] as const
+const HEAD_NAMES = [
+  "agent",
+  "model",
+  "provider",
+  "mode",
+  "title",
+  "status",
+  "device",
+  "connection",
+  "settings",
+] as const
 const headColumns = HEAD_NAMES.map((name: keyof HeadRow) => column(name, "text", ({ head }) => head?.[name]))
 const now = column("now", "bigint", (operation) => operation.now)
 const held = [
