@@ -27,6 +27,7 @@ test("without settings there is one right way for everything", () => {
     policy: { proposalMinutes: 15, forbidAuto: false },
     limits: { runSeconds: 180, replyCharacters: 1_000_000 },
     reply: {},
+    fallback: [],
     models: {},
     masterKey: undefined,
     previousMasterKey: undefined,

@@ -4,12 +4,14 @@ import {
   ReplySettings as Schema,
 } from "../../protocol/conversation/reply-settings.ts"
 import { withSettings } from "../../protocol/conversation/with-settings.ts"
+import { readBy } from "./kinds.ts"
+import { setting } from "./setting.ts"
 import { CommandError } from "../process/command.ts"
 
-export const REPLY_SETTINGS_FORMS = '`effort=low temperature=0.2` or the same as JSON, `{"effort": "low"}`'
+const FORMS = '`effort=low temperature=0.2` or the same as JSON, `{"effort": "low"}`'
 
 /** How models are to reply, as the environment says it; undefined for what says nothing of the kind. */
-export function readReplySettings(text: string): ReplySettings | undefined {
+function readReplySettings(text: string): ReplySettings | undefined {
   try {
     if (text.startsWith("{")) return Schema.parse(JSON.parse(text))
     return withSettings({}, readSettingWords(text.split(/\s+/)))
@@ -17,6 +19,12 @@ export function readReplySettings(text: string): ReplySettings | undefined {
     return undefined
   }
 }
+
+/** What counts where neither agent, conversation nor message says otherwise. */
+export const replySetting = setting(readBy(readReplySettings, FORMS), {
+  says: "How models reply where neither agent, conversation nor message says otherwise: `effort`, `thinking`, `thinkingTokens`, `temperature`, `maxOutputTokens`, `stop`, `parallelCalls`. A model that does not know one is asked without it.",
+  usually: {},
+})
 
 /** The same of a command's `--set name=value`, given once or several times. */
 export function settingsOfFlags(given: readonly string[] | undefined): ReplySettings | undefined {

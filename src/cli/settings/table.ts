@@ -6,7 +6,7 @@ import { logFormats, logLevels } from "../process/log.ts"
 import { anyText, httpAddress, listOfItems, numberFrom, onOffOr, oneOf, onOrOff, readBy, textLike } from "./kinds.ts"
 import { USUAL_LIMITS } from "../../compose/open-engine.ts"
 import { itsPassword, setting, type Setting, type SettingValues, theWhole } from "./setting.ts"
-import { readReplySettings, REPLY_SETTINGS_FORMS } from "./reply-settings.ts"
+import { replySetting } from "./reply-settings.ts"
 import { readWebSearch, WEB_SEARCH_FORMS } from "./web-search.ts"
 
 const LEAST_JWT_BYTES = 32
@@ -158,10 +158,7 @@ const models = {
     says: "How long a model may stay silent before its reply counts as broken off.",
     usuallyInWords: "`60`",
   }),
-  PAWL_REPLY_SETTINGS: setting(readBy(readReplySettings, REPLY_SETTINGS_FORMS), {
-    says: "How models reply where neither agent, conversation nor message says otherwise: `effort`, `thinking`, `thinkingTokens`, `temperature`, `maxOutputTokens`, `stop`, `parallelCalls`. A model that does not know one is asked without it.",
-    usually: {},
-  }),
+  PAWL_REPLY_SETTINGS: replySetting,
   ...providerSettings(),
   PAWL_PROVIDERS: setting(anyText, {
     says: "A JSON file with endpoints of your own, each with a name, an address and headers (docs/providers.md).",
