@@ -5,8 +5,10 @@ export type {
   HistoryMessage,
   ModelRequest,
   ReplyPart,
+  ShownFile,
   ToolDeclaration,
   ToolTurn,
+  TurnFiles,
   UserTurn,
   WaitingPart,
   LeftOutPart,
@@ -30,6 +32,6 @@ export {
   thinks,
   waits,
 } from "./models/scripted/script.ts"
-export type { CallId } from "./protocol/ids.ts"
+export type { CallId, FileId, MessageId } from "./protocol/ids.ts"
 export { always, ReceivedRequest, ScriptedModel, type ScriptedReply, scripted } from "./models/scripted/model.ts"
 export { checkRequest } from "./models/scripted/check-request.ts"

@@ -1,7 +1,7 @@
 import { type MessageId, newId, type ProposalId, type RunId } from "../protocol/ids.ts"
 import type { NewEvent } from "../protocol/events.ts"
 import type { Part } from "../protocol/conversation/message.ts"
-import { newlyBrought } from "./sent-along.ts"
+import { besideWords } from "./sent-along.ts"
 import { type Call, type Conversation, openCalls, pauseReason } from "./conversation.ts"
 import { isRevocable } from "./gate/grants.ts"
 import { acceptCompact } from "./accept-compact.ts"
@@ -65,18 +65,10 @@ function acceptMessage(conversation: Conversation, input: MessageInput, acceptin
   if (conversation.said.includes(input.id)) return [] // sent again because its answer was lost
   const { now, maxIterations } = accepting
   const told = input.timeZone ? { timeZone: input.timeZone } : {}
-  const asks = input.asks ? { asks: input.asks } : {}
-  const news = newlyBrought(conversation, input.brought)
-  const brought = news.length > 0 ? { brought: news } : {}
-  const approves = input.approves === undefined ? {} : { approves: input.approves }
-  const settings = input.settings ? { settings: input.settings } : {}
   const words: NewEvent = {
     ...toWords(input.id, conversation.seq + 1, input.text),
     ...told,
-    ...settings,
-    ...asks,
-    ...approves,
-    ...brought,
+    ...besideWords(conversation, input),
   }
   if (conversation.run?.status === "running" && !pauseReason(conversation)) return [words]
   const limit = input.maxIterations ?? maxIterations

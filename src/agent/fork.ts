@@ -14,7 +14,7 @@ export async function fork(
   ports: Pick<Ports, "journal" | "clock" | "bus">,
   id: ConversationId,
   position: number,
-  { mayApprove = true }: Forking = {},
+  { mayApprove = true, to }: Forking = {},
 ): Promise<Conversation> {
   const { journal, clock, bus } = ports
   const { user, position: end } = await journal.load(id, true)
@@ -22,7 +22,7 @@ export async function fork(
     throw failure("bad_request", { problem: `${id} has positions 1 to ${end}; ${position} is none of them.` })
   }
   const now = clock.now()
-  const conversation = emptyConversation(newId("conv", user, now), user)
+  const conversation = emptyConversation(to ?? newId("conv", user, now), user)
   const staged: JournalEvent[] = []
   const copying: Copying = { user, forkedFrom: { conversation: id, position }, calls: new Map() }
   const rows = await journal.read(id, { upTo: position })
@@ -47,6 +47,8 @@ export async function fork(
 export interface Forking {
   /** Whether whoever forks may approve writes. */
   readonly mayApprove?: boolean
+  /** The id of the new conversation, where something has been noted under it already. */
+  readonly to?: ConversationId
 }
 
 interface Copying {

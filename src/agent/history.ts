@@ -7,6 +7,7 @@ import { addUsage } from "./add-usage.ts"
 import { broughtWords } from "./sent-along.ts"
 import { markDuplicates } from "./calls/duplicates.ts"
 import type { CallResult, HistoryMessage } from "./model.ts"
+import { filesTokens } from "./file-tokens.ts"
 import { noteBroughtSeen } from "./gate/outside-and-private.ts"
 
 /** Two requests with the same message race for moments, not for so many messages. */
@@ -20,7 +21,7 @@ export function remember(conversation: Conversation, event: EventOf<"message">):
 }
 
 function rememberWords(conversation: Conversation, event: EventOf<"message">): void {
-  const { id, parts, seq, timeZone, asks, approves, brought } = event
+  const { id, parts, seq, timeZone, asks, approves, brought, files } = event
   if (conversation.said.push(id) > SAID) conversation.said.shift()
   const text = [...conversation.notes, messageText(parts)].join("\n\n")
   conversation.notes = []
@@ -45,7 +46,10 @@ function rememberWords(conversation: Conversation, event: EventOf<"message">): v
   }
   if (run) run.settings = withSettings(run.settings, event.settings)
   if (brought) rememberBrought(conversation, event, brought)
-  push(conversation, { role: "user", text }, run ? { seq, tokens: 0, question: run.question } : { seq, tokens: 0 })
+  // What is in a file somebody else may have written, or it is the person's own: like what a client sends along.
+  if (files) noteBroughtSeen(conversation)
+  const words: HistoryMessage = { role: "user", text, ...(files ? { files: { message: id, items: files } } : {}) }
+  push(conversation, words, run ? { seq, tokens: 0, question: run.question } : { seq, tokens: 0 })
 }
 
 /** Before the words, under their number, so that a cut takes both or none; no question, because nobody asked it. */
@@ -257,7 +261,7 @@ function push(conversation: Conversation, message: HistoryMessage, mark: Mark): 
 }
 
 function messageTokens(message: HistoryMessage): number {
-  if (message.role === "user") return estimateTokens(message.text)
+  if (message.role === "user") return estimateTokens(message.text) + filesTokens(message.files?.items)
   if (message.role === "tool") return 0
   return message.parts.reduce((sum, part) => {
     return sum + estimateTokens(part.type === "call" ? part.name + JSON.stringify(part.input) : part.text)

@@ -1,5 +1,6 @@
 import type { Site } from "./devices.ts"
 import type { Brought } from "../protocol/conversation/brought.ts"
+import type { MessageFile } from "../protocol/conversation/message-file.ts"
 import type { InverseCall } from "../protocol/proposals/audit.ts"
 import type {
   AuditId,
@@ -96,6 +97,8 @@ export interface MessageInput {
   readonly settings?: ReplySettings
   /** What its sender's program sent along, bounded: the model is shown it as words from outside. */
   readonly brought?: readonly Brought[]
+  /** Files of its sender, each of which is kept for as long as the conversation is. */
+  readonly files?: readonly MessageFile[]
   /** The id of what its sender came in with: the run that it starts stops when that is revoked. */
   readonly credential?: string
   /** The device that it was said from, '' where it has no name: an operator lets it agree to what is written on itself. */

@@ -1,5 +1,6 @@
-import type { CallId } from "../protocol/ids.ts"
+import type { CallId, MessageId } from "../protocol/ids.ts"
 import type { CallStatus } from "../protocol/conversation/call-status.ts"
+import type { MessageFile } from "../protocol/conversation/message-file.ts"
 import type { ReplyFinish, PaidBy, Part, Usage } from "../protocol/conversation/message.ts"
 import type { ReplySettings, SettingName } from "../protocol/conversation/reply-settings.ts"
 
@@ -16,6 +17,8 @@ export interface Model {
   readonly price?: Price | null
   /** The operator's, where it says nothing. */
   readonly paidBy?: PaidBy
+  /** What it can be shown as it is: images, documents (PDF). All else it gets as text; nothing, where it says nothing. */
+  readonly sees?: { readonly images: boolean; readonly files: boolean }
   /** It is no judge of anything: where a decision is asked for, there is none. */
   readonly decides?: false
   /** It is known to take no tools: an agent that has some cannot work with it, and says so before it is asked. */
@@ -64,7 +67,29 @@ export interface UserTurn {
   readonly text: string
   /** Nobody has said it: it is what the model is told between its replies. */
   readonly isNote?: true
+  /** What came with the words, as the journal says. */
+  readonly files?: TurnFiles
+  /** The same, in the same order, as this model is shown it: made anew for each request. */
+  readonly shown?: readonly ShownFile[]
 }
+
+export interface TurnFiles {
+  readonly message: MessageId
+  readonly items: readonly MessageFile[]
+  /** A provider has refused them: no model is shown them again as they are. */
+  readonly withheld?: true
+}
+
+/** A file in a request: its bytes, with a line that says what they are, or words in their place. */
+export type ShownFile =
+  | { readonly type: "words"; readonly text: string }
+  | {
+      readonly type: "bytes"
+      readonly text: string
+      readonly name: string
+      readonly mediaType: string
+      readonly bytes: Uint8Array
+    }
 
 export interface AssistantTurn {
   readonly role: "assistant"

@@ -1,6 +1,7 @@
 import type { JournalEvent } from "../protocol/events.ts"
-import type { ConversationId, RunId, UserId } from "../protocol/ids.ts"
 import type { ReplySettings } from "../protocol/conversation/reply-settings.ts"
+import type { FileText } from "../protocol/ports/message-files.ts"
+import type { ConversationId, FileId, RunId, UserId } from "../protocol/ids.ts"
 import type { PaidBy } from "../protocol/conversation/message.ts"
 import type { Agents } from "./definition/agent.ts"
 import type { Clock } from "./clock.ts"
@@ -17,6 +18,8 @@ export interface Ports {
   readonly fallback?: readonly string[]
   /** Without one no ceiling holds, and no call is held up by asking. */
   readonly budget?: Budget
+  /** What came with messages; without it no message has files. */
+  readonly files?: FileContents
   readonly agents: Agents
   /** How models are to reply, where neither agent, conversation nor message says otherwise. */
   readonly settings?: ReplySettings
@@ -32,6 +35,21 @@ export interface Ports {
   readonly summaryModel?: string
   /** What this process knows and no tool may tell: taken out of every result before it is kept or told. */
   readonly secrets?: Iterable<string>
+}
+
+/** What is in the files of messages, for whoever shows them to a model. Undefined where their person has removed one. */
+export interface FileContents {
+  bytes(user: UserId, id: FileId): Promise<Uint8Array | undefined>
+  /** As far as the first `most` characters. What cannot be read says why; the same each time it is asked. */
+  text(
+    file: { readonly user: UserId; readonly id: FileId; readonly type: string },
+    asked: AskedText,
+  ): Promise<FileText | undefined>
+}
+
+export interface AskedText {
+  readonly most: number
+  readonly signal: AbortSignal
 }
 
 /** The models of this server, as each person may use them: some bring keys of their own. */

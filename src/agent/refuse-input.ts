@@ -9,8 +9,10 @@ import { hasSeenOutsideAndPrivate } from "./gate/outside-and-private.ts"
 export function refuseText(words: Input | Beginning): void {
   const bad = Object.entries(words).find(([, value]) => !isStorableValue(value))
   if (bad) throw failure("unstorable_text", { field: bad[0] })
-  if ("text" in words && words.text.trim() === "")
-    throw failure("bad_request", { problem: "A message needs some text." })
+  if ("text" in words && words.text.trim() === "") {
+    const files = "files" in words && words.files?.length ? " Say what is to be done with its files." : ""
+    throw failure("bad_request", { problem: `A message needs some text.${files}` })
+  }
 }
 
 function isStorableValue(value: unknown): boolean {

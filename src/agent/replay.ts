@@ -10,6 +10,7 @@ import { applyCompaction } from "./replay-compaction.ts"
 import { applyStep, beginStages } from "./replay-stages.ts"
 import { applyFallback, applyChosenModel } from "./replay-models.ts"
 import { cutHistory, remember } from "./history.ts"
+import { withholdFiles } from "./withhold-files.ts"
 import { withNumbers } from "./cite/source-numbers.ts"
 
 /** The state of a conversation after these events. First run, retry, resume and time travel all start here. */
@@ -122,6 +123,7 @@ const table: { [Type in EventType]: Apply<Type> } = {
     const { run } = conversation
     if (!run) return
     Object.assign(run, { status, reason, error, endedAt: at, shown: undefined })
+    if (error) withholdFiles(conversation, error)
     conversation.calls = []
     conversation.heldUpTo = status === "completed" ? 0 : heldUpTo
   },

@@ -30,6 +30,7 @@ import { PassageIndexer } from "../store/library/passage-indexer.ts"
 import { indexNotes } from "../store/workspace/note-indexer.ts"
 import { openLinks } from "./open-bus.ts"
 import { budgetOf } from "./ceilings.ts"
+import { fileContents } from "./file-contents.ts"
 import { filesOptions, secretsOfServer } from "./files-options.ts"
 import { oneModel } from "./one-model.ts"
 import { openEngine } from "./open-engine.ts"
@@ -129,6 +130,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
         summaryModel: settings.summaryModel,
         settings: settings.reply,
         ...budgetOf(store, { ...settings.ceilings, runSeconds: limits.runSeconds, now: () => clock.now() }),
+        files: fileContents(store.messageFiles, packs.of(researchPack).library),
         recovers: false, // `startServer` sees to that, or whoever knows which conversations are theirs
       }),
     )
@@ -165,7 +167,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
     ...{ models, fallback, devices, embedder, databases, library, metrics, packRoutes, streams: revocation },
     providers: new OwnProviders({ models: personal, keys, reach }),
     address: { host, ...(publicUrl ? { publicUrl } : {}), allowedOrigins, trustedProxies },
-    ...{ requestsPerMinute, threadPaths, version: manifest.version },
+    ...{ requestsPerMinute, threadPaths, version: manifest.version, bytesOfFiles: settings.bytesOfFiles },
     ...(sharedLimits ? { limits: sharedLimits.limits } : {}),
     ...(settings.jwt ? { jwt: await openJwt(settings.jwt, clock, outward.fetch) } : {}),
     broken: store.engine.broken,

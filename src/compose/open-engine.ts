@@ -4,7 +4,7 @@ import { earlierTools } from "../agent/earlier/tools.ts"
 import { REPLY_CHARACTERS } from "../agent/ask/stream-reply.ts"
 import type { Model } from "../agent/model.ts"
 import type { Limits } from "../agent/next-step.ts"
-import type { Budget, Bus, Log, ModelSource, Policy, Ports } from "../agent/ports.ts"
+import type { Budget, Bus, FileContents, Log, ModelSource, Policy, Ports } from "../agent/ports.ts"
 import { ReadCache } from "../agent/calls/read-cache.ts"
 import { Runtime } from "../agent/runtime/runtime.ts"
 import { startSweeping } from "../agent/runtime/sweep.ts"
@@ -26,6 +26,8 @@ export interface EngineOptions {
   readonly settings?: ReplySettings
   /** Ceilings on what models cost; without, there are none. */
   readonly budget?: Budget
+  /** What is in the files of messages; without it no message has any. */
+  readonly files?: FileContents
   /** Where it is not to be the store's. */
   readonly clock?: Clock
   /** What counts as the day of a person who has not told their zone; without, this machine's. */
@@ -68,6 +70,7 @@ export async function openEngine(options: EngineOptions): Promise<OpenedEngine> 
     ...(options.fallback ? { fallback: options.fallback } : {}),
     ...(options.budget ? { budget: options.budget } : {}),
     ...(options.settings ? { settings: options.settings } : {}),
+    ...(options.files ? { files: options.files } : {}),
     agents: new Agents(options.agents.map((agent) => ({ ...agent, tools: agent.tools.with(earlier) }))),
     clock,
     // Asked for when somebody has said something: what the zones are called takes a fifteenth of a start to load.

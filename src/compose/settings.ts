@@ -55,6 +55,8 @@ export interface ServerSettings {
   /** Whether the thread dialect also answers without `/api`. */
   readonly threadPaths: boolean
   readonly ceilings: Ceilings
+  /** What the files in one person's messages may take together. */
+  readonly bytesOfFiles: number
   /** Who searches the web for agents. */
   readonly webSearch: WebSearchSetting
   /** Packs of others that are loaded besides ours: names of packages, or paths. */
@@ -105,6 +107,7 @@ export function settingsIn(dataFolder: string): ServerSettings {
     superuserConnections: false,
     threadPaths: false,
     ceilings: {},
+    bytesOfFiles: 1000 * 1024 * 1024,
     webSearch: { provider: "duckduckgo" },
     packs: [],
     webhook: undefined,

@@ -12,6 +12,8 @@ import { SettingsError } from "./settings-error.ts"
 const SWEEP_MS = 2000
 /** How often what is left of people who were erased is looked for. */
 const ERASE_MS = 60_000
+/** How often files are looked for that no message names: they have a day. */
+const FILES_MS = 10 * 60_000
 /** How often it is looked whether somebody has to be told that a proposal waits. */
 const TELL_MS = 2000
 /** How often it is looked whether the next range of events needs a part: one lasts for millions of conversations. */
@@ -94,6 +96,7 @@ async function sweepUntil(server: ComposedServer, stopping: AbortSignal): Promis
     again(SWEEP_MS, "doubts_not_asked", () => doubts.askTargets(stopping)),
     ...(webhook ? [again(TELL_MS, "webhook_sweep_failed", () => webhook.sweep())] : []),
     again(PARTITION_MS, "partitions_not_added", () => store.addPartitions()),
+    again(FILES_MS, "files_not_swept", () => store.messageFiles.sweep()),
     again(ERASE_MS, "erasure_failed", () => sweepErased({ retention, databases })),
   ])
 }

@@ -160,6 +160,7 @@ export class ModelRegistry implements ModelSource {
       provider: entry.provider,
       label: this.table.labelOf(entry.provider),
       contextTokens: entry.contextTokens,
+      sees: { images: entry.features.includes("images"), files: entry.features.includes("files") },
       price: connection.listPrice ? entry.price : null,
       // Only where its endpoint says so: what is assumed is no reason to refuse it.
       ...(entry.sources.tools === "endpoint" && !entry.features.includes("tools")

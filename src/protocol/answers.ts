@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { ConversationStatus, ConversationView } from "./conversation/conversation.ts"
+import { MessageFile } from "./conversation/message-file.ts"
 import { CallStatus } from "./conversation/call-status.ts"
 import { ContextMeter } from "./conversation/context-meter.ts"
 import { Message, Usage } from "./conversation/message.ts"
@@ -66,6 +67,7 @@ export const QueuedMessage = z.object({
   id: ids.message,
   text: z.string(),
   when: z.enum(["queue", "steer"]),
+  files: z.array(MessageFile).optional(),
   createdAt: z.string(),
 })
 export type QueuedMessage = z.infer<typeof QueuedMessage>

@@ -1,4 +1,5 @@
 import { databaseErrors } from "./errors/databases.ts"
+import { fileErrors } from "./errors/files.ts"
 import { libraryErrors } from "./errors/library.ts"
 import { modelErrors } from "./errors/models.ts"
 
@@ -209,6 +210,7 @@ export const CATALOGUE = {
   },
   ...databaseErrors,
   ...libraryErrors,
+  ...fileErrors,
   secret_unreadable: {
     status: 409,
     say: (d: { id: string }) =>

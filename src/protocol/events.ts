@@ -4,6 +4,7 @@ import { Brought } from "./conversation/brought.ts"
 import { CallStatus } from "./conversation/call-status.ts"
 import { KeptInSummary } from "./conversation/compaction.ts"
 import { EVENT_VERSION } from "./event-version.ts"
+import { MessageFile } from "./conversation/message-file.ts"
 import { Finish, Part, Usage } from "./conversation/message.ts"
 import { Diff, Proposed } from "./proposals/proposal.ts"
 import { ReplySettings, ReplySettingsPatch } from "./conversation/reply-settings.ts"
@@ -103,6 +104,8 @@ export const MessageAdded = event("message", {
   brought: z.array(Brought).optional(),
   /** Of a person's words: how the model is to reply in the run that they begin, or for the rest of the one they enter. */
   settings: ReplySettings.optional(),
+  /** Of a person's words: what files came with them. Their bytes are kept beside the journal. */
+  files: z.array(MessageFile).optional(),
   /** Of a reply, for programs and views: what its citations are bound to. */
   data: z.unknown().optional(),
 })

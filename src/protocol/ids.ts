@@ -28,6 +28,8 @@ export type ResultId = Id<"res">
 export type CollectionId = Id<"col">
 export type DocumentId = Id<"doc">
 export type EditionId = Id<"ed">
+/** A file of a message. */
+export type FileId = Id<"file">
 /** `psg_<edition>_<place>`: a passage is a place in one edition of a document. */
 export type PassageId = Id<"psg">
 
@@ -57,6 +59,7 @@ interface Kinds {
   col: CollectionId
   doc: DocumentId
   ed: EditionId
+  file: FileId
   psg: PassageId
 }
 

@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { boundedList } from "./bounded-list.ts"
+import { MAX_FILES } from "./conversation/message-file.ts"
 import { ProposalStatus } from "./proposals/proposal.ts"
 import { ReplySettings, ReplySettingsPatch } from "./conversation/reply-settings.ts"
 import { ids, JsonObject, Mode } from "./schema.ts"
@@ -54,6 +55,8 @@ export const NewMessage = z.strictObject({
   timeZone: TimeZone.nullish(),
   /** How the model is to reply in the run that these words begin, whatever the conversation says. */
   settings: ReplySettings.nullish(),
+  /** Ids of files that were uploaded before (POST /api/files). */
+  files: boundedList(ids.file, MAX_FILES).nullish(),
 })
 
 export const QueuedEdit = z.strictObject({ text: z.string() })

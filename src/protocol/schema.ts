@@ -7,6 +7,7 @@ import {
   type ConversationId,
   type CallId,
   type DocumentId,
+  type FileId,
   type InboxId,
   type MessageId,
   type PassageId,
@@ -45,6 +46,7 @@ export const ids = {
   result: id<ResultId>("res"),
   collection: id<CollectionId>("col"),
   document: id<DocumentId>("doc"),
+  file: id<FileId>("file"),
   passage: id<PassageId>("psg"),
 }
 

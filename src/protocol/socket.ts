@@ -1,4 +1,6 @@
 import { z } from "zod"
+import { boundedList } from "./bounded-list.ts"
+import { MAX_FILES } from "./conversation/message-file.ts"
 import { DayOrMoment } from "./time/day.ts"
 import { Proposal } from "./proposals/proposal.ts"
 import { DoubtChoice } from "./requests.ts"
@@ -81,6 +83,8 @@ export const ChatRequest = z.object({
   type: z.literal("chat_request"),
   message: z.string(),
   context: ChatContext.nullish(),
+  /** Ids of files that were uploaded before, over HTTP. */
+  files: boundedList(ids.file, MAX_FILES).nullish(),
 })
 
 /** What a device answers to a call. One of them, as the action has it; `error` is a sentence, and means: nothing was done. */

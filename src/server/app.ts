@@ -12,6 +12,7 @@ import { conversationRoutes } from "./routes/conversations/conversations.ts"
 import { checkHostAndOrigin } from "./door/host-and-origin.ts"
 import { eventRoutes } from "./routes/conversations/events.ts"
 import { deviceRoutes } from "./routes/account/devices.ts"
+import { fileRoutes } from "./routes/data/files.ts"
 import { grantRoutes } from "./routes/proposals/grants.ts"
 import { healthRoutes } from "./routes/operations/health.ts"
 import { messageRoutes } from "./routes/conversations/messages.ts"
@@ -60,6 +61,7 @@ const faces: readonly ((app: Hono<Env>, ports: ServerPorts, limits: RateLimits) 
   providerRoutes,
   connectionRoutes,
   collectionRoutes,
+  fileRoutes,
   resultRoutes,
   threadRoutes,
   usageRoutes,

@@ -1,3 +1,4 @@
+import type { MessageFiles } from "../protocol/ports/message-files.ts"
 import type { DoorPorts } from "./door/ports.ts"
 import type { AccountPorts } from "./routes/account/ports.ts"
 import type { ConversationRoutePorts } from "./routes/conversations/ports.ts"
@@ -27,6 +28,7 @@ export interface ServerPorts
   readonly databases: Databases
   readonly devices: Devices
   readonly workspaces: Workspaces
+  readonly messageFiles: MessageFiles
   nodeWork(): NodeWork
   /** Of this program, for its reference. */
   readonly version: string

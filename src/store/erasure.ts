@@ -2,6 +2,7 @@ import type { ConversationId, UserId } from "../protocol/ids.ts"
 import type { Engine } from "./engine/engine.ts"
 import type { Statement } from "./engine/operations.ts"
 import { secretHash } from "./people/hashed-secret.ts"
+import { removeFilesOnlyUsedIn } from "./files/sweep-message-files.ts"
 import { readPackTables } from "./packs/register.ts"
 import { personalTables, type PersonalTable } from "./personal-tables.ts"
 
@@ -25,7 +26,8 @@ export class Erasure {
     const mine = { sql: "id = ? AND person IN (SELECT key FROM person WHERE id = ?)", values: [id, user] }
     const tables = personalTables.filter(({ names }) => !names.startsWith("person"))
     const [lock, ...rest] = conversations(mine, tables, this.#engine.reusesKeys)
-    const statements = [{ ...(lock as Statement), mustChange: true }, ...rest]
+    const own = removeFilesOnlyUsedIn(user, id)
+    const statements = [{ ...(lock as Statement), mustChange: true }, ...own, ...rest]
     const { ok } = await this.#engine.change({ type: "statements", statements, patience: "long" })
     if (ok) await this.#engine.scrub({ words: false })
     return ok

@@ -40,7 +40,8 @@ export async function* exportOf(source: ExportSource, user: UserId): AsyncGenera
   for (const { table, column, names, exported } of [...personalTables, ...(await readPackTables(source.engine))]) {
     if (typeof exported === "string") continue
     const whose = names === "person id" ? "?" : "(SELECT key FROM person WHERE id = ?)"
-    yield* rowsOf(source.engine, { table, where: `${column} = ${whose}`, columns: exported, user })
+    const rows = rowsOf(source.engine, { table, where: `${column} = ${whose}`, columns: exported, user })
+    yield* table === "message_file" ? withBytes(source.engine, rows, user) : rows
   }
 }
 
@@ -85,6 +86,19 @@ async function* rowsOf(engine: Engine, { table, where, columns, user }: Rows): A
     for (const { place: _, ...row } of rows) yield { kind: table, ...toCamelCase(row) }
     if (rows.length < PAGE) return
     last = rows.at(-1)?.place ?? last
+  }
+}
+
+/** Behind each file its bytes, a line for each part: an export is all that a person has. */
+async function* withBytes(engine: Engine, files: AsyncIterable<ExportLine>, user: UserId): AsyncGenerator<ExportLine> {
+  const sql = "SELECT bytes FROM message_file_part WHERE file = ? AND number = ? AND person = ?"
+  for await (const file of files) {
+    yield file
+    for (let number = 0; ; number++) {
+      const [row] = await engine.query<{ bytes: Uint8Array }>(sql, [file.id, number, user])
+      if (!row) break
+      yield { kind: "message_file_part", file: file.id, number, base64: Buffer.from(row.bytes).toString("base64") }
+    }
   }
 }
 

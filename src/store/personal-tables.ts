@@ -80,6 +80,17 @@ export const personalTables: readonly PersonalTable[] = [
     names: "person id",
     exported: ["id", "path", "hash", "size", "created_at"],
   },
+  // The files before their uses, as whoever names one does.
+  {
+    table: "message_file",
+    column: "person",
+    names: "person id",
+    exported: ["id", "name", "type", "size", "width", "height", "hash", "created_at"],
+  },
+  { table: "message_file_use", column: "conversation", names: "conversation id", exported: IN_THE_JOURNAL },
+  { table: "message_file_use", column: "person", names: "person id", exported: IN_THE_JOURNAL },
+  { table: "message_file_part", column: "person", names: "person id", exported: "written behind each file, as base64" },
+  { table: "message_file_text", column: "person", names: "person id", exported: "read out of the files" },
   { table: "file_disk", column: "person", names: "person id", exported: ["id", "path"] },
   // As with results of queries: what is in a file can be asked for through its connection.
   { table: "kept_file_part", column: "person", names: "person id", exported: "the bytes of databases made of uploads" },

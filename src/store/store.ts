@@ -17,6 +17,7 @@ import { EventPartitions } from "./event-partitions.ts"
 import { type ExportSource, exportOf } from "./export.ts"
 import { SqlQueue } from "./journal/inbox.ts"
 import { SqlJournal } from "./journal/journal.ts"
+import { SqlMessageFiles } from "./files/message-files.ts"
 import { SqlMessageKeys } from "./journal/message-keys.ts"
 import type { MasterKeys } from "./people/master-keys.ts"
 import { type LeftStep, migrate } from "./migrations/migrate.ts"
@@ -80,6 +81,7 @@ export interface Store {
   readonly retention: StoreRetention
   readonly deliveries: SqlDeliveries
   readonly messageKeys: SqlMessageKeys
+  readonly messageFiles: SqlMessageFiles
   readonly queue: SqlQueue
   readonly audit: SqlAudit
   readonly secrets: Secrets
@@ -155,6 +157,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     deliveries: new SqlDeliveries(engine, proposals),
     retention: openRetention(new Erasure(engine, now), { engine, journal, conversations, proposals, audit }),
     messageKeys: new SqlMessageKeys(engine, now),
+    messageFiles: new SqlMessageFiles(engine, now),
     queue: new SqlQueue(engine),
     audit,
     secrets,

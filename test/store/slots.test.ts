@@ -74,6 +74,9 @@ async function liveFully({ server, held }: World, name: string) {
   const link = await face.store.sessions.createLink({ id: user }, ["read", "chat"], Date.now())
   const signedIn = await who.send("POST", "/api/auth/sign-in", { body: { secret: link } })
   const cookie = /=([^;]+)/.exec(signedIn.headers.get("set-cookie") ?? "")?.[1] ?? ""
+  expect((await who.post("/api/files", "On the sorting of pigeons.", { "content-type": "text/plain" })).status).toBe(
+    201,
+  )
   const { ticket } = (await who.post("/api/auth/ticket")).body as { ticket: string }
   const laptop = await connect(new Machine(), { url, token, deviceId: "laptop" })
   const asker = await Peer.open(url, { authorization: `Bearer ${await server.tokenFor(name, "read", "chat")}` })

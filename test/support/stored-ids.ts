@@ -29,6 +29,7 @@ export const ownedKinds: Readonly<Record<Exclude<IdKind, "user" | "node">, "stor
   col: "stored",
   doc: "stored",
   ed: "stored",
+  file: "stored",
   psg: "answered", // made of its edition's when it is shown
 }
 

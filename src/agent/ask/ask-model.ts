@@ -20,6 +20,7 @@ import { makeRoom } from "./make-room.ts"
 import { ground } from "./ground.ts"
 import { reportBeside } from "./report-beside.ts"
 import { replySettingsOf } from "./reply-settings-of.ts"
+import { withFiles } from "./with-files.ts"
 import { accounted, estimateOf, reserve, settle } from "./spend.ts"
 
 /** Asks the model once and records its whole reply. Text is shown while it comes; only what is whole is kept. */
@@ -41,7 +42,8 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
   if (room) return record(work, [room])
   const grounding = agent.ground ? await ground(work, agent.ground, model) : ""
   if (grounding === undefined) return stopped(work, new Reply(model.name, conversation.user, ports.clock))
-  const request = toRequest(work, { model, toolChoice, grounding })
+  const request = await withFiles(work, model, toRequest(work, { model, toolChoice, grounding }))
+  if (!request) return stopped(work, new Reply(model.name, conversation.user, ports.clock))
   let reservation: Reservation | undefined
   try {
     if (ports.budget) reservation = await reserve(work, model, { request, historyTokens: conversation.tokens })

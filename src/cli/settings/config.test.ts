@@ -36,6 +36,7 @@ test("without settings there is one right way for everything", () => {
     sqliteRoot: resolve(".pawl/databases"),
     superuserConnections: false,
     threadPaths: false,
+    bytesOfFiles: 1000 * 1024 * 1024,
     ceilings: {},
     webSearch: { provider: "duckduckgo" },
     packs: [],

@@ -62,6 +62,7 @@ export function readConfig(environment: Environment = process.env, flags: Enviro
     threadPaths: values.PAWL_THREAD_PATHS,
     ceilings: ceilings(values),
     fallback: values.PAWL_FALLBACK_MODELS,
+    bytesOfFiles: values.PAWL_FILES_MB * 1024 * 1024,
     packs: values.PAWL_PACKS,
     webSearch: values.PAWL_WEB_SEARCH,
     webhook: webhook(values),

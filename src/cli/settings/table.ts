@@ -6,6 +6,7 @@ import { logFormats, logLevels } from "../process/log.ts"
 import { anyText, httpAddress, listOfItems, numberFrom, onOffOr, oneOf, onOrOff, readBy, textLike } from "./kinds.ts"
 import { USUAL_LIMITS } from "../../compose/open-engine.ts"
 import { itsPassword, setting, type Setting, type SettingValues, theWhole } from "./setting.ts"
+import { isNats, natsSecrets } from "./nats.ts"
 import { replySetting } from "./reply-settings.ts"
 import { readWebSearch, WEB_SEARCH_FORMS } from "./web-search.ts"
 
@@ -124,6 +125,10 @@ const runs = {
   PAWL_REPLY_CHARACTERS: setting(numberFrom({ least: 1000, most: 4_000_000, whole: true }), {
     says: "How long one reply of a model may be.",
     usually: REPLY_CHARACTERS,
+  }),
+  PAWL_FILES_MB: setting(numberFrom({ least: 0, most: 1_000_000 }), {
+    says: "How many megabytes the files in one person's messages may take together; 0 for none.",
+    usually: 1000,
   }),
   PAWL_WEBHOOK_URL: setting(
     textLike(
@@ -283,19 +288,6 @@ function isNetwork(text: string): boolean {
 /** Whether there is such a pack is found out when it is loaded. */
 function isPackName(text: string): boolean {
   return text.length <= 1000 && !/\p{Cc}/u.test(text)
-}
-
-/** Of each server the password; a name alone is a token. */
-function natsSecrets(text: string): readonly string[] {
-  return text.split(",").flatMap((each) => {
-    const passwords = itsPassword(each.trim())
-    const token = URL.parse(each.trim())?.username ?? ""
-    return passwords.length > 0 || token === "" ? passwords : [token, decodeURIComponent(token)]
-  })
-}
-
-function isNats(text: string): boolean {
-  return text.split(",").every((each) => /^(nats|tls):\/\/[^\s/]+\/?$/.test(each.trim()) && URL.canParse(each.trim()))
 }
 
 function isOrigin(text: string): boolean {

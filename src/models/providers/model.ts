@@ -20,6 +20,7 @@ export interface ProviderModelOptions {
   /** The provider as people call it, for error messages. */
   readonly label?: string
   readonly contextTokens: number
+  readonly sees?: Model["sees"]
   readonly price?: Price | null
   readonly paidBy?: PaidBy
   readonly takesTools?: false
@@ -52,6 +53,7 @@ export class ProviderModel implements Model {
   readonly name: string
   readonly provider: string
   readonly contextTokens: number
+  readonly sees: NonNullable<Model["sees"]>
   readonly price: Price | null
   readonly paidBy: PaidBy
   declare readonly takesTools?: false
@@ -66,6 +68,7 @@ export class ProviderModel implements Model {
     this.name = name
     this.provider = provider
     this.contextTokens = contextTokens
+    this.sees = options.sees ?? { images: false, files: false }
     this.price = options.price ?? null
     this.paidBy = options.paidBy ?? "shared"
     if (options.takesTools === false) this.takesTools = false

@@ -7,6 +7,11 @@ import type { ModelSettings } from "./settings.ts"
 /** The same of an endpoint that has a name as of the provider in whose place it mostly stands. */
 const ENDPOINT_CONTEXT_TOKENS = 128_000
 
+/** All that these offer today can be shown images and PDFs. One that cannot refuses once, and is told in words from then on. */
+const SEEING: ReadonlySet<string> = new Set(["anthropic", "google", "openai"])
+const SEES = ["tools", "images", "files"] as const
+const TOOLS = ["tools"] as const
+
 /** Which providers and models there are: those that everybody has, and those that an operator has named. */
 export class ProviderTable {
   readonly names: readonly string[]
@@ -57,7 +62,8 @@ export class ProviderTable {
     // What is reached by its address alone is a machine of somebody's own.
     const price = wants === "address" ? FREE : null
     const sources = sourcedFrom("assumed", price ? "assumed" : undefined)
-    return { name: `${provider}/${id}`, provider, id, aliases: [], features: ["tools"], contextTokens, price, sources }
+    const features = SEEING.has(provider) ? SEES : TOOLS
+    return { name: `${provider}/${id}`, provider, id, aliases: [], features, contextTokens, price, sources }
   }
 }
 

@@ -68,7 +68,9 @@ function answered(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
 function joined(before: LanguageModelV4Prompt, message: LanguageModelV4Message): LanguageModelV4Prompt {
   const last = before.at(-1)
   if (last?.role === "user" && message.role === "user") {
-    const text = [...last.content, ...message.content].flatMap((part) => (part.type === "text" ? [part.text] : []))
+    const content = [...last.content, ...message.content]
+    if (content.some(({ type }) => type === "file")) return [...before.slice(0, -1), { ...last, content }]
+    const text = content.flatMap((part) => (part.type === "text" ? [part.text] : []))
     return [...before.slice(0, -1), { ...last, content: [{ type: "text", text: text.join("\n\n") }] }]
   }
   if (last?.role === "assistant" && message.role === "assistant")

@@ -7,9 +7,17 @@ import type {
   SharedV4ProviderOptions,
 } from "@ai-sdk/provider"
 import { takenBack } from "../../agent/history.ts"
-import type { CallResult, HistoryMessage, ModelRequest, ToolDeclaration } from "../../agent/model.ts"
+import type {
+  CallResult,
+  HistoryMessage,
+  ModelRequest,
+  ShownFile,
+  ToolDeclaration,
+  UserTurn,
+} from "../../agent/model.ts"
 import type { Part, ReasoningPart } from "../../protocol/conversation/message.ts"
 
+type PersonContent = Extract<LanguageModelV4Message, { role: "user" }>["content"]
 type AssistantContent = Extract<LanguageModelV4Message, { role: "assistant" }>["content"]
 
 /** What a provider returned with a call and wants back with it; kept with the model's name because nobody else may see it. */
@@ -42,12 +50,26 @@ function toFunctionTool({ name, description, inputSchema }: ToolDeclaration): La
 function toMessage(message: HistoryMessage, model: string): LanguageModelV4Message {
   switch (message.role) {
     case "user":
-      return { role: "user", content: [{ type: "text", text: message.text }] }
+      return { role: "user", content: toWords(message) }
     case "assistant":
       return { role: "assistant", content: toReply(takenBack(message.parts), model) }
     case "tool":
       return { role: "tool", content: message.results.map(toResult) }
   }
+}
+
+/** Files before the words that are about them. Where all are words it is one text: some servers take no list of them. */
+function toWords({ text, shown = [] }: UserTurn): PersonContent {
+  if (shown.every(({ type }) => type === "words"))
+    return [{ type: "text", text: [...shown.map((file) => file.text), text].join("\n\n") }]
+  return [...shown.flatMap(toFile), { type: "text", text }]
+}
+
+function toFile(file: ShownFile): PersonContent {
+  const words = { type: "text", text: file.text } as const
+  if (file.type === "words") return [words]
+  const { name, mediaType, bytes } = file
+  return [words, { type: "file", filename: name, mediaType, data: { type: "data", data: bytes } }]
 }
 
 const toReply = (parts: readonly Part[], model: string): AssistantContent =>

@@ -45,6 +45,10 @@ class Progress {
       throw broken(index, `it opens with a turn of the ${message.role}, not of a person`)
     if (message.role === "assistant") return this.#checkReply(message, index)
     if (message.text.trim() === "") throw broken(index, "the words of the person are empty")
+    if (message.files && message.files.items.length !== message.shown?.length)
+      throw broken(index, "a file of the person is neither shown nor told of")
+    if (message.shown?.some((file) => file.text.trim() === "" || (file.type === "bytes" && file.bytes.length === 0)))
+      throw broken(index, "a file of the person is empty")
   }
 
   #checkReply(turn: AssistantTurn, index: number): void {

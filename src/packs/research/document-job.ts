@@ -25,6 +25,7 @@ export interface About {
   readonly title?: string
   readonly authors?: readonly string[]
   readonly date?: string
+  readonly pages?: number
   /** What could not be read of it, where that is a part only, or what is a guess. */
   readonly remark?: string
 }
@@ -58,7 +59,7 @@ export type DocumentAnswer =
 
 /** What is wrong with a document itself, in a form that can be sent. */
 export type UnreadableDocument =
-  | { readonly code: "document_unreadable"; readonly details: { readonly problem: string } }
+  | { readonly code: "document_unreadable"; readonly details: { readonly problem: string; readonly pages?: number } }
   | { readonly code: "document_too_large"; readonly details: { readonly what: string; readonly most: string } }
 
 export const toDocumentFailure = ({ code, details }: UnreadableDocument) =>

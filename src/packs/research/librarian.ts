@@ -8,7 +8,7 @@ import { mendText } from "../../protocol/text.ts"
 import type { Embedder } from "../../protocol/ports/workspace.ts"
 import { type About, type FileKind, type PaperAbout, unreadableReason, toRefused } from "./document-job.ts"
 import { kindOf } from "./document-kind.ts"
-import { DocumentReader, type ReadParts } from "./document-reader.ts"
+import { DocumentReader, type Reading, type ReadParts } from "./document-reader.ts"
 import { searchLibrary } from "./search-library.ts"
 
 /** What somebody hands in. */
@@ -59,6 +59,12 @@ export class Librarian {
 
   /** Ends the processes in which it reads. */
   close = () => this.#reader.close()
+
+  /** The text of a PDF that is not to be kept here. Throws `document_unreadable` and `document_too_large`. */
+  async readPdf(bytes: Uint8Array, reading: Reading): Promise<{ text: string; pages?: number }> {
+    const { text, about } = await this.#reader.file("pdf", bytes, reading)
+    return { text, ...(about.pages === undefined ? {} : { pages: about.pages }) }
+  }
 
   search = (user: UserId, search: PassageSearch, signal: AbortSignal) =>
     searchLibrary({ library: this.records, embedder: this.#embedder }, { user, search, signal })

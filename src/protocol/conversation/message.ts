@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { Brought } from "./brought.ts"
+import { MessageFile } from "./message-file.ts"
 import { CallStatus } from "./call-status.ts"
 import { ids, JsonObject } from "../schema.ts"
 import { ReplySettings } from "./reply-settings.ts"
@@ -74,6 +75,7 @@ export const Message = z.object({
   brought: z.array(Brought).optional(),
   /** Of a person's words: how the model was to reply to them. */
   settings: ReplySettings.optional(),
+  files: z.array(MessageFile).optional(),
   /** Of a tool's: how its call ended, and how long that took. */
   status: CallStatus.optional(),
   ms: z.number().optional(),

@@ -18,7 +18,7 @@ export const libraryErrors = {
   },
   document_unreadable: {
     status: 422,
-    say: (d: { problem: string }) => `It could not be read: ${d.problem}.`,
+    say: (d: { problem: string; pages?: number }) => `It could not be read: ${d.problem}.`,
   },
   web_unreachable: {
     status: 502,

@@ -4,6 +4,7 @@ import { collectionRoutes } from "./collections.ts"
 import { connectionRoutes } from "./connections.ts"
 import { conversationRoutes } from "./conversations.ts"
 import { deviceRoutes } from "./devices.ts"
+import { fileRoutes } from "./files.ts"
 import { grantRoutes } from "./grants.ts"
 import { healthRoutes } from "./health.ts"
 import { operatingRoutes } from "./operating.ts"
@@ -36,6 +37,7 @@ export const routes = {
   ...providerRoutes,
   ...connectionRoutes,
   ...collectionRoutes,
+  ...fileRoutes,
   ...resultRoutes,
   ...threadRoutes,
   ...usageRoutes,

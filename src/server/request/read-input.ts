@@ -78,7 +78,21 @@ export function check<Schema extends z.ZodType>(schema: Schema, value: unknown):
 const shorten = (text: string) =>
   text.length > MAX_PROBLEM ? `${text.slice(0, MAX_PROBLEM - 1).toWellFormed()}…` : text
 
-async function readText(c: Context, { bytes: most, ...limits }: BodyLimits): Promise<string> {
+async function readText(c: Context, limits: BodyLimits): Promise<string> {
+  const bytes = await readBytes(c, limits)
+  if (bytes.byteLength > LARGE) await ownTurn()
+  try {
+    return UTF8.decode(bytes)
+  } catch {
+    throw failure("bad_request", { problem: "The body is not UTF-8." })
+  }
+}
+
+/** A whole body as it is, where it is not larger than it may be. */
+export async function readBytes(
+  c: Context,
+  { bytes: most, ...limits }: Pick<BodyLimits, "bytes" | "tooLarge">,
+): Promise<Uint8Array> {
   const told = () => failure("bad_request", { problem: `The body is larger than ${most} bytes.` })
   const tooLarge = limits.tooLarge ?? told
   const said = c.req.header("content-length")
@@ -90,12 +104,7 @@ async function readText(c: Context, { bytes: most, ...limits }: BodyLimits): Pro
     throw error instanceof AppError ? error : failure("bad_request", { problem: "The body broke off before its end." })
   })
   if (bytes.byteLength > most) throw tooLarge()
-  if (bytes.byteLength > LARGE) await ownTurn()
-  try {
-    return UTF8.decode(bytes)
-  } catch {
-    throw failure("bad_request", { problem: "The body is not UTF-8." })
-  }
+  return bytes instanceof Uint8Array ? bytes : new Uint8Array(bytes)
 }
 
 let lastTurn = Promise.resolve()

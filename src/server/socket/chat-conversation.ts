@@ -1,8 +1,9 @@
 import type { Site } from "../../agent/devices.ts"
 import type { MessageInput } from "../../agent/input.ts"
 import type { ConversationView } from "../../protocol/conversation/conversation.ts"
-import { type ConversationId, newId } from "../../protocol/ids.ts"
+import { type ConversationId, type FileId, newId } from "../../protocol/ids.ts"
 import type { ChatContext } from "../../protocol/socket.ts"
+import { namedFiles } from "../conversation/named-files.ts"
 import { chooseModel, toBeginning } from "../conversation/settings.ts"
 import type { DeviceConnection } from "./device-connection.ts"
 import { subscribe } from "../stream/open-stream.ts"
@@ -48,15 +49,17 @@ export class ChatConversation {
 
   /** Resolves when the words are durable. */
   async say(
-    input: MessageInput,
+    { input, files }: { readonly input: MessageInput; readonly files: readonly FileId[] | null | undefined },
     context: ChatContext,
     conversation: ConversationView | undefined,
   ): Promise<SentMessage> {
-    if (!conversation) return this.#begin(input, context)
-    const { id } = conversation
+    const id = conversation?.id ?? newId("conv", this.#caller.person.id, this.#ports.clock.now())
+    const use = { conversation: id, message: input.id }
+    const words = { ...input, ...(await namedFiles(this.#ports, this.#caller.person.id, use, files)) }
+    if (!conversation) return this.#begin(id, words, context)
     const { source, done } = await watchWhile(this.#ports, conversation, async () => {
       await this.goOnWith(id)
-      const spoken = await this.#fromHere(input, conversation)
+      const spoken = await this.#fromHere(words, conversation)
       if (!context.conversationId) await this.#switchModel(conversation, context)
       return this.#ports.runtime.submit(id, spoken)
     })
@@ -67,9 +70,8 @@ export class ChatConversation {
     return subscribe(this.#ports, { id, after: { position, offset: 0 } })
   }
 
-  async #begin(input: MessageInput, context: ChatContext): Promise<SentMessage> {
-    const { runtime, clock } = this.#ports
-    const id = newId("conv", this.#caller.person.id, clock.now())
+  async #begin(id: ConversationId, input: MessageInput, context: ChatContext): Promise<SentMessage> {
+    const { runtime } = this.#ports
     const { site, brought: _, ...chosen } = context
     const beginning = await toBeginning(this.#caller, this.#ports, chosen)
     const place = site === "server" ? {} : await this.#placeOf(id)

@@ -2,7 +2,7 @@ import { decideAll } from "../../agent/runtime/decide-all.ts"
 import type { MessageInput } from "../../agent/input.ts"
 import type { ConversationView } from "../../protocol/conversation/conversation.ts"
 import { AppError, failure } from "../../protocol/errors.ts"
-import { type ConversationId, type MessageId, newId } from "../../protocol/ids.ts"
+import { type ConversationId, type FileId, type MessageId, newId } from "../../protocol/ids.ts"
 import type { ChatContext, ClientFrameOf, ServerFrame } from "../../protocol/socket.ts"
 import {
   type OpenAnswer,
@@ -75,7 +75,7 @@ export class Chats {
   }
 
   /** Resolves when the words are durable. The run outlives the socket; whoever comes again attaches to it. */
-  async start({ message, context }: ClientFrameOf<"chat_request">, asked: OpenQuestions): Promise<void> {
+  async start({ message, context, files }: ClientFrameOf<"chat_request">, asked: OpenQuestions): Promise<void> {
     const given = context ?? NOTHING
     try {
       this.#charge()
@@ -84,7 +84,7 @@ export class Chats {
       const verdict = conversation && verdictOf(message)
       const isNamed = Boolean(given.conversationId)
       if (verdict && (await this.#isDecided({ conversation, verdict, asked, isNamed }))) return
-      const said = await this.#say(message, given, conversation)
+      const said = await this.#say({ text: message, files }, given, conversation)
       this.#asked = askedSince(this.#asked, asked) // something else was said instead of an answer
       if (said) await this.#tellDoubt(said)
     } catch (error) {
@@ -110,7 +110,7 @@ export class Chats {
   }
 
   async #say(
-    text: string,
+    { text, files }: { readonly text: string; readonly files: readonly FileId[] | null | undefined },
     context: ChatContext,
     conversation: ConversationView | undefined,
   ): Promise<OpenAnswer | undefined> {
@@ -125,7 +125,7 @@ export class Chats {
       ...(context.timeZone ? { timeZone: context.timeZone } : {}),
       ...(brought.length > 0 ? { brought } : {}),
     }
-    const { id, source, waits } = await this.#speaking.say(input, context, conversation)
+    const { id, source, waits } = await this.#speaking.say({ input, files }, context, conversation)
     const answer = this.#open(id, source, new ChatFrames({ conversationId: id, message: input.id, waits }))
     if (!answer) return undefined
     const told = this.#tell(answer, this.#last.get(id))

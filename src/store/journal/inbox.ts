@@ -62,6 +62,7 @@ export class SqlQueue {
         id: message.id,
         text: message.text,
         when: message.when === "steer" ? "steer" : "queue",
+        ...(message.files ? { files: [...message.files] } : {}),
         createdAt: toTime(row.created_at),
       }))
   }

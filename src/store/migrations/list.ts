@@ -40,6 +40,7 @@ import { whatNeedsANewerVersion } from "./038-what-needs-a-newer-version.ts"
 import { eventsKnown } from "./039-events-known.ts"
 import { eventPartitions } from "./040-event-partitions.ts"
 import { usageOfConversations } from "./041-usage-of-conversations.ts"
+import { messageFiles } from "./043-message-files.ts"
 import type { Migration } from "./migration.ts"
 
 /** The schema, step by step, in the order of the files: what is new is added at the end, and nothing is taken out. */
@@ -86,4 +87,5 @@ export const migrations: readonly Migration[] = [
   eventPartitions,
   usageOfConversations,
   conversationSettings,
+  messageFiles,
 ]

@@ -50,6 +50,7 @@ const remembered = [
   "040_event_partitions",
   "041_usage_of_conversations",
   "042_conversation_settings",
+  "043_message_files",
 ]
 
 /** Files that got another number after databases had remembered their names. */

@@ -14,7 +14,7 @@ export const roomsWithin: Readonly<Record<string, Readonly<Record<string, readon
     calls: ["conversation", "proposals"],
     databases: ["encoding"],
     routes: ["conversation", "databases", "proposals", "time"],
-    ports: ["routes"],
+    ports: ["conversation", "routes"],
   },
   "src/agent": {
     cite: [],
@@ -49,10 +49,11 @@ export const roomsWithin: Readonly<Record<string, Readonly<Record<string, readon
     metrics: [],
     door: ["metrics"],
     request: ["door"],
+    files: ["door", "request"],
     conversation: ["door"],
     stream: ["conversation", "door", "metrics"],
     socket: ["conversation", "door", "request", "stream"],
-    routes: ["conversation", "door", "metrics", "request", "stream"],
+    routes: ["conversation", "door", "files", "metrics", "request", "stream"],
   },
   "src/server/routes": {
     account: [],

@@ -10,6 +10,8 @@ export interface ReadText {
   readonly title?: string
   readonly authors?: readonly string[]
   readonly date?: string
+  /** How many it has, where it has any. */
+  readonly pages?: number
   /** What could not be read of it, where that is a part only, or what is a guess. */
   readonly remark?: string
 }

@@ -33,7 +33,7 @@ export async function readPdf(bytes: Uint8Array): Promise<ReadText> {
       page.cleanup()
     }
     const { info } = (await pdf.getMetadata().catch(() => ({ info: {} }))) as { info: Record<string, unknown> }
-    return { ...toSections(pages), ...aboutOf(info, pages[0] ?? []) }
+    return { ...toSections(pages), ...aboutOf(info, pages[0] ?? []), pages: pages.length }
   } catch (error) {
     if (codeOf(error) === "document_unreadable") throw error
     const { name, message } = error as Error
@@ -72,7 +72,7 @@ function toSections(pages: readonly (readonly PageLine[])[]): Pick<ReadText, "te
   }
   if (sections.length === 0) {
     const all = pages.length === 1 ? "its page; it" : `its ${pages.length} pages; they`
-    throw failure("document_unreadable", { problem: `there is no text on ${all} may be scanned` })
+    throw failure("document_unreadable", { problem: `there is no text on ${all} may be scanned`, pages: pages.length })
   }
   return { text: parts.join(""), sections, ...(empty.length > 0 ? { remark: remarkOn(empty, pages.length) } : {}) }
 }

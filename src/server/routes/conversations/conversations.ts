@@ -2,8 +2,8 @@ import type { Context, Hono } from "hono"
 import { fork } from "../../../agent/fork.ts"
 import type { ConversationView } from "../../../protocol/conversation/conversation.ts"
 import { failure } from "../../../protocol/errors.ts"
-import type { MessageId } from "../../../protocol/ids.ts"
 import { withSettings } from "../../../protocol/conversation/with-settings.ts"
+import { type MessageId, newId } from "../../../protocol/ids.ts"
 import { routes } from "../../../protocol/routes/index.ts"
 import { doneBy, userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
@@ -104,7 +104,9 @@ export function conversationRoutes(app: Hono<Env>, ports: ConversationRoutePorts
     const { id } = await findConversation(c, ports)
     const position = "before" in body ? await placeBefore(id, body.before) : body.position
     const mayApprove = c.get("caller").scopes.has("approve")
-    const forked = await fork(ports, id, position, { mayApprove })
+    const to = newId("conv", userOf(c), ports.clock.now())
+    await ports.messageFiles.shareUses(userOf(c), id, to)
+    const forked = await fork(ports, id, position, { mayApprove, to })
     return reread(c, ports, forked.id)
   })
 

@@ -7,6 +7,7 @@ import { spokenBy, userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
 import { streamFrames, wantsStream } from "../../stream/open-stream.ts"
 import { findConversation } from "../../conversation/find.ts"
+import { namedFiles } from "../../conversation/named-files.ts"
 import { followRun } from "./follow-run.ts"
 import type { ConversationRoutePorts } from "./ports.ts"
 import { answerOfRun } from "./run-answer.ts"
@@ -25,6 +26,8 @@ export function messageRoutes(app: Hono<Env>, ports: ConversationRoutePorts): vo
     const { text, when, maxIterations, timeZone, settings } = body
     if (wantsStream(c)) ports.streams.admit(c.get("caller")) // before anything is done that a refusal would deny
     const { messageId, repeated } = await messageIdFor(c, ports, { id, body })
+    // Before it is said: a crash in between leaves a use without a message, which is swept up.
+    const files = await namedFiles(ports, userOf(c), { conversation: id, message: messageId }, body.files)
     const message: MessageInput = {
       type: "message",
       id: messageId,
@@ -34,6 +37,7 @@ export function messageRoutes(app: Hono<Env>, ports: ConversationRoutePorts): vo
       ...(maxIterations ? { maxIterations } : {}),
       ...(timeZone ? { timeZone } : {}),
       ...(settings ? { settings } : {}),
+      ...files,
     }
     if (repeated) return await answerRepeated(c, ports, { id, message, position })
     if (wantsStream(c)) return streamFrames(c, ports, await sayAndWatch(ports, { id, position }, message))

@@ -1,12 +1,14 @@
 import type { MessageInput } from "../../../agent/input.ts"
 import type { QueuedMessage } from "../../../protocol/answers.ts"
 import type { ConversationId, MessageId } from "../../../protocol/ids.ts"
+import type { MessageFiles } from "../../../protocol/ports/message-files.ts"
 import type { StreamPorts } from "../../stream/ports.ts"
 
 /** Beside what every stream needs: messages that wait, and those that come twice. */
 export interface ConversationRoutePorts extends StreamPorts {
   readonly queue: Queue
   readonly messageKeys: MessageKeys
+  readonly messageFiles: Pick<MessageFiles, "use" | "shareUses">
 }
 
 /** Messages that wait for their turn; false where one no longer does. `release` ends the hold after a cancel. */

@@ -12,6 +12,7 @@ import type { CsvPreview, CsvReading } from "../../../protocol/databases/csv.ts"
 import type { QueryResults } from "../../../protocol/databases/query-results.ts"
 import type { CollectionId, ConnectionId, UserId } from "../../../protocol/ids.ts"
 import type { IngestAnswer, NewDocument, PassageSearch, SearchAnswer } from "../../../protocol/library.ts"
+import type { MessageFiles } from "../../../protocol/ports/message-files.ts"
 import type { LibraryRecords } from "../../../protocol/ports/library.ts"
 import type { Applied, RowChange, Embedder, Workspace, WorkspaceWrite } from "../../../protocol/ports/workspace.ts"
 import type { PageQuery } from "../../../protocol/requests.ts"
@@ -24,6 +25,9 @@ export interface DataPorts {
   readonly library: OwnLibrary
   readonly workspaces: Workspaces
   readonly embedder: Embedder
+  readonly messageFiles: MessageFiles
+  /** How many bytes the files of one person may take together. */
+  readonly bytesOfFiles: number
 }
 
 /** Which database is meant, and for how long the answer is of interest. */

@@ -1,0 +1,69 @@
+import type { FileContents } from "../agent/ports.ts"
+import { codeOf, hasCode } from "../protocol/errors.ts"
+import type { FileId, UserId } from "../protocol/ids.ts"
+import type { FileText, MessageFiles } from "../protocol/ports/message-files.ts"
+
+/** Characters of a document that are kept, which is more than any model is shown of one. */
+const MAX_KEPT = 200_000
+/** In UTF-8 a character takes four bytes at most. */
+const MAX_CHARACTER_BYTES = 4
+
+/** What reads documents, in processes of their own. */
+export interface PdfReader {
+  readPdf(
+    bytes: Uint8Array,
+    reading: { readonly person: string; readonly signal: AbortSignal },
+  ): Promise<{ readonly text: string; readonly pages?: number }>
+}
+
+/**
+ * What is in the files of messages. A document is read once, by the readers of the library, and what they found is kept with
+ * it: each later request is shown the same.
+ */
+export function fileContents(files: MessageFiles, reader: PdfReader): FileContents {
+  const bytesOf = async (user: UserId, id: FileId, most?: number): Promise<Uint8Array | undefined> => {
+    const file = await files.find(user, id)
+    if (!file) return undefined
+    const parts: Uint8Array[] = []
+    for await (const part of files.read(user, id, most)) parts.push(part)
+    const bytes = Buffer.concat(parts)
+    return bytes.length === Math.min(file.size, most ?? file.size) ? bytes : undefined // removed while it was read
+  }
+  const readPdf = async (user: UserId, id: FileId, signal: AbortSignal): Promise<FileText | undefined> => {
+    const known = await files.readText(user, id)
+    if (known) return known
+    const bytes = await bytesOf(user, id)
+    if (!bytes) return undefined
+    const read = await readOnce(reader, bytes, { person: user, signal })
+    await files.keepText(user, id, read)
+    return files.readText(user, id) // another node may have been faster: what is kept counts
+  }
+  return {
+    bytes: (user, id) => bytesOf(user, id),
+    async text({ user, id, type }, { most, signal }) {
+      if (type === "application/pdf") return readPdf(user, id, signal)
+      const bytes = await bytesOf(user, id, most * MAX_CHARACTER_BYTES)
+      // Its end may be in the middle of a character, whose beginning is left out.
+      return bytes && { text: new TextDecoder().decode(bytes, { stream: true }) }
+    },
+  }
+}
+
+/** What is wrong with a document is its own and stays so; a reader that has no time just now is another matter. */
+async function readOnce(
+  reader: PdfReader,
+  bytes: Uint8Array,
+  reading: { readonly person: string; readonly signal: AbortSignal },
+): Promise<FileText> {
+  try {
+    const { text, pages } = await reader.readPdf(bytes, reading)
+    return { text: text.slice(0, MAX_KEPT).toWellFormed(), ...(pages === undefined ? {} : { pages }) }
+  } catch (error) {
+    if (hasCode(error, "document_unreadable")) {
+      const { problem, pages } = (error as unknown as { details: { problem: string; pages?: number } }).details
+      return { text: "", problem, ...(pages === undefined ? {} : { pages }) }
+    }
+    if (codeOf(error) !== "document_too_large") throw error
+    return { text: "", problem: "it holds more text than can be taken" }
+  }
+}

@@ -1,0 +1,17 @@
+/** What can go wrong with the files of messages. Part of the one table in errors.ts. */
+export const fileErrors = {
+  file_refused: {
+    status: 400,
+    say: (d: { problem: string }) => `The file was not taken: ${d.problem}.`,
+  },
+  message_file_too_large: {
+    status: 413,
+    say: (d: { most: number }) =>
+      `The file was not taken: it is larger than ${d.most / 1024 / 1024} MB. Send a part of it, or put it into a collection of the library.`,
+  },
+  files_full: {
+    status: 409,
+    say: (d: { most: number }) =>
+      `Your files in messages would take more than ${d.most / 1024 / 1024} MB, which is the most (PAWL_FILES_MB); delete conversations with files that you no longer need.`,
+  },
+} as const

@@ -1,0 +1,100 @@
+import type { FileId, UserId } from "../../protocol/ids.ts"
+import type { Engine } from "../engine/engine.ts"
+import type { Statement } from "../engine/operations.ts"
+
+/** Longer than it takes to put a file in. */
+const UNFINISHED_MS = 60 * 60_000
+/** How long a file waits for a message that names it. */
+const UNUSED_MS = 24 * 60 * 60_000
+/** Looked at in one sweep, which comes again soon. */
+const AT_ONCE = 200
+
+/** Clears away uploads that were cut off, uses that came to no message, and files that nothing uses. */
+export async function sweepMessageFiles(engine: Engine, now: number): Promise<void> {
+  const cut = "SELECT id FROM message_file WHERE hash IS NULL AND created_at < ? LIMIT ?"
+  for (const { id } of await engine.query<{ id: FileId }>(cut, [now - UNFINISHED_MS, AT_ONCE]))
+    await change(engine, removeWhere(id, { sql: "hash IS NULL AND created_at < ?", values: [now - UNFINISHED_MS] }))
+  await checkUses(engine, now)
+  const unused = `SELECT id FROM message_file WHERE hash IS NOT NULL AND created_at < ?
+    AND NOT EXISTS (SELECT 1 FROM message_file_use WHERE file = message_file.id) LIMIT ?`
+  for (const { id } of await engine.query<{ id: FileId }>(unused, [now - UNUSED_MS, AT_ONCE]))
+    await change(engine, removeUnused(id, now - UNUSED_MS))
+}
+
+interface UseRow {
+  readonly file: FileId
+  readonly conversation: string
+  readonly message: string
+}
+
+/** A use is noted before its message is: a process that dies in between leaves one that no message stands behind. */
+async function checkUses(engine: Engine, now: number): Promise<void> {
+  const sql =
+    "SELECT file, conversation, message FROM message_file_use WHERE checked_at IS NULL AND used_at < ? LIMIT ?"
+  for (const use of await engine.query<UseRow>(sql, [now - UNUSED_MS, AT_ONCE])) {
+    const which = "WHERE file = ? AND conversation = ? AND message = ?"
+    const values = [use.file, use.conversation, use.message]
+    const statement = (await isNamed(engine, use))
+      ? { sql: `UPDATE message_file_use SET checked_at = ? ${which}`, values: [now, ...values] }
+      : { sql: `DELETE FROM message_file_use ${which}`, values }
+    await change(engine, [statement])
+  }
+}
+
+async function isNamed(engine: Engine, { conversation, message }: UseRow): Promise<boolean> {
+  const key = "(SELECT key FROM conversation WHERE id = ?)"
+  // Without a message it is all of a conversation that was made of another one.
+  if (message === "") return (await engine.query("SELECT id FROM conversation WHERE id = ?", [conversation])).length > 0
+  const said = `SELECT position FROM event WHERE conversation = ${key} AND message_id = ?`
+  if ((await engine.query(said, [conversation, message])).length > 0) return true
+  const waiting = await engine.query<{ body: string }>(`SELECT body FROM inbox WHERE conversation = ${key}`, [
+    conversation,
+  ])
+  return waiting.some(({ body }) => (JSON.parse(body) as { id?: string }).id === message)
+}
+
+/** The row is held still first: whoever is about to use the file waits, and then finds it gone, or it has a use by now. */
+function removeUnused(id: FileId, before: number): Statement[] {
+  const still = "UPDATE message_file SET size = size WHERE id = ? AND created_at < ?"
+  const unused = "NOT EXISTS (SELECT 1 FROM message_file_use WHERE file = ?)"
+  return [{ sql: still, values: [id, before], mustChange: true }, ...removeWhere(id, { sql: unused, values: [id] })]
+}
+
+function removeWhere(id: FileId, { sql, values }: Statement): Statement[] {
+  return [
+    { sql: `DELETE FROM message_file WHERE id = ? AND ${sql}`, values: [id, ...values], mustChange: true },
+    { sql: "DELETE FROM message_file_part WHERE file = ?", values: [id] },
+    { sql: "DELETE FROM message_file_text WHERE file = ?", values: [id] },
+  ]
+}
+
+/**
+ * With a conversation go the files that only it has used: part of the change that erases it, before its uses go. What was
+ * uploaded and waits for its first message stays.
+ */
+export function removeFilesOnlyUsedIn(user: UserId, conversation: string): Statement[] {
+  const marked = "person = ? AND hash LIKE 'erased %'"
+  return [
+    {
+      // Held still first, by a statement of its own: the next one then sees the uses of whoever was faster.
+      sql: `UPDATE message_file SET size = size WHERE person = ?
+        AND id IN (SELECT file FROM message_file_use WHERE conversation = ?)`,
+      values: [user, conversation],
+    },
+    {
+      sql: `UPDATE message_file SET hash = 'erased ' || id WHERE person = ? AND hash IS NOT NULL
+        AND id IN (SELECT file FROM message_file_use WHERE conversation = ?)
+        AND NOT EXISTS (SELECT 1 FROM message_file_use other WHERE other.file = message_file.id AND other.conversation <> ?)`,
+      values: [user, conversation, conversation],
+    },
+    ...["message_file_part", "message_file_text"].map((table) => ({
+      sql: `DELETE FROM ${table} WHERE file IN (SELECT id FROM message_file WHERE ${marked})`,
+      values: [user],
+    })),
+    { sql: `DELETE FROM message_file WHERE ${marked}`, values: [user] },
+  ]
+}
+
+async function change(engine: Engine, statements: readonly Statement[]): Promise<void> {
+  await engine.change({ type: "statements", statements })
+}
