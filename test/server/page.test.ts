@@ -95,6 +95,15 @@ test("once it was asked for, the page stays of one version, whatever is built or
   expect(await (await get(face, "/c/conv_1", BROWSER)).text()).toContain("main-abc.js")
 })
 
+test("a page that is being built when it is first asked for is read again, until it is whole", async () => {
+  const folder = await build()
+  await using face = await open(openPageFiles(folder))
+  await rm(join(folder, "assets", "main-abc.js"))
+  expect(await (await get(face, "/", BROWSER)).text()).toContain("npm run page")
+  await writeFile(join(folder, "assets", "main-abc.js"), SCRIPT)
+  expect(await (await get(face, "/", BROWSER)).text()).toContain("main-abc.js")
+})
+
 test("below a proxy's path the page names its files from there", async () => {
   await using face = await open(openPageFiles(await build()), "https://localhost/app/")
   expect(await (await get(face, "/c/conv_1", BROWSER)).text()).toContain('src="/app/assets/main-abc.js"')

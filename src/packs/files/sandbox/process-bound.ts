@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 
 const CGROUPS = "/sys/fs/cgroup"
@@ -16,7 +16,7 @@ export interface ProcessBound extends AsyncDisposable {
 /**
  * `ulimit -u` does not hold root, and a bomb of processes outruns whoever counts them: where we are root, the kernel counts
  * them, in a control group of the command's own. Undefined where there is no need, or no such group can be made, as in most
- * containers: there `whyTooMuch` has to do.
+ * containers and services: there `whyTooMuch` has to do.
  */
 export function boundProcesses(processes: number): ProcessBound | undefined {
   if (process.getuid?.() !== 0) return undefined
@@ -35,7 +35,7 @@ export function boundProcesses(processes: number): ProcessBound | undefined {
     enter: (command) => [
       "/bin/sh",
       "-c",
-      'echo $$ > "$0" 2>/dev/null; exec "$@"',
+      'echo $$ 2>/dev/null > "$0"; exec "$@"',
       join(group, "cgroup.procs"),
       ...command,
     ],
@@ -46,7 +46,10 @@ export function boundProcesses(processes: number): ProcessBound | undefined {
   }
 }
 
-/** Below which groups are counted: our own in the old hierarchy of processes, or in the new one the nearest that counts. */
+/**
+ * Our own group, below which others are counted: of the old hierarchy of processes, or of the new one where it counts them.
+ * Never one above us: a command there would leave the walls that whoever runs us has put around us, and outlive us.
+ */
 function findParent(): string | undefined {
   // Each line: a number, the controllers of a hierarchy (none for the new one), where we are in it.
   const lines = read("/proc/self/cgroup")
@@ -56,9 +59,8 @@ function findParent(): string | undefined {
   if (old !== undefined) return join(CGROUPS, "pids", old)
   const unified = lines.find(([, controllers]) => controllers === "")?.[2]
   if (unified === undefined) return undefined
-  for (let at = join(CGROUPS, unified); at.startsWith(CGROUPS); at = dirname(at))
-    if (read(join(at, "cgroup.subtree_control")).split(/\s/).includes("pids")) return at
-  return undefined
+  const own = join(CGROUPS, unified)
+  return read(join(own, "cgroup.subtree_control")).split(/\s/).includes("pids") ? own : undefined
 }
 
 /** Those of servers that were killed. */

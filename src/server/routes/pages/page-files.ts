@@ -33,10 +33,22 @@ const TYPES: Readonly<Record<string, string>> = {
 export function openPageFiles(folder: string): PageFiles | undefined {
   if (!existsSync(join(folder, "index.html"))) return undefined
   let files: ReadonlyMap<string, PageFile> | undefined
-  return { get: (path) => (files ??= readAll(folder)).get(path) }
+  return { get: (path) => (files ??= readAll(folder))?.get(path) }
 }
 
-function readAll(folder: string): Map<string, PageFile> {
+/** Undefined while it is being built or installed: then it is read the next time. */
+function readAll(folder: string): Map<string, PageFile> | undefined {
+  try {
+    const files = readFiles(folder)
+    const named = new TextDecoder().decode(files.get("index.html")?.body).matchAll(/="\.\/([\w./-]+)"/g)
+    return files.has("index.html") && [...named].every(([, path]) => files.has(path ?? "")) ? files : undefined
+  } catch (error) {
+    if ((error as { code?: string }).code === "ENOENT") return undefined
+    throw error
+  }
+}
+
+function readFiles(folder: string): Map<string, PageFile> {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
   const bytes = new Map<string, Uint8Array<ArrayBuffer>>()
   for (const { parentPath, name } of entries) {

@@ -63,17 +63,22 @@ function isOpened(c: Context<Env>): boolean {
 
 function lazyHome(ports: PagePorts): () => PageFile {
   let home: PageFile | undefined
-  return () => (home ??= toHome(ports))
+  return () => {
+    const file = ports.page?.get("index.html")
+    return file ? (home ??= toHome(file, ports.address)) : unbuilt
+  }
 }
 
 /**
  * The page's own file names its others relative to itself. It is sent for addresses of any depth, so they are named from
  * the top here: below the path that a proxy has put us under, if any.
  */
-function toHome({ page, address }: PagePorts): PageFile {
-  const file = page?.get("index.html")
+function toHome(file: PageFile, address: ServerAddress): PageFile {
   const top = address.publicUrl ? new URL(address.publicUrl).pathname.replace(/\/$/, "") : ""
-  const html = file ? new TextDecoder().decode(file.body).replaceAll('="./', `="${top}/`) : UNBUILT
+  return toHtml(new TextDecoder().decode(file.body).replaceAll('="./', `="${top}/`))
+}
+
+function toHtml(html: string): PageFile {
   const body = new TextEncoder().encode(html)
   return { body, type: "text/html; charset=utf-8", etag: etagOf(body), packed: {} }
 }
@@ -107,3 +112,4 @@ Everything else works: see <a href="docs">the reference</a>.</p>
 </body>
 </html>
 `
+const unbuilt = toHtml(UNBUILT)
