@@ -2,6 +2,7 @@ import { type MessageId, newId, type ProposalId, type RunId } from "../protocol/
 import type { NewEvent } from "../protocol/events.ts"
 import type { Part } from "../protocol/conversation/message.ts"
 import { besideWords } from "./sent-along.ts"
+import { acceptSettings } from "./accept-settings.ts"
 import { type Call, type Conversation, openCalls, pauseReason } from "./conversation.ts"
 import { isRevocable } from "./gate/grants.ts"
 import { acceptCompact } from "./accept-compact.ts"
@@ -51,11 +52,8 @@ export function accept(conversation: Conversation, input: Input, accepting: Acce
       return acceptUndo(conversation, input, accepting)
     case "again":
       return acceptAgain(conversation, input, accepting)
-    case "settings": {
-      const { type: _, fallback, ...settings } = input
-      const list = fallback === undefined ? {} : { fallback: fallback && [...fallback] }
-      return [{ type: "settings", ...settings, ...list }]
-    }
+    case "settings":
+      return acceptSettings(conversation, input)
     case "late_result":
       return acceptLateResult(conversation, input)
   }

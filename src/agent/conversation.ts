@@ -48,6 +48,10 @@ export interface Conversation {
   settings: ReplySettings
   /** What people were told of settings that a model does not know: not told again. */
   readonly leftOut: Set<string>
+  /** Whose the title is. Undefined while it is nobody's: none, or the first words of the first message. */
+  titled: "person" | "model" | undefined
+  /** The number of the first reply that was no call. */
+  firstAnswer: number | undefined
   /** Where its tools run, and on which device. */
   site: Site
   deviceId: string | null
@@ -224,6 +228,8 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
     title: null,
     settings: {},
     leftOut: new Set(),
+    titled: undefined,
+    firstAnswer: undefined,
     site: "server",
     deviceId: null,
     connectionId: null,

@@ -8,6 +8,7 @@ import { broughtWords } from "./sent-along.ts"
 import { markDuplicates } from "./calls/duplicates.ts"
 import type { CallResult, HistoryMessage } from "./model.ts"
 import { filesTokens } from "./file-tokens.ts"
+import { judgeTitle } from "./replay-title.ts"
 import { noteBroughtSeen } from "./gate/outside-and-private.ts"
 
 /** Two requests with the same message race for moments, not for so many messages. */
@@ -23,6 +24,7 @@ export function remember(conversation: Conversation, event: EventOf<"message">):
 function rememberWords(conversation: Conversation, event: EventOf<"message">): void {
   const { id, parts, seq, timeZone, asks, approves, brought, files } = event
   if (conversation.said.push(id) > SAID) conversation.said.shift()
+  if (seq === 1) judgeTitle(conversation, messageText(parts))
   const text = [...conversation.notes, messageText(parts)].join("\n\n")
   conversation.notes = []
   const { run } = conversation
@@ -70,6 +72,7 @@ function rememberReply(conversation: Conversation, { parts, seq, usage, finish, 
   conversation.routing.pending = false
   Object.assign(conversation.stages, { pending: false, judged: seq, searched: "no" })
   const taken = takenBack(parts)
+  if (calls.length === 0 && taken.length > 0) conversation.firstAnswer ??= seq
   // A reply that said nothing is a fact in the journal but no message a provider would take back.
   if (taken.length > 0) {
     if (conversation.history.at(-1)?.role === "assistant") push(conversation, GO_ON, { seq, tokens: 0 })

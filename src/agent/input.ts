@@ -1,3 +1,4 @@
+import type { AskedModel } from "../protocol/conversation/stages.ts"
 import type { Site } from "./devices.ts"
 import type { Brought } from "../protocol/conversation/brought.ts"
 import type { MessageFile } from "../protocol/conversation/message-file.ts"
@@ -58,6 +59,8 @@ export type Input =
       readonly provider?: string
       readonly mode?: Mode
       readonly title?: string
+      /** A model has made the title: it gives way to a person's own. */
+      readonly titledBy?: AskedModel
       readonly fallback?: readonly string[] | null
       readonly site?: Site
       readonly deviceId?: string | null

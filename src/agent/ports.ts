@@ -16,6 +16,8 @@ export interface Ports {
   readonly models: ModelSource
   /** Who answers, in this order, where a conversation's model cannot and neither it nor its agent says who does. */
   readonly fallback?: readonly string[]
+  /** Which model is asked for the title of a conversation after its first answer; without one none is. */
+  readonly titleModel?: string
   /** Without one no ceiling holds, and no call is held up by asking. */
   readonly budget?: Budget
   /** What came with messages; without it no message has files. */

@@ -8,6 +8,7 @@ import { duplicateEnds } from "./calls/duplicates.ts"
 import { applyCalls } from "./replay-calls.ts"
 import { applyCompaction } from "./replay-compaction.ts"
 import { applyStep, beginStages } from "./replay-stages.ts"
+import { applyTitle } from "./replay-title.ts"
 import { applyFallback, applyChosenModel } from "./replay-models.ts"
 import { cutHistory, remember } from "./history.ts"
 import { withholdFiles } from "./withhold-files.ts"
@@ -53,13 +54,14 @@ const table: { [Type in EventType]: Apply<Type> } = {
     const place = { site, deviceId, connectionId }
     Object.assign(conversation, { agent, model, provider, mode, title, ...place, fallback, settings })
   },
-  settings(conversation, { model, provider, mode, title, site, deviceId, connectionId, fallback, settings }) {
+  settings(conversation, event) {
+    const { model, provider, mode, site, deviceId, connectionId, fallback, settings } = event
     conversation.settings = withSettings(conversation.settings, settings)
     if (model !== undefined) applyChosenModel(conversation, model)
     if (fallback !== undefined) conversation.fallback = fallback
     if (provider !== undefined) conversation.provider = provider
     if (mode !== undefined) conversation.mode = mode
-    if (title !== undefined) conversation.title = title
+    applyTitle(conversation, event)
     if (site !== undefined) conversation.site = site
     if (deviceId !== undefined) conversation.deviceId = deviceId
     if (connectionId !== undefined) conversation.connectionId = connectionId

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
-import { count, dollars, duration, humanName, titleOf } from "./words.ts"
+import { titleOf } from "../protocol/conversation/title.ts"
+import { count, dollars, duration, humanName } from "./words.ts"
 
 test("small things are said as a person would say them", () => {
   expect([humanName("create_task"), humanName("_"), humanName("")]).toEqual(["Create task", "_", ""])

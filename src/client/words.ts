@@ -25,14 +25,3 @@ export function dollars(cost: number): string {
   if (cost === 0) return "free"
   return cost < 0.01 ? `$${cost.toPrecision(2)}` : `$${cost.toFixed(2)}`
 }
-
-const MAX_TITLE = 60
-
-/** The first words of a message, for a title: no model is asked for one. */
-export function titleOf(text: string): string {
-  const line = text.replaceAll(/\s+/g, " ").trim()
-  const characters = [...line]
-  if (characters.length <= MAX_TITLE) return line
-  const cut = characters.slice(0, MAX_TITLE).join("")
-  return `${cut.replace(/\s+\S*$/, "") || cut}…`
-}

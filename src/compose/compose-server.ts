@@ -110,7 +110,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
   const heard = replaced.pawl?.ports.bus ?? replaced.bus ?? links.bus
   const metered = replaced.pawl ? heard : observed(heard, meter.hear)
   const bus = replaced.hear ? observed(metered, replaced.hear) : metered
-  const { policy, limits, fallback } = settings
+  const { policy, limits, fallback, titleModel } = settings
   const pawl =
     replaced.pawl ??
     opening.use(
@@ -129,6 +129,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
         },
         summaryModel: settings.summaryModel,
         settings: settings.reply,
+        ...(titleModel ? { titleModel } : {}),
         ...budgetOf(store, { ...settings.ceilings, runSeconds: limits.runSeconds, now: () => clock.now() }),
         files: fileContents(store.messageFiles, packs.of(researchPack).library),
         recovers: false, // `startServer` sees to that, or whoever knows which conversations are theirs

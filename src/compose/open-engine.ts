@@ -24,6 +24,8 @@ export interface EngineOptions {
   readonly fallback?: readonly string[]
   /** How models are to reply, where nobody says otherwise. */
   readonly settings?: ReplySettings
+  /** Which model is asked for titles; without one none is. */
+  readonly titleModel?: string
   /** Ceilings on what models cost; without, there are none. */
   readonly budget?: Budget
   /** What is in the files of messages; without it no message has any. */
@@ -68,6 +70,7 @@ export async function openEngine(options: EngineOptions): Promise<OpenedEngine> 
     journal: store.journal,
     models: "stream" in models ? { get: async () => models } : models,
     ...(options.fallback ? { fallback: options.fallback } : {}),
+    ...(options.titleModel ? { titleModel: options.titleModel } : {}),
     ...(options.budget ? { budget: options.budget } : {}),
     ...(options.settings ? { settings: options.settings } : {}),
     ...(options.files ? { files: options.files } : {}),

@@ -40,6 +40,8 @@ export interface ServerSettings {
   readonly fallback: readonly string[]
   /** How models are to reply, where neither agent, conversation nor message says otherwise. */
   readonly reply: ReplySettings
+  /** Which model is asked for titles. */
+  readonly titleModel: string | undefined
   /** What providers are reached through. */
   readonly proxy: ProxySettings | undefined
   /** What secrets are under, and the key that is accepted beside it; without the first, a file in `dataFolder` has it. */
@@ -98,6 +100,7 @@ export function settingsIn(dataFolder: string): ServerSettings {
     models: {},
     fallback: [],
     reply: {},
+    titleModel: undefined,
     proxy: undefined,
     masterKey: undefined,
     previousMasterKey: undefined,

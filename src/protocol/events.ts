@@ -55,6 +55,8 @@ export const Settings = event("settings", {
   provider: z.string().optional(),
   mode: Mode.optional(),
   title: z.string().optional(),
+  /** The title is this model's. Without one beside it a person was faster: then it only says what was used. */
+  titledBy: AskedModel.optional(),
   ...place,
   ...connection,
   ...fallback,

@@ -18,6 +18,7 @@ import type { Ports } from "../ports.ts"
 import { reclaim } from "./reclaim.ts"
 import { stage } from "../replay.ts"
 import { TakeUp } from "./take-up.ts"
+import { Titles } from "./titles.ts"
 
 /** `taken`: in the journal and being worked on. `kept`: durable in the inbox of a conversation that is at work. */
 export type Submitted = "taken" | "kept"
@@ -36,6 +37,7 @@ export class Runtime {
   readonly #lanes = new Semaphore(TAKEN_UP_AT_ONCE)
   readonly #isolation: Isolation
   readonly #takeUp: TakeUp
+  readonly #titles: Titles
   /** Conversations that were found to hold events of a newer version: they are not read again at each look. */
   readonly #tooNew = new Set<ConversationId>()
   #takeovers = 0
@@ -52,6 +54,7 @@ export class Runtime {
       this.#beginLeftBehind(id, judged, marksItself)
     const { journal, log } = ports
     this.#takeUp = new TakeUp({ journal, log, isolation: this.#isolation, isWorking, tooNew: this.#tooNew, begin })
+    this.#titles = new Titles(ports, this.closing, (id, input) => this.submit(id, input))
     this.#unsubscribe = ports.bus.onWake((id, from) => void this.#woken(id, from))
   }
 
@@ -150,7 +153,7 @@ export class Runtime {
     this.#closed.abort()
     const jobs = [...this.#jobs.values()]
     for (const job of jobs) job.stop("shutdown")
-    await Promise.all(jobs.map((job) => job.done))
+    await Promise.all([...jobs.map((job) => job.done), this.#titles.idle()])
   }
 
   async #take(id: ConversationId, input: Input): Promise<"taken" | "moved" | "busy"> {
@@ -247,7 +250,7 @@ export class Runtime {
         }
         job.claiming = false
         job.endClaimTry()
-        await runConversation(id, this.ports, job)
+        await this.#titles.after(id, () => runConversation(id, this.ports, job))
         failures = 0
         job.rested = true
         if (!job.again) break

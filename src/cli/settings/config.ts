@@ -63,6 +63,7 @@ export function readConfig(environment: Environment = process.env, flags: Enviro
     ceilings: ceilings(values),
     fallback: values.PAWL_FALLBACK_MODELS,
     bytesOfFiles: values.PAWL_FILES_MB * 1024 * 1024,
+    titleModel: values.PAWL_TITLE_MODEL,
     packs: values.PAWL_PACKS,
     webSearch: values.PAWL_WEB_SEARCH,
     webhook: webhook(values),

@@ -8,6 +8,7 @@ import { USUAL_LIMITS } from "../../compose/open-engine.ts"
 import { itsPassword, setting, type Setting, type SettingValues, theWhole } from "./setting.ts"
 import { isNats, natsSecrets } from "./nats.ts"
 import { replySetting } from "./reply-settings.ts"
+import { modelChoices } from "./model-choices.ts"
 import { readWebSearch, WEB_SEARCH_FORMS } from "./web-search.ts"
 
 const LEAST_JWT_BYTES = 32
@@ -148,13 +149,7 @@ const models = {
     says: "The model of conversations that chose none.",
     usuallyInWords: "the first that is reachable; without any, a small offline one",
   }),
-  PAWL_FALLBACK_MODELS: setting(
-    listOfItems((name) => name.length <= 200, "names of models, split by commas"),
-    {
-      says: "Who answers, in this order, where a conversation's model is out of reach, overloaded or out of quota. An agent or a conversation may say otherwise.",
-      usually: [],
-    },
-  ),
+  ...modelChoices,
   PAWL_SUMMARY_MODEL: setting(anyText, {
     says: "Which model sums up a conversation that has grown too long for its own. `none`: nobody, and what was said first is cut off.",
     usuallyInWords: "the conversation's own",

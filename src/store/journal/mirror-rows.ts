@@ -82,9 +82,10 @@ export function toUsageRows({ id, user, run }: Conversation, events: readonly Jo
   })
 }
 
-/** Replies, and decisions that a model was asked for beside them. */
+/** Replies, and decisions and titles that a model was asked for beside them. */
 function usedBy(event: JournalEvent) {
   if (event.type === "message") return event
+  if (event.type === "settings") return event.titledBy && { ...event.titledBy, id: `title_${event.position}` }
   const asked = event.type === "step" || event.type === "compaction" ? event.asked : undefined
   return asked && { ...asked, id: `step_${event.position}` }
 }

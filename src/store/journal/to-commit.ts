@@ -45,7 +45,7 @@ export function toCommit(conversation: Conversation, events: readonly JournalEve
     proposals: proposals.length === 0 ? NONE : toProposalRows(proposals, conversation.at, deciding),
     audits: proposals.length === 0 ? NONE : toAuditRows(conversation, proposals),
     // Only where a reply is new: a fork repeats what the conversation it comes from has paid for.
-    usage: how.lease === "hold" ? toUsageRows(conversation, events) : NONE,
+    usage: how.lease === "create" ? NONE : toUsageRows(conversation, events),
     taken: taken.length === 0 ? NONE : taken.map(({ number }) => number),
     deciding,
   }

@@ -1,5 +1,6 @@
 import type { Client } from "../../client/client.ts"
-import { count, humanName, titleOf } from "../../client/words.ts"
+import { count, humanName } from "../../client/words.ts"
+import { titleOf } from "../../protocol/conversation/title.ts"
 import { hasCode } from "../../protocol/errors.ts"
 import { USUAL_USES } from "../../protocol/proposals/grant.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"

@@ -24,7 +24,7 @@ export const roomsWithin: Readonly<Record<string, Readonly<Record<string, readon
     ask: ["cite", "concurrency", "definition"],
     calls: ["ask", "concurrency", "definition"],
     gate: ["calls", "concurrency", "definition"],
-    runtime: ["concurrency", "gate", "loop.ts", "replay.ts"],
+    runtime: ["ask", "concurrency", "gate", "loop.ts", "replay.ts"],
   },
   "src/models": {
     network: [],
