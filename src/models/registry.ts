@@ -172,6 +172,7 @@ export class ModelRegistry implements ModelSource {
       dialect: connection.dialect,
       reasons: entry.sources.reasoning === "assumed" ? undefined : entry.features.includes("reasoning"),
       quirks: connection.quirks,
+      ...(connection.marksCache ? { marksCache: true } : {}),
       secrets: [...providerSecrets(this.#settings), ...secrets],
       clock,
       idleMs: idleSeconds === undefined ? undefined : idleSeconds * 1000,

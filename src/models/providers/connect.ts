@@ -14,6 +14,8 @@ export interface ProviderConnection {
   readonly dialect?: Dialect
   readonly providerOptions?: SharedV4ProviderOptions
   readonly quirks?: Quirks
+  /** It keeps what it has read where a request is marked, and nothing unasked. */
+  readonly marksCache?: boolean
   /** What leads there was set for other programs as well: it serves who names it, and makes nobody choose a model. */
   readonly isFound?: boolean
   /** Where it tells which models it has, if it does. */
@@ -70,9 +72,7 @@ export const connectAnthropic: Connect = ({ apiKey, baseUrl: given }) => {
   const baseUrl = toVersionedUrl(given ?? "https://api.anthropic.com")
   if (!baseUrl) return { notAnAddress: "baseUrl" }
   const own = new URL(baseUrl).hostname === "api.anthropic.com"
-  const connection = messagesServer({ baseUrl, apiKey, listPrice: own })
-  // Anthropic caches a prompt only where it is asked to. Gateways in its place may not know the question.
-  return own ? { ...connection, providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } } } : connection
+  return messagesServer({ baseUrl, apiKey, listPrice: own })
 }
 
 const GOOGLE = "https://generativelanguage.googleapis.com"
@@ -184,6 +184,8 @@ export function messagesServer({
   return {
     listPrice,
     dialect: "messages",
+    // Gateways in front of it know marks too, or say that they do not.
+    marksCache: true,
     ...(quirks ? { quirks } : {}),
     async open(id, fetch) {
       const { AnthropicLanguageModel } = await import("@ai-sdk/anthropic/internal")

@@ -3,6 +3,7 @@ import { type Clock, sleep, systemClock } from "../../agent/clock.ts"
 import type { BesidePart, LeftOutPart, Model, ModelRequest, Price, ReplyPart } from "../../agent/model.ts"
 import { codeOf } from "../../protocol/errors.ts"
 import type { PaidBy } from "../../protocol/conversation/message.ts"
+import { refusesMarks, withCacheMarks } from "./cache-marks.ts"
 import { SilenceWatch } from "./silence-watch.ts"
 import { type OpenReply, openReply } from "./open-reply.ts"
 import { type ErrorSource, toProviderError } from "./errors.ts"
@@ -31,6 +32,8 @@ export interface ProviderModelOptions {
   readonly dialect?: Dialect
   readonly reasons?: boolean | undefined
   readonly quirks?: Quirks
+  /** It keeps what it has read where a request is marked, and nothing unasked. */
+  readonly marksCache?: boolean
   /** Keys and the like, which must never appear in an error. */
   readonly secrets?: readonly string[]
   readonly clock?: Clock
@@ -62,6 +65,8 @@ export class ProviderModel implements Model {
   readonly #source: ErrorSource
   readonly #refusals = new RememberedRefusals()
   #adapter: Promise<LanguageModelV4> | undefined
+  /** Until it is found to refuse them. */
+  #marksCache: boolean
 
   constructor(options: ProviderModelOptions) {
     const { name, provider, label = provider, contextTokens, secrets = [], clock = systemClock } = options
@@ -73,6 +78,7 @@ export class ProviderModel implements Model {
     this.paidBy = options.paidBy ?? "shared"
     if (options.takesTools === false) this.takesTools = false
     this.#options = options
+    this.#marksCache = options.marksCache ?? false
     this.#clock = clock
     this.#source = { provider: label, secrets, now: () => clock.now() }
   }
@@ -103,6 +109,12 @@ export class ProviderModel implements Model {
         if (told.length > 0) yield { type: "left_out", settings: told }
         return opened
       } catch (error) {
+        // A gateway that does not know marks costs one request more, once.
+        if (this.#marksCache && refusesMarks(error)) {
+          this.#marksCache = false
+          attempt--
+          continue
+        }
         const more = refusedSettings(left, error)
         if (more.length > 0) {
           // At once, and not counted: there are only so many settings to leave out.
@@ -127,8 +139,9 @@ export class ProviderModel implements Model {
     const asked = withoutBan(request, quirks)
     const { options, leftOut } = toReplyOptions(asked, this.#options)
     const merged = mergeOptions(providerOptions, options.providerOptions)
+    const prompt = withQuirks(toPrompt(asked, name), quirks)
     const call = {
-      prompt: withQuirks(toPrompt(asked, name), quirks),
+      prompt: this.#marksCache ? withCacheMarks(prompt) : prompt,
       ...toTools(asked),
       ...options,
       ...(merged ? { providerOptions: merged } : {}),
