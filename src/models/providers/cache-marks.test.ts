@@ -1,11 +1,19 @@
-import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Prompt } from "@ai-sdk/provider"
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+} from "@ai-sdk/provider"
 import { expect, test } from "vitest"
 import { withCacheMarks } from "./cache-marks.ts"
 import { ProviderModel } from "./model.ts"
 import { collect } from "./server.fixture.ts"
 
-const say = (role: "user" | "assistant", text: string) => ({ role, content: [{ type: "text", text }] }) as const
-const SYSTEM = { role: "system", content: "Be exact." } as const
+const say = (role: "user" | "assistant", text: string): LanguageModelV4Message => ({
+  role,
+  content: [{ type: "text", text }],
+})
+const SYSTEM: LanguageModelV4Message = { role: "system", content: "Be exact." }
 
 const marksOf = (prompt: LanguageModelV4Prompt) =>
   withCacheMarks(prompt).flatMap(({ providerOptions }, at) => (providerOptions?.anthropic?.cacheControl ? [at] : []))
