@@ -47,7 +47,7 @@ export function conversationRoutes(app: Hono<Env>, ports: ConversationRoutePorts
     const { items, ...beside } = await conversations.messages(id, { upTo: position, limit: NEWEST_MESSAGES })
     const [open, expired] = await Promise.all([proposals.open(id), proposals.lapsed(id, MAX_EXPIRED)])
     const named = await nameModel(models, userOf(c), conversation)
-    const context = await readMeter(ports, userOf(c), named)
+    const context = await readMeter(ports, userOf(c), { ...named, newest: items })
     return { ...named, messages: items.map(cutMessage), ...beside, proposals: open, expired, context }
   })
 
