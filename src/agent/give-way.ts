@@ -7,8 +7,8 @@ import { READ_EARLIER } from "./definition/earlier-names.ts"
 const LONG_CHARACTERS = 600
 /** The results of so many replies stay whole: they are what the model is at work with. */
 const NEWEST_WHOLE = 3
-/** Of the budget: less is not worth a prompt cache that has to be filled anew. */
-const WORTH = 0.25
+/** Of the budget: less is not worth a prompt cache that has to be filled anew. A summary would cost more than that. */
+const WORTH = 0.125
 
 /** Up to where results may give way to references, and what that saves; undefined where it is too little. */
 export function referencePoint(

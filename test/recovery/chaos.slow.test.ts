@@ -12,7 +12,20 @@ import { type Action, Chaos, type PlannedCall, type PlannedReply } from "../supp
 const CASES = sizes.chaosCases
 
 const call: fc.Arbitrary<PlannedCall> = fc.record({
-  tool: fc.constantFrom("look", "look", "pay", "pay", "mail", "mail", "notes", "fetch", "more_tools", "nonsense"),
+  tool: fc.constantFrom(
+    "look",
+    "look",
+    "pay",
+    "pay",
+    "mail",
+    "mail",
+    "notes",
+    "fetch",
+    "more_tools",
+    "find_earlier",
+    "read_earlier",
+    "nonsense",
+  ),
   input: fc.constantFrom("good", "good", "good", "good", "bad", "not-json"),
   key: fc.integer({ min: 0, max: 2 }),
 })
@@ -58,7 +71,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
     weight: 1,
     arbitrary: fc.record({ do: fc.constant("mode"), mode: fc.constantFrom("confirm", "confirm", "auto", "read-only") }),
   },
-  { weight: 4, arbitrary: fc.record({ do: fc.constantFrom("cancel", "cancel", "resume", "settle") }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constantFrom("cancel", "cancel", "resume", "settle", "compact") }) },
   { weight: 5, arbitrary: fc.record({ do: fc.constantFrom("grant", "grant", "undo"), which: fc.nat(3) }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("revoke") }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constantFrom("interrupt-write", "die-in-write") }) },
@@ -80,6 +93,7 @@ test(`in ${CASES} interleavings of answers, faults, decisions and deaths every p
         seen.add(event.type === "tool_end" ? event.status : event.type)
         if (event.type === "step" && event.step === "routing") seen.add("routing")
         if (event.type === "run_ended" && event.reason) seen.add(event.reason)
+        if (event.type === "compaction") seen.add(event.what)
         if (event.type === "proposal" && event.approvedBy === "grant") seen.add("grant")
       }
       expectPromises(chaos, events)
@@ -98,6 +112,7 @@ test(`in ${CASES} interleavings of answers, faults, decisions and deaths every p
   // a thousand cases, and chance may leave these out of a run of the usual size.
   const met: string[] = [...CallStatus.options]
   met.push("restarted", "late_result", "history_cut", "resolution", "settings", "proposal", "awaiting_confirmation")
+  met.push("due", "summary", "failed")
   met.push("undo", "grant", "grant_revoked", "routing", "empty_reply", "limit", "refused")
   const missed = met.filter((what) => !seen.has(what))
   expect(missed.length, missed.join()).toBeLessThanOrEqual(CASES < 10_000 ? 5 : 0)

@@ -57,8 +57,10 @@ const instructions = (words: number): string =>
 
 function toLine(turn: HistoryMessage): string {
   switch (turn.role) {
-    case "user":
-      return `${turn.isNote ? "Told to the assistant" : "Person"}: ${turn.text.slice(0, MAX_WORDS_CHARACTERS)}`
+    case "user": {
+      const files = turn.files ? ` [with ${turn.files.items.map(({ name }) => name).join(", ")}]` : ""
+      return `${turn.isNote ? "Told to the assistant" : "Person"}: ${turn.text.slice(0, MAX_WORDS_CHARACTERS)}${files}`
+    }
     case "tool":
       return turn.results
         .map(({ name, status, text }) => `Result of ${name} (${status}): ${text.slice(0, MAX_RESULT_CHARACTERS)}`)

@@ -8,6 +8,7 @@ import { ReadCache } from "../../../src/agent/calls/read-cache.ts"
 import type { Router } from "../../../src/agent/definition/router.ts"
 import { Runtime } from "../../../src/agent/runtime/runtime.ts"
 import { answer, defineTool, type Tool } from "../../../src/agent/definition/tool.ts"
+import { earlierTools } from "../../../src/agent/earlier/tools.ts"
 import { InProcessBus } from "../../../src/bus/in-process.ts"
 import { checkRequest } from "../../../src/models/scripted/check-request.ts"
 import type { InverseCall } from "../../../src/protocol/proposals/audit.ts"
@@ -32,7 +33,16 @@ export interface PlannedReply {
 }
 
 export interface PlannedCall {
-  readonly tool: "look" | "pay" | "mail" | "notes" | "fetch" | "more_tools" | "nonsense"
+  readonly tool:
+    | "look"
+    | "pay"
+    | "mail"
+    | "notes"
+    | "fetch"
+    | "more_tools"
+    | "find_earlier"
+    | "read_earlier"
+    | "nonsense"
   readonly input: "good" | "bad" | "not-json"
   readonly key: number
 }
@@ -47,7 +57,7 @@ export type Action =
   | { readonly do: "switch"; readonly model: "a" | "b" }
   | { readonly do: "mode"; readonly mode: Mode }
   | { readonly do: "grant" | "undo"; readonly which: number }
-  | { readonly do: "cancel" | "resume" | "settle" | "revoke" }
+  | { readonly do: "cancel" | "resume" | "settle" | "revoke" | "compact" }
   /** What chance alone seldom brings: a write stopped half-way by a person, or by a death between effect and record. */
   | { readonly do: "interrupt-write" | "die-in-write" }
 
@@ -83,6 +93,9 @@ const route: Router = async ({ words }) => {
   const [profile = "", by = "unsure"] = [["reads", "rules"], ["writes", "embedder"], []][number % 3] ?? []
   return { profiles: [profile], reason: words, scores: { [profile]: 1 }, by: by as "rules" }
 }
+
+/** Long enough to give way to a reference. */
+const LONG = "seen all of it ".repeat(45)
 
 const SAYS_WORDS: PlannedReply = { kind: "words", calls: [], wait: false, thinks: "no", finish: "stop" }
 
@@ -124,12 +137,12 @@ export class Chaos {
     const life = { killed: false, isDead: () => life.killed || between.dead } as Life
     const note = (event: string, fields: Record<string, unknown>) =>
       void (life.isDead() || this.problems.push({ event, ...fields }))
+    const tools = this.#tools(life)
+    const agent = defineAgent({ name: "chaos", description: "x", instructions: "x", tools, profiles, route })
     const ports: Ports = {
       journal: between,
       models: { get: async (name) => this.#model(name ?? "a") },
-      agents: new Agents([
-        defineAgent({ name: "chaos", description: "x", instructions: "x", tools: this.#tools(life), profiles, route }),
-      ]),
+      agents: new Agents([{ ...agent, tools: agent.tools.with(earlierTools(between)) }]),
       clock: this.#clock,
       timeZone: "UTC",
       bus: new InProcessBus(),
@@ -176,6 +189,7 @@ export class Chaos {
       case "cancel":
       case "resume":
       case "revoke":
+      case "compact":
         return void (await this.#submit(id, { type: action.do, by: "ada" }))
       case "settle":
         return breathe(8)
@@ -345,7 +359,7 @@ export class Chaos {
         run: async ({ key }, { callId }) => {
           if (callId.charCodeAt(callId.length - 1) % 2 === 0 && (await this.#gate()) === "throw")
             throw new Error("nothing to see")
-          return answer(`seen ${key}`)
+          return answer(key === 0 ? LONG : `seen ${key}`)
         },
       }),
       defineTool({
@@ -412,7 +426,8 @@ export class Chaos {
     const usage = { inputTokens: 1, outputTokens: 1 }
     const called = plan.kind === "calls" ? plan.calls : []
     for (const { tool, input, key } of called) {
-      const json = input === "good" ? JSON.stringify({ key }) : input === "bad" ? '{"key":"x"}' : "{oops"
+      const good = { key, words: "seen", position: key + 4 }
+      const json = input === "good" ? JSON.stringify(good) : input === "bad" ? '{"key":"x"}' : "{oops"
       yield { type: "call", name: tool, input: json }
     }
     if (plan.thinks === "last" || plan.thinks === "both") yield thought
