@@ -25,31 +25,39 @@ export function framedFetch(fetch: Fetch): Fetch {
 function wholeFrames(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   // Read by hand: whoever watches this stream sees what goes through its reader.
   const reader = body.getReader()
-  let pieces: Uint8Array[] = []
+  // Copied together as they come: a server may send a byte at a time, and each piece kept by itself takes hundreds of them.
+  let held = Buffer.alloc(0)
   let size = 0
   let wanted = PRELUDE
   const next = async (): Promise<boolean> => {
     const { done, value } = await reader.read()
     if (done) return false
-    pieces.push(value)
-    size += value.length
+    const needed = size + value.length
+    if (needed > held.length) {
+      const roomier = Buffer.allocUnsafe(Math.max(needed, Math.min(held.length * 2, wanted)))
+      held.copy(roomier, 0, 0, size)
+      held = roomier
+    }
+    held.set(value, size)
+    size = needed
     return true
   }
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       for (;;) {
         while (size < wanted) if (!(await next())) return controller.close()
-        const bytes = Buffer.concat(pieces, size)
+        const bytes = held.subarray(0, size)
         const { end, missing } = measured(bytes)
         if (missing === undefined) {
           while (size < MAX_ODD && (await next()));
           await reader.cancel()
           return controller.close()
         }
-        pieces = [bytes.subarray(end)]
-        size -= end
         wanted = missing
-        if (end > 0) return controller.enqueue(bytes.subarray(0, end))
+        if (end === 0) continue
+        held = Buffer.from(bytes.subarray(end))
+        size -= end
+        return controller.enqueue(bytes.subarray(0, end))
       }
     },
     cancel: (reason) => reader.cancel(reason),

@@ -8,6 +8,8 @@ const HOUR_S = 3600
 /** A token is not used in its last minutes: a request that takes a while must not outlive it. */
 const SPARE_MS = 5 * 60_000
 const PATIENCE_MS = 30_000
+/** What it answers has some kilobytes. */
+const MAX_ANSWER_BYTES = 64 * 1024
 
 export interface ServiceAccount {
   readonly clientEmail: string
@@ -29,9 +31,9 @@ class SignInError extends Error {
 /** A `fetch` that signs in as a service account first, and again where its token has run out. */
 export function signedInFetch(fetch: Fetch, account: ServiceAccount, now: () => number = Date.now): Fetch {
   let known: { readonly token: Promise<string>; until: number } | undefined
-  const tokenOf = (signal?: AbortSignal | null): Promise<string> => {
+  const tokenOf = (): Promise<string> => {
     if (known && known.until > now()) return known.token
-    const asked = askToken(fetch, account, now(), signal)
+    const asked = askToken(fetch, account, now())
     const mine = { token: asked.then(({ token }) => token), until: now() + HOUR_S * 1000 - SPARE_MS }
     known = mine
     asked.then(
@@ -42,25 +44,36 @@ export function signedInFetch(fetch: Fetch, account: ServiceAccount, now: () => 
     return mine.token
   }
   return async (input, init) => {
+    init?.signal?.throwIfAborted()
     const headers = new Headers(init?.headers)
-    headers.set("authorization", `Bearer ${await tokenOf(init?.signal)}`)
+    headers.set("authorization", `Bearer ${await unlessAborted(tokenOf(), init?.signal)}`)
     const response = await fetch(input, { ...init, headers })
     if (response.status === 401) known = undefined
     return response
   }
 }
 
-async function askToken(fetch: Fetch, account: ServiceAccount, now: number, signal?: AbortSignal | null) {
+/** All wait for one token, and each leaves by themselves: who stops first must not take it from the others. */
+function unlessAborted<T>(waited: Promise<T>, signal: AbortSignal | null | undefined): Promise<T> {
+  if (!signal) return waited
+  return new Promise((resolve, reject) => {
+    const leave = () => reject(signal.reason as Error)
+    signal.addEventListener("abort", leave, { once: true })
+    const settled = () => signal.removeEventListener("abort", leave)
+    waited.finally(settled).then(resolve, reject)
+  })
+}
+
+async function askToken(fetch: Fetch, account: ServiceAccount, now: number) {
   const grant = { grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer", assertion: assertion(account, now) }
-  const patience = AbortSignal.timeout(PATIENCE_MS)
   const response = await fetch(TOKENS, {
     method: "POST",
     headers: { "content-type": "application/x-www-form-urlencoded" },
     body: new URLSearchParams(grant).toString(),
-    // A signal of its own: what hears that one takes each byte for a byte of the reply.
-    signal: signal ? AbortSignal.any([signal, patience]) : patience,
+    // Nobody's who waits for it. What hears theirs would take each byte for a byte of the reply, too.
+    signal: AbortSignal.timeout(PATIENCE_MS),
   })
-  const answer = (await response.json().catch(() => ({}))) as Readonly<Record<string, unknown>>
+  const answer = await readAnswer(response)
   const { access_token: token, expires_in: seconds } = answer
   if (response.ok && typeof token === "string" && token !== "") {
     return { token, seconds: typeof seconds === "number" ? seconds : HOUR_S }
@@ -69,6 +82,23 @@ async function askToken(fetch: Fetch, account: ServiceAccount, now: number, sign
   // It tells of a key or an account that it does not know with a 400.
   const status = response.status >= 400 && response.status < 500 && response.status !== 429 ? 401 : response.status
   throw new SignInError(said || "it answered without a token", response.ok ? undefined : status)
+}
+
+/** Its fields; none where it is no JSON, or longer than any answer. */
+async function readAnswer({ body }: Response): Promise<Readonly<Record<string, unknown>>> {
+  const chunks: Uint8Array[] = []
+  let left = MAX_ANSWER_BYTES
+  try {
+    for await (const chunk of body ?? []) {
+      left -= chunk.length
+      if (left < 0) return {}
+      chunks.push(chunk)
+    }
+    const answer: unknown = JSON.parse(Buffer.concat(chunks).toString())
+    return { ...(answer as object | null) }
+  } catch {
+    return {}
+  }
 }
 
 /** That we are this account, signed with its key (RFC 7523). */

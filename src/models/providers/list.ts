@@ -33,7 +33,12 @@ const GEMINI = hosted("gemini", "Google Gemini", connectGoogle, "Another address
 export const providers = {
   openai: { ...hosted("openai", "OpenAI", connectOpenai, OPENAI_SAYS), wants: "either" },
   anthropic: { ...hosted("anthropic", "Anthropic", connectAnthropic, ANTHROPIC_SAYS), contextTokens: 200_000 },
-  google: { ...GEMINI, apiKey: { ...GEMINI.apiKey, also: "GOOGLE_GENERATIVE_AI_API_KEY" }, contextTokens: 1_000_000 },
+  google: {
+    ...GEMINI,
+    apiKey: { ...GEMINI.apiKey, also: "GOOGLE_GENERATIVE_AI_API_KEY" },
+    contextTokens: 1_000_000,
+    idsInPath: true,
+  },
   azure: {
     label: "Azure OpenAI",
     wants: "both",
@@ -52,6 +57,7 @@ export const providers = {
     baseUrl: { field: "bedrockBaseUrl", variable: "AWS_ENDPOINT_URL_BEDROCK_RUNTIME", says: BEDROCK_URL_SAYS },
     more: bedrockMeans,
     contextTokens: 128_000,
+    idsInPath: true,
     connect: connectBedrock,
   },
   vertex: {
@@ -61,6 +67,7 @@ export const providers = {
     baseUrl: { field: "vertexBaseUrl", variable: "GOOGLE_VERTEX_BASE_URL", says: VERTEX_URL_SAYS },
     more: vertexMeans,
     contextTokens: 200_000,
+    idsInPath: true,
     connect: connectVertex,
   },
   mistral: compatible("mistral", "Mistral", "https://api.mistral.ai/v1", MISTRAL),
@@ -94,6 +101,8 @@ export interface Provider {
   readonly more?: Readonly<Record<string, Means>>
   /** What is assumed of a model that we know only by `provider/id`. A server that can read less says so itself. */
   readonly contextTokens: number
+  /** Its models are named in the path of each request, so that an id must not be able to lead it elsewhere. */
+  readonly idsInPath?: true
   readonly connect: Connect
 }
 

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest"
+import { countWork } from "../../../test/support/worked.ts"
 import { ModelRegistry } from "../registry.ts"
+import { mendedFetch } from "./mended-stream.ts"
 import { anyRequest, chatChunk, collect, ProviderServer, sse, streamHead } from "./server.fixture.ts"
 
 const tools = [{ name: "find", description: "d", inputSchema: { type: "object", properties: {} } }]
@@ -75,4 +77,17 @@ test("the tokens that come without a choice are counted", async () => {
 test("an error in place of a choice stays one", async () => {
   const body = sse({ error: { message: "Out of memory." }, choices: null, object: "chat.completion.chunk" })
   await expect(read(body)).rejects.toThrow("Out of memory")
+})
+
+test("a line that comes in very many pieces is not looked through again with each", async () => {
+  const chunk = new TextEncoder().encode("x".repeat(16))
+  let left = 20_000
+  const body = new ReadableStream<Uint8Array>({
+    pull: (controller) => (left-- > 0 ? controller.enqueue(chunk) : controller.close()),
+  })
+  const response = await mendedFetch(async () => new Response(body))("http://x")
+  const worked = countWork()
+  expect((await response.text()).trimEnd()).toHaveLength(320_000)
+  // 3 s where all of it is joined for each piece.
+  expect(worked()).toBeLessThan(600)
 })

@@ -15,16 +15,21 @@ function mended(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
   const encoder = new TextEncoder()
-  let rest = ""
+  /** The pieces of a line that has not ended. Joined when it does: looked through with each, a long one would take for ever. */
+  let rest: string[] = []
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       for (;;) {
         const { done, value } = await reader.read()
-        rest += done ? decoder.decode() : decoder.decode(value, { stream: true })
-        const end = rest.lastIndexOf("\n") + 1
-        const lines = rest.slice(0, end).split("\n").map(mendedLine).join("\n")
-        rest = rest.slice(end)
-        const text = done ? lines + ended(mendedLine(rest)) : lines
+        const piece = done ? decoder.decode() : decoder.decode(value, { stream: true })
+        const end = piece.lastIndexOf("\n") + 1
+        let text = ""
+        if (end > 0) {
+          text = `${rest.join("")}${piece.slice(0, end)}`.split("\n").map(mendedLine).join("\n")
+          rest = []
+        }
+        if (end < piece.length) rest.push(piece.slice(end))
+        if (done) text += ended(mendedLine(rest.join("")))
         if (text !== "") controller.enqueue(encoder.encode(text))
         if (done) return controller.close()
         if (text !== "") return

@@ -12,6 +12,10 @@ const SEEING: ReadonlySet<string> = new Set(["anthropic", "google", "openai"])
 const SEES = ["tools", "images", "files"] as const
 const TOOLS = ["tools"] as const
 
+/** What can stand in the path of a request and leads nowhere but to a model: no `..`, nothing that ends it, nothing encoded. */
+const isPath = (id: string): boolean =>
+  /^[\w.@:-]+(?:\/[\w.@:-]+)*$/.test(id) && !id.split("/").some((segment) => /^\.+$/.test(segment))
+
 /** Which providers and models there are: those that everybody has, and those that an operator has named. */
 export class ProviderTable {
   readonly names: readonly string[]
@@ -58,7 +62,9 @@ export class ProviderTable {
     if (!this.names.includes(provider) || id === "") return undefined
     const listed = this.models.find((entry) => entry.provider === provider && entry.id === id)
     if (listed) return listed
-    const { contextTokens = ENDPOINT_CONTEXT_TOKENS, wants } = own<Provider>(providers, provider) ?? {}
+    const { contextTokens = ENDPOINT_CONTEXT_TOKENS, wants, idsInPath } = own<Provider>(providers, provider) ?? {}
+    // The key that goes along may be the operator's, whoever chose the name.
+    if (idsInPath && !this.isNamed(provider) && !isPath(id)) return undefined
     // What is reached by its address alone is a machine of somebody's own.
     const price = wants === "address" ? FREE : null
     const sources = sourcedFrom("assumed", price ? "assumed" : undefined)

@@ -1,6 +1,7 @@
 import { generateKeyPairSync, verify } from "node:crypto"
 import { describe, expect, test } from "vitest"
 import { ModelRegistry } from "../registry.ts"
+import { signedInFetch } from "./google-sign-in.ts"
 import { anyRequest, collect, ProviderServer, sse, streamHead } from "./server.fixture.ts"
 import { type ModelSettings, providerSecrets } from "./settings.ts"
 
@@ -125,6 +126,82 @@ describe("a service account of Vertex", () => {
     await collect(await registry.get(`vertex/${id}`))
     expect(new URL(asked[1]?.url ?? "").host).toBe(host)
     expect(asked[1]?.url).toContain(path)
+  })
+})
+
+describe("a token that several wait for", () => {
+  test("is not lost to the others when the first of them stops", async () => {
+    const token = Promise.withResolvers<Response>()
+    const signals: (AbortSignal | null | undefined)[] = []
+    const fetch: typeof globalThis.fetch = async (input, init) => {
+      if (!String(input).startsWith("https://oauth2.")) return new Response("fine")
+      signals.push(init?.signal)
+      return Promise.race([
+        token.promise,
+        new Promise<never>((_, reject) => init?.signal?.addEventListener("abort", reject)),
+      ])
+    }
+    const account = { clientEmail: "a@b", privateKey }
+    const signedIn = signedInFetch(fetch, account)
+    const first = new AbortController()
+    const asking = [
+      signedIn("https://x/1", { signal: first.signal }),
+      signedIn("https://x/2", { signal: AbortSignal.any([]) }),
+    ]
+    first.abort(new Error("stopped"))
+    await expect(asking[0]).rejects.toThrow("stopped")
+    token.resolve(Response.json({ access_token: "ya29.one" }))
+    expect(await (await asking[1])?.text()).toBe("fine")
+    expect(signals).toHaveLength(1)
+  })
+
+  test("is none where the answer has no end", async () => {
+    let sent = 0
+    const { registry } = modelsWith(ACCOUNT, () => {
+      const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+        if ((sent += 10_000) > 10_000_000) controller.close()
+        else controller.enqueue(new Uint8Array(10_000).fill(32))
+      }
+      return new Response(new ReadableStream({ pull }))
+    })
+    await expect(collect(await registry.get("vertex/gemini-3-pro"))).rejects.toThrow("without a token")
+    expect(sent).toBeLessThan(200_000)
+  })
+})
+
+describe("an id that would lead the operator's key elsewhere", () => {
+  const settings = { ...ACCOUNT, geminiApiKey: "AIza-key", bedrockApiKey: "bedrock-key", awsRegion: "eu-central-1" }
+  const { asked, registry } = modelsWith(settings)
+
+  test.each([
+    "vertex/claude-/../../../x:rawPredict?x=",
+    "vertex/endpoints/../../x",
+    "google/../v1beta/cachedContents?x=/",
+    "google/models/..",
+    "google/models/./x",
+    "google/a/.../b",
+    "google//evil.example/x",
+    "google/gemini?x=",
+    "google/gemini#x",
+    "google/%2e%2e/x",
+    "google/a%2f..%2fb",
+    "google/..\\x",
+    "google/a b",
+    "google/a\nb",
+    "google/a/",
+    "bedrock/..",
+  ])("is no name of a model: %j", async (name) => {
+    await expect(registry.get(name)).rejects.toMatchObject({ code: "unknown_model" })
+    expect(asked).toEqual([])
+  })
+
+  test.each([
+    "google/tunedModels/mine-1",
+    "vertex/claude-sonnet-4@20250514",
+    "bedrock/arn:aws:bedrock:eu-central-1:123456789012:inference-profile/eu.anthropic.claude-sonnet-4-5-v1:0",
+    "vertex/publishers/meta/models/llama-4..maas",
+  ])("is not %s", async (name) => {
+    expect((await registry.get(name)).name).toBe(name)
   })
 })
 
