@@ -74,9 +74,9 @@ function Opened({ conversation }: { readonly conversation: OpenConversation }) {
           conversation={conversation}
           transcript={transcript}
           draftKey={conversation.id}
-          onSay={(text, when) => {
+          onSay={(text, when, files) => {
             if (text.trim() === COMPACT) void sumUp(conversation.id)
-            else say({ conversationId: conversation.id }, text, when)
+            else say({ conversationId: conversation.id }, text, when, files)
           }}
         />
       </div>

@@ -18,6 +18,7 @@ import { asksDatabases, ConnectionPicker } from "./composer/connection-picker.ts
 import { ConnectModel } from "./beginning/connect-model.tsx"
 import { readDraft, restored, saveDraft } from "./composer/draft.ts"
 import { FirstDatabase } from "./beginning/first-database.tsx"
+import { useFiles } from "./composer/files.tsx"
 import { ModelPicker } from "./composer/model-picker.tsx"
 import { NoFolder } from "./beginning/no-folder.tsx"
 import { AgentPicker, ModePicker } from "./composer/pickers.tsx"
@@ -60,15 +61,19 @@ function Beginnings() {
     document.getElementById("composer")?.focus()
   }
 
+  const files = useFiles()
   const begin = (words: string, by: Chosen) => {
     const place = by.agent === FILES && folder ? ({ site: "device", deviceId: folder } as const) : {}
     say(
       { beginning: { ...by, ...place, title: titleOf(words), connectionId: by.connectionId ?? null } as never },
       words,
+      "queue",
+      files.ids,
     )
+    files.clear()
   }
   const send = () => {
-    if (text.trim() === "" || !isReady) return
+    if (text.trim() === "" || !isReady || files.isBusy) return
     begin(text, { ...chosen, ...(isAnalyst ? { connectionId } : {}) })
     setText("")
     saveDraft(NEW_DRAFT, "")
@@ -100,6 +105,7 @@ function Beginnings() {
           </h2>
           <ComposerBox
             text={text}
+            files={files}
             onText={(next) => {
               setText(next)
               saveDraft(NEW_DRAFT, next)
@@ -128,7 +134,7 @@ function Beginnings() {
               </>
             }
           >
-            <RoundButton label="Send" disabled={text.trim() === "" || !isReady} onClick={send}>
+            <RoundButton label="Send" disabled={text.trim() === "" || !isReady || files.isBusy} onClick={send}>
               <ArrowUp className="size-4.5" />
             </RoundButton>
           </ComposerBox>

@@ -31,6 +31,9 @@ export const Database = drawIcon(
   "M4 6c0-1.7 3.6-3 8-3s8 1.3 8 3-3.6 3-8 3-8-1.3-8-3z",
   "M4 6v12c0 1.7 3.6 3 8 3s8-1.3 8-3V6M4 12c0 1.7 3.6 3 8 3s8-1.3 8-3",
 )
+export const Paperclip = drawIcon(
+  "M20 11.5l-8.5 8.5a5 5 0 0 1-7-7L13 4.5a3.4 3.4 0 0 1 4.8 4.8L9.3 17.8a1.7 1.7 0 0 1-2.4-2.4l7.8-7.8",
+)
 export const FileText = drawIcon(sheet, "M9 13h6M9 17h4")
 export const FileUp = drawIcon(sheet, "M12 18v-6M9.5 14l2.5-2.5 2.5 2.5")
 export const Flask = drawIcon("M9 3h6M10 3v6L4.8 18a2 2 0 0 0 1.7 3h11a2 2 0 0 0 1.7-3L14 9V3M7.2 15h9.6")

@@ -1,5 +1,5 @@
 import { useEffect } from "react"
-import { bring, dropZones } from "../state/drop-zones.ts"
+import { bring, dropZones, messageZones } from "../state/drop-zones.ts"
 import { navigate } from "../state/router.ts"
 import { toast } from "../state/toasts.ts"
 
@@ -34,6 +34,8 @@ export function useDrops(): void {
       const [only, ...more] = dropZones
       if (only && more.length === 0) return only.take(files)
       if (more.length > 0) return toast("There are several places for files here: drop it on the one that you mean.")
+      const [message] = messageZones
+      if (message) return message.take(files)
       if (!TABLE.test(file.name)) return toast(NO_PLACE)
       bring(file)
       navigate("/settings/connections")

@@ -8,6 +8,9 @@ interface DropZone {
 /** Those that are shown now. */
 export const dropZones = new Set<DropZone>()
 
+/** The message that is being written takes what no other place is there for. */
+export const messageZones = new Set<Pick<DropZone, "take">>()
+
 let brought: File | undefined
 
 /** A file that another page of ours has a place for: whoever goes there takes it along. */

@@ -15,6 +15,8 @@ export interface Outgoing {
   readonly text: string
   readonly when: "queue" | "steer"
   readonly timeZone: string
+  /** Ids of files that the server has already. */
+  readonly files?: readonly string[]
   /** When they were first sent. */
   readonly at: number
 }

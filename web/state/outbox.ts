@@ -32,13 +32,14 @@ const leaving = new Map<string, AbortController>()
 type To = { readonly conversationId: string } | { readonly beginning: Beginning }
 
 /** Says something. It is kept before it is sent, and stays until the server has it, the person takes it back or both end. */
-export function say(to: To, text: string, when: "queue" | "steer" = "queue"): void {
+export function say(to: To, text: string, when: "queue" | "steer" = "queue", files: readonly string[] = []): void {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
   const sent: Sending = {
     key: newKey(),
     conversationId: "conversationId" in to ? to.conversationId : null,
     beginning: "beginning" in to ? to.beginning : null,
     mayBeBegun: false,
+    ...(files.length > 0 ? { files } : {}),
     ...{ text, when, timeZone, at: Date.now(), state: isHeldUp(to) ? "waiting" : "sending" },
   }
   keep([...outbox.value, sent])
@@ -166,11 +167,11 @@ async function findBegun({ at }: Sending, { title, agent }: Beginning) {
 
 /** Resolves when the server has the words: its answer begins when they are kept, which may be long before they are said. */
 async function arrive(id: string, sent: Sending, signal: AbortSignal): Promise<void> {
-  const { text, when, timeZone, key: idempotencyKey } = sent
+  const { text, when, timeZone, files, key: idempotencyKey } = sent
   const heard = new AbortController()
   const accepted = Promise.withResolvers<void>()
   const frames = client.run(id, text, {
-    ...{ when, timeZone, idempotencyKey, tries: 1 },
+    ...{ when, timeZone, idempotencyKey, tries: 1, ...(files ? { files } : {}) },
     signal: AbortSignal.any([signal, heard.signal]),
     onState: ({ state }) => state === "live" && accepted.resolve(),
   })

@@ -11,6 +11,7 @@ import { EndingWatch, type ExecResult, EXIT } from "./exec-ending.ts"
 import { openOutput } from "./exec-output.ts"
 import { jsonPrinter, type Printer, textPrinter } from "./exec-printer.ts"
 import { createLog } from "../process/log.ts"
+import { uploadForMessage } from "../../terminal/talk/sent-files.ts"
 import { openClient } from "../open/client.ts"
 import { readStdin } from "../process/stdin.ts"
 import { settingsOfFlags } from "../settings/reply-settings.ts"
@@ -26,6 +27,7 @@ about. What tools do is shown on stderr. What comes in on standard input is adde
   --model NAME    which model answers (PAWL_MODEL)
   --set NAME=VAL  how the model replies to this: effort=low, thinking=off, temperature=0.2, maxOutputTokens=500, stop=END,
                   parallelCalls=off; may be given several times
+  --file PATH     a file that goes with the request: an image, a PDF or text, 25 MB at most; may be given several times
   --mode MODE     read-only, confirm (default) or auto: what becomes of changes
   --continue      go on with the newest conversation, with --dir that of the folder; it keeps its mode and agent
   --json          print events as JSON lines instead of text
@@ -50,6 +52,7 @@ const flags = {
   model: { type: "string" },
   set: { type: "string", multiple: true },
   agent: { type: "string" },
+  file: { type: "string", multiple: true },
   continue: { type: "boolean" },
   json: { type: "boolean" },
   output: { type: "string", short: "o" },
@@ -83,7 +86,9 @@ export async function run(words: readonly string[]): Promise<number> {
     const id = await (values.continue ? goOn(place, wanted, printer) : begin(place, wanted, printer))
     const doubted = values.continue ? await findInDoubt(place.client, id) : []
     if (doubted.length > 0) return tellDoubt(doubted, printer)
-    const status = await carryOut(place.client, { id, text, settings }, printer)
+    const files: string[] = []
+    for (const path of values.file ?? []) files.push(await uploadForMessage(place.client, path))
+    const status = await carryOut(place.client, { id, text, settings, files }, printer)
     await output?.write(`${printer.answer}\n`)
     return status
   } catch (error) {
@@ -126,13 +131,17 @@ interface Request {
   readonly id: string
   readonly text: string
   readonly settings: ReplySettings | undefined
+  readonly files: readonly string[]
 }
 
-async function carryOut(client: Client, { id, text, settings }: Request, printer: Printer): Promise<number> {
+async function carryOut(client: Client, { id, text, settings, files }: Request, printer: Printer): Promise<number> {
   const letGo = cancelOnSignal(() => client.cancelRun({ params: { id } }))
   const watch = new EndingWatch()
   try {
-    for await (const frame of client.run(id, text, settings ? { settings } : {})) {
+    for await (const frame of client.run(id, text, {
+      ...(settings ? { settings } : {}),
+      ...(files.length > 0 ? { files } : {}),
+    })) {
       printer.show(frame)
       watch.show(frame)
       if (isFrame(frame, "error")) {

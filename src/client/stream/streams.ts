@@ -19,6 +19,8 @@ export interface RunOptions extends FollowOptions {
   readonly timeZone?: string
   /** How the model is to reply to this. */
   readonly settings?: ReplySettings
+  /** Ids of files that were uploaded before. */
+  readonly files?: readonly string[]
   /** Made when it is not given. */
   readonly idempotencyKey?: string
 }
@@ -75,9 +77,18 @@ export function createStreams(follow: FollowStream): ClientStreams {
 async function* run(
   follow: FollowStream,
   { id, text }: { readonly id: string; readonly text: string },
-  { when, maxIterations, timeZone, settings, idempotencyKey = newKey(), tries = TRIES, ...following }: RunOptions = {},
+  {
+    when,
+    maxIterations,
+    timeZone,
+    settings,
+    files,
+    idempotencyKey = newKey(),
+    tries = TRIES,
+    ...following
+  }: RunOptions = {},
 ): AsyncGenerator<UnknownFrame, void, undefined> {
-  const body = { text, when, maxIterations, timeZone, settings }
+  const body = { text, when, maxIterations, timeZone, settings, files }
   const speak: StreamSource = {
     name: "sendMessage",
     route: routes.sendMessage,

@@ -1,3 +1,4 @@
+import { uploadNamed } from "./sent-files.ts"
 import { newKey } from "../../client/calls.ts"
 import type { Client } from "../../client/client.ts"
 import type { StreamState } from "../../client/stream/follow.ts"
@@ -101,12 +102,16 @@ export class OpenConversation {
     { when, idempotencyKey }: { when: "queue" | "steer"; idempotencyKey: string },
   ): Promise<void> {
     const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
+    const named = text.includes("@") ? await uploadNamed(this.#client, text) : []
+    const files = named.length > 0 ? { files: named } : {}
     if (this.isBusy) {
-      await this.#client.sendMessage({ params: { id: this.id }, body: { text, when, timeZone }, idempotencyKey })
+      const body = { text, when, timeZone, ...files }
+      await this.#client.sendMessage({ params: { id: this.id }, body, idempotencyKey })
       return this.refreshQueue()
     }
     // With the first frame the message is safe; the rest comes over the line that is open already.
-    for await (const _first of this.#client.run(this.id, text, { when, timeZone, idempotencyKey, tries: 1 })) break
+    for await (const _first of this.#client.run(this.id, text, { when, timeZone, idempotencyKey, tries: 1, ...files }))
+      break
   }
 
   /** Takes the newest message that waits back; undefined where none does any more. */

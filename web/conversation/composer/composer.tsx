@@ -8,6 +8,7 @@ import { useExpired } from "../../proposal/expired.ts"
 import type { OpenConversation } from "../../state/conversation.ts"
 import { ContextSign } from "./context-sign.tsx"
 import { readDraft, saveDraft } from "./draft.ts"
+import { type ChosenFiles, FileButton, FileList, useFiles } from "./files.tsx"
 import { Pickers } from "./pickers.tsx"
 import { stopRun } from "./stop-run.ts"
 
@@ -15,7 +16,7 @@ interface ComposerProps {
   readonly conversation: OpenConversation
   readonly transcript: Transcript
   readonly draftKey: string
-  readonly onSay: (text: string, when: "queue" | "steer") => void
+  readonly onSay: (text: string, when: "queue" | "steer", files: readonly string[]) => void
 }
 
 /** Where the person writes. While a run works words wait for its end, or steer it. */
@@ -25,15 +26,18 @@ export function Composer({ conversation, transcript, draftKey, onSay }: Composer
   const open = openProposals(transcript)
   const expired = useExpired(open)
   const [text, setText] = useState(() => readDraft(draftKey))
+  const files = useFiles()
   const say = (when: "queue" | "steer") => {
-    if (text.trim() === "") return
-    onSay(text, when)
+    if (text.trim() === "" || files.isBusy) return
+    onSay(text, when, files.ids)
+    files.clear()
     setText("")
     saveDraft(draftKey, "")
   }
   return (
     <ComposerBox
       text={text}
+      files={files}
       onText={(next) => {
         setText(next)
         saveDraft(draftKey, next)
@@ -67,7 +71,7 @@ export function Composer({ conversation, transcript, draftKey, onSay }: Composer
       ) : (
         <RoundButton
           label={isRunning ? "Send when this is done" : "Send"}
-          disabled={text.trim() === ""}
+          disabled={text.trim() === "" || files.isBusy}
           onClick={() => say("queue")}
         >
           <ArrowUp className="size-4.5" />
@@ -87,6 +91,7 @@ const openProposals = ({ items }: Transcript): Proposal[] =>
 
 interface ComposerBoxProps {
   readonly text: string
+  readonly files: ChosenFiles
   readonly onText: (text: string) => void
   readonly onSend: () => void
   readonly placeholder: string
@@ -97,7 +102,7 @@ interface ComposerBoxProps {
 const MAX_HEIGHT = 240
 
 /** The field itself: grows with its text; Enter sends, Shift+Enter begins a line. */
-export function ComposerBox({ text, onText, onSend, placeholder, pickers, children }: ComposerBoxProps) {
+export function ComposerBox({ text, files, onText, onSend, placeholder, pickers, children }: ComposerBoxProps) {
   const field = useRef<HTMLTextAreaElement>(null)
   useEffect(() => {
     const element = field.current
@@ -111,6 +116,7 @@ export function ComposerBox({ text, onText, onSend, placeholder, pickers, childr
   }, [])
   return (
     <div className="rounded-2xl border border-line bg-surface shadow-[0_1px_6px_rgb(0_0_0/0.05)] focus-within:border-accent">
+      <FileList files={files} />
       <textarea
         id="composer"
         ref={field}
@@ -119,6 +125,12 @@ export function ComposerBox({ text, onText, onSend, placeholder, pickers, childr
         placeholder={placeholder}
         aria-label="Message"
         onChange={(event) => onText(event.target.value)}
+        onPaste={(event) => {
+          const pasted = [...event.clipboardData.files]
+          if (pasted.length === 0) return
+          event.preventDefault()
+          files.add(pasted)
+        }}
         onKeyDown={(event) => {
           // Enter that ends a word of a writing system with an input method is not meant for us.
           if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return
@@ -129,7 +141,10 @@ export function ComposerBox({ text, onText, onSend, placeholder, pickers, childr
       />
       <div className="flex items-center gap-1 px-2 pb-2">
         {/* On a phone they take a second line, rather than be cut to a letter or two. */}
-        <div className="flex min-w-0 flex-1 flex-wrap items-center">{pickers}</div>
+        <div className="flex min-w-0 flex-1 flex-wrap items-center">
+          <FileButton files={files} />
+          {pickers}
+        </div>
         {children}
       </div>
     </div>

@@ -7,6 +7,7 @@ import { Plain } from "../../parts/plain.tsx"
 import { time } from "../../parts/words.ts"
 import type { OpenConversation } from "../../state/conversation.ts"
 import { forkAndSay } from "./fork.ts"
+import { MessageFiles } from "./message-files.tsx"
 import { ShowAll, wholeOf } from "./show-all.tsx"
 
 interface UserRowProps {
@@ -33,6 +34,7 @@ export function UserRow({ item: { message }, conversation }: UserRowProps) {
   }
   return (
     <article aria-label="You" className="group flex flex-col items-end pt-5 pb-1">
+      {message.files && <MessageFiles files={message.files} />}
       <Words text={message.content} />
       <ShowAll message={message} conversation={conversation} />
       <div className="mt-0.5 flex h-7 items-center gap-0.5 text-xs text-faint opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 max-md:opacity-100">

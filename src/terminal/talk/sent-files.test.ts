@@ -1,0 +1,31 @@
+import { mkdtempSync, truncateSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { expect, inject, test } from "vitest"
+import { uploadNamed } from "./sent-files.ts"
+
+test("what words name with @path is uploaded once each, and other words with @ are words", async () => {
+  const folder = mkdtempSync(join(tmpdir(), inject("testRun"), "named-"))
+  const [plain, spaced] = [join(folder, "a.csv"), join(folder, "my notes.txt")]
+  writeFileSync(plain, "a,b")
+  writeFileSync(spaced, "Hello")
+  const sent: (string | undefined)[] = []
+  const client = {
+    uploadFile: async ({ query }: { query?: { name?: string } }) => {
+      sent.push(query?.name)
+      return { id: `file_${sent.length}` }
+    },
+  }
+  const text = `Compare @${plain}, and @"${spaced}" (@${plain}) for ada@example.org and @bob`
+  expect(await uploadNamed(client as never, text)).toEqual(["file_1", "file_2"])
+  expect(sent).toEqual(["a.csv", "my notes.txt"])
+})
+
+test("a file that is too large is refused before it is read", async () => {
+  const folder = mkdtempSync(join(tmpdir(), inject("testRun"), "named-"))
+  const large = join(folder, "large.bin")
+  writeFileSync(large, "")
+  truncateSync(large, 26 * 1024 * 1024)
+  const client = { uploadFile: () => Promise.reject(new Error("sent")) }
+  await expect(uploadNamed(client, `@${large}`)).rejects.toMatchObject({ code: "message_file_too_large" })
+})
