@@ -120,7 +120,7 @@ export interface CompactionState {
   /** Something has given way: the tools that find it again are shown. */
   hasGivenWay: boolean
   /** What the person has decided lately, in words, newest last. */
-  readonly decisions: string[]
+  decisions: string[]
 }
 
 export interface RunState {

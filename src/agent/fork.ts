@@ -93,7 +93,8 @@ function toCopy(
     case "history_cut":
       return [event]
     case "compaction":
-      return event.what === "due" ? [] : [event] // what was asked for over there is done over there
+      if (event.what === "due") return [] // what was asked for over there is done over there
+      return [event.kept ? { ...event, kept: { ...event.kept, proposals: [] } } : event] // and what is open is decided there
     case "run_ended":
       return [{ ...event, heldUpTo: 0 }] // nothing is queued here
     case "tool_start":

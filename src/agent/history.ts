@@ -273,3 +273,11 @@ function messageTokens(message: HistoryMessage): number {
 
 /** About four bytes of UTF-8 a token, which holds for English, code and (three bytes a sign) Chinese alike. */
 export const estimateTokens = (text: string): number => 4 + Math.ceil(Buffer.byteLength(text) / 4)
+
+/** As much of a text as has so many tokens by this count. */
+export function withinTokens(text: string, tokens: number): string {
+  if (estimateTokens(text) <= tokens) return text
+  // Whole characters only: what does not fit any more is not begun.
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(Math.max(0, Math.floor(tokens) - 4) * 4))
+  return text.slice(0, read)
+}

@@ -4,7 +4,8 @@ import { addUsage } from "./add-usage.ts"
 import { type Conversation, madeProgress } from "./conversation.ts"
 import { giveWay } from "./give-way.ts"
 import { cutHistory, putFirst } from "./history.ts"
-import { asOutside } from "./outside-words.ts"
+import { sourceHead } from "./cite/source-numbers.ts"
+import { asOutside, asOneLine } from "./outside-words.ts"
 
 /** So many decisions are told again with each summary; older ones are in the journal, where a tool finds them. */
 const MAX_DECISIONS = 40
@@ -24,6 +25,8 @@ export function applyCompaction(conversation: Conversation, event: EventOf<"comp
   else Object.assign(compaction, { due: undefined, tried: conversation.seq })
   if (event.what === "summary") {
     cutHistory(conversation, { seq: event.seq ?? 0, summary: "dropped" }) // the one before is part of this one
+    // A fork has no decisions of its own on record: those that the summary tells are told again by the next.
+    compaction.decisions = [...(event.kept?.decisions ?? compaction.decisions)]
     putFirst(conversation, summaryWords(event))
   }
   if (event.what !== "failed") compaction.hasGivenWay = true
@@ -41,21 +44,22 @@ export function noteDecision(
 
 const DECIDED = { commit: "agreed to", reject: "rejected", edit: "changed" }
 
+type Summary = Pick<EventOf<"compaction">, "summary" | "kept" | "outside">
+
 /** What the model is told in the place of all that was said before. */
-function summaryWords({ summary = "", kept, outside }: EventOf<"compaction">): string {
+export function summaryWords({ summary = "", kept, outside }: Summary): string {
   const { decisions = [], proposals = [], sources = [] } = kept ?? {}
-  const cited = sources.map(({ id, number, title }) => `[${number ?? id}] (${id}) ${title}`)
-  const told = [
-    summary,
-    listed("What the person has decided:", decisions),
-    listed("What is proposed and not settled:", proposals),
-    listed("Sources that were cited, and may be cited again:", cited),
-  ]
-  const text = told.filter((part) => part !== "").join("\n\n")
-  // What a model has written after it read words of others, they may have written.
-  const shown = outside ? asOutside(outside, text) : text
-  return `[A summary of what was said before. The person still sees all of it.]\n${shown}\n[End of the summary.]`
+  const written = joined(summary, listed("Sources that were cited, and may be cited again:", sources.map(sourceHead)))
+  const told = joined(
+    // What a model has written after it read words of others, they may have written: none of it passes for what follows.
+    outside ? asOutside(outside, written) : written,
+    listed("What the person has decided:", decisions.map(asOneLine)),
+    listed("What is proposed and not settled:", proposals.map(asOneLine)),
+  )
+  return `[A summary of what was said before. The person still sees all of it.]\n${told}\n[End of the summary.]`
 }
+
+const joined = (...parts: readonly string[]): string => parts.filter((part) => part !== "").join("\n\n")
 
 const listed = (head: string, lines: readonly string[]): string =>
   lines.length === 0 ? "" : [head, ...lines.map((line) => `- ${line}`)].join("\n")

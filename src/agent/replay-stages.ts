@@ -3,6 +3,7 @@ import type { Grading, Guardrail, LeftOut, RouterChoice } from "../protocol/conv
 import { addUsage } from "./add-usage.ts"
 import { type Conversation, madeProgress } from "./conversation.ts"
 import { tell } from "./history.ts"
+import { asOneLine } from "./outside-words.ts"
 import { show, toDecision } from "./definition/router.ts"
 import { countSources, sourcesIn } from "./cite/source-numbers.ts"
 import { ASKED_MODEL, GRADING, GUARDRAIL, isThin, LEFT_OUT } from "./definition/stages.ts"
@@ -77,14 +78,17 @@ export function applySources({ stages }: Conversation, { data, status }: EventOf
   else if (sources.length > 0 && stages.searched === "no" && found.size > 0) stages.searched = "nothing_new"
 }
 
-/** What the model is told of its passages' grades. It stands where a person's words do, and says that it is none. */
+/**
+ * What the model is told of its passages' grades. It stands where a person's words do, and says that it is none. A judge has
+ * read words of others, and they may speak through it.
+ */
 function inWords(grading: Grading, numbers: ReadonlyMap<string, number>): string {
   const { grades, rewrite, evidence } = grading
   const named = (id: string) => numbers.get(id) ?? id
   if (evidence === "ungraded") return "[The passages could not be graded; judge them yourself.]"
   const dropped = grades
     .filter(({ relevant }) => !relevant)
-    .map(({ id, reason }) => `${named(id)} ("${inOneLine(reason)}")`)
+    .map(({ id, reason }) => `${named(id)} ("${asOneLine(reason)}")`)
   const relevant = grades.filter((grade) => grade.relevant).map(({ id }) => named(id))
   const verdicts =
     grades.length === 0
@@ -94,8 +98,5 @@ function inWords(grading: Grading, numbers: ReadonlyMap<string, number>): string
   if (!isThin(grading)) return `[Grading: ${verdicts} Answer from the relevant ones, or look for what is missing.]`
   return rewrite === null
     ? `[Grading: ${verdicts} There will be no more searches. Say honestly that there is not enough evidence, and what there is.]`
-    : `[Grading: ${verdicts} That is thin. Search again with other words, such as: "${inOneLine(rewrite)}"]`
+    : `[Grading: ${verdicts} That is thin. Search again with other words, such as: "${asOneLine(rewrite)}"]`
 }
-
-/** A judge has read words of others, and they may speak through it: what it wrote cannot end the note it stands in. */
-const inOneLine = (text: string): string => text.replaceAll(/[\s\[\]"]+/g, " ").trim()

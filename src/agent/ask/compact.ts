@@ -41,12 +41,13 @@ export async function compact(work: Work): Promise<void> {
     // Whoever asks for it wants all of it summed up that can be.
     const point = cutPoint(conversation, isAsked ? 0 : model.contextTokens * HISTORY_SHARE, "replaced")
     const older = point ? givesWayBefore(conversation, point.seq) : []
-    const isNews = older.length > (conversation.marks[0]?.isSummary ? 1 : 0)
+    const opensWithSummary = conversation.marks[0]?.isSummary === true
+    const isNews = older.length > (opensWithSummary ? 1 : 0)
     if (!point || !isNews) return await fails(NO_SUMMARY.nothing)
     const asked = await summarizerOf(work, model)
     if (!asked) return await fails(NO_SUMMARY.off)
     const most = Math.min(MAX_SUMMARY_TOKENS, Math.floor(model.contextTokens * SUMMARY_SHARE))
-    const request = summaryRequest(older, { room: asked.contextTokens * HISTORY_SHARE, most })
+    const request = summaryRequest(older, { room: asked.contextTokens * HISTORY_SHARE, most, opensWithSummary })
     const reply = await askWhole(work, { model: asked, request, reservations })
     const usage = accounted(asked, reply.usage, reservations.at(-1))
     const promptHash = createHash("sha256").update(request.system).digest("hex")

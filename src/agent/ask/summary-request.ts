@@ -1,8 +1,9 @@
 import type { KeptInSummary } from "../../protocol/conversation/compaction.ts"
 import type { Conversation, Mark } from "../conversation.ts"
 import { byMarker } from "../cite/source-numbers.ts"
-import { estimateTokens, messageText } from "../history.ts"
+import { estimateTokens, messageText, withinTokens } from "../history.ts"
 import type { HistoryMessage, ModelRequest } from "../model.ts"
+import { asOneLine } from "../outside-words.ts"
 
 const MAX_WORDS_CHARACTERS = 4000
 const MAX_RESULT_CHARACTERS = 1000
@@ -10,6 +11,8 @@ const MAX_INPUT_CHARACTERS = 400
 const MAX_SOURCES = 60
 /** Words of English for each token. */
 const WORDS_A_TOKEN = 0.6
+/** For the line that says how much is left out. */
+const GAP_TOKENS = 20
 
 /** What of the history gives way to a summary up to `seq`: the summary before it too, the question being answered not. */
 export function givesWayBefore({ history, marks, run }: Conversation, seq: number): HistoryMessage[] {
@@ -25,15 +28,23 @@ export interface SummaryBounds {
   readonly room: number
   /** Tokens that its summary may have. */
   readonly most: number
+  /** The first of it is the summary before, which is told whole: what it has left out is lost. */
+  readonly opensWithSummary?: boolean
 }
 
 /** One message of plain text, without tools: a request that every provider takes, whatever was called before. */
-export function summaryRequest(older: readonly HistoryMessage[], { room, most }: SummaryBounds): ModelRequest {
+export function summaryRequest(older: readonly HistoryMessage[], bounds: SummaryBounds): ModelRequest {
+  const { room, most, opensWithSummary = false } = bounds
   const system = instructions(Math.max(20, Math.floor(most * WORDS_A_TOKEN)))
-  let left = room - estimateTokens(system)
+  let left = room - estimateTokens(system) - GAP_TOKENS
+  // No turn takes the room of all others: a reply may have had a hundred results.
+  const [half, quarter] = [left / 2, left / 4]
   const lines: string[] = []
   // The newest are worth most, and the oldest is a summary already.
-  const [first, ...rest] = older.map(toLine)
+  const [first, ...rest] = older.map((turn, index) => {
+    const isSummary = opensWithSummary && index === 0 && turn.role === "user"
+    return isSummary ? withinTokens(`Told to the assistant: ${turn.text}`, half) : withinTokens(toLine(turn), quarter)
+  })
   const opening = first ?? ""
   left -= estimateTokens(opening)
   for (const line of rest.toReversed()) {
@@ -58,24 +69,28 @@ const instructions = (words: number): string =>
 function toLine(turn: HistoryMessage): string {
   switch (turn.role) {
     case "user": {
-      const files = turn.files ? ` [with ${turn.files.items.map(({ name }) => name).join(", ")}]` : ""
-      return `${turn.isNote ? "Told to the assistant" : "Person"}: ${turn.text.slice(0, MAX_WORDS_CHARACTERS)}${files}`
+      const names = turn.files?.items.map(({ name }) => asOneLine(name)) ?? []
+      const files = names.length > 0 ? ` [with ${names.join(", ")}]` : ""
+      return `${turn.isNote ? "Told to the assistant" : "Person"}: ${shortened(turn.text, MAX_WORDS_CHARACTERS)}${files}`
     }
     case "tool":
       return turn.results
-        .map(({ name, status, text }) => `Result of ${name} (${status}): ${text.slice(0, MAX_RESULT_CHARACTERS)}`)
+        .map(({ name, status, text }) => `Result of ${name} (${status}): ${shortened(text, MAX_RESULT_CHARACTERS)}`)
         .join("\n")
     case "assistant": {
-      const said = messageText(turn.parts).trim().slice(0, MAX_WORDS_CHARACTERS)
+      const said = shortened(messageText(turn.parts).trim(), MAX_WORDS_CHARACTERS)
       const called = turn.parts.flatMap((part) =>
         part.type === "call"
-          ? [`Assistant called ${part.name} with ${JSON.stringify(part.input).slice(0, MAX_INPUT_CHARACTERS)}`]
+          ? [`Assistant called ${part.name} with ${shortened(JSON.stringify(part.input), MAX_INPUT_CHARACTERS)}`]
           : [],
       )
       return [...(said ? [`Assistant: ${said}`] : []), ...called].join("\n")
     }
   }
 }
+
+/** Half a character at its end is none: some providers refuse a request that has one. */
+const shortened = (text: string, characters: number): string => text.slice(0, characters).toWellFormed()
 
 const MARKER = /\[([\w:.-]+)\]/g
 

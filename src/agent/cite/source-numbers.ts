@@ -1,5 +1,6 @@
 import type { NewEvent } from "../../protocol/events.ts"
 import type { Source } from "../../protocol/conversation/stages.ts"
+import { asOneLine } from "../outside-words.ts"
 
 /** What was found in a conversation, and the number of each of it, both by id. */
 interface NumberedSources {
@@ -72,5 +73,15 @@ export function showNumbers(text: string, numbers: ReadonlyMap<string, number>, 
   })
   const untold = sources.filter(({ id }) => !told.has(id))
   if (untold.length === 0) return shown
-  return `${shown}\n\n[Cite as:]\n${untold.map(({ id, title }) => `[${numbers.get(id)}] (${id}) ${title}`).join("\n")}`
+  const heads = untold.map(({ id, title }) => sourceHead({ id, title, number: numbers.get(id) }))
+  return `${shown}\n\n[Cite as:]\n${heads.join("\n")}`
+}
+
+/** How a model is told of a source in words of ours: others have named it. */
+export function sourceHead({ id, title, number }: SourceHead): string {
+  return `[${number ?? asOneLine(id)}] (${asOneLine(id)}) ${asOneLine(title)}`
+}
+
+interface SourceHead extends Pick<Source, "id" | "title"> {
+  readonly number?: number | undefined
 }

@@ -1,0 +1,48 @@
+import { expect, test } from "vitest"
+import type { HistoryMessage } from "../model.ts"
+import { estimateTokens } from "../history.ts"
+import { newId } from "../../protocol/ids.ts"
+import { summaryRequest } from "./summary-request.ts"
+
+const BOUNDS = { room: 6000, most: 500 }
+
+const person = (text: string): HistoryMessage => ({ role: "user", text })
+const wordsIn = ({ history: [first] }: ReturnType<typeof summaryRequest>) => (first?.role === "user" ? first.text : "")
+
+test("the summary before is told whole, other words up to a bound", () => {
+  const summary: HistoryMessage = { role: "user", isNote: true, text: `${"s".repeat(7990)} its end` }
+  const older = [summary, person(`${"p".repeat(7990)} their end`)]
+  const words = wordsIn(summaryRequest(older, { ...BOUNDS, opensWithSummary: true }))
+  expect(words).toContain("s its end")
+  expect(words).not.toContain("their end")
+})
+
+test("what is cut is cut between characters", () => {
+  const text = `${"x".repeat(3999)}😀 tail`
+  const call = { type: "call", id: newId("call"), name: "look", input: { q: `${"y".repeat(393)}😀 tail` } } as const
+  const result = { callId: call.id, name: "look", status: "ok", text: `${"z".repeat(999)}😀 tail` } as const
+  const older: HistoryMessage[] = [
+    person(text),
+    { role: "assistant", parts: [{ type: "text", text }, call] },
+    { role: "tool", results: [result] },
+  ]
+  const words = wordsIn(summaryRequest(older, BOUNDS))
+  expect(words).toMatch(/x\p{So}?\n[^]*y\p{So}?\n[^]*z\p{So}?$/u)
+  expect(words.isWellFormed()).toBe(true)
+})
+
+test.each([
+  ["first", 0],
+  ["last", 1],
+])("a turn of a hundred results that comes %s leaves room for the others", (_, at) => {
+  const results = Array.from({ length: 100 }, () => ({
+    ...{ callId: newId("call"), name: "look", status: "ok" as const, text: "z".repeat(1000) },
+  }))
+  const many: HistoryMessage = { role: "tool", results }
+  const older = [person("Where is it?")].toSpliced(at, 0, many)
+  const request = summaryRequest(older, BOUNDS)
+  const words = wordsIn(request)
+  expect(words).toContain("Where is it?")
+  expect(words).toContain("zzz")
+  expect(estimateTokens(request.system) + estimateTokens(words)).toBeLessThanOrEqual(BOUNDS.room)
+})
