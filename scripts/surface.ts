@@ -168,7 +168,7 @@ export function faultsOf({ name: entry, exports }: Entry, isGlobal: (name: strin
 /** The names of types in a signature: what begins with a capital and is no text, no property and no type parameter of its own. */
 function namesIn(text: string): string[] {
   const code = text.replace(/"(?:[^"\\]|\\.)*"/g, '""')
-  const lists = [...code.matchAll(/(?:^(?:interface|type) \w+|: |=> |\| )<([^()]*?)>(?=\(| [={])/gm)].map(
+  const lists = [...code.matchAll(/(?:^(?:interface|type) \w+|: |=> |\| |\{ )<([^()]*?)>(?=\(| [={])/gm)].map(
     ([, list = ""]) => list,
   )
   const own = new Set([

@@ -147,6 +147,10 @@ export interface RunState {
   question: RunId
   /** How the model is to reply in it, as its words have said. */
   settings: ReplySettings
+  /** What its answer has to fit, as its words have asked for. */
+  schema: JsonObject | undefined
+  /** How often its answer did not fit. */
+  mends: number
   status: Exclude<RunStatus, "paused">
   iteration: number
   endedAt: number | undefined

@@ -44,9 +44,11 @@ function rememberWords(conversation: Conversation, event: EventOf<"message">): v
   if (run && seq === run.firstSeq) {
     run.question = run.id
     run.settings = {}
+    run.schema = undefined
     routing.decision = undefined
   }
   if (run) run.settings = withSettings(run.settings, event.settings)
+  if (run && event.schema) run.schema = event.schema
   if (brought) rememberBrought(conversation, event, brought)
   // What is in a file somebody else may have written, or it is the person's own: like what a client sends along.
   if (files) noteBroughtSeen(conversation)

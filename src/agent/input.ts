@@ -98,6 +98,8 @@ export interface MessageInput {
   readonly timeZone?: string
   /** How the model is to reply in the run that it begins or enters. */
   readonly settings?: ReplySettings
+  /** A JSON schema that the answer has to fit. */
+  readonly schema?: JsonObject
   /** What its sender's program sent along, bounded: the model is shown it as words from outside. */
   readonly brought?: readonly Brought[]
   /** Files of its sender, each of which is kept for as long as the conversation is. */

@@ -2,6 +2,7 @@ import type { CallId, MessageId } from "../protocol/ids.ts"
 import type { CallStatus } from "../protocol/conversation/call-status.ts"
 import type { MessageFile } from "../protocol/conversation/message-file.ts"
 import type { ReplyFinish, PaidBy, Part, Usage } from "../protocol/conversation/message.ts"
+import type { JsonObject } from "../protocol/schema.ts"
 import type { ReplySettings, SettingName } from "../protocol/conversation/reply-settings.ts"
 
 /** The share of a model's context that history may fill; the rest is for instructions, tools and the answer. */
@@ -51,6 +52,8 @@ export interface ModelRequest {
   readonly maxOutputTokens?: number
   /** How it is to reply, as far as anybody has said. What the model does not know it leaves out, and says so. */
   readonly settings?: ReplySettings
+  /** What the answer has to fit, told in `system` too: a provider that can hold a model to it may be asked to. */
+  readonly answerSchema?: JsonObject
 }
 
 export interface ToolDeclaration {

@@ -3,7 +3,9 @@ import type { ReplySettings } from "../protocol/conversation/reply-settings.ts"
 import type { FileText } from "../protocol/ports/message-files.ts"
 import type { ConversationId, FileId, RunId, UserId } from "../protocol/ids.ts"
 import type { PaidBy } from "../protocol/conversation/message.ts"
+import type { JsonObject } from "../protocol/schema.ts"
 import type { Agents } from "./definition/agent.ts"
+import type { Schema } from "./definition/schema.ts"
 import type { Clock } from "./clock.ts"
 import type { Journal } from "./journal.ts"
 import type { Model } from "./model.ts"
@@ -25,6 +27,8 @@ export interface Ports {
   readonly agents: Agents
   /** How models are to reply, where neither agent, conversation nor message says otherwise. */
   readonly settings?: ReplySettings
+  /** Reads a JSON schema that somebody wants an answer to fit. Throws `bad_request` for one that is none, or takes too long. */
+  answerSchema?(json: JsonObject): Promise<Schema<unknown>>
   readonly clock: Clock
   /** The server's own zone: what counts as the day of a person who has not told theirs. */
   readonly timeZone: string

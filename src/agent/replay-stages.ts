@@ -6,7 +6,7 @@ import { tell } from "./history.ts"
 import { asOneLine } from "./outside-words.ts"
 import { show, toDecision } from "./definition/router.ts"
 import { countSources, sourcesIn } from "./cite/source-numbers.ts"
-import { ASKED_MODEL, GRADING, GUARDRAIL, isThin, LEFT_OUT } from "./definition/stages.ts"
+import { ANSWER, ASKED_MODEL, GRADING, GUARDRAIL, isThin, LEFT_OUT } from "./definition/stages.ts"
 import { OUT_OF_SCOPE, passes, ROUTING, WAITING } from "./definition/stages.ts"
 
 /** Folds a step in: what was decided, what the model is told of it, and what it has used. */
@@ -30,6 +30,15 @@ export function applyStep(conversation: Conversation, { step, detail, asked }: E
       Object.assign(stages, { pending: false, judged: conversation.seq })
       stages.guardrail = detail as Guardrail
       return
+    case ANSWER: {
+      const { fits, problem } = detail as { readonly fits: boolean; readonly problem?: string }
+      if (fits || !run) return
+      run.mends++
+      return tell(
+        conversation,
+        `[This answer does not fit: ${problem ?? ""} Send it again, whole, as JSON and nothing else.]`,
+      )
+    }
     case LEFT_OUT:
       for (const told of toldOf(detail as LeftOut)) conversation.leftOut.add(told)
       return

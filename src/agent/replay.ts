@@ -86,6 +86,8 @@ const table: { [Type in EventType]: Apply<Type> } = {
       question: conversation.run?.question ?? runId,
       // One that resumes another answers its words, as they said.
       settings: conversation.run?.settings ?? {},
+      schema: conversation.run?.schema,
+      mends: 0,
       status: "running",
       iteration: 0,
       endedAt: undefined,

@@ -15,10 +15,11 @@ function newlyBrought({ brought, seq }: Conversation, given: readonly Brought[] 
 
 /** What a message says beside its words, as its event keeps it: only what was said, and what is news. */
 export function besideWords(conversation: Conversation, input: MessageInput) {
-  const { settings, asks, approves, files = [] } = input
+  const { settings, schema, asks, approves, files = [] } = input
   const brought = newlyBrought(conversation, input.brought)
   return {
     ...(settings ? { settings } : {}),
+    ...(schema ? { schema } : {}),
     ...(asks ? { asks } : {}),
     ...(approves === undefined ? {} : { approves }),
     ...(brought.length > 0 ? { brought } : {}),

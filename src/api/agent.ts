@@ -1,3 +1,4 @@
+import type { Schema } from "../agent/definition/schema.ts"
 import { type Agent as InternalAgent, defineAgent as checkAgent } from "../agent/definition/agent.ts"
 import type { ReplySettings } from "../protocol/conversation/reply-settings.ts"
 import { check } from "../server/request/read-input.ts"
@@ -18,6 +19,8 @@ export interface Agent {
   readonly fallback?: readonly string[]
   /** How its model replies, where neither the conversation nor a question says otherwise. */
   readonly settings?: ReplySettings
+  /** What its answers are promised to be: JSON that fits. One that does not is mended, twice at most, or the run fails. */
+  readonly answers?: Schema<unknown>
   /** What every model call is told beside the instructions, as it is now. */
   ground?(context: GroundContext): Promise<string>
 }

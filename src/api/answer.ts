@@ -1,6 +1,8 @@
 import { failure } from "../protocol/errors.ts"
 import type { ConversationId, RunId } from "../protocol/ids.ts"
-import type { Finish } from "../protocol/conversation/message.ts"
+import { parse } from "../agent/definition/schema.ts"
+import { readJsonAnswer } from "../protocol/conversation/json-answer.ts"
+import type { Finish, Message } from "../protocol/conversation/message.ts"
 import { lookUntil } from "./follow.ts"
 import type { Parts, PersonalParts } from "./parts.ts"
 import type { Proposal, Usage } from "./read-only.ts"
@@ -16,8 +18,10 @@ interface Asked {
 }
 
 /** The model has answered. */
-export interface Answered extends Asked {
+export interface Answered<Value = unknown> extends Asked {
   readonly status: "answered"
+  /** The answer as it was promised, checked; undefined where nothing was. */
+  readonly value: Value
   /** Why its reply ended: `stop`, or `limit` where the provider cut it off. */
   readonly finish: Finish | null
 }
@@ -42,7 +46,7 @@ export interface Cancelled extends Asked {
 }
 
 /** How a question ended, for now. */
-export type Answer = Answered | Undecided | Failed | Cancelled
+export type Answer<Value = unknown> = Answered<Value> | Undecided | Failed | Cancelled
 
 /** A run, and where it began. */
 export interface AskedRun {
@@ -62,6 +66,17 @@ export function answerOf(parts: PersonalParts, id: ConversationId, run: AskedRun
   return lookUntil(parts, id, () => answerNow(parts, id, run))
 }
 
+/** What was promised to be JSON, as the agent's own schema reads it. */
+async function valueOf({ ports }: PersonalParts, agent: string, messages: readonly Message[]): Promise<unknown> {
+  const { answers } = ports.agents.orEmpty(agent)
+  const isAsked = messages.some(({ schema }) => schema !== undefined)
+  if (!answers && !isAsked) return undefined
+  const read = readJsonAnswer(messages.findLast(({ role }) => role === "assistant")?.content ?? "")
+  if ("problem" in read || isAsked || !answers) return "value" in read ? read.value : undefined
+  const parsed = await parse(answers, read.value)
+  return "value" in parsed ? parsed.value : undefined
+}
+
 async function answerNow(parts: PersonalParts, id: ConversationId, place: AskedRun): Promise<Answer | undefined> {
   const { conversations, proposals } = parts.store
   const { runId } = place
@@ -77,7 +92,12 @@ async function answerNow(parts: PersonalParts, id: ConversationId, place: AskedR
   const asked = { conversationId: id, runId, text: reply?.content ?? "", usage, cursor: String(view.position) }
   switch (status) {
     case "completed":
-      return { ...asked, status: "answered", finish: reply?.finish ?? null }
+      return {
+        ...asked,
+        status: "answered",
+        finish: reply?.finish ?? null,
+        value: await valueOf(parts, view.agent, messages),
+      }
     case "cancelled":
       return { ...asked, status }
     case "failed":

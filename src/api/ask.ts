@@ -4,7 +4,8 @@ import type { Beginning, MessageInput } from "../agent/input.ts"
 import { failure } from "../protocol/errors.ts"
 import { type ConversationId, isId, type MessageId, newId, type UserId } from "../protocol/ids.ts"
 import type { ReplySettings } from "../protocol/conversation/reply-settings.ts"
-import type { Mode } from "../protocol/schema.ts"
+import { parse, type Schema } from "../agent/definition/schema.ts"
+import type { JsonObject, Mode } from "../protocol/schema.ts"
 import { conversationOf } from "../server/conversation/find.ts"
 import { check } from "../server/request/read-input.ts"
 import { RunFrames } from "../server/stream/run-frames.ts"
@@ -43,6 +44,11 @@ export interface AskOptions extends ConversationStart {
   readonly timeZone?: string
   /** How the model replies to this, whatever the conversation says. */
   readonly settings?: ReplySettings
+  /**
+   * What the answer has to be: JSON that fits, which is its `value` then. One that does not fit is mended, twice at most, or
+   * the run fails with `answer_unfit`.
+   */
+  readonly answers?: Schema<unknown>
   /** Stops the work on this question. Others that wait in the conversation have their turn. */
   readonly signal?: AbortSignal
 }
@@ -79,16 +85,30 @@ export async function* streamAnswer(
   const started = typeof place === "number" ? await runAt(parts, id, place) : undefined
   // Somebody has taken the message back before it had its turn, or erased the conversation.
   if (!started) throw failure(place === undefined ? "message_withdrawn" : "internal")
-  return answerOf(parts, id, started)
+  return asPromised(await answerOf(parts, id, started), asked.answers)
 }
 
 /** The same for whoever wants nothing but the answer. */
 export async function askAndWait(parts: PersonalParts, text: string, options?: AskOptions): Promise<Answer> {
   const events = streamAnswer(parts, text, options)
   for (;;) {
-    const { done, value } = await events.next()
-    if (done) return value
+    const { done, value: answer } = await events.next()
+    if (done) return answer
   }
+}
+
+/** As the schema of a program reads it, with its transforms; what only the program's schema knows is found out here. */
+async function asPromised(answer: Answer, answers: Schema<unknown> | undefined): Promise<Answer> {
+  if (answer.status !== "answered" || !answers) return answer
+  const parsed = await parse(answers, answer.value)
+  if ("value" in parsed) return { ...answer, value: parsed.value }
+  const { finish: _, value: __, ...asked } = answer
+  return { ...asked, status: "failed", error: failure("answer_unfit", { problem: parsed.problem, times: 0 }) }
+}
+
+function toAnswerSchema(answers: Schema<unknown>): JsonObject {
+  const { $schema: _, ...json } = answers["~standard"].jsonSchema.input({ target: "draft-07" })
+  return json
 }
 
 type Question = z.infer<typeof GivenQuestion>
@@ -106,10 +126,12 @@ interface Entered {
 /** Makes the question durable, unless its key was asked before. */
 async function enter(parts: PersonalParts, asked: Question): Promise<Entered> {
   const { runtime, store } = parts
-  const { text, key, maxIterations, timeZone, settings } = asked
+  const { text, key, maxIterations, timeZone, settings, answers } = asked
+  const schema = answers ? toAnswerSchema(answers) : asked.schema
+  if (schema) await parts.ports.answerSchema?.(schema)
   const when = asked.when ?? "queue"
   const user = await parts.user()
-  const said = { ...(timeZone ? { timeZone } : {}), ...(settings ? { settings } : {}) }
+  const said = { ...(timeZone ? { timeZone } : {}), ...(settings ? { settings } : {}), ...(schema ? { schema } : {}) }
   const more = { ...(maxIterations ? { maxIterations } : {}), ...said }
   const input = (id: MessageId): MessageInput => ({ type: "message", id, text, when, ...more })
   if (asked.conversation === undefined && key === undefined) {

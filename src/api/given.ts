@@ -1,4 +1,5 @@
 import { z } from "zod"
+import type { Schema } from "../agent/definition/schema.ts"
 import { Grant } from "../protocol/proposals/grant.ts"
 import {
   ConversationPatch,
@@ -48,6 +49,9 @@ export const GivenQuestion = z.strictObject({
   ...NewMessage.shape,
   ...NewConversation.pick({ agent: true, model: true, mode: true, title: true }).shape,
   conversation: z.string().optional(),
+  answers: z
+    .custom<Schema<unknown>>((value) => typeof value === "object", "must be a schema, such as zod's")
+    .optional(),
   key: z.string().min(1, "an empty one names nothing").optional(),
   signal: z.instanceof(AbortSignal).optional(),
 })

@@ -1,3 +1,4 @@
+import type { Schema } from "../agent/definition/schema.ts"
 import { failure } from "../protocol/errors.ts"
 import { isId } from "../protocol/ids.ts"
 import { conversationOf } from "../server/conversation/find.ts"
@@ -11,6 +12,7 @@ import type { PawlEvent } from "./read-only.ts"
 /** What one person can ask, see and decide. */
 export interface Person {
   /** Asks, and waits for the answer, or for what a person has to decide first. */
+  ask<Value>(text: string, options: AskOptions & { readonly answers: Schema<Value> }): Promise<Answer<Value>>
   ask(text: string, options?: AskOptions): Promise<Answer>
   /**
    * Asks, and tells what happens as it happens; what the iteration returns is the answer. Who stops iterating stops
@@ -29,7 +31,7 @@ export function openPerson(parts: Parts, name: string): Person {
     user: async () => (await parts.store.people.ensure(name, parts.store.clock.now())).id,
   }
   return {
-    ask: (text, options) => askAndWait(personal, text, options),
+    ask: ((text: string, options?: AskOptions) => askAndWait(personal, text, options)) as Person["ask"],
     stream: (text, options) => streamAnswer(personal, text, options),
     answer: (conversation) => newestAnswer(personal, conversation),
     proposals: openProposals(personal),

@@ -10,6 +10,7 @@ import { Runtime } from "../agent/runtime/runtime.ts"
 import { startSweeping } from "../agent/runtime/sweep.ts"
 import { Elsewhere } from "../agent/runtime/elsewhere.ts"
 import { InProcessBus } from "../bus/in-process.ts"
+import { answerSchema } from "../models/answer-schema.ts"
 import { observed } from "../bus/observed.ts"
 import type { ReplySettings } from "../protocol/conversation/reply-settings.ts"
 import { openStore, type Store, type StoreOptions } from "../store/store.ts"
@@ -73,6 +74,7 @@ export async function openEngine(options: EngineOptions): Promise<OpenedEngine> 
     ...(options.titleModel ? { titleModel: options.titleModel } : {}),
     ...(options.budget ? { budget: options.budget } : {}),
     ...(options.settings ? { settings: options.settings } : {}),
+    answerSchema,
     ...(options.files ? { files: options.files } : {}),
     agents: new Agents(options.agents.map((agent) => ({ ...agent, tools: agent.tools.with(earlier) }))),
     clock,

@@ -108,6 +108,8 @@ export const MessageAdded = event("message", {
   settings: ReplySettings.optional(),
   /** Of a person's words: what files came with them. Their bytes are kept beside the journal. */
   files: z.array(MessageFile).optional(),
+  /** Of a person's words: the JSON schema that the answer to them has to fit. */
+  schema: JsonObject.optional(),
   /** Of a reply, for programs and views: what its citations are bound to. */
   data: z.unknown().optional(),
 })

@@ -57,6 +57,8 @@ export const NewMessage = z.strictObject({
   settings: ReplySettings.nullish(),
   /** Ids of files that were uploaded before (POST /api/files). */
   files: boundedList(ids.file, MAX_FILES).nullish(),
+  /** The answer has to be JSON that fits this schema; one that does not is mended, twice at most, or the run fails. */
+  schema: JsonObject.nullish(),
 })
 
 export const QueuedEdit = z.strictObject({ text: z.string() })

@@ -225,3 +225,29 @@ test.concurrent("what stood in the file of -o stays until there is an answer", a
   expect(wrong.code).not.toBe(0)
   expect(existsSync(join(data, "never.txt"))).toBe(false)
 })
+
+test.concurrent("pawl exec --schema prints nothing but JSON that fits, and ends with 3 where none came", async () => {
+  const says = ["Rome.", '{"city": 1}', 'It is {"city": "Rome"}', "no", "no", "no"]
+  await using provider = await ProviderServer.open((response) => reply([{ content: says.shift() }], "stop")(response))
+  const folder = dataFolder()
+  const environment = { PAWL_DATA: folder, LM_STUDIO_ENDPOINT: provider.url }
+  const file = join(folder, "schema.json")
+  writeFileSync(file, JSON.stringify({ type: "object", properties: { city: { type: "string" } }, required: ["city"] }))
+  const words = ["exec", "--model", "qwen/qwen3-8b", "--schema", file, "--set", "temperature=0.5", "where?"]
+  const fitting = await command(words, environment)
+  expect([fitting.code, fitting.stdout]).toEqual([0, '{"city":"Rome"}\n'])
+  expect(provider.received.map(({ body }) => body.temperature)).toEqual([0.5, 0.5, 0.5])
+  const unfit = await command(words, environment)
+  expect([unfit.code, unfit.stdout]).toEqual([3, ""])
+  expect(unfit.stderr).toContain("does not fit what was promised, also after it was mended 2 times")
+  for (const [text, problem] of [
+    ["{", "is not JSON"],
+    ["[]", "is an object"],
+    ['{"type": "objekt"}', "no JSON schema"],
+  ] as const) {
+    writeFileSync(file, text)
+    const refused = await command(words, environment)
+    expect([refused.code, refused.stdout, refused.stderr.includes(problem)]).toEqual([1, "", true])
+  }
+  expect(provider.received).toHaveLength(6)
+})

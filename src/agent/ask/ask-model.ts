@@ -6,7 +6,7 @@ import { brokenOffReply } from "./broken-reply.ts"
 import type { Conversation } from "../conversation.ts"
 import { failedEnd } from "../give-up.ts"
 import { currentModel, failureOfAll, fallBack, spare } from "../fallback.ts"
-import { cutPoint, historyFor, takenBack, withoutCalls } from "../history.ts"
+import { cutPoint, historyFor, messageText, takenBack, withoutCalls } from "../history.ts"
 import { streamReply } from "./stream-reply.ts"
 import type { CallResult, Model, ModelRequest, ReplyPart, ToolDeclaration } from "../model.ts"
 import { declaredTools } from "../declared-tools.ts"
@@ -18,6 +18,7 @@ import { stagesOf } from "./stage-events.ts"
 import { withPersonContext } from "./person-context.ts"
 import { makeRoom } from "./make-room.ts"
 import { ground } from "./ground.ts"
+import { judgeAnswer, promisedSchema, promiseWords } from "./promised-answer.ts"
 import { reportBeside } from "./report-beside.ts"
 import { replySettingsOf } from "./reply-settings-of.ts"
 import { withFiles } from "./with-files.ts"
@@ -67,7 +68,9 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
     if (reservation) await settle(work, reservation, begun ? estimateOf(reservation, reply) : undefined)
     return work.signal.aborted ? stopped(work, reply) : broken(work, model.name, error, reply)
   }
-  await record(work, toEvents(work, { reply, isCut, model, toolChoice, reservation }))
+  const ends = reply.calls === 0 && reply.finish === "stop" && !isCut
+  const judged = ends ? await judgeAnswer(work, messageText(reply.parts)) : undefined
+  await record(work, toEvents(work, { reply, isCut, model, toolChoice, reservation, judged }))
   // After what it cost is on record, not before: in between it counts twice, which lets nothing slip through.
   if (reservation) await settle(work, reservation)
 }
@@ -90,8 +93,11 @@ function toRequest(work: Work, { model, toolChoice, grounding }: Asking): ModelR
   if (tools.length === 0 && history.some(({ role }) => role === "tool")) tools.push(NO_TOOLS)
   const told = withPersonContext(agent.instructions, conversation, ports.timeZone)
   // Last, so that what changes leaves the beginning of the request as it was for a provider's cache.
-  const system = grounding === "" ? told : `${told}\n\n${grounding}`
-  return { system, history, tools, toolChoice, settings: replySettingsOf(work) }
+  const answerSchema = promisedSchema(work)
+  const parts = [told, grounding, answerSchema ? promiseWords(answerSchema) : ""]
+  const system = parts.filter((part) => part !== "").join("\n\n")
+  const asked = { system, history, tools, toolChoice, settings: replySettingsOf(work) }
+  return answerSchema ? { ...asked, answerSchema } : asked
 }
 
 /** Some providers refuse a history of calls where no tool is declared, as when all of an agent's are hidden. */
@@ -114,9 +120,12 @@ interface Whole {
   readonly model: Model
   readonly toolChoice: "auto" | "none"
   readonly reservation: Reservation | undefined
+  /** What follows of it where it was promised to fit a schema. */
+  readonly judged: readonly NewEvent[] | undefined
 }
 
-function toEvents({ conversation, agent }: Work, { reply, isCut, model, toolChoice, reservation }: Whole): NewEvent[] {
+function toEvents({ conversation, agent }: Work, whole: Whole): NewEvent[] {
+  const { reply, isCut, model, toolChoice, reservation, judged } = whole
   // Asked for words only, a model that calls all the same has its calls left out: nobody would run them.
   const parts = toolChoice === "none" ? withoutCalls(reply.parts) : reply.parts
   const said = takenBack(parts).length > 0
@@ -134,6 +143,7 @@ function toEvents({ conversation, agent }: Work, { reply, isCut, model, toolChoi
   }
   if (parts.some((part) => part.type === "call")) return [message, ...steps]
   if (isAskedAgain) return [message]
+  if (judged) return [message, ...steps, ...judged]
   const isLimit = said && toolChoice === "none" && run !== undefined && run.iteration >= run.maxIterations
   const ending = reply.finish === "stop" || reply.finish === "calls" ? undefined : reply.finish
   const other = isLimit ? "iteration_limit" : (ending ?? (said ? undefined : "empty_reply"))

@@ -6,6 +6,7 @@ import type { Interpreter } from "./phrases.ts"
 import { moreTools } from "./more-tools.ts"
 import type { Profile } from "./profile.ts"
 import type { Router } from "./router.ts"
+import type { Schema } from "./schema.ts"
 import type { Stages } from "./stages.ts"
 import type { Tool } from "./tool.ts"
 
@@ -21,6 +22,8 @@ export interface Agent {
   readonly fallback?: readonly string[]
   /** How its model is to reply, where neither the conversation nor a message says otherwise. */
   readonly settings?: ReplySettings
+  /** What its answers are promised to be: JSON that fits. One that does not is mended, twice at most, or its run fails. */
+  readonly answers?: Schema<unknown>
   /** Groups of its tools, for a `route` that chooses among them for what a person says. Without one all are shown. */
   readonly profiles?: readonly Profile[]
   readonly route?: Router
@@ -67,6 +70,9 @@ export function defineAgent(definition: AgentDefinition): Agent {
   const empty = profiles.find((profile) => !tools.some(({ name }) => profile.tools.includes(name)))
   if (empty) throw new TypeError(`Profile "${empty.name}" names no tool of this agent.`)
   if (route && profiles.length === 0) throw new TypeError(`"${rest.name}" has a route and no profiles to choose from.`)
+  const { validate, jsonSchema } = (rest.answers?.["~standard"] ?? {}) as Partial<Schema<unknown>["~standard"]>
+  if (rest.answers && (typeof validate !== "function" || typeof jsonSchema?.input !== "function"))
+    throw new TypeError(`"${rest.name}": answers must be a schema that can also tell its JSON schema, such as zod's.`)
   return { ...rest, tools: new ToolSet(route ? [...tools, moreTools(profiles)] : tools), maxIterations }
 }
 

@@ -14,6 +14,8 @@ export const ASKED_MODEL = "asked_model"
 export const WAITING = "waiting"
 /** Settings were left out that the model does not know. */
 export const LEFT_OUT = "left_out"
+/** An answer that was promised to fit a schema was checked. */
+export const ANSWER = "answer"
 
 /**
  * The stages that an agent switches on, with its own words for them. They are steps of the one loop: each decision is

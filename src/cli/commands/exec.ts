@@ -2,13 +2,14 @@ import { type Client, ClientError, isFrame } from "../../client/index.ts"
 import { RecentSecrets } from "../../models/providers/recent-secrets.ts"
 import { AppError, failure } from "../../protocol/errors.ts"
 import type { ReplySettings } from "../../protocol/conversation/reply-settings.ts"
-import { Mode } from "../../protocol/schema.ts"
+import { type JsonObject, Mode } from "../../protocol/schema.ts"
 import { CommandError, readFlags } from "../process/command.ts"
 import { readConfig, readPersonalConfig } from "../settings/config.ts"
 import { forgetSecrets } from "../process/forget-secrets.ts"
 import { findInDoubt, tellDoubt } from "./exec-doubt.ts"
 import { EndingWatch, type ExecResult, EXIT } from "./exec-ending.ts"
 import { openOutput } from "./exec-output.ts"
+import { readSchemaFile, schemaPrinter } from "./exec-schema.ts"
 import { jsonPrinter, type Printer, textPrinter } from "./exec-printer.ts"
 import { createLog } from "../process/log.ts"
 import { uploadForMessage } from "../../terminal/talk/sent-files.ts"
@@ -30,6 +31,7 @@ about. What tools do is shown on stderr. What comes in on standard input is adde
   --file PATH     a file that goes with the request: an image, a PDF or text, 25 MB at most; may be given several times
   --mode MODE     read-only, confirm (default) or auto: what becomes of changes
   --continue      go on with the newest conversation, with --dir that of the folder; it keeps its mode and agent
+  --schema FILE   print nothing but JSON that fits this JSON schema; an answer that does not is mended, twice at most
   --json          print events as JSON lines instead of text
   -o FILE         also write the last answer to a file
   --server URL    ask this server instead of one in this process
@@ -39,7 +41,7 @@ Exit codes, and what they mean is said on stderr:
   0    answered
   1    wrong usage or settings
   2    a change needs to be confirmed (nothing was changed; the tool is named) or is in doubt
-  3    failed: no answer, or one that broke off
+  3    failed: no answer, one that broke off, or with --schema none that fits
   4    refused by the model's provider (content filter); what it had written is printed
   5    cut: the output limit was reached, or the provider never said that the answer was finished
   6    the model answered nothing
@@ -54,6 +56,7 @@ const flags = {
   agent: { type: "string" },
   file: { type: "string", multiple: true },
   continue: { type: "boolean" },
+  schema: { type: "string" },
   json: { type: "boolean" },
   output: { type: "string", short: "o" },
   server: { type: "string" },
@@ -67,6 +70,9 @@ export async function run(words: readonly string[]): Promise<number> {
   if (values.continue && values.agent !== undefined)
     throw new CommandError("--continue goes on with the agent that the conversation has; leave --agent out.")
   const settings = settingsOfFlags(values.set)
+  if (values.schema !== undefined && values.json)
+    throw new CommandError("--schema prints one JSON value, --json one event a line: leave one of them out.")
+  const schema = values.schema === undefined ? undefined : await readSchemaFile(values.schema)
   const text = [positionals.join(" "), await readStdin()].filter((part) => part.trim() !== "").join("\n\n")
   if (text === "") throw new CommandError('Say what to do: pawl exec "list my tasks"')
   await using output = values.output === undefined ? undefined : await openOutput(values.output)
@@ -76,7 +82,8 @@ export async function run(words: readonly string[]): Promise<number> {
   forgetSecrets(config.secrets)
   warn(config)
   const recent = new RecentSecrets(config.secrets)
-  const printer = values.json ? jsonPrinter() : textPrinter()
+  const fitting = schema ? schemaPrinter() : undefined
+  const printer = fitting ?? (values.json ? jsonPrinter() : textPrinter())
   const log = createLog(recent, undefined, config.log)
   const { server, model } = values
   await using place = await openClient(config, { log, recent, dir, server, isBrief: true })
@@ -88,9 +95,9 @@ export async function run(words: readonly string[]): Promise<number> {
     if (doubted.length > 0) return tellDoubt(doubted, printer)
     const files: string[] = []
     for (const path of values.file ?? []) files.push(await uploadForMessage(place.client, path))
-    const status = await carryOut(place.client, { id, text, settings, files }, printer)
+    const status = await carryOut(place.client, { id, text, settings, files, schema }, printer)
     await output?.write(`${printer.answer}\n`)
-    return status
+    return fitting && !fitting.hasAnswer && status !== EXIT.cancelled ? EXIT.failed : status
   } catch (error) {
     if (!(error instanceof AppError) && !(error instanceof ClientError)) throw error
     printer.fail(error)
@@ -132,15 +139,18 @@ interface Request {
   readonly text: string
   readonly settings: ReplySettings | undefined
   readonly files: readonly string[]
+  readonly schema: JsonObject | undefined
 }
 
-async function carryOut(client: Client, { id, text, settings, files }: Request, printer: Printer): Promise<number> {
+async function carryOut(client: Client, request: Request, printer: Printer): Promise<number> {
+  const { id, text, settings, files, schema } = request
   const letGo = cancelOnSignal(() => client.cancelRun({ params: { id } }))
   const watch = new EndingWatch()
   try {
     for await (const frame of client.run(id, text, {
       ...(settings ? { settings } : {}),
       ...(files.length > 0 ? { files } : {}),
+      ...(schema ? { schema } : {}),
     })) {
       printer.show(frame)
       watch.show(frame)

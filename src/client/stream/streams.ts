@@ -21,6 +21,8 @@ export interface RunOptions extends FollowOptions {
   readonly settings?: ReplySettings
   /** Ids of files that were uploaded before. */
   readonly files?: readonly string[]
+  /** A JSON schema that the answer has to fit. */
+  readonly schema?: Readonly<Record<string, unknown>>
   /** Made when it is not given. */
   readonly idempotencyKey?: string
 }
@@ -83,12 +85,13 @@ async function* run(
     timeZone,
     settings,
     files,
+    schema,
     idempotencyKey = newKey(),
     tries = TRIES,
     ...following
   }: RunOptions = {},
 ): AsyncGenerator<UnknownFrame, void, undefined> {
-  const body = { text, when, maxIterations, timeZone, settings, files }
+  const body = { text, when, maxIterations, timeZone, settings, files, schema }
   const speak: StreamSource = {
     name: "sendMessage",
     route: routes.sendMessage,

@@ -139,7 +139,8 @@ function responsesServer(baseUrl: string, headers: Readonly<Record<string, strin
     listPrice: false,
     dialect: "responses",
     // The journal is where conversations are kept: OpenAI stores nothing, and thinking comes back to us encrypted.
-    providerOptions: { openai: { store: false } },
+    // Schemas of answers are a help: held to strictly, OpenAI takes few of them.
+    providerOptions: { openai: { store: false, strictJsonSchema: false } },
     async open(id, fetch) {
       const { OpenAIResponsesLanguageModel } = await import("@ai-sdk/openai/internal")
       const { base, query } = splitQuery(baseUrl)

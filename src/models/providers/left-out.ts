@@ -31,14 +31,17 @@ export function leftByAdapter(warnings: readonly SharedV4Warning[], settings: Re
   })
 }
 
+/** Whether a request was refused for what it holds. */
+export const refusesRequest = (error: unknown): boolean =>
+  error instanceof AppError && (error.details as Partial<Retriability>).refusesRequest === true
+
 /**
  * The settings without which a request is worth sending again that its provider has refused: those that its sentence
  * speaks of, or all where it names none. None where something else was wrong.
  */
 export function refusedSettings(settings: ReplySettings = {}, error: unknown): LeftOutSettings {
-  if (!(error instanceof AppError)) return []
-  const { refusesRequest, problem } = error.details as Partial<Retriability> & { readonly problem?: string }
-  if (!refusesRequest) return []
+  if (!(error instanceof AppError) || !refusesRequest(error)) return []
+  const { problem } = error.details as { readonly problem?: string }
   const named = namesIn(settings).filter((name) => spokenOf[name].test(problem ?? ""))
   const because = `the provider refused it: ${(problem ?? "").slice(0, MAX_WORDS).toWellFormed()}`
   return (named.length > 0 ? named : namesIn(settings)).map((name) => ({ name, because }))

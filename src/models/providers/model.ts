@@ -8,8 +8,8 @@ import { SilenceWatch } from "./silence-watch.ts"
 import { type OpenReply, openReply } from "./open-reply.ts"
 import { type ErrorSource, toProviderError } from "./errors.ts"
 import { type Quirks, withoutBan, withQuirks } from "./quirks.ts"
-import { leftByAdapter, refusedSettings, RememberedRefusals, withoutThese } from "./left-out.ts"
-import { mergeOptions, toReplyOptions } from "./reply-options.ts"
+import { leftByAdapter, refusedSettings, refusesRequest, RememberedRefusals, withoutThese } from "./left-out.ts"
+import { formatOf, mergeOptions, toReplyOptions } from "./reply-options.ts"
 import type { Dialect } from "./settings-reader.ts"
 import { attemptsOf, type RetryPolicy, waitAfter } from "./retry.ts"
 import { toPrompt, toTools } from "./to-prompt.ts"
@@ -100,10 +100,11 @@ export class ProviderModel implements Model {
     const policy = { ...this.#options.retry, clock: this.#clock }
     const { settings } = request
     let refused = this.#refusals.in(settings)
+    let asked = request
     for (let attempt = 0; ; attempt++) {
       const left = withoutThese(settings, refused)
       try {
-        const opened = await this.#open({ ...request, settings: left }, signal)
+        const opened = await this.#open({ ...asked, settings: left }, signal)
         this.#refusals.add(settings, refused)
         const told = [...refused, ...opened.leftOut]
         if (told.length > 0) yield { type: "left_out", settings: told }
@@ -119,6 +120,13 @@ export class ProviderModel implements Model {
         if (more.length > 0) {
           // At once, and not counted: there are only so many settings to leave out.
           refused = [...refused, ...more]
+          attempt--
+          continue
+        }
+        // A schema that its provider cannot hold a model to is still told in words, and checked by us.
+        if (asked.answerSchema && refusesRequest(error)) {
+          const { answerSchema: _, ...words } = asked
+          asked = words
           attempt--
           continue
         }
@@ -144,6 +152,7 @@ export class ProviderModel implements Model {
       prompt: this.#marksCache ? withCacheMarks(prompt) : prompt,
       ...toTools(asked),
       ...options,
+      ...formatOf(asked, this.#options),
       ...(merged ? { providerOptions: merged } : {}),
     }
     const { provider } = this.#source

@@ -1,4 +1,4 @@
-import type { SharedV4ProviderOptions } from "@ai-sdk/provider"
+import type { LanguageModelV4CallOptions, SharedV4ProviderOptions } from "@ai-sdk/provider"
 import type { LeftOutPart, ModelRequest } from "../../agent/model.ts"
 import type { ReplySettings, SettingName } from "../../protocol/conversation/reply-settings.ts"
 import { own } from "../../protocol/own.ts"
@@ -63,4 +63,13 @@ export function mergeOptions(
   for (const options of given)
     for (const [adapter, fields] of Object.entries(options)) merged[adapter] = { ...merged[adapter], ...fields }
   return merged
+}
+
+/** Where a provider holds a model to a schema beside its tools it is asked to, loosely: its own rules for schemas are stricter. */
+export function formatOf(
+  { answerSchema }: ModelRequest,
+  { dialect }: SettingsReader,
+): Partial<LanguageModelV4CallOptions> {
+  if (!answerSchema || dialect !== "responses" || answerSchema.type !== "object") return {}
+  return { responseFormat: { type: "json", name: "answer", schema: answerSchema } }
 }

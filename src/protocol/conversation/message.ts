@@ -76,6 +76,8 @@ export const Message = z.object({
   /** Of a person's words: how the model was to reply to them. */
   settings: ReplySettings.optional(),
   files: z.array(MessageFile).optional(),
+  /** And the JSON schema that the answer had to fit. */
+  schema: JsonObject.optional(),
   /** Of a tool's: how its call ended, and how long that took. */
   status: CallStatus.optional(),
   ms: z.number().optional(),

@@ -69,6 +69,11 @@ export const modelErrors = {
   },
   refused: { status: 502, say: (d: FromProvider) => `${d.provider} declined to answer this.${inItsWords(d)}` },
   provider_error: { status: 502, say: (d: { provider: string; problem: string }) => `${d.provider}: ${d.problem}` },
+  answer_unfit: {
+    status: 502,
+    say: (d: { problem: string; times: number }) =>
+      `The answer does not fit what was promised, also after it was mended ${d.times} times: ${d.problem}`,
+  },
   model_silent: {
     status: 504,
     say: (d: { provider: string; seconds: number }) =>

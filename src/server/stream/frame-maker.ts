@@ -84,7 +84,7 @@ export class FrameMaker {
   }
 
   #message(event: EventOf<"message">, { id, at, offset }: { id: string; at: string; offset: number }): AnyFrame[] {
-    const { parts, finish, model, usage, role, brought, files, settings, data } = event
+    const { parts, finish, model, usage, role, brought, files, settings, schema, data } = event
     const calls = parts.filter((part) => part.type === "call")
     if (usage) this.#usage = addUsage(this.#usage, usage)
     const content = parts.map((part) => (part.type === "text" ? part.text : "")).join("")
@@ -100,6 +100,7 @@ export class FrameMaker {
       ...(brought ? { brought } : {}),
       ...(settings ? { settings } : {}),
       ...(files ? { files } : {}),
+      ...(schema ? { schema } : {}),
       ...(data === undefined ? {} : { data }),
     }
     const frame = { id, type: "message", data: { message: { ...message, finish, model, usage }, at } } as Frame

@@ -45,12 +45,12 @@ export function toRow(event: JournalEvent): EventRow {
   const { type, version, position, at } = event
   switch (event.type) {
     case "message": {
-      const { id, role, seq, parts, model, usage, timeZone, asks, approves, brought, files, settings, data } = event
+      const { id, role, seq, parts, model, usage, timeZone, asks, approves, brought, files, settings, schema, data } = event
       const calls = parts.filter((part): part is CallPart => part.type === "call")
       const content = parts.map((part) => (part.type === "text" ? part.text : "")).join("")
       const finish = event.finish === usualFinish(role, calls.length > 0) ? undefined : event.finish
       // Parts first: see EVENTS_TO_FOLD.
-      const given = { finish, model, usage, timeZone, asks, approves, brought, files, settings, data }
+      const given = { finish, model, usage, timeZone, asks, approves, brought, files, settings, schema, data }
       const body = toBody({ parts: isPlain(parts) ? undefined : parts, ...given })
       const toolCalls =
         calls.length > 0 ? toStorableJson(calls.map(({ id, name, input }) => ({ id, name, input }))) : null
@@ -112,6 +112,7 @@ export function toEvent(row: EventRow): JournalEvent | UnknownEvent {
         brought: rest.brought,
         settings: rest.settings,
         files: rest.files,
+        schema: rest.schema,
         data: rest.data,
       } as JournalEvent
     }

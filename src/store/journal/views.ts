@@ -79,7 +79,7 @@ export function toRunView(row: RunRow): Run {
   }
 }
 
-type Ended = Pick<Message, "data" | "brought" | "files" | "settings" | "status" | "ms" | "finish" | "model" | "usage">
+type Ended = Pick<Message, "data" | "brought" | "files" | "settings" | "schema" | "status" | "ms" | "finish" | "model" | "usage">
 
 /** A message from the columns of its event. */
 export function toMessage(row: Record<string, unknown>): Message {
@@ -96,6 +96,7 @@ export function toMessage(row: Record<string, unknown>): Message {
     ...(body.brought ? { brought: body.brought } : {}),
     ...(body.settings ? { settings: body.settings } : {}),
     ...(body.files ? { files: body.files } : {}),
+    ...(body.schema ? { schema: body.schema } : {}),
     // What is plain is left out of the row: see event-rows.ts.
     ...(row.role === "tool" ? { status: body.status ?? "ok", ms: body.ms ?? 0 } : {}),
     ...(finish ? { finish } : {}),
