@@ -164,7 +164,16 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
   const sharedLimits = buckets && opening.use(new SharedLimits({ requestsPerMinute, buckets, clock, log }))
   const app = createApp({
     ...store,
-    ...{ runtime, clock, log, bus: ports.bus, agents: ports.agents, policy: ports.policy, cache: ports.cache },
+    ...{
+      runtime,
+      clock,
+      log,
+      bus: ports.bus,
+      answerSchema: ports.answerSchema,
+      agents: ports.agents,
+      policy: ports.policy,
+      cache: ports.cache,
+    },
     ...{ models, fallback, devices, embedder, databases, library, metrics, packRoutes, streams: revocation },
     providers: new OwnProviders({ models: personal, keys, reach }),
     address: { host, ...(publicUrl ? { publicUrl } : {}), allowedOrigins, trustedProxies },

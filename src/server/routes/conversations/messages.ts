@@ -24,7 +24,7 @@ export function messageRoutes(app: Hono<Env>, ports: ConversationRoutePorts): vo
   serveRoute(app, routes.sendMessage, async (c, { body }) => {
     const { id, position } = await findConversation(c, ports)
     const { text, when, maxIterations, timeZone, settings, schema } = body
-    if (schema) await runtime.ports.answerSchema?.(schema) // refused now, not with the answer
+    if (schema) await ports.answerSchema?.(schema) // refused now, not with the answer
     if (wantsStream(c)) ports.streams.admit(c.get("caller")) // before anything is done that a refusal would deny
     const { messageId, repeated } = await messageIdFor(c, ports, { id, body })
     // Before it is said: a crash in between leaves a use without a message, which is swept up.

@@ -1,3 +1,4 @@
+import type { Ports } from "../../../agent/ports.ts"
 import type { MessageInput } from "../../../agent/input.ts"
 import type { QueuedMessage } from "../../../protocol/answers.ts"
 import type { ConversationId, MessageId } from "../../../protocol/ids.ts"
@@ -6,6 +7,8 @@ import type { StreamPorts } from "../../stream/ports.ts"
 
 /** Beside what every stream needs: messages that wait, and those that come twice. */
 export interface ConversationRoutePorts extends StreamPorts {
+  /** Refuses a schema for answers that cannot be used. */
+  readonly answerSchema?: Ports["answerSchema"]
   readonly queue: Queue
   readonly messageKeys: MessageKeys
   readonly messageFiles: Pick<MessageFiles, "use" | "shareUses">
