@@ -45,7 +45,8 @@ export function toRow(event: JournalEvent): EventRow {
   const { type, version, position, at } = event
   switch (event.type) {
     case "message": {
-      const { id, role, seq, parts, model, usage, timeZone, asks, approves, brought, files, settings, schema, data } = event
+      const { id, role, seq, parts, model, usage, timeZone, asks, approves, brought, files, settings, schema, data } =
+        event
       const calls = parts.filter((part): part is CallPart => part.type === "call")
       const content = parts.map((part) => (part.type === "text" ? part.text : "")).join("")
       const finish = event.finish === usualFinish(role, calls.length > 0) ? undefined : event.finish

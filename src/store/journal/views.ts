@@ -79,7 +79,10 @@ export function toRunView(row: RunRow): Run {
   }
 }
 
-type Ended = Pick<Message, "data" | "brought" | "files" | "settings" | "schema" | "status" | "ms" | "finish" | "model" | "usage">
+type Ended = Pick<
+  Message,
+  "data" | "brought" | "files" | "settings" | "schema" | "status" | "ms" | "finish" | "model" | "usage"
+>
 
 /** A message from the columns of its event. */
 export function toMessage(row: Record<string, unknown>): Message {
