@@ -15,7 +15,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly [beginning: string, why: stri
   "src/agent/cite/titles.ts": [["(?:^|\\s)(?:>\\s*)*", "at most 160 characters: the end of a quote"]],
   "src/client/format-sql.ts": [["'(?:[^']|'')*'|", "at most 20,000 characters in one line: MAX_LENGTH"]],
   "src/client/protect-math.ts": [["(?:^|\\n)[\\s>*+-]*$", "at most 20 characters before a tick"]],
-  "src/client/words.ts": [["\\s+\\S*$", "at most 60 characters: MAX_TITLE"]],
+  "src/protocol/conversation/title.ts": [["\\s+\\S*$", "at most 60 characters: MAX_TITLE"]],
   "src/server/routes/pages/chart-frame.ts": [["<script>", "never from outside: a file of our own build"]],
   "src/server/request/read-input.ts": [
     [", (\\.\\.\\.)?", "at most a hundred characters: the engine's own message quotes no more"],

@@ -4,7 +4,7 @@ import { ids } from "../schema.ts"
 /** How many files one message may have. */
 export const MAX_FILES = 10
 /** Bytes of one file. */
-export const MAX_BYTES_OF_FILE = 25 * 1024 * 1024
+export const MAX_BYTES_OF_FILE = 25_000_000
 /** Characters of a file's name. */
 export const MAX_NAME_OF_FILE = 200
 
