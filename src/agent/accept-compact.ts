@@ -19,8 +19,20 @@ export function acceptCompact(
   { now, timeZone }: Moment,
 ): NewEvent[] {
   const { run, compaction, user } = conversation
-  if (run?.status === "running")
-    return isOurs(run) || compaction.due ? [] : [{ type: "compaction", what: "due", because: "asked", by }]
+  if (run?.status === "running") return isOurs(run) || compaction.due ? [] : [asked(by)]
   const who = { ...(credential ? { credential } : {}), timeZone: conversation.timeZone ?? timeZone }
-  return [{ type: "run_started", runId: newId("run", user, now), maxIterations: 1, compacts: true, ...who }]
+  return startCompacting({ runId: newId("run", user, now), maxIterations: 1, ...who }, by)
 }
+
+type RunStart = Omit<Extract<NewEvent, { type: "run_started" }>, "type" | "compacts">
+
+/**
+ * A run that only sums up. An older version knows `run_started` without `compacts`, and would ask its model to go on: the
+ * event in the same commit that it does not know keeps it from taking the run up.
+ */
+export const startCompacting = (start: RunStart, by: string): NewEvent[] => [
+  asked(by),
+  { type: "run_started", ...start, compacts: true },
+]
+
+const asked = (by: string): NewEvent => ({ type: "compaction", what: "due", because: "asked", by })

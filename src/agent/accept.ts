@@ -5,10 +5,11 @@ import { besideWords } from "./sent-along.ts"
 import { acceptSettings } from "./accept-settings.ts"
 import { type Call, type Conversation, openCalls, pauseReason } from "./conversation.ts"
 import { isRevocable } from "./gate/grants.ts"
-import { acceptCompact } from "./accept-compact.ts"
+import { acceptCompact, startCompacting } from "./accept-compact.ts"
 import { concernsRun } from "./inbox.ts"
 import type { AgainInput, CancelInput, Input, MessageInput, RunSite, UndoInput } from "./input.ts"
 import { toolEnd } from "./tool-end.ts"
+import { unfinishedRun } from "./unfinished-run.ts"
 
 export interface Accepting {
   readonly now: number
@@ -209,25 +210,18 @@ function acceptResolution(conversation: Conversation, input: Extract<Input, { ty
 /** Works on after a failed or cancelled run, from the journal as it is, without repeating the message. */
 function acceptResume(
   conversation: Conversation,
-  { credential, asks }: Extract<Input, { type: "resume" }>,
+  { by: person, credential, asks }: Extract<Input, { type: "resume" }>,
   accepting: Accepting,
 ): NewEvent[] {
   const { now, maxIterations } = accepting
-  const { run } = conversation
-  if (run?.status === "failed" || run?.status === "cancelled") {
-    const most = Math.max(maxIterations, run.maxIterations)
+  const unfinished = unfinishedRun(conversation)
+  if (unfinished) {
+    const most = Math.max(maxIterations, unfinished.maxIterations)
     // Whoever resumes it, it goes on with the words of who began it.
-    const by = { ...(credential ? { credential } : {}), ...(asks || run.asks ? ({ asks: true } as const) : {}) }
-    return [
-      {
-        type: "run_started",
-        runId: newRun(conversation, now),
-        maxIterations: most,
-        ...(run.compacts ? ({ compacts: true } as const) : {}),
-        ...by,
-        ...zoneOf(conversation, accepting),
-      },
-    ]
+    const by = { ...(credential ? { credential } : {}), ...(asks || unfinished.asks ? ({ asks: true } as const) : {}) }
+    const start = { runId: newRun(conversation, now), maxIterations: most, ...by, ...zoneOf(conversation, accepting) }
+    const compacts = unfinished === conversation.run && conversation.run.compacts
+    return compacts ? startCompacting(start, person) : [{ type: "run_started", ...start }]
   }
   if (!pauseReason(conversation)) return []
   return expiredCalls(conversation, now).map((call) =>

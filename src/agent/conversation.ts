@@ -133,6 +133,8 @@ export interface RunState {
   readonly again: ProposalId | undefined
   /** Set on a run that sums up what was said, and does nothing else. */
   readonly compacts: true | undefined
+  /** Of such a run: the last one before it that was more than that, as it has ended. It is left as it was, to be resumed. */
+  readonly before: Pick<RunState, "status" | "maxIterations" | "asks"> | undefined
   /** The number of its first message. */
   readonly firstSeq: number
   /** The id of what the person came in with who set it going last, where that is known. */
@@ -263,7 +265,7 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
 }
 
 /** Whether a run was written by us, for one call or for a summary: no model answers in it. */
-export const isOurs = (run: Pick<RunState, "undoes" | "again" | "compacts">): boolean =>
+export const isOurs = (run: Partial<Pick<RunState, "undoes" | "again" | "compacts">>): boolean =>
   run.undoes !== undefined || run.again !== undefined || run.compacts === true
 
 /** Those that have no result; a duplicate has its first call's, and ends with it. */

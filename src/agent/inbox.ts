@@ -1,6 +1,7 @@
 import type { MessageId } from "../protocol/ids.ts"
 import { type Conversation, isOurs, openCalls, pauseReason, type RunState } from "./conversation.ts"
 import type { CancelInput, InboxItem, Input } from "./input.ts"
+import type { Journal } from "./journal.ts"
 
 /** The waiting inputs that may enter the journal now, in the order they came. */
 export function takeable(conversation: Conversation): readonly InboxItem[] {
@@ -10,10 +11,18 @@ export function takeable(conversation: Conversation): readonly InboxItem[] {
   const safe = !working || openCalls(conversation).length === 0
   const nextMessage = working ? undefined : nextToBegin(conversation)
   return inbox.filter((item) => {
-    if (item.input.type !== "message") return true
+    if (item.input.type !== "message") return !working || !waitsForEnd(run, item.input)
     // A run of our own writing asks the model nothing: words that entered it would never be answered.
     return item === nextMessage || (working && safe && !isOurs(run) && item.input.when === "steer")
   })
+}
+
+/**
+ * What comes to nothing in a run of our own, and is meant for after it: to go on with the question before one that only sums
+ * up, and to sum up after one that takes back or proposes again.
+ */
+function waitsForEnd(run: RunState, { type }: Input): boolean {
+  return run.compacts ? type === "resume" : isOurs(run) && type === "compact"
 }
 
 /** Each queued message starts a run of its own, so only the first is taken. */
@@ -21,7 +30,7 @@ function nextToBegin({ inbox, run, heldUpTo }: Conversation): InboxItem | undefi
   const isMessage = ({ input }: InboxItem) => input.type === "message"
   const spoken = inbox.find((item) => isMessage(item) && item.number > heldUpTo)
   // After a run that failed what came first is told first. After a stop, what is said next is what the person wants now.
-  return spoken && run?.status === "failed" ? inbox.find(isMessage) : spoken
+  return spoken && hasFailed(run) ? inbox.find(isMessage) : spoken
 }
 
 /** Whether a message waits that nothing will begin until somebody speaks: the run before it was stopped, or has failed. */
@@ -34,9 +43,12 @@ export function isHeld(conversation: Conversation, message: MessageId): boolean 
 /** Whether words have to wait behind those that a run which failed has left: with them, these are let go too. */
 export function isBehindOthers({ inbox, run }: Conversation, input: Input): boolean {
   // Who does not want to wait is not made to, where nothing is at work.
-  if (input.type !== "message" || input.when === "reject" || run?.status !== "failed") return false
+  if (input.type !== "message" || input.when === "reject" || !hasFailed(run)) return false
   return inbox.some((item) => item.input.type === "message")
 }
+
+/** Also where it was summed up since: that is nobody's word on what waits. */
+const hasFailed = (run: RunState | undefined): boolean => (run?.compacts ? run.before : run)?.status === "failed"
 
 /** Whether a cancel means the run that is under way: one for a revoked credential must not hit the run of another. */
 export function concernsRun(run: Pick<RunState, "id" | "credential"> | undefined, cancel: CancelInput): boolean {
@@ -57,13 +69,19 @@ export function isCancelled({ run, inbox, proposals }: Conversation): boolean {
   return false
 }
 
-/** Is refused where it cannot be taken at once: nobody wants it to happen later. */
-export const isImpatient = (input: Input): boolean =>
-  input.type === "undo" || input.type === "again" || (input.type === "message" && input.when === "reject")
+/**
+ * Is refused where it cannot be taken at once: nobody wants it to happen later. Nor may an older node find a kind of input
+ * in an inbox that it does not know: it could do nothing with the conversation any more.
+ */
+export async function isImpatient(input: Input, journal: Pick<Journal, "hasOlderNode">): Promise<boolean> {
+  if (input.type === "compact") return journal.hasOlderNode()
+  return input.type === "undo" || input.type === "again" || (input.type === "message" && input.when === "reject")
+}
 
 /** Whether the commit that makes the conversation ours may begin with this input: nobody is, or should be, at work on it. */
 export function takesAtOnce(conversation: Conversation, input: Input): boolean {
   if (conversation.run?.status !== "running") return true
+  if (waitsForEnd(conversation.run, input)) return false
   const because = pauseReason(conversation)
   // A call in doubt wants an answer first; words wait in the queue until it has one.
   return because === "awaiting_confirmation" || (because === "in_doubt" && input.type !== "message")

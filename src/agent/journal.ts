@@ -83,6 +83,9 @@ export interface Journal {
   /** Whether a living node understands events that this one does not. */
   hasNewerNode(): Promise<boolean>
 
+  /** Whether a living node does not understand all that this one does. */
+  hasOlderNode(): Promise<boolean>
+
   /** How much the nodes that share the database have to do. */
   loads(): Promise<Loads>
 

@@ -2,7 +2,7 @@ import type { ConversationId, UserId } from "../protocol/ids.ts"
 import { EVENT_VERSION } from "../protocol/event-version.ts"
 import { withSettings } from "../protocol/conversation/with-settings.ts"
 import type { EventOf, EventType, JournalEvent, NewEvent, UnknownEvent } from "../protocol/events.ts"
-import { type Conversation, emptyConversation, NO_DEATHS, pauseReason } from "./conversation.ts"
+import { type Conversation, emptyConversation, isOurs, NO_DEATHS, pauseReason, type RunState } from "./conversation.ts"
 import { isSettled } from "../protocol/proposals/status-after-call.ts"
 import { duplicateEnds } from "./calls/duplicates.ts"
 import { applyCalls } from "./replay-calls.ts"
@@ -68,25 +68,28 @@ const table: { [Type in EventType]: Apply<Type> } = {
     const moves = site !== undefined || deviceId !== undefined || connectionId !== undefined
     if (moves && conversation.run) conversation.run.reads = [] // the same question may have another answer there
   },
-  run_started(conversation, { runId, maxIterations, undoes, again, compacts, credential, asks = false, timeZone, at }) {
-    // Whether there is room is another question for another run: the model may be another.
-    if (conversation.compaction.due === "full") conversation.compaction.due = undefined
+  run_started(conversation, event) {
+    const { runId, maxIterations, undoes, again, compacts, credential, asks = false, timeZone, at } = event
+    const { run: last } = conversation
+    // Whether there is room is another question for another run: the model may be another. One that sums up says so itself.
+    if (compacts || conversation.compaction.due === "full") conversation.compaction.due = undefined
     conversation.run = {
       id: runId,
       maxIterations,
       undoes,
       again,
       compacts,
+      before: compacts && (last?.compacts ? last.before : last && endOf(last)),
       startedAt: at,
       firstSeq: conversation.seq + 1,
       credential,
       asks,
       approves: undefined,
       timeZone,
-      question: conversation.run?.question ?? runId,
+      question: last?.question ?? runId,
       // One that resumes another answers its words, as they said.
-      settings: conversation.run?.settings ?? {},
-      schema: conversation.run?.schema,
+      settings: last?.settings ?? {},
+      schema: last?.schema,
       mends: 0,
       status: "running",
       iteration: 0,
@@ -107,7 +110,8 @@ const table: { [Type in EventType]: Apply<Type> } = {
     }
     beginStages(conversation)
     conversation.calls = []
-    conversation.heldUpTo = 0
+    // Nobody has spoken in one of our own: what waits for that goes on waiting, also when it is over.
+    if (!isOurs(event)) conversation.heldUpTo = 0
   },
   message: remember,
   step: applyStep,
@@ -129,9 +133,12 @@ const table: { [Type in EventType]: Apply<Type> } = {
     Object.assign(run, { status, reason, error, endedAt: at, shown: undefined })
     if (error) withholdFiles(conversation, error)
     conversation.calls = []
-    conversation.heldUpTo = status === "completed" ? 0 : heldUpTo
+    const held = status === "completed" ? 0 : heldUpTo
+    conversation.heldUpTo = isOurs(run) ? Math.max(conversation.heldUpTo, held) : held
   },
 }
+
+const endOf = ({ status, maxIterations, asks }: RunState) => ({ status, maxIterations, asks })
 
 const KNOWN: ReadonlySet<string> = new Set(Object.keys(table))
 

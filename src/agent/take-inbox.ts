@@ -1,19 +1,26 @@
+import type { JournalEvent } from "../protocol/events.ts"
 import { accept } from "./accept.ts"
 import { takeable } from "./inbox.ts"
+import type { InboxItem } from "./input.ts"
 import { commitStaged, type Work } from "./record.ts"
 import { stage } from "./replay.ts"
 
 /** Moves waiting input into the journal: the events appear and the inbox items go in one commit. */
 export async function takeInbox(work: Work): Promise<void> {
   const { conversation, agent, ports } = work
-  const items = takeable(conversation)
+  const taken: InboxItem[] = []
+  const events: JournalEvent[] = []
   const now = ports.clock.now()
   // Each is accepted in the state that the one before it has left: a commit after a cancel finds its call settled.
-  const events = items.flatMap(({ input, number }) => {
+  for (const item of takeable(conversation)) {
+    // In that state it may have to wait: words behind a run that only sums up would enter it, and never be answered.
+    if (!takeable(conversation).includes(item)) continue
+    const { input, number } = item
     const { maxIterations } = agent
     const accepted = accept(conversation, input, { now, maxIterations, timeZone: ports.timeZone, number })
-    return stage(conversation, accepted, now)
-  })
-  conversation.inbox = conversation.inbox.filter((item) => !items.includes(item))
-  await commitStaged(work, events, items)
+    events.push(...stage(conversation, accepted, now))
+    conversation.inbox = conversation.inbox.filter((other) => other !== item)
+    taken.push(item)
+  }
+  await commitStaged(work, events, taken)
 }

@@ -108,7 +108,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       const id = await world.begin("First?")
       await world.pawl.runtime.submit(id, { type: "compact", by: world.user })
       await world.pawl.runtime.rest(id)
-      expect((await compactions(world, id))[0]).toMatchObject({ what: "failed", problem: "nothing_to_sum_up" })
+      expect((await compactions(world, id)).at(-1)).toMatchObject({ what: "failed", problem: "nothing_to_sum_up" })
     })
 
     test("a proposal that waits goes on waiting, and what was decided is told word for word after it", async () => {

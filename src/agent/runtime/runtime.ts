@@ -185,7 +185,7 @@ export class Runtime {
 
   /** A commit is seen by others before its writer has heard of it: who saw the run end must not be told that it works. */
   async #restsOnRecord(id: ConversationId, input: Input): Promise<boolean> {
-    if (!isImpatient(input) || !this.#jobs.has(id)) return false
+    if (!this.#jobs.has(id) || !(await isImpatient(input, this.ports.journal))) return false
     const [recorded] = await this.ports.journal.recorded([id])
     if (!recorded || recorded.atWork) return false
     await this.rest(id)
@@ -195,7 +195,7 @@ export class Runtime {
   async #keep(id: ConversationId, input: Input): Promise<"kept"> {
     const { journal, bus } = this.ports
     if (this.closing.aborted) throw failure("draining")
-    if (isImpatient(input)) throw failure("busy", { id })
+    if (await isImpatient(input, journal)) throw failure("busy", { id })
     const outcome = await journal.addToInbox(id, input)
     if (outcome !== "kept") throw decidedBefore(input, outcome)
     bus.wake(id)

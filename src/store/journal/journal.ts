@@ -217,6 +217,10 @@ export class SqlJournal implements Journal {
     return this.#node.hasNewer()
   }
 
+  hasOlderNode(): Promise<boolean> {
+    return this.#node.hasOlder()
+  }
+
   loads(): Promise<Loads> {
     return this.#earmarks.loads()
   }

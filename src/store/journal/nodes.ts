@@ -72,6 +72,13 @@ export class ThisNode {
     return (await this.#engine.query(sql, [EVENTS_KNOWN])).length > 0
   }
 
+  /** Whether another node does not know all the events that this one does: it may not know all kinds of input either. */
+  async hasOlder(): Promise<boolean> {
+    if (this.#engine.exclusive) return false // there is no other
+    const sql = "SELECT 1 FROM node WHERE id <> ? AND coalesce(events_known, 0) < ? LIMIT 1"
+    return (await this.#engine.query(sql, [this.id, EVENTS_KNOWN])).length > 0
+  }
+
   /** Must have returned before a lease is taken. Writes only when the last sign of life is getting old. */
   async alive(): Promise<void> {
     if (!this.#isFresh()) await this.sign()
