@@ -7,6 +7,7 @@ import { Plain } from "../../parts/plain.tsx"
 import { client } from "../../state/client.ts"
 import type { ConversationState, OpenConversation } from "../../state/conversation.ts"
 import { say } from "../../state/outbox.ts"
+import { leftUnanswered } from "./left-unanswered.ts"
 import { inWords } from "./usage-words.ts"
 
 interface LastRunProps {
@@ -20,19 +21,16 @@ export function LastRun({ conversation, state: { transcript, lastRun } }: LastRu
   const run = transcript.run ?? lastRun
   if (!run || items.length === 0 || status === "awaiting_confirmation") return null
   const usage = transcript.run ? transcript.usage : lastRun?.usage
-  if (run.status === "failed" || run.status === "cancelled") {
+  const left = run.status === "completed" ? leftUnanswered(items) : run.status
+  if (left === "failed" || left === "cancelled") {
     const resume = () => void attempt(() => client.resumeRun({ params: { id: conversation.id } }))
     return (
       <div className="my-2 flex flex-wrap items-center gap-3 rounded-xl border border-line bg-surface px-4 py-3 text-sm">
-        <p className={`min-w-0 flex-1 ${run.status === "failed" ? "text-danger" : "text-soft"}`}>
-          {run.status === "cancelled" ? (
-            "Stopped before it was done."
-          ) : (
-            <Plain text={run.error?.message ?? "It failed."} />
-          )}
+        <p className={`min-w-0 flex-1 ${left === "failed" ? "text-danger" : "text-soft"}`}>
+          {left === "cancelled" ? "Stopped before it was done." : <Plain text={run.error?.message ?? "It failed."} />}
         </p>
         <Button small onClick={resume}>
-          <RotateCcw className="size-3.5" /> {run.status === "failed" ? "Try again" : "Go on"}
+          <RotateCcw className="size-3.5" /> {left === "failed" ? "Try again" : "Go on"}
         </Button>
       </div>
     )

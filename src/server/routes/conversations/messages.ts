@@ -1,6 +1,7 @@
 import type { Hono } from "hono"
 import type { MessageInput } from "../../../agent/input.ts"
 import { isWorkingAnywhere, restAnywhere } from "../../../agent/runtime/rest-anywhere.ts"
+import { unfinishedRun } from "../../../agent/unfinished-run.ts"
 import { failure } from "../../../protocol/errors.ts"
 import { routes } from "../../../protocol/routes/index.ts"
 import { spokenBy, userOf } from "../../door/caller.ts"
@@ -76,8 +77,8 @@ export function messageRoutes(app: Hono<Env>, ports: ConversationRoutePorts): vo
       )
     }
     if (wantsStream(c)) {
-      // A failed or cancelled run is behind us: what follows is a run of its own.
-      const over = newest.status === "failed" || newest.status === "cancelled"
+      // A failed or cancelled run is behind us, and so is a summary that was made since: what follows is a run of its own.
+      const over = unfinishedRun(await ports.journal.load(id, true)) !== undefined
       const from = { id, position: over ? conversation.position : position }
       const { source } = await watchWhile(ports, from, goOn)
       return streamFrames(c, ports, new RunFrames(source, conversation))
