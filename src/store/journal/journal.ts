@@ -213,13 +213,9 @@ export class SqlJournal implements Journal {
     return this.#earmarks.unmark(ids)
   }
 
-  hasNewerNode(): Promise<boolean> {
-    return this.#node.hasNewer()
-  }
+  hasNewerNode = (): Promise<boolean> => this.#node.hasNewer()
 
-  hasOlderNode(): Promise<boolean> {
-    return this.#node.hasOlder()
-  }
+  hasOlderNode = (): Promise<boolean> => this.#node.hasOlder()
 
   loads(): Promise<Loads> {
     return this.#earmarks.loads()
