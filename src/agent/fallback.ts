@@ -39,7 +39,7 @@ export async function requireModel(parts: Parts): Promise<void> {
     await ports.models.get(conversation.model, conversation.user)
   } catch (error) {
     if (!hasCode(error, "not_configured") && !hasCode(error, "unknown_model")) throw error
-    const looked = await look(parts, new Set())
+    const looked = await look(parts, new Set(), conversation.tokens)
     if (!looked.some((each) => "model" in each)) throw error
   }
 }
@@ -47,9 +47,15 @@ export async function requireModel(parts: Parts): Promise<void> {
 /**
  * The event by which a run goes over to the next model of its list, after one has failed of which nothing was seen. Undefined
  * where there is none left, or where another one would help nothing. Recorded before that one is asked: a crash in between
- * goes on with it, and since none is asked twice in a run the list has an end.
+ * goes on with it, and since none is asked twice in a run the list has an end. It can read so many tokens: the history,
+ * unless that is about to become shorter.
  */
-export async function fallBack(work: Work, from: string, error: unknown): Promise<Fallback | undefined> {
+export async function fallBack(
+  work: Work,
+  from: string,
+  error: unknown,
+  tokens = work.conversation.tokens,
+): Promise<Fallback | undefined> {
   const { conversation, ports } = work
   const { run } = conversation
   if (!run || run.shown !== undefined || !(error instanceof AppError) || !movesOn(error, run.fallback)) return undefined
@@ -57,16 +63,20 @@ export async function fallBack(work: Work, from: string, error: unknown): Promis
   const { retryAfterMs = 0 } = error.details as { retryAfterMs?: number }
   const spared = Math.min(Math.max(retryAfterMs, SPARED_MS.least), SPARED_MS.most)
   const failed = { from, because: error.code, message: error.message, until: ports.clock.now() + spared }
-  return toEvent(failed, choose(work, await look(work, tried), "or spared"))
+  return toEvent(failed, choose(work, await look(work, tried, tokens), "or spared"))
 }
 
 /** The same before the first question of a run, for a model that failed in a run before it and is not asked so soon again. */
-export async function spare(work: Work, { name: from }: Model): Promise<Fallback | undefined> {
+export async function spare(
+  work: Work,
+  { name: from }: Model,
+  tokens = work.conversation.tokens,
+): Promise<Fallback | undefined> {
   const { conversation, ports } = work
   const known = conversation.spared.get(from)
   if (!conversation.run || conversation.run.fallback || !known || known.until <= ports.clock.now()) return undefined
   const { because, message, until } = known
-  const chosen = choose(work, await look(work, new Set([from])), "not spared")
+  const chosen = choose(work, await look(work, new Set([from]), tokens), "not spared")
   return toEvent({ from, because, message, until, earlier: true }, chosen)
 }
 
@@ -89,7 +99,7 @@ function movesOn({ code, details }: AppError, fallback: unknown): boolean {
 type Looked = { readonly model: Model } | { readonly name: string; readonly because: string }
 
 /** What there is of the list beside those that were tried, in order: models, and what cannot be asked with the reason. */
-async function look(parts: Parts, tried: ReadonlySet<string>): Promise<Looked[]> {
+async function look(parts: Parts, tried: ReadonlySet<string>, tokens: number): Promise<Looked[]> {
   const { conversation, ports } = parts
   const looked: Looked[] = []
   for (const name of [conversation.model, ...fallbackOf(parts)]) {
@@ -98,7 +108,7 @@ async function look(parts: Parts, tried: ReadonlySet<string>): Promise<Looked[]>
       const model = await ports.models.get(name, conversation.user)
       // A history that was cut for a smaller model would stay cut when the larger one is back.
       if (tried.has(model.name)) continue
-      const fits = conversation.tokens <= model.contextTokens * HISTORY_SHARE
+      const fits = tokens <= model.contextTokens * HISTORY_SHARE
       looked.push(fits ? { model } : { name: model.name, because: "context_overflow" })
     } catch (error) {
       if (hasCode(error, "store_unavailable")) throw error

@@ -165,6 +165,7 @@ export function rememberResult(conversation: Conversation, call: Call, result: C
 export function cutHistory(conversation: Conversation, { seq, summary }: Pick<HistoryCut, "seq" | "summary">): void {
   const { history, marks } = conversation
   conversation.brought.clear() // what was cut off with it has to be told again
+  conversation.compaction.hasGivenWay = true
   const stays = (mark: Mark) =>
     mark.isSummary ? summary !== "dropped" : mark.seq >= seq || isQuestion(conversation, mark)
   const kept = marks.flatMap((mark, index) => (stays(mark) ? [index] : []))

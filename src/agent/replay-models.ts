@@ -12,7 +12,9 @@ export function applyChosenModel(conversation: Conversation, model: string): voi
 export function applyFallback(conversation: Conversation, event: EventOf<"fallback">): void {
   const { from, to, because, message, earlier, until } = event
   conversation.spared.set(from, { because, message, until })
-  const { run } = conversation
+  const { run, compaction } = conversation
+  // Whether there is room is another question for another model: it may read more.
+  if (compaction.due === "full") compaction.due = undefined
   if (!run) return
   const failed = run.fallback?.failed ?? []
   run.fallback = { model: to, failed: earlier ? failed : [...failed, { model: from, because, message }] }

@@ -239,7 +239,7 @@ export const Compaction = event("compaction", {
   because: z.enum(["full", "asked"]).optional(),
   by: z.string().optional(),
   seq: z.number().int().optional(),
-  /** About how many tokens the history is shorter now. */
+  /** About how many tokens the history is shorter now; below zero where a summary is longer than what it stands for. */
   tokens: z.number().optional(),
   /** How many messages gave way to the summary, results of tools among them. */
   messages: z.number().int().optional(),

@@ -19,6 +19,7 @@ import { withTimeLimit } from "../concurrency/time-limit.ts"
 
 /** A decision is asked for so often until its answer fits. */
 const TRIES = 3
+/** For a decision, which is short. */
 const SECONDS = 60
 const AGAIN = "Send the JSON object again, whole and mended, and nothing else."
 
@@ -116,9 +117,12 @@ interface Asking {
   readonly model: Model
   readonly request: ModelRequest
   readonly reservations: Reservation[]
+  /** How long it may take; a model that says nothing at all is given up long before. */
+  readonly seconds?: number
 }
 
-export async function askWhole(work: Work, { model, request, reservations }: Asking): Promise<Reply> {
+export async function askWhole(work: Work, asking: Asking): Promise<Reply> {
+  const { model, request, reservations, seconds = SECONDS } = asking
   const { conversation, ports, signal } = work
   signal.throwIfAborted()
   const reservation = await reserve(work, model, {
@@ -127,7 +131,7 @@ export async function askWhole(work: Work, { model, request, reservations }: Ask
   })
   const bounded = reservation ? { ...request, maxOutputTokens: reservation.maxOutputTokens } : request
   const reply = new Reply(model.name, conversation.user, ports.clock)
-  const bounds = { clock: ports.clock, seconds: SECONDS, signal, graceMs: 0 }
+  const bounds = { clock: ports.clock, seconds, signal, graceMs: 0 }
   const ended = await withTimeLimit<unknown>(bounds, (inner) =>
     streamReply(
       { model, request: bounded, signal: inner(), tell: reportBeside(work, model.name) },
@@ -144,7 +148,7 @@ export async function askWhole(work: Work, { model, request, reservations }: Ask
   signal.throwIfAborted()
   if (ended.type === "threw") throw ended.error
   ended.rest.catch(() => {}) // what it says comes too late for anyone
-  throw failure("provider_error", { provider: model.provider, problem: `no answer came within ${SECONDS} s` })
+  throw failure("provider_error", { provider: model.provider, problem: `no answer came within ${seconds} s` })
 }
 
 /** Tolerates what models put around JSON: a fence, a word before it. */

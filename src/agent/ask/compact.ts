@@ -6,11 +6,12 @@ import type { NewEvent } from "../../protocol/events.ts"
 import { showHidden } from "../../protocol/hidden-words.ts"
 import { newId } from "../../protocol/ids.ts"
 import { mendText } from "../../protocol/text.ts"
-import { cutPoint, messageText } from "../history.ts"
-import { currentModel } from "../fallback.ts"
+import { cutPoint, estimateTokens, messageText, withinTokens } from "../history.ts"
+import { currentModel, fallBack, spare } from "../fallback.ts"
 import { HISTORY_SHARE, type Model } from "../model.ts"
 import type { Reservation } from "../ports.ts"
 import { record, type Work } from "../record.ts"
+import { summaryWords } from "../replay-compaction.ts"
 import { askWhole, stoppedAside } from "./ask-aside.ts"
 import { NO_SUMMARIES } from "./make-room.ts"
 import { Reply } from "./reply.ts"
@@ -19,13 +20,18 @@ import { givesWayBefore, keptWords, summaryRequest } from "./summary-request.ts"
 
 /** A summary that the process died in is begun once more, and then no more. */
 const MAX_DEATHS = 2
-/** Of the model that reads it. */
+/** Of the model that reads it, for all that it is told: the words of the summary, and what is kept beside them. */
 const SUMMARY_SHARE = 0.15
+/** Of that, for what is kept. */
+const KEPT_SHARE = 0.5
+/** Of the time of a run: a long summary takes minutes, and then there is still something to answer. */
+const TIME_SHARE = 2 / 3
 const MAX_SUMMARY_TOKENS = 2000
 
 /**
- * Sums up what is older than the words that are being answered: one question to a model, once. Where that fails, it is on
- * record that it did, and the next step cuts the history instead.
+ * Sums up what is older than the words that are being answered: one question to a model, once. Where the conversation's own
+ * cannot answer, the next of its list is asked. Where that fails, it is on record that it did, and the next step cuts the
+ * history instead.
  */
 export async function compact(work: Work): Promise<void> {
   const { conversation, ports } = work
@@ -35,8 +41,9 @@ export async function compact(work: Work): Promise<void> {
     record(work, [{ type: "compaction", what: "failed", problem, ...(asked ? { asked } : {}) }, ...end])
   if ((run?.deaths ?? 0) >= MAX_DEATHS) return fails(NO_SUMMARY.died)
   const reservations: Reservation[] = []
+  let [model, asked]: (Model | undefined)[] = []
   try {
-    const model = await currentModel(work)
+    model = await currentModel(work)
     const isAsked = run?.compacts || conversation.compaction.due === "asked"
     // Whoever asks for it wants all of it summed up that can be.
     const point = cutPoint(conversation, isAsked ? 0 : model.contextTokens * HISTORY_SHARE, "replaced")
@@ -44,25 +51,27 @@ export async function compact(work: Work): Promise<void> {
     const opensWithSummary = conversation.marks[0]?.isSummary === true
     const isNews = older.length > (opensWithSummary ? 1 : 0)
     if (!point || !isNews) return await fails(NO_SUMMARY.nothing)
-    const asked = await summarizerOf(work, model)
+    asked = await summarizerOf(work, model)
     if (!asked) return await fails(NO_SUMMARY.off)
+    const spared = asked.name === model.name ? await spare(work, model, tokensToRead(work, model)) : undefined
+    if (spared) return await record(work, [spared])
     const most = Math.min(MAX_SUMMARY_TOKENS, Math.floor(model.contextTokens * SUMMARY_SHARE))
-    const request = summaryRequest(older, { room: asked.contextTokens * HISTORY_SHARE, most, opensWithSummary })
-    const reply = await askWhole(work, { model: asked, request, reservations })
+    const outside = hasSeen.outside || hasSeen.brought ? { outside: newId("msg", user) } : {}
+    const kept = keptWords(conversation, older, { most: most * KEPT_SHARE })
+    const words = Math.max(most - estimateTokens(summaryWords({ kept, ...outside })), Math.floor(most / 4))
+    const room = asked.contextTokens * HISTORY_SHARE
+    const request = summaryRequest(older, { room, most: words, opensWithSummary })
+    const seconds = Math.round(ports.limits.runSeconds * TIME_SHARE)
+    const reply = await askWhole(work, { model: asked, request, reservations, seconds })
     const usage = accounted(asked, reply.usage, reservations.at(-1))
     const promptHash = createHash("sha256").update(request.system).digest("hex")
     const by: AskedModel = { model: asked.name, promptHash, tries: 1, ...(usage ? { usage } : {}) }
-    const summary = mendText(
-      showHidden(messageText(reply.parts))
-        .trim()
-        .slice(0, most * 4),
-    )
-    const outside = hasSeen.outside || hasSeen.brought ? { outside: newId("msg", user) } : {}
+    const summary = withinTokens(mendText(showHidden(messageText(reply.parts))).trim(), words)
     if (summary === "" || reply.finish === "refused") await fails(summary === "" ? NO_SUMMARY.empty : "refused", by)
     else {
-      const { seq, tokens } = point
-      const kept = keptWords(conversation, older, { most })
-      const made = { seq, tokens, messages: older.length, summary, kept, ...outside }
+      const told = { summary, kept, ...outside }
+      const tokens = point.tokens - estimateTokens(summaryWords(told))
+      const made = { seq: point.seq, tokens, messages: older.length, ...told }
       await record(work, [{ type: "compaction", what: "summary", ...made, asked: by }, ...end])
     }
     for (const reservation of reservations) await settle(work, reservation)
@@ -74,10 +83,19 @@ export async function compact(work: Work): Promise<void> {
         await settle(work, each, estimateOf(each, new Reply(each.model.name, user, ports.clock)))
       return stoppedAside(work)
     }
+    // Recorded, and the loop comes back for it with that one. A model of choice for summaries has no list.
+    const from = model?.name ?? run?.fallback?.model ?? conversation.model ?? ""
+    const isOwn = !model || asked?.name === model.name
+    const next = isOwn ? await fallBack(work, from, error, model && tokensToRead(work, model)) : undefined
+    if (next) return record(work, [next])
     if (!(error instanceof AppError)) ports.log.warn("compaction_failed", { conversation: conversation.id, error })
     return fails(codeOf(error) ?? "internal")
   }
 }
+
+/** What another model has to be able to read in place of this one: the history as it will be, with the summary. */
+const tokensToRead = ({ conversation: { tokens } }: Work, { contextTokens }: Model): number =>
+  Math.min(tokens, contextTokens * HISTORY_SHARE)
 
 /** The model of choice, or the conversation's own; undefined where there is none that can. */
 async function summarizerOf({ conversation, ports }: Work, own: Model): Promise<Model | undefined> {

@@ -27,7 +27,10 @@ export function makeRoom(
   // One that was tried at this very message, made or not, is not tried again: what is left to do is to cut.
   if (isWanted && conversation.seq > conversation.compaction.tried) {
     const point = cutPoint(conversation, budget, "replaced")
-    if (point && point.tokens >= budget * WORTH) return { type: "compaction", what: "due", because: "full" }
+    // The summary before gives way too, but to one that is about as long.
+    const [first] = conversation.marks
+    const freed = (point?.tokens ?? 0) - (first?.isSummary ? first.tokens : 0)
+    if (freed >= budget * WORTH) return { type: "compaction", what: "due", because: "full" }
   }
   const cut = cutPoint(conversation, budget)
   return cut && { type: "history_cut", ...cut }

@@ -1,6 +1,6 @@
 import type { KeptInSummary } from "../../protocol/conversation/compaction.ts"
 import type { Conversation, Mark } from "../conversation.ts"
-import { byMarker } from "../cite/source-numbers.ts"
+import { byMarker, sourceHead } from "../cite/source-numbers.ts"
 import { estimateTokens, messageText, withinTokens } from "../history.ts"
 import type { HistoryMessage, ModelRequest } from "../model.ts"
 import { asOneLine } from "../outside-words.ts"
@@ -94,7 +94,7 @@ const shortened = (text: string, characters: number): string => text.slice(0, ch
 
 const MARKER = /\[([\w:.-]+)\]/g
 
-/** What must not depend on how well a model sums up. */
+/** What must not depend on how well a model sums up, as far as there is room for it in so many tokens. */
 export function keptWords(
   conversation: Conversation,
   older: readonly HistoryMessage[],
@@ -112,19 +112,25 @@ export function keptWords(
       const { id, title } = source
       const number = stages.numbers.get(id)
       cited.delete(id) // the newest are last
-      cited.set(id, { id, title, ...(number === undefined ? {} : { number }) })
+      cited.set(id, { id, title: asOneLine(title), ...(number === undefined ? {} : { number }) })
     }
   }
-  return {
-    decisions: newestWithin(compaction.decisions, most, (line) => line),
-    proposals: [...proposals.values()].map(({ status, proposed }) => `${proposed.id} (${status}): ${proposed.summary}`),
-    sources: newestWithin([...cited.values()].slice(-MAX_SOURCES), most, ({ id, title }) => `[] (${id}) ${title}`),
+  const open = [...proposals.values()].map(({ status, proposed }) =>
+    asOneLine(`${proposed.id} (${status}): ${proposed.summary}`),
+  )
+  let left = most
+  /** The last of them that there is room for. */
+  const newest = <Kept>(all: readonly Kept[], share: number, wordsOf: (one: Kept) => string): Kept[] => {
+    let room = left * share
+    const before = all.findLastIndex((one) => (room -= estimateTokens(wordsOf(one))) < 0)
+    const kept = all.slice(before + 1)
+    left -= kept.reduce((sum, one) => sum + estimateTokens(wordsOf(one)), 0)
+    return kept
   }
-}
-
-/** The last of them that there is room for. */
-function newestWithin<Kept>(all: readonly Kept[], tokens: number, wordsOf: (one: Kept) => string): Kept[] {
-  let left = tokens
-  const before = all.findLastIndex((one) => (left -= estimateTokens(wordsOf(one))) < 0)
-  return all.slice(before + 1)
+  // What the person has said counts most; no list takes the room of all others.
+  return {
+    decisions: newest(compaction.decisions.map(asOneLine), 0.5, (line) => line),
+    proposals: newest(open, 0.5, (line) => line),
+    sources: newest([...cited.values()].slice(-MAX_SOURCES), 1, sourceHead),
+  }
 }
