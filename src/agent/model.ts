@@ -12,6 +12,8 @@ export const HISTORY_SHARE = 0.75
 export interface Model {
   readonly name: string
   readonly provider: string
+  /** By what its calls are counted, where its provider's name is a person's own choice. */
+  readonly countedAs?: string
   /** How many tokens it can read; the history is cut to fit. */
   readonly contextTokens: number
   /** Null where it is not known. Calls of a model that says nothing about it are not accounted for. */

@@ -88,7 +88,10 @@ export function toModel(model: LanguageModel, facts: LanguageModelFacts = {}): M
   })
 }
 
-export interface OpenedModels extends ModelsPort, ModelCatalogue {}
+export interface OpenedModels extends ModelsPort, ModelCatalogue {
+  /** Ends what goes on behind everybody's back. */
+  close?(): void
+}
 
 /** What the loop asks for models, of whatever a program has handed in; and the keys that nobody may be told. */
 export function openModels(models: Models): { readonly models: OpenedModels; readonly secrets: readonly string[] } {
@@ -144,7 +147,9 @@ function openProviders({
     get: (name) => registry.get(name),
     list: async () => registry.list(),
     look: async (_user, look) => registry.look(look),
+    providerOf: async (name) => registry.table.resolve(name)?.provider ?? null,
     defaultName: async () => registry.defaultName(),
+    close: () => lists.kept[Symbol.dispose](),
   }
   return { models, secrets: providerSecrets(settings) }
 }

@@ -66,6 +66,7 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
   const agents = toInternalAgents(options.agents)
   const { models, secrets } = openModels(options.models)
   await using opening = new AsyncDisposableStack()
+  opening.defer(() => models.close?.())
   const store = opening.use(await openGivenStore(options.store))
   // Counted from the start, so that a server over it later tells of all that was asked here.
   const metrics = createServerMetrics()

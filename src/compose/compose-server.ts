@@ -97,13 +97,15 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
   const agents = replaced.agents?.(packs.agents) ?? packs.agents
   const toolNames = new Set(agents.flatMap(({ tools }) => tools.names))
 
-  const personal = new PersonalModels(settings.models, {
-    ...{ phrasesOf: () => phrases, interpretersOf: () => interpreters, keys, sharedKeys, reach },
-    needsPrices: settings.ceilings.dailyUsd !== undefined || settings.ceilings.runUsd !== undefined,
-    ...outward,
-    ...replaced.providerCalls,
-    ...(replaced.recent ? { recent: replaced.recent } : {}),
-  })
+  const personal = opening.use(
+    new PersonalModels(settings.models, {
+      ...{ phrasesOf: () => phrases, interpretersOf: () => interpreters, keys, sharedKeys, reach },
+      needsPrices: settings.ceilings.dailyUsd !== undefined || settings.ceilings.runUsd !== undefined,
+      ...outward,
+      ...replaced.providerCalls,
+      ...(replaced.recent ? { recent: replaced.recent } : {}),
+    }),
+  )
   const models = replaced.models ?? (replaced.model ? oneModel(replaced.model) : personal)
   const meter = new RunMeter({ metrics, log, isTool: (name) => toolNames.has(name) })
   // An engine that is at work already is heard, and its models are observed, by whoever opened it.

@@ -1,10 +1,13 @@
 import { expect, test } from "vitest"
 import { TurnedClock } from "../agent/turned-clock.fixture.ts"
 import type { UserId } from "../protocol/ids.ts"
+import { countWork } from "../../test/support/worked.ts"
+import { DiscoveredModels } from "./discovered-models.ts"
 import { EndpointLists } from "./discovery/endpoint-lists.ts"
 import { OutboundPolicy } from "./network/outbound-policy.ts"
 import type { OwnAccess } from "./own-endpoint.ts"
 import { PersonalModels } from "./personal-models.ts"
+import { ProviderTable } from "./providers/provider-table.ts"
 import { readEndpoints } from "./providers/read-endpoints.ts"
 import { openLists } from "./providers/server.fixture.ts"
 import { ModelRegistry, type RegistryOptions } from "./registry.ts"
@@ -185,4 +188,38 @@ test("a person's address that may not be reached is not asked, and says so", asy
     { provider: "ollama", state: "failed", problem: "its address may not be reached from this server" },
   ])
   expect(own.received).toEqual([])
+})
+
+test("a list of very many models finds out once for each endpoint how it is reached, and looks each model up at once", () => {
+  const models = Array.from({ length: 200 }, (_, at) => ({ id: `listed-${at}` }))
+  const given = Array.from({ length: 50 }, (_, at) => ({
+    ...{ name: `e-${at}`, kind: "openai", baseUrl: "http://x/v1", models },
+  }))
+  const table = new ProviderTable(readEndpoints(JSON.stringify(given), {}))
+  const told = new Map(Array.from({ length: 200 }, (_, at) => [`told-${at}`, { id: `told-${at}`, can: {} }]))
+  const kept = new EndpointLists(new TurnedClock())
+  kept.modelsOf = () => told
+  let reached = 0
+  const listing = { shape: "chat", base: "http://x", query: "", headers: {}, tellsPrices: false } as const
+  const discovered = new DiscoveredModels({ kept }, table, (provider) => {
+    reached++
+    return provider.startsWith("e-") ? { listing, fetch: globalThis.fetch, isOwn: true } : undefined
+  })
+  const worked = countWork()
+  expect(discovered.all().length).toBeGreaterThan(20_000)
+  expect(reached).toBe(table.names.length)
+  expect(worked()).toBeLessThan(400)
+})
+
+test("a model at an endpoint that a person has named is counted without the name", async () => {
+  const baseUrl = "http://127.0.0.1:9/v1"
+  const endpoint = { kind: "openai" } as const
+  const models = personal(
+    { openaiApiKey: "k" },
+    { [ada]: { "adas-diary": { baseUrl, endpoint }, openai: { apiKey: "o" } } },
+  )
+  expect(await models.get("adas-diary/m", ada)).toMatchObject({ provider: "adas-diary", countedAs: "own" })
+  expect((await models.get("openai/gpt-5", ada)).countedAs).toBeUndefined()
+  expect(await models.providerOf("adas-diary/m", ada)).toBe("adas-diary")
+  expect(await models.providerOf("adas-diary/m", bob)).toBeNull()
 })

@@ -1,6 +1,7 @@
 import type { ModelEndpoint } from "../protocol/model-facts.ts"
 import { own } from "../protocol/own.ts"
-import type { EndpointAccess, EndpointLists, Urgency } from "./discovery/endpoint-lists.ts"
+import type { EndpointAccess } from "./discovery/ask-json.ts"
+import type { EndpointLists, Urgency } from "./discovery/endpoint-lists.ts"
 import { withTold } from "./discovery/known-facts.ts"
 import type { ToldModel } from "./discovery/told-model.ts"
 import { type Provider, providers } from "./providers/list.ts"
@@ -11,11 +12,13 @@ export interface ListsOptions {
   readonly kept: EndpointLists
   /** Under which name a person's own endpoints are kept: what they say is seen by nobody else. */
   readonly owner?: string
+  /** Whose they are: of looks and of what is kept each person has a share. */
+  readonly person?: string
   /** A ceiling holds, so that a model without a price cannot be used: its price is waited for. */
   readonly needsPrices?: boolean
 }
 
-export interface ListedEndpoint extends EndpointAccess {
+export interface ListedEndpoint extends Omit<EndpointAccess, "owner"> {
   /** It is reached with a person's own means. */
   readonly isOwn: boolean
 }
@@ -36,15 +39,16 @@ export class DiscoveredModels {
   all(): ModelEntry[] {
     const { models, names } = this.#table
     const known = new Set(models)
-    const told = names.flatMap((provider) => {
-      const list = this.#listOf(provider)
+    // Once for each: to find out how an endpoint is reached takes longer than to look a model up.
+    const lists = new Map(names.map((provider) => [provider, this.#listOf(provider)]))
+    const told = [...lists].flatMap(([provider, list]) => {
       const entries = [...list.values()].flatMap((model) => {
         const entry = this.#table.resolve(`${provider}/${model.id}`)
         return entry && !known.has(entry) ? [withTold(entry, model)] : []
       })
       return entries.toSorted((one, other) => (one.name < other.name ? -1 : 1))
     })
-    return [...models.map((entry) => this.#told(entry)), ...told]
+    return [...models.map((entry) => toldBy(lists.get(entry.provider) ?? NOTHING, entry)), ...told]
   }
 
   /**
@@ -55,40 +59,38 @@ export class DiscoveredModels {
     const { provider } = entry
     const access = this.#accessTo(provider)
     if (!access) return entry
-    const told = this.#told(entry)
+    const key = this.#keyOf(provider, access)
+    const told = toldBy(this.#options.kept.modelsOf(key), entry)
     const { kept, needsPrices = false } = this.#options
     const isLocal = own<Provider>(providers, provider)?.wants === "address"
     const { contextTokens: from } = told.sources
     if (from === "catalogue" || from === "operator") return told
     // A local model is loaded with the first question, and its server knows its size from then on.
     const urgency = isLocal && from === "assumed" ? "soon" : "usual"
-    const key = this.#keyOf(provider, access)
-    const look = kept.look(key, () => access, urgency)
+    const look = kept.look(key, () => this.#withOwner(access), urgency)
     const waits = needsPrices && !access.isOwn && access.listing.tellsPrices && told.price === null
     if (!waits || kept.hasAnswered(key)) return told
     await look
-    return this.#told(entry)
+    return toldBy(kept.modelsOf(key), entry)
   }
 
   /** Asks every endpoint that can be reached and whose last answer is old. */
   async look(urgency: Urgency): Promise<void> {
-    await Promise.all(this.#each((access, key) => this.#options.kept.look(key, () => access, urgency)))
+    await Promise.all(this.#each((access, key) => this.#options.kept.look(key, () => this.#withOwner(access), urgency)))
   }
 
   states(): ModelEndpoint[] {
     return this.#each((_, key, provider) => ({ provider, ...this.#options.kept.stateOf(key) }))
   }
 
-  #told(entry: ModelEntry): ModelEntry {
-    const list = this.#listOf(entry.provider)
-    // Ollama takes a name without a tag for the newest.
-    const model = list.get(entry.id) ?? list.get(`${entry.id}:latest`)
-    return model ? withTold(entry, model) : entry
-  }
-
   #listOf(provider: string): ReadonlyMap<string, ToldModel> {
     const access = this.#accessTo(provider)
-    return access ? this.#options.kept.modelsOf(this.#keyOf(provider, access)) : new Map()
+    return access ? this.#options.kept.modelsOf(this.#keyOf(provider, access)) : NOTHING
+  }
+
+  #withOwner(access: ListedEndpoint): EndpointAccess {
+    const { owner = "", person = owner } = this.#options
+    return access.isOwn ? { ...access, owner: person } : access
   }
 
   #each<T>(visit: (access: ListedEndpoint, key: string, provider: string) => T): T[] {
@@ -101,4 +103,12 @@ export class DiscoveredModels {
   #keyOf(provider: string, { isOwn }: ListedEndpoint): string {
     return isOwn ? `own ${this.#options.owner ?? ""}/${provider}` : `shared/${provider}`
   }
+}
+
+const NOTHING: ReadonlyMap<string, ToldModel> = new Map()
+
+function toldBy(list: ReadonlyMap<string, ToldModel>, entry: ModelEntry): ModelEntry {
+  // Ollama takes a name without a tag for the newest.
+  const model = list.get(entry.id) ?? list.get(`${entry.id}:latest`)
+  return model ? withTold(entry, model) : entry
 }

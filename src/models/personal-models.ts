@@ -43,8 +43,12 @@ export interface PersonalOptions extends RegistryOptions {
 
 /** How many people's models are kept ready. */
 const MAX_PEOPLE = 500
+/** Of a private key so many lines are hidden: one of 4096 bits has 51. */
+const MAX_LINES = 60
 
 interface Ready {
+  /** What no log may hold. */
+  readonly secrets: readonly string[]
   readonly version: string
   readonly registry: ModelRegistry
 }
@@ -53,7 +57,7 @@ interface Ready {
  * The models as each person may use them: with their own keys first, with the operator's where they have none. What they
  * have stored is looked up with every call, so that a change holds from the next one on, and opened when it has changed.
  */
-export class PersonalModels implements ModelSource {
+export class PersonalModels implements ModelSource, Disposable {
   /** For people who brought nothing. */
   readonly shared: ModelRegistry
   readonly #settings: ModelSettings
@@ -90,6 +94,16 @@ export class PersonalModels implements ModelSource {
     return (await this.of(user)).look(look)
   }
 
+  /** Whose model this is; null where there is none of this name. */
+  async providerOf(name: string, user: UserId): Promise<string | null> {
+    return (await this.of(user)).table.resolve(name)?.provider ?? null
+  }
+
+  /** Endpoints that are being asked for their models are asked no longer. */
+  [Symbol.dispose](): void {
+    this.#lists[Symbol.dispose]()
+  }
+
   async defaultName(user: UserId): Promise<string> {
     return (await this.of(user)).defaultName()
   }
@@ -99,25 +113,27 @@ export class PersonalModels implements ModelSource {
     const { version, open } = await this.#options.keys.read(user)
     if (version === "") return this.shared
     const known = this.#ready.get(user)
-    const ready = known?.version === version ? known : { version, registry: this.#create(await open()) }
+    const ready = known?.version === version ? known : { version, ...this.#create(user, await open()) }
     this.#ready.delete(user)
     this.#ready.set(user, ready)
+    this.#options.recent?.add(user, ready.secrets)
     const [oldest] = this.#ready.keys()
     if (this.#ready.size > MAX_PEOPLE && oldest !== undefined) this.#ready.delete(oldest)
     return ready.registry
   }
 
-  #create(brought: ReadonlyMap<string, OwnAccess | "unreadable">): ModelRegistry {
+  #create(user: UserId, brought: ReadonlyMap<string, OwnAccess | "unreadable">): Omit<Ready, "version"> {
     const settings: Record<string, unknown> = { ...this.#settings }
     const access = new Map<string, Access>()
     const unreadable = new Set<string>()
+    const used: string[] = []
     const endpoints = ownEndpoints(brought)
     const { endpoints: operators = [] } = this.#settings
     // Theirs comes first, also before one of this name that the operator, or a newer version of ours, has thought of since.
     const others = operators.filter(({ name }) => !brought.has(name))
     if (endpoints.length > 0 || others.length < operators.length) settings.endpoints = [...others, ...endpoints]
     for (const { name, secrets } of endpoints) {
-      for (const secret of secrets) this.#options.recent?.add(secret)
+      used.push(...secrets)
       access.set(name, { own: true, fetch: this.#guarded })
     }
     for (const [provider, given] of brought) {
@@ -135,19 +151,20 @@ export class PersonalModels implements ModelSource {
         const { field, isSecret } = own<Means>(means, name) ?? {}
         if (field === undefined || typeof text !== "string") continue
         settings[field] = text
-        if (isSecret) for (const secret of secretsIn(text)) this.#options.recent?.add(secret)
+        if (isSecret) used.push(...secretsIn(text).slice(0, MAX_LINES))
       }
       access.set(provider, given.baseUrl ? { own: true, fetch: this.#guarded } : { own: true })
     }
     // Another name for every change of what is stored: nothing that an old address has said is taken for the new one's.
     const owner = String(++this.#owners)
-    return new ModelRegistry(settings as ModelSettings, {
+    const registry = new ModelRegistry(settings as ModelSettings, {
       ...this.#options,
-      lists: { kept: this.#lists, owner, needsPrices: this.#options.needsPrices ?? false },
+      lists: { kept: this.#lists, owner, person: user, needsPrices: this.#options.needsPrices ?? false },
       secrets: providerSecrets(this.#settings),
       accessTo: (provider) => access.get(provider),
       ...this.#needs(unreadable),
     })
+    return { registry, secrets: used }
   }
 
   #needs(unreadable: ReadonlySet<string>): Pick<RegistryOptions, "needOf"> {

@@ -33,6 +33,7 @@ export interface RegistryOptions {
 export interface Access {
   /** The person's own means, which are no business of the operator's budget. */
   readonly own: true
+  /** The way to an address that they have given. */
   readonly fetch?: typeof globalThis.fetch
 }
 
@@ -141,14 +142,14 @@ export class ModelRegistry implements ModelSource {
   }
 
   async #create(entry: ModelEntry): Promise<Model> {
-    const { phrasesOf = () => [], interpretersOf, clock = systemClock, retry, secrets = [], accessTo } = this.#options
+    const { phrasesOf = () => [], interpretersOf, clock = systemClock, retry, secrets = [] } = this.#options
     if (entry.provider === "offline") return offlineModel(phrasesOf, interpretersOf)
     const connection = connectTo(entry.provider, this.#settings)
     const need = this.needOf(entry.provider)
     if ("need" in connection || need !== null) {
       throw failure("not_configured", { model: entry.name, need: need ?? "" })
     }
-    const { fetch } = this.#waysTo(entry.provider)
+    const { fetch, isOwn } = this.#waysTo(entry.provider)
     // Loaded here and not above: a start without a provider model does not pay for it.
     const [{ ProviderModel }, { watchedFetch }] = await Promise.all([
       import("./providers/model.ts"),
@@ -166,7 +167,9 @@ export class ModelRegistry implements ModelSource {
       ...(entry.sources.tools === "endpoint" && !entry.features.includes("tools")
         ? { takesTools: false as const }
         : {}),
-      paidBy: accessTo?.(entry.provider)?.own ? "own" : "shared",
+      paidBy: isOwn ? "own" : "shared",
+      // What a person calls an endpoint of theirs is for nobody else to read.
+      ...(isOwn && this.table.isNamed(entry.provider) ? { countedAs: "own" } : {}),
       load: () => connection.open(entry.id, watchedFetch(fetch)),
       providerOptions: connection.providerOptions,
       dialect: connection.dialect,
@@ -189,17 +192,18 @@ export class ModelRegistry implements ModelSource {
   }
 
   /** Which way its requests go, and whether they are a person's own business. */
-  #waysTo(provider: string): { readonly fetch: typeof globalThis.fetch | undefined; readonly isOwn: boolean } {
+  #waysTo(provider: string) {
     const access = this.#options.accessTo?.(provider)
-    return { fetch: access?.fetch ?? this.#options.fetch, isOwn: access !== undefined }
+    const fetch: typeof globalThis.fetch | undefined = access?.fetch ?? this.#options.fetch
+    return { fetch, isOwn: access !== undefined, isPersonal: access?.fetch !== undefined }
   }
 
   /** How its endpoint is asked for its models, where it can be reached and lists them. */
   #accessTo(provider: string): ListedEndpoint | undefined {
     const connection = connectTo(provider, this.#settings)
     if ("need" in connection || !connection.listing) return undefined
-    const { fetch = globalThis.fetch, isOwn } = this.#waysTo(provider)
-    return { listing: connection.listing, fetch, isOwn }
+    const { fetch = globalThis.fetch, isOwn, isPersonal } = this.#waysTo(provider)
+    return { listing: connection.listing, fetch, isOwn, isPersonal }
   }
 
   #listPriceAt(provider: string): boolean {

@@ -164,13 +164,29 @@ test("a log line holds no key that a person has brought", () => {
   const secrets = new RecentSecrets(["operator-0123456789"])
   const lines: string[] = []
   const log = createLog(secrets, (line) => lines.push(line))
-  secrets.add("first-of-ada-0123")
-  for (let i = 0; i < 499; i++) secrets.add(`some-${i}-0123`)
+  secrets.add("ada", ["first-of-ada-0123"])
+  for (let i = 0; i < 1999; i++) secrets.add(`person-${i}`, [`some-${i}-0123`])
   log.warn("x", { text: "operator-0123456789 first-of-ada-0123 some-7-0123" })
-  secrets.add("one-too-many")
-  expect([...secrets]).toHaveLength(501)
-  expect([...secrets]).not.toContain("first-of-ada-0123")
+  secrets.add("ada", ["first-of-ada-0123"]) // used again
+  secrets.add("bob", ["one-too-many"])
+  expect([...secrets]).toHaveLength(2001)
+  expect([...secrets]).toContain("first-of-ada-0123")
+  expect([...secrets]).not.toContain("some-0-0123")
   expect(lines.join("")).not.toMatch(/0123/)
+})
+
+test("very many keys of one person push out nobody else's, and a key that was replaced is hidden for a while", () => {
+  const secrets = new RecentSecrets([])
+  secrets.add("ada", ["old-0123"])
+  secrets.add("ada", ["new-0123"])
+  for (let round = 0; round < 50; round++) {
+    secrets.add(
+      "mallory",
+      Array.from({ length: 468 }, (_, line) => `line-${round}-${line}`),
+    )
+  }
+  expect([...secrets].slice(0, 2)).toEqual(["new-0123", "old-0123"])
+  expect([...secrets]).toHaveLength(102)
 })
 
 test("a webhook needs an address and a secret that is worth the name", () => {

@@ -1,7 +1,23 @@
 import { hasCode } from "../../protocol/errors.ts"
+import type { ModelListing } from "../providers/model-listing.ts"
 
-/** What one look at an endpoint may take in all, its list and what else it is asked. OpenRouter's list has one megabyte. */
-const MAX_BYTES = 8 * 1024 * 1024
+const MB = 1024 * 1024
+/** One answer is parsed in one go, while nobody else is served: these take a fifth of a second. OpenRouter's list has one. */
+const MAX_ANSWER_BYTES = 2 * MB
+/** One look in all, the list and what else is asked: Ollama tells of each model by itself. */
+const MAX_BYTES = 8 * MB
+/** The same at an address that a person has given, who may mean no good. */
+const MAX_BYTES_OF_PEOPLE = MB
+
+/** How an endpoint is reached: with whose means, and by which way. */
+export interface EndpointAccess {
+  readonly listing: ModelListing
+  readonly fetch: typeof globalThis.fetch
+  /** Its address was given by a person. */
+  readonly isPersonal?: boolean
+  /** Whose share of looks and of what is kept it takes; nobody's where it serves everybody. */
+  readonly owner?: string | undefined
+}
 
 /** Why an endpoint's list could not be had. It says nothing in the endpoint's words, and nothing of the key. */
 export class ListFault extends Error {
@@ -19,12 +35,13 @@ export class JsonAsker {
   readonly #fetch: typeof globalThis.fetch
   readonly #headers: Readonly<Record<string, string>>
   readonly #signal: AbortSignal
-  #bytesLeft = MAX_BYTES
+  #bytesLeft: number
 
-  constructor(fetch: typeof globalThis.fetch, headers: Readonly<Record<string, string>>, signal: AbortSignal) {
+  constructor({ fetch, listing, isPersonal = false }: EndpointAccess, signal: AbortSignal) {
     this.#fetch = fetch
-    this.#headers = headers
+    this.#headers = listing.headers
     this.#signal = signal
+    this.#bytesLeft = isPersonal ? MAX_BYTES_OF_PEOPLE : MAX_BYTES
   }
 
   /** What stands there; with something to send it is a POST. Throws a `ListFault`. */
@@ -66,14 +83,16 @@ export class JsonAsker {
     if (!body) return ""
     const reader = body.getReader() as ReadableStreamDefaultReader<Uint8Array>
     const decoder = new TextDecoder()
-    let text = ""
+    const most = Math.min(MAX_ANSWER_BYTES, this.#bytesLeft)
+    let [text, left] = ["", most]
     for (;;) {
       const { done, value } = await reader.read()
       if (done) return text + decoder.decode()
+      left -= value.length
       this.#bytesLeft -= value.length
-      if (this.#bytesLeft < 0) {
+      if (left < 0 || this.#bytesLeft < 0) {
         await reader.cancel().catch(() => {})
-        throw new ListFault(`its list is longer than ${MAX_BYTES / 1024 / 1024} MB`)
+        throw new ListFault(`its list is longer than ${Math.max(1, Math.round(most / MB))} MB`)
       }
       text += decoder.decode(value, { stream: true })
     }

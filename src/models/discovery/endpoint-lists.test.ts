@@ -2,7 +2,8 @@ import type { ServerResponse } from "node:http"
 import { expect, test } from "vitest"
 import { TurnedClock } from "../../agent/turned-clock.fixture.ts"
 import { openLists } from "../providers/server.fixture.ts"
-import { type EndpointAccess, EndpointLists } from "./endpoint-lists.ts"
+import type { EndpointAccess } from "./ask-json.ts"
+import { EndpointLists } from "./endpoint-lists.ts"
 import type { ModelListing } from "../providers/model-listing.ts"
 
 const MINUTE = 60_000
@@ -13,10 +14,14 @@ const accessTo = (url: string, more: Partial<ModelListing> = {}): EndpointAccess
 })
 
 /** A list of an endpoint that answers like this, after one look at it. */
-async function looked(answer: (response: ServerResponse) => unknown, more: Partial<ModelListing> = {}) {
+async function looked(
+  answer: (response: ServerResponse) => unknown,
+  more: Partial<ModelListing> = {},
+  isPersonal = false,
+) {
   await using server = await openLists(answer)
   const lists = new EndpointLists(new TurnedClock())
-  await lists.look("a", () => accessTo(server.url, more))
+  await lists.look("a", () => ({ ...accessTo(server.url, more), isPersonal }))
   return {
     ...lists.stateOf("a"),
     ids: [...lists.modelsOf("a").keys()],
@@ -110,9 +115,12 @@ test("one that is silent is given up by the clock, and a stopped look is no fail
   expect(lists.stateOf("a")).toMatchObject({ state: "failed", problem: "it did not answer in time" })
 })
 
-test("a list without end is broken off, and of a long one a thousand are kept", async () => {
+test.each([
+  [false, "its list is longer than 2 MB"],
+  [true, "its list is longer than 1 MB"],
+])("a list without end is broken off, a person's own (%s) before others", async (isPersonal, problem) => {
   let written = 0
-  const endless = await looked((response) => {
+  const answer = (response: ServerResponse) => {
     const chunk = `${JSON.stringify({ id: "x".repeat(60) })},`.repeat(1000)
     response.write('{"data": [')
     const pump = () => {
@@ -123,9 +131,12 @@ test("a list without end is broken off, and of a long one a thousand are kept", 
       return response
     }
     pump()
-  })
-  expect(endless).toMatchObject({ state: "failed", models: 0, problem: "its list is longer than 8 MB" })
-  expect(written).toBeLessThan(24e6)
+  }
+  expect(await looked(answer, {}, isPersonal)).toMatchObject({ state: "failed", models: 0, problem })
+  expect(written).toBeLessThan(16e6)
+})
+
+test("of a long list a thousand are kept", async () => {
   const long = await looked(json(...Array.from({ length: 5000 }, (_, at) => ({ id: `m${at}` }))))
   expect(long).toMatchObject({ state: "answered", models: 1000, leftOut: 4000 })
 })
@@ -211,8 +222,54 @@ test("what is of the wrong kind is no fact, and a name that hides something is n
 test("of very many endpoints those are forgotten that were looked at longest ago", async () => {
   await using server = await openLists(json(...Array.from({ length: 1000 }, (_, at) => ({ id: `m${at}` }))))
   const lists = new EndpointLists(new TurnedClock())
-  for (let at = 0; at < 22; at++) await lists.look(`person-${at}`, () => accessTo(server.url))
+  const owned = (owner: string) => () => ({ ...accessTo(server.url), owner })
+  for (let at = 0; at < 22; at++) await lists.look(`person-${at}`, owned(`person-${at}`))
   const sizes = Array.from({ length: 22 }, (_, at) => lists.modelsOf(`person-${at}`).size)
   expect(sizes.slice(0, 2)).toEqual([0, 0])
   expect(sizes.slice(3)).toEqual(Array.from({ length: 19 }, () => 1000))
+})
+
+test("of one person's lists only so much is kept, and neither everybody's nor anybody else's makes room for them", async () => {
+  await using server = await openLists(json(...Array.from({ length: 900 }, (_, at) => ({ id: `m${at}` }))))
+  const lists = new EndpointLists(new TurnedClock())
+  await lists.look("shared", () => accessTo(server.url))
+  await lists.look("adas", () => ({ ...accessTo(server.url), owner: "ada" }))
+  for (let at = 0; at < 25; at++) await lists.look(`bobs-${at}`, () => ({ ...accessTo(server.url), owner: "bob" }))
+  expect([lists.modelsOf("shared").size, lists.modelsOf("adas").size]).toEqual([900, 900])
+  const sizes = Array.from({ length: 25 }, (_, at) => lists.modelsOf(`bobs-${at}`).size)
+  expect(sizes).toEqual([...Array.from({ length: 23 }, () => 0), 900, 900])
+})
+
+test("four endpoints of one person are asked at a time, the others after them, and everybody else's meanwhile", async () => {
+  const held: ServerResponse[] = []
+  await using slow = await openLists((response) => held.push(response))
+  await using quick = await openLists(json({ id: "m" }))
+  const lists = new EndpointLists(new TurnedClock())
+  const bobs = Array.from({ length: 40 }, (_, at) =>
+    lists.look(`bobs-${at}`, () => ({ ...accessTo(slow.url), owner: "bob" })),
+  )
+  await lists.look("adas", () => ({ ...accessTo(quick.url), owner: "ada" }))
+  await lists.look("shared", () => accessTo(quick.url))
+  expect([lists.stateOf("adas").state, lists.stateOf("shared").state]).toEqual(["answered", "answered"])
+  await expect.poll(() => held.length).toBe(4)
+  expect(lists.stateOf("bobs-39").state).toBe("asking")
+  for (let at = 0; at < 40; at++) {
+    await expect.poll(() => held.length).toBeGreaterThan(at)
+    json({ id: "m" })(held[at]!)
+  }
+  await Promise.all(bobs)
+  expect(lists.stateOf("bobs-39").state).toBe("answered")
+})
+
+test("when they are closed nobody is asked any longer, nor anew", async () => {
+  await using server = await openLists(() => {})
+  const lists = new EndpointLists(new TurnedClock())
+  const looks = Array.from({ length: 6 }, (_, at) =>
+    lists.look(`${at}`, () => ({ ...accessTo(server.url), ...(at > 0 ? { owner: "bob" } : {}) })),
+  )
+  await expect.poll(() => server.received.length).toBe(5)
+  lists[Symbol.dispose]()
+  await Promise.all(looks)
+  await lists.look("later", () => accessTo(server.url))
+  expect(server.received).toHaveLength(5)
 })

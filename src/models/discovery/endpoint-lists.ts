@@ -1,7 +1,7 @@
 import { type Clock, monotonicOf } from "../../agent/clock.ts"
+import { FairQueue } from "../../agent/concurrency/fair-queue.ts"
 import type { ModelEndpoint } from "../../protocol/model-facts.ts"
-import { JsonAsker, ListFault } from "./ask-json.ts"
-import type { ModelListing } from "../providers/model-listing.ts"
+import { type EndpointAccess, JsonAsker, ListFault } from "./ask-json.ts"
 import { readList } from "./local-lists.ts"
 import type { ToldModel } from "./told-model.ts"
 
@@ -13,16 +13,11 @@ const FRESH_MS = 5 * 60_000
 const SOON_MS = 30_000
 /** So often at most somebody can have it asked again. */
 const AGAIN_MS = 3000
-/** Looks under way in this process. Who comes later is answered with what is known, and asks when they look again. */
-const MAX_LOOKS = 32
-/** Models that are kept in this process, of all endpoints of everybody: some ten megabytes. */
+/** Looks under way at endpoints that people have brought: the operator's, of which there are only so many, wait for none. */
+const LOOKS = { atOnce: 32, perPerson: 4, waiting: 100 }
+/** Models that are kept in this process of what people have brought, of everybody and of one: some ten megabytes. */
 const MAX_KEPT = 20_000
-
-/** How an endpoint is reached: with whose means, and by which way. */
-export interface EndpointAccess {
-  readonly listing: ModelListing
-  readonly fetch: typeof globalThis.fetch
-}
+const MAX_KEPT_OF_ONE = 2000
 
 /** How old an answer may be for whoever asks. */
 export type Urgency = "usual" | "soon" | "again"
@@ -30,6 +25,7 @@ export type Urgency = "usual" | "soon" | "again"
 const OLD_AFTER: Readonly<Record<Urgency, number>> = { usual: FRESH_MS, soon: SOON_MS, again: AGAIN_MS }
 
 interface Kept {
+  readonly owner: string | undefined
   models: ReadonlyMap<string, ToldModel>
   leftOut: number
   /** By the monotonic clock, since that is about how old it is. */
@@ -45,11 +41,12 @@ interface Kept {
  * for each; one that fails keeps what it said before. Nothing here ever throws: an endpoint that says nothing is no fault of
  * whoever wanted to know.
  */
-export class EndpointLists {
+export class EndpointLists implements Disposable {
   readonly #clock: Clock
   /** By a key that names the endpoint and whose it is; those that were looked at last come last. */
   readonly #kept = new Map<string, Kept>()
-  #looks = 0
+  readonly #queue = new FairQueue(LOOKS)
+  readonly #closing = new AbortController()
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -75,29 +72,41 @@ export class EndpointLists {
   /** Asks where the last answer is too old. Resolves when nothing is under way any more; nobody has to wait for it. */
   look(key: string, access: () => EndpointAccess, urgency: Urgency = "usual"): Promise<void> {
     const now = monotonicOf(this.#clock)
-    const kept = this.#kept.get(key) ?? { ...UNKNOWN, triedAt: -Infinity }
+    const reached = access()
+    const kept: Kept = this.#kept.get(key) ?? { ...UNKNOWN, owner: reached.owner, triedAt: -Infinity }
     this.#kept.delete(key)
     this.#kept.set(key, kept)
     if (kept.look) return kept.look
     const oldAfter = kept.problem ? Math.min(SOON_MS, OLD_AFTER[urgency]) : OLD_AFTER[urgency]
-    if (now - kept.triedAt < oldAfter || this.#looks >= MAX_LOOKS) return Promise.resolve()
+    if (now - kept.triedAt < oldAfter || this.#closing.signal.aborted) return Promise.resolve()
     kept.triedAt = now
-    this.#looks++
-    kept.look = this.#ask(kept, access()).finally(() => {
-      kept.look = undefined
-      this.#looks--
-    })
+    kept.look = this.#askInTurn(kept, reached).finally(() => (kept.look = undefined))
     return kept.look
   }
 
-  async #ask(kept: Kept, { listing, fetch }: EndpointAccess): Promise<void> {
+  /** Breaks off all looks: a process that has nothing else to do would wait for them. */
+  [Symbol.dispose](): void {
+    this.#closing.abort()
+  }
+
+  async #askInTurn(kept: Kept, access: EndpointAccess): Promise<void> {
+    const { owner } = access
+    if (owner === undefined) return this.#ask(kept, access)
+    try {
+      await this.#queue.run(owner, this.#closing.signal, () => this.#ask(kept, access))
+    } catch {
+      // It is closed, or they have very many waiting: asked when they look again.
+      kept.triedAt = -Infinity
+    }
+  }
+
+  async #ask(kept: Kept, access: EndpointAccess): Promise<void> {
+    const { listing } = access
     const giveUp = new AbortController()
     const cancel = this.#clock.alarm(LOOK_MS, () => giveUp.abort(), "background")
+    const signal = AbortSignal.any([giveUp.signal, this.#closing.signal])
     try {
-      const { models, leftOut } = await readList[listing.shape](
-        listing,
-        new JsonAsker(fetch, listing.headers, giveUp.signal),
-      )
+      const { models, leftOut } = await readList[listing.shape](listing, new JsonAsker(access, signal))
       kept.models = new Map(models.map((model) => [model.id, withWindow(model, kept.models.get(model.id))]))
       kept.leftOut = leftOut
       kept.answeredAt = this.#clock.now()
@@ -106,14 +115,18 @@ export class EndpointLists {
       kept.problem = error instanceof ListFault ? error.message : "what it answered cannot be read"
     } finally {
       cancel()
-      this.#dropOldest()
+      if (kept.owner !== undefined) {
+        this.#dropOldest(MAX_KEPT_OF_ONE, ({ owner }) => owner === kept.owner)
+        this.#dropOldest(MAX_KEPT, ({ owner }) => owner !== undefined)
+      }
     }
   }
 
-  #dropOldest(): void {
-    let count = [...this.#kept.values()].reduce((sum, { models }) => sum + models.size + 1, 0)
-    for (const [key, { models, look }] of this.#kept) {
-      if (count <= MAX_KEPT) return
+  #dropOldest(most: number, isCounted: (kept: Kept) => boolean): void {
+    const counted = [...this.#kept].filter(([, kept]) => isCounted(kept))
+    let count = counted.reduce((sum, [, { models }]) => sum + models.size + 1, 0)
+    for (const [key, { models, look }] of counted) {
+      if (count <= most) return
       if (look) continue
       this.#kept.delete(key)
       count -= models.size + 1

@@ -20,7 +20,7 @@ async function listOf(provider: string, settings: (url: string) => ModelSettings
   const { listing } = connection
   const fetch: typeof globalThis.fetch = (input, init) =>
     globalThis.fetch(String(input).replace("https://openrouter.ai", server.url), init)
-  const asker = new JsonAsker(fetch, listing.headers, new AbortController().signal)
+  const asker = new JsonAsker({ fetch, listing }, new AbortController().signal)
   const { models, leftOut } = await readList[listing.shape](listing, asker)
   const asked = server.received.map(({ path }) => path)
   return { models, leftOut, asked, keys: server.received.map(({ headers }) => headers.authorization) }
@@ -30,6 +30,12 @@ const shown = (length: number, capabilities: readonly string[], parameters = "")
   ...{ license: "…", modelfile: "FROM x", parameters, template: "{{ .Prompt }}" },
   model_info: { "general.architecture": "llama", "llama.context_length": length, "llama.block_count": 32 },
   capabilities,
+})
+
+test("of a long list of Ollama's the first hundred are looked at, whatever they are", async () => {
+  const models = [...Array.from({ length: 100 }, (_, at) => ({ name: at })), { name: "late:1b" }]
+  const { asked } = await listOf("ollama", (url) => ({ ollamaHost: url }), { "/api/tags": { models } })
+  expect(asked).toEqual(["/api/tags", "/api/ps"])
 })
 
 test("Ollama tells what each of its models can do, and how much room those have that are loaded or have it written", async () => {

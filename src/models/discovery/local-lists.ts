@@ -42,7 +42,8 @@ async function readOllama(listing: ModelListing, asker: JsonAsker): Promise<Told
     (toEntries(toRecord(running).models) ?? []).map(({ name, context_length }) => [name, toTokens(context_length)]),
   )
   const shown = new Map<string, LooseRecord>()
-  const names = entries.flatMap((entry) => toModelId(toRecord(entry).name) ?? []).slice(0, MAX_SHOWN)
+  // So many are looked at at all: a list of a million has bytes enough for it.
+  const names = entries.slice(0, MAX_SHOWN).flatMap((entry) => toModelId(toRecord(entry).name) ?? [])
   for (let at = 0; at < names.length; at += SHOWN_AT_ONCE) {
     const group = names.slice(at, at + SHOWN_AT_ONCE)
     const answers = await Promise.allSettled(group.map((model) => ask("/api/show", { model })))

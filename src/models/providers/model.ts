@@ -18,6 +18,7 @@ export interface ProviderModelOptions {
   /** Our name of the model, which also marks the reasoning that is its own. */
   readonly name: string
   readonly provider: string
+  readonly countedAs?: string
   /** The provider as people call it, for error messages. */
   readonly label?: string
   readonly contextTokens: number
@@ -60,6 +61,7 @@ export class ProviderModel implements Model {
   readonly price: Price | null
   readonly paidBy: PaidBy
   declare readonly takesTools?: false
+  declare readonly countedAs?: string
   readonly #options: ProviderModelOptions
   readonly #clock: Clock
   readonly #source: ErrorSource
@@ -77,6 +79,7 @@ export class ProviderModel implements Model {
     this.price = options.price ?? null
     this.paidBy = options.paidBy ?? "shared"
     if (options.takesTools === false) this.takesTools = false
+    if (options.countedAs !== undefined) this.countedAs = options.countedAs
     this.#options = options
     this.#marksCache = options.marksCache ?? false
     this.#clock = clock

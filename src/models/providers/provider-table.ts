@@ -25,13 +25,20 @@ export class ProviderTable {
   /** What can be asked for, in words. */
   readonly knownNames: string
   readonly #byName: ReadonlyMap<string, ModelEntry>
+  /** By provider and id as they are written: a list asks for each of thousands. */
+  readonly #byId: ReadonlyMap<string, ModelEntry>
+  readonly #isProvider: ReadonlySet<string>
   readonly #endpoints: ReadonlyMap<string, NamedEndpoint>
 
   constructor(endpoints: readonly NamedEndpoint[]) {
     this.#endpoints = new Map(endpoints.map((endpoint) => [endpoint.name, endpoint]))
     this.names = [...new Set([...Object.keys(providers), ...this.#endpoints.keys()])]
     this.models = [...endpoints.flatMap(({ models }) => models), ...catalogue]
-    this.unlisted = this.names.filter((name) => !this.models.some(({ provider }) => provider === name))
+    this.#isProvider = new Set(this.names)
+    const listed = new Set(this.models.map(({ provider }) => provider))
+    this.unlisted = this.names.filter((name) => !listed.has(name))
+    // Of several the first.
+    this.#byId = new Map(this.models.toReversed().map((entry) => [`${entry.provider}/${entry.id}`, entry]))
     this.#byName = new Map(
       this.models.flatMap((entry) => [entry.name, ...entry.aliases].map((name) => [name.toLowerCase(), entry])),
     )
@@ -59,8 +66,8 @@ export class ProviderTable {
     const slash = name.indexOf("/")
     const provider = name.slice(0, Math.max(slash, 0)).toLowerCase()
     const id = name.slice(slash + 1)
-    if (!this.names.includes(provider) || id === "") return undefined
-    const listed = this.models.find((entry) => entry.provider === provider && entry.id === id)
+    if (!this.#isProvider.has(provider) || id === "") return undefined
+    const listed = this.#byId.get(`${provider}/${id}`)
     if (listed) return listed
     const { contextTokens = ENDPOINT_CONTEXT_TOKENS, wants, idsInPath } = own<Provider>(providers, provider) ?? {}
     // The key that goes along may be the operator's, whoever chose the name.

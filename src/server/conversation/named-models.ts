@@ -25,11 +25,16 @@ export async function nameModels<View extends ConversationView>(
   views: readonly View[],
 ): Promise<View[]> {
   if (views.every(({ model }) => model !== null)) return views.map((view) => ({ ...view, modelChosen: true }))
-  const [model, listed] = await Promise.all([defaultOf(models, user), models.list(user)])
-  const provider = listed.find(({ name }) => name === model)?.provider ?? null
+  const model = await defaultOf(models, user)
+  const provider = model === null ? null : await providerOf(models, user, model)
   return views.map((view) =>
     view.model === null ? { ...view, model, provider, modelChosen: false } : { ...view, modelChosen: true },
   )
+}
+
+async function providerOf(models: ModelCatalogue, user: UserId, model: string): Promise<string | null> {
+  if (models.providerOf) return models.providerOf(model, user)
+  return (await models.list(user)).find(({ name }) => name === model)?.provider ?? null
 }
 
 export async function nameModel<View extends ConversationView>(

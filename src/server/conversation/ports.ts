@@ -96,6 +96,8 @@ export interface ModelCatalogue {
   list(user: UserId): Promise<ListedModel[]>
   /** The same for somebody who looks at it, which has endpoints asked that list their models. */
   look?(user: UserId, look: ModelLook): Promise<{ items: ListedModel[]; endpoints: ModelEndpoint[] }>
+  /** Whose model this is, without a list of them all; null where there is none of this name. */
+  providerOf?(name: string, user: UserId): Promise<string | null>
   /** Throws `no_model_selected` where a conversation has to choose. */
   defaultName(user: UserId): Promise<string>
 }

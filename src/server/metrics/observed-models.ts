@@ -35,8 +35,9 @@ interface Counting {
 function observedStream(
   stream: AsyncIterable<ReplyPart | BesidePart>,
   signal: AbortSignal,
-  { model: { provider }, metrics }: Counting,
+  { model, metrics }: Counting,
 ): AsyncIterable<ReplyPart | BesidePart> {
+  const { provider: name, countedAs: provider = name } = model
   let ended = false
   const end = (outcome: string) => {
     if (!ended) metrics.modelCalls.add(1, { provider, outcome })
