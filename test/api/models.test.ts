@@ -1,7 +1,7 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
 import { describe, expect, test } from "vitest"
 import { hasCode, type Models, openPawl, toModel } from "../../src/index.ts"
-import { chatReply, ProviderServer, streamHead } from "../../src/models/providers/server.fixture.ts"
+import { chatReply, openLists, ProviderServer, streamHead } from "../../src/models/providers/server.fixture.ts"
 import { says, scripted } from "../../src/testing.ts"
 
 const speaking = (text: string) => ProviderServer.open((response) => void streamHead(response).end(chatReply(text)))
@@ -86,4 +86,17 @@ test("a key does not come back in what went wrong", async () => {
   const answer = await pawl.ask("Hi.")
   expect(answer).toMatchObject({ status: "failed", error: { code: "auth" } })
   expect(JSON.stringify(answer)).not.toContain("sk-secret")
+})
+
+test("an endpoint that is being asked for its models is asked no longer when all is closed", async () => {
+  const left = Promise.withResolvers<void>()
+  await using server = await openLists((response, { path }) => {
+    if (path.endsWith("/models")) response.once("close", left.resolve)
+    else streamHead(response).end(chatReply("Hello."))
+  })
+  const pawl = await open({ vllm: { baseUrl: server.url }, default: "vllm/m" })
+  expect(await pawl.ask("Hi.")).toMatchObject({ text: "Hello." })
+  expect(server.received.map(({ path }) => path)).toContain("/v1/models")
+  await pawl.close()
+  await left.promise
 })

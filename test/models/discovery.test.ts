@@ -20,6 +20,17 @@ const ollama = () =>
   })
 
 describe.each(anyDatabase)("what endpoints say on $name", ({ create }) => {
+  test("is waited for by no server that closes", async () => {
+    await using database = await create()
+    const left = Promise.withResolvers<void>()
+    await using server = await openLists((response) => response.once("close", left.resolve))
+    const face = await Face.open({ url: database.url, model: scripted(), personal: { vllmEndpoint: server.url } })
+    await (await face.as("ada", "read")).get("/api/models")
+    await expect.poll(() => server.received.length).toBe(1)
+    await face[Symbol.asyncDispose]()
+    await left.promise
+  })
+
   test("stands in the list of models with where it is from, and a model without tools is refused before it is asked", async () => {
     await using database = await create()
     await using server = await ollama()
