@@ -6,7 +6,7 @@ import { always, scripted } from "../../src/models/scripted/model.ts"
 import type { AuditId, ConversationId } from "../../src/protocol/ids.ts"
 import { newId } from "../../src/protocol/ids.ts"
 import { of, openChecked, repliesOf } from "../support/loop/checked-world.ts"
-import { anyDatabase } from "../support/databases.ts"
+import { databases } from "../support/databases.ts"
 import { PacedModel } from "../support/loop/paced-model.ts"
 import { write } from "../support/loop/tools.ts"
 import { message, type World } from "../support/loop/world.ts"
@@ -53,7 +53,7 @@ async function stopped(world: World, waits: string): Promise<ConversationId> {
   return id
 }
 
-describe.each(anyDatabase)("a run that only sums up, on $name,", ({ create }) => {
+describe.each(databases)("a run that only sums up, on $name,", ({ create }) => {
   test("takes no words in that came behind it: they are answered when it is over", async () => {
     await using database = await create()
     const model = new PacedModel()
@@ -68,7 +68,7 @@ describe.each(anyDatabase)("a run that only sums up, on $name,", ({ create }) =>
     expect((await world.load(id)).inbox).toEqual([])
   })
 
-  test("leaves a failed run to be resumed, from before it or while it works", async () => {
+  test("leaves a failed run to be resumed, once", async () => {
     await using database = await create()
     await using world = await openChecked({ url: database.url, model: echo() })
     const id = await world.begin("First?")
@@ -87,7 +87,7 @@ describe.each(anyDatabase)("a run that only sums up, on $name,", ({ create }) =>
     expect(await repliesOf(world, id)).toHaveLength(2)
   })
 
-  test("leaves a stopped run to be resumed: also one that comes while it works, or that it was stopped itself", async () => {
+  test("leaves a stopped run to be resumed, also by who asks while it works, and where it was stopped itself", async () => {
     await using database = await create()
     const model = new PacedModel()
     await using world = await openChecked({ url: database.url, model })
@@ -165,7 +165,7 @@ describe.each(anyDatabase)("a run that only sums up, on $name,", ({ create }) =>
   })
 })
 
-describe.each(anyDatabase)("a run that takes back, on $name,", ({ create }) => {
+describe.each(databases)("a run that takes back, on $name,", ({ create }) => {
   /** One in which a write was applied that can be taken back. */
   async function saved(world: World) {
     const id = await world.begin("Save.")
