@@ -143,7 +143,7 @@ describe("a PDF", () => {
       "/Title(On Wings)/Author(Ada B.)/CreationDate(D:20240501)",
     )
     const { text, passages, about } = await read(pdf)
-    expect(about).toEqual({ title: "On Wings", authors: ["Ada B."], date: "2024-05-01" })
+    expect(about).toEqual({ title: "On Wings", authors: ["Ada B."], date: "2024-05-01", pages: 2 })
     expect(passages.map(({ headings, start, end }) => [headings[0], text.slice(start, end)])).toEqual([
       ["page 1", "Lift grows with angle."],
       ["page 2", "Then it stalls."],

@@ -279,9 +279,10 @@ describe.each(anyDatabase)("the face on $name", ({ create }) => {
     const ada = await face.as("ada")
     const id = await ada.begin()
     const models = { scripted: true, locked: false }
+    const chosen = { conversationId: id, model: "scripted", models, fallback: { from: "server", models: [] } }
     const path = `/api/conversations/${id}/model`
-    expect((await ada.get(path)).body).toEqual({ conversationId: id, model: "scripted", models })
-    expect((await ada.post(path, { name: "alias" })).body).toEqual({ conversationId: id, model: "scripted", models })
+    expect((await ada.get(path)).body).toEqual(chosen)
+    expect((await ada.post(path, { name: "alias" })).body).toEqual(chosen)
     expect((await ada.get(`/api/conversations/${id}`)).body.model).toBe("scripted")
     const unknown = await ada.post(path, { name: "nope" })
     expect([unknown.status, unknown.body.code]).toEqual([400, "unknown_model"])

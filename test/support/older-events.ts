@@ -10,10 +10,10 @@ import type { TemporaryDatabase } from "./databases.ts"
 
 export const SIZE = partitionedEvent.size
 const STEP = "040_event_partitions"
-const before = migrations.slice(
-  0,
-  migrations.findIndex(({ name }) => name === STEP),
-)
+const place = migrations.findIndex(({ name }) => name === STEP)
+const before = migrations.slice(0, place)
+/** The version that made the parts: what came later is none of this. */
+export const withParts = migrations.slice(0, place + 1)
 
 /** Which part each event of a conversation lies in, in the order of the journal. */
 const PARTS = "SELECT tableoid::regclass::text AS part FROM event WHERE conversation = $1 ORDER BY position"
@@ -37,7 +37,7 @@ export async function openOlderEvents(createEmpty: () => Promise<TemporaryDataba
       FROM generate_series(1, 3) AS c, generate_series(1, 4) AS p`)
   return {
     ...{ url, engine, other },
-    upgrade: (log?: Log) => migrate(engine, postgresWords, { log }),
+    upgrade: (log?: Log) => migrate(engine, postgresWords, { log, known: withParts }),
     /** Another node. */
     openOther: () => {
       const another = open()
