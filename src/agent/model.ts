@@ -41,6 +41,9 @@ export interface Price {
   readonly cacheWrite?: number
 }
 
+/** The longest reply under a ceiling, thinking included, where nobody has said another. More would set so much aside that small ceilings allow nothing. */
+export const USUAL_OUTPUT_TOKENS = 16_384
+
 export interface ModelRequest {
   readonly system: string
   /** Append-only and shared with the fold: read it, never change it. Every call in it has its result (promise 7). */

@@ -1,5 +1,5 @@
 import type { SharedV4Warning } from "@ai-sdk/provider"
-import type { LeftOutPart } from "../../agent/model.ts"
+import { type LeftOutPart, type ModelRequest, USUAL_OUTPUT_TOKENS } from "../../agent/model.ts"
 import type { ReplySettings, SettingName } from "../../protocol/conversation/reply-settings.ts"
 import { AppError } from "../../protocol/errors.ts"
 import type { Retriability } from "./errors.ts"
@@ -47,9 +47,20 @@ export function refusedSettings(settings: ReplySettings = {}, error: unknown): L
   return (named.length > 0 ? named : namesIn(settings)).map((name) => ({ name, because }))
 }
 
-export function withoutThese(settings: ReplySettings = {}, left: LeftOutSettings): ReplySettings {
+function withoutThese(settings: ReplySettings = {}, left: LeftOutSettings): ReplySettings {
   const names = new Set<string>(left.map(({ name }) => name))
   return Object.fromEntries(Object.entries(settings).filter(([name]) => !names.has(name)))
+}
+
+/**
+ * A request without the settings that were refused. The bound of a ceiling is never left out: one that a setting had raised
+ * is the usual one again, and none becomes more than what was set aside.
+ */
+export function withoutRefused(request: ModelRequest, refused: LeftOutSettings): ModelRequest {
+  const { maxOutputTokens: bound, settings } = request
+  const isRefused = bound !== undefined && refused.some(({ name }) => name === "maxOutputTokens")
+  const lowered = isRefused ? { maxOutputTokens: Math.min(bound, USUAL_OUTPUT_TOKENS) } : {}
+  return { ...request, ...lowered, settings: withoutThese(settings, refused) }
 }
 
 /** So many are remembered: values are anybody's choice. */

@@ -8,7 +8,7 @@ import { SilenceWatch } from "./silence-watch.ts"
 import { type OpenReply, openReply } from "./open-reply.ts"
 import { type ErrorSource, toProviderError } from "./errors.ts"
 import { type Quirks, withoutBan, withQuirks } from "./quirks.ts"
-import { leftByAdapter, refusedSettings, refusesRequest, RememberedRefusals, withoutThese } from "./left-out.ts"
+import { leftByAdapter, refusedSettings, refusesRequest, RememberedRefusals, withoutRefused } from "./left-out.ts"
 import { formatOf, mergeOptions, toReplyOptions } from "./reply-options.ts"
 import type { Dialect } from "./settings-reader.ts"
 import { attemptsOf, type RetryPolicy, waitAfter } from "./retry.ts"
@@ -105,9 +105,9 @@ export class ProviderModel implements Model {
     let refused = this.#refusals.in(settings)
     let asked = request
     for (let attempt = 0; ; attempt++) {
-      const left = withoutThese(settings, refused)
+      const allowed = withoutRefused(asked, refused)
       try {
-        const opened = await this.#open({ ...asked, settings: left }, signal)
+        const opened = await this.#open(allowed, signal)
         this.#refusals.add(settings, refused)
         const told = [...refused, ...opened.leftOut]
         if (told.length > 0) yield { type: "left_out", settings: told }
@@ -119,7 +119,7 @@ export class ProviderModel implements Model {
           attempt--
           continue
         }
-        const more = refusedSettings(left, error)
+        const more = refusedSettings(allowed.settings, error)
         if (more.length > 0) {
           // At once, and not counted: there are only so many settings to leave out.
           refused = [...refused, ...more]

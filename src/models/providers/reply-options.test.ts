@@ -220,6 +220,21 @@ describe("a provider that refuses a setting", () => {
     refuses = () => undefined
   })
 
+  test("that had raised the bound of a ceiling is asked again with the usual bound, not without one", async () => {
+    refuses = ({ max_tokens: most }) =>
+      Number(most) > 64_000 ? `max_tokens: ${String(most)} is too large.` : undefined
+    const { body, sent, said, left } = await ask(
+      ...(["groq/bounded", { maxOutputTokens: 100_000 }, { maxOutputTokens: 100_000 }] as const),
+    )
+    expect({ sent, said, left, most: body.max_tokens }).toEqual({
+      ...{ sent: 2, said: true, left: ["maxOutputTokens"], most: 16_384 },
+    })
+    refuses = ({ max_tokens: most }) => (Number(most) < 500 ? `max_tokens: ${String(most)} is too small.` : undefined)
+    const less = ask("groq/least", { maxOutputTokens: 100 }, { maxOutputTokens: 100 })
+    await expect(less, "more than what was set aside").rejects.toThrow("too small")
+    refuses = () => undefined
+  })
+
   test("for another reason fails with that reason, after a bounded number of requests", async () => {
     refuses = () => "The model is out of order."
     const before = server.received.length

@@ -1,4 +1,5 @@
 import { costOf } from "../../agent/ask/spend.ts"
+import { USUAL_OUTPUT_TOKENS } from "../../agent/model.ts"
 import type { Budget, Reservation, ModelCallPlan, Spent } from "../../agent/ports.ts"
 import { type AppError, failure } from "../../protocol/errors.ts"
 import { newId } from "../../protocol/ids.ts"
@@ -19,8 +20,6 @@ export interface BudgetOptions extends Ceilings {
   readonly holdSeconds?: number
 }
 
-/** The longest reply under a ceiling, thinking included, where nobody has said another. More would set so much aside that small ceilings allow nothing. */
-const MAX_OUTPUT_TOKENS = 16_384
 const HOLD_SECONDS = 600
 
 /** Ceilings that hold for any number of runs at once, on any number of nodes: the database sets aside, or refuses. */
@@ -34,7 +33,7 @@ export class SqlBudget implements Budget {
   }
 
   async reserve(call: ModelCallPlan): Promise<Reservation | undefined> {
-    const { model, inputTokens, maxOutputTokens = MAX_OUTPUT_TOKENS } = call
+    const { model, inputTokens, maxOutputTokens = USUAL_OUTPUT_TOKENS } = call
     if (model.price === undefined || model.paidBy === "own") return undefined
     const cost = costOf(model.price, { inputTokens, outputTokens: maxOutputTokens })
     if (cost === null) throw refusal(call, `what ${model.name} costs is not known, so no ceiling can hold for it`)
