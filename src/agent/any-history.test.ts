@@ -142,12 +142,14 @@ test("whatever happens, a history opens with a person, pairs every call, and hol
         expect(wordsOf(history)).toEqual(expect.arrayContaining(story.questions))
       }
     }),
-    { numRuns: 500 },
+    // Chance seldom makes so many long results in a row that they give way.
+    { numRuns: 500, examples: [[[...LONG_RESULTS, { type: "room", size: 2000 }]]] },
   )
   expect(new Set(met)).toEqual(new Set(["references", "due", "summary", "cut"]))
 })
 
 const met: string[] = []
+const LONG_RESULTS = Array.from({ length: 6 }, (): Act => ({ type: "call", sizes: [300] }))
 
 /** A question for a summary is plain words, whatever was called before. */
 function expectWords(history: readonly HistoryMessage[]): void {
