@@ -16,6 +16,8 @@ export interface OwnAccess {
 
 /** How many one person may have: each is opened with every change of any. */
 export const MAX_ENDPOINTS = 50
+/** How many models all of them together may list: each stands in every list that the person sees. */
+export const MAX_LISTED = 2000
 
 /** The endpoints among what a person has stored, as the models take them. */
 export function ownEndpoints(brought: ReadonlyMap<string, OwnAccess | "unreadable">): NamedEndpoint[] {

@@ -3,14 +3,20 @@ import type { UserId } from "../protocol/ids.ts"
 import { own } from "../protocol/own.ts"
 import type { ChangedEndpoint, NewAccess, ProviderView } from "../protocol/providers.ts"
 import type { PersonalModels, StoredKeys } from "./personal-models.ts"
-import { changedEndpoint, endpointView, MAX_ENDPOINTS, newEndpoint, ownEndpoints } from "./own-endpoint.ts"
+import { changedEndpoint, endpointView, MAX_ENDPOINTS, MAX_LISTED, newEndpoint, ownEndpoints } from "./own-endpoint.ts"
 import { isEndpointName, isReserved, type OwnAccess, problemWithEndpoint } from "./own-endpoint.ts"
 import type { OutboundPolicy } from "./network/outbound-policy.ts"
 import { type Provider, providers, type ReachableProvider } from "./providers/list.ts"
 import { accessTo } from "./providers/settings.ts"
 
 export interface KeyStore extends StoredKeys {
-  put(user: UserId, provider: string, access: OwnAccess): Promise<void>
+  /** False where it would be one more than `most`, not counting those of the names in `besides`. */
+  put(
+    user: UserId,
+    provider: string,
+    access: OwnAccess,
+    limit?: { readonly most: number; readonly besides: readonly string[] },
+  ): Promise<boolean>
   remove(user: UserId, provider: string): Promise<void>
 }
 
@@ -94,17 +100,19 @@ export class OwnProviders {
     if (isTaken) throw failure("bad_request", { problem: `name: ${name} is taken on this server. Choose another.` })
     const problem = problemWithEndpoint(access)
     if (problem) throw failure("bad_request", { problem })
-    if (!brought.has(name) && ownEndpoints(brought).length >= MAX_ENDPOINTS)
-      throw failure("bad_request", {
-        problem: `You have ${MAX_ENDPOINTS} endpoints, which is as many as there can be.`,
-      })
-    await this.#put(user, name, access)
+    const others = ownEndpoints(brought).filter((each) => each.name !== name)
+    const listed = others.reduce((sum, each) => sum + each.models.length, access.endpoint?.models?.length ?? 0)
+    if (listed > MAX_LISTED)
+      throw failure("bad_request", { problem: `models: all your endpoints together list ${MAX_LISTED} at most.` })
+    await this.#put(user, name, access, MAX_ENDPOINTS)
   }
 
-  async #put(user: UserId, name: string, access: OwnAccess): Promise<void> {
+  async #put(user: UserId, name: string, access: OwnAccess, most?: number): Promise<void> {
     // Judged again at every connection; here so that whoever is wrong learns it now.
     if (access.baseUrl) await this.#needs.reach.check(new URL(access.baseUrl).hostname)
-    await this.#needs.keys.put(user, name, access)
+    const isStored = await this.#needs.keys.put(user, name, access, most ? { most, besides: names } : undefined)
+    if (!isStored)
+      throw failure("bad_request", { problem: `You have ${most} endpoints, which is as many as there can be.` })
   }
 }
 

@@ -1,8 +1,11 @@
 import { z } from "zod"
 import { boundedList } from "./bounded-list.ts"
+import { isModelId } from "./model-id.ts"
 
 const MAX_MODELS = 200
 const MAX_HEADERS = 20
+/** All of them together, names and values: they are stored, opened and sent with each other. */
+const MAX_HEADER_CHARACTERS = 8000
 
 /** What a connection decides by itself. */
 const UNSETTABLE = /^(?:host|connection|content-length|content-type|transfer-encoding|upgrade|te)$/i
@@ -18,7 +21,10 @@ const Dollars = z.number().min(0).max(1_000_000)
 
 const OwnModel = z.strictObject({
   /** As the endpoint calls it. */
-  id: z.string().regex(/^[^\s\p{Cc}]{1,200}$/u, { message: "must be what the endpoint calls it, without spaces" }),
+  id: z
+    .string()
+    .regex(/^[^\s\p{Cc}]{1,200}$/u, { message: "must be what the endpoint calls it, without spaces" })
+    .refine(isModelId, { message: "must have no hidden characters" }),
   contextTokens: z.int().min(1000).max(100_000_000).optional(),
   /** Dollars per million tokens. */
   price: z
@@ -41,6 +47,9 @@ export const endpointFields = {
   headers: z
     .record(z.string().max(100), HeaderValue)
     .refine((headers) => Object.keys(headers).length <= MAX_HEADERS, { message: `must be at most ${MAX_HEADERS}` })
+    .refine((headers) => Object.entries(headers).flat().join("").length <= MAX_HEADER_CHARACTERS, {
+      message: `must have ${MAX_HEADER_CHARACTERS} characters at most, all together`,
+    })
     .refine((headers) => Object.keys(headers).every((name) => NAME.test(name) && !UNSETTABLE.test(name)), {
       message: "one of these is no name of a header, or cannot be set",
     }),

@@ -105,6 +105,8 @@ describe.each(anyDatabase)("an endpoint of one's own on $name", ({ create }) => 
       ["mine", { ...good, headers: { "X-A": `${HEADER}\nx-evil: 1` } }, "on one line"],
       ["mine", { ...good, models: [{ id: "a" }, { id: "A" }] }, "there twice"],
       ["mine", { ...good, models: new Array(201).fill({ id: "a" }) }, "at most 200"],
+      ["mine", { ...good, models: [{ id: "gpt\u200b-5" }] }, "no hidden characters"],
+      ["mine", { ...good, headers: { "X-A": "a".repeat(4000), "X-B": "b".repeat(4000) } }, "8000 characters at most"],
       ["openai", { apiKey: KEY, models: [] }, "kind: say what"],
     ] as const) {
       const { status, text } = await ada.put(`/api/providers/${name}`, body)

@@ -1,6 +1,6 @@
 import type { Price } from "../../agent/model.ts"
-import { escapeHidden } from "../../protocol/hidden-characters.ts"
 import type { Feature } from "../../protocol/model-facts.ts"
+import { isModelId } from "../../protocol/model-id.ts"
 
 /** What an endpoint tells of one of its models, as far as it does. */
 export interface ToldModel {
@@ -25,11 +25,9 @@ export const toRecord = (value: unknown): LooseRecord =>
 export const toTexts = (value: unknown): readonly string[] | undefined =>
   Array.isArray(value) ? value.filter((each) => typeof each === "string") : undefined
 
-/** A name by which a model can be asked for. One that hides characters would be taken for another in a menu. */
-export function toModelId(value: unknown): string | undefined {
-  if (typeof value !== "string" || !/^[^\s\p{Cc}]{1,200}$/u.test(value)) return undefined
-  return escapeHidden(value) === value ? value : undefined
-}
+/** A name by which a model can be asked for. */
+export const toModelId = (value: unknown): string | undefined =>
+  typeof value === "string" && isModelId(value) ? value : undefined
 
 /** As in the operator's file: what is outside of it is no window that a conversation fits into. */
 export const toTokens = (value: unknown): number | undefined =>

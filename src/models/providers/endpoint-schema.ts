@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { modelFeatures } from "../../protocol/model-facts.ts"
+import { isModelId } from "../../protocol/model-id.ts"
 import { endpointAddress, endpointKinds } from "./named-endpoint.ts"
 import type { Quirks } from "./quirks.ts"
 
@@ -44,7 +45,8 @@ export function endpointEntry() {
   const ListedId = z.strictObject({
     id: z
       .string()
-      .regex(/^[^\s\p{Cc}]{1,200}$/u, { message: "must be what the endpoint calls the model, without spaces" }),
+      .regex(/^[^\s\p{Cc}]{1,200}$/u, { message: "must be what the endpoint calls the model, without spaces" })
+      .refine(isModelId, { message: "must have no hidden characters" }),
     alias: z
       .string()
       .regex(/^[\w.:-]{1,100}$/, { message: "must be letters, digits, . : _ and -" })

@@ -11,6 +11,7 @@ test.each([
   ["a key of anybody", "key sk-proj-AbCd1234 and sk-ant-api03-xyz_123"],
   ["a key with stars in it", "Incorrect API key provided: sk-ab***********wxyz"],
   ["a password in an address", "connect to https://ada:0a1b2c@example.org failed"],
+  ["a token of Google's", "signed in as ya29.a0AfB_0a1b2c3d4e5f60718293"],
   ["a header", 'x-api-key: "0a1b2c3d"'],
 ])("%s is hidden", (_, text) => {
   const scrubbed = scrubSecrets(text, [KEY])

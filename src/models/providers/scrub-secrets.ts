@@ -10,6 +10,7 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\bBearer\s+[^\s"',;]+/gi, `Bearer ${HIDDEN}`],
   [/\b(?:sk|pk|rk|gsk|xai)[-_][\w*.\-…]{4,}/gi, HIDDEN],
   [/\bAIza[\w-]{20,}/g, HIDDEN], // Google's
+  [/\bya29\.[\w.-]{20,}/g, HIDDEN], // a token of Google's
   [/\bpawl_[\w-]{40,}/g, HIDDEN],
   [/\beyJ[\w-]{10,1000}\.[\w-]+\.[\w-]+/g, HIDDEN], // a JWT, whoever signed it
   [/(\/\/)[^\s/@:]+:[^\s/@]+@/g, `$1${HIDDEN}@`],

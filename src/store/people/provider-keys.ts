@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto"
 import { failure, hasCode } from "../../protocol/errors.ts"
 import type { UserId } from "../../protocol/ids.ts"
 import type { EndpointFacts } from "../../protocol/own-endpoint.ts"
@@ -21,6 +22,12 @@ export interface StoredAccess {
   readonly version: string
   /** By provider; `unreadable` where the master key does not fit, or the row was tampered with. */
   open(): Promise<ReadonlyMap<string, ProviderKey | "unreadable">>
+}
+
+/** How many a person may have, not counting those of these names. */
+export interface KeyLimit {
+  readonly most: number
+  readonly besides: readonly string[]
 }
 
 interface Row {
@@ -51,20 +58,28 @@ export class SqlProviderKeys {
       throw failure("store_unavailable", { problem: error.message })
     })
     return {
-      // Ciphertexts never repeat, so they tell versions apart and tell nothing else.
-      version: rows.map(({ provider, sealed }) => `${provider} ${sealed}`).join("\n"),
+      // Ciphertexts never repeat, so they tell versions apart. Summed up: it is kept for each person who is at work.
+      version: rows.length === 0 ? "" : versionOf(rows),
       open: async () => new Map(await Promise.all(rows.map((row) => this.#open(user, row)))),
     }
   }
 
-  /** Stores what is given in place of whatever was there. */
-  async put(user: UserId, provider: string, access: ProviderKey): Promise<void> {
+  /** Stores what is given in place of whatever was there. False where it would be one more than there can be. */
+  async put(user: UserId, provider: string, access: ProviderKey, limit?: KeyLimit): Promise<boolean> {
     const place = placeOf(user, provider)
-    const sql = `INSERT INTO provider_key (id, person, provider, key_id, sealed, updated_at) VALUES (?, ?, ?, ?, ?, ?)
+    const { most = Number.MAX_SAFE_INTEGER, besides = [] } = limit ?? {}
+    const uncounted = besides.length > 0 ? `AND provider NOT IN (${besides.map(() => "?").join(", ")})` : ""
+    // Counted as it is stored, where writers of secrets follow each other: of two at once the second sees the first.
+    const sql = `INSERT INTO provider_key (id, person, provider, key_id, sealed, updated_at)
+      SELECT ?, ?, ?, ?, ?, CAST(? AS BIGINT)
+      WHERE (SELECT count(*) FROM provider_key WHERE person = ? AND id <> ? ${uncounted}) < ${most}
       ON CONFLICT (id) DO UPDATE SET key_id = excluded.key_id, sealed = excluded.sealed, updated_at = excluded.updated_at`
     await this.#secrets.write(place, JSON.stringify(access), ({ keyId, sealed }) => {
-      return { sql, values: [place.id, user, provider, keyId, sealed, this.#now()] }
+      return { sql, values: [place.id, user, provider, keyId, sealed, this.#now(), user, place.id, ...besides] }
     })
+    if (!limit) return true
+    const stored = "SELECT id FROM provider_key WHERE id = ? AND person = ?"
+    return (await this.#engine.query(stored, [place.id, user])).length > 0
   }
 
   /** Throws `not_found` where there was nothing. */
@@ -90,6 +105,11 @@ export class SqlProviderKeys {
     }
   }
 }
+
+const versionOf = (rows: readonly Row[]): string =>
+  rows
+    .reduce((sum, { provider, sealed }) => sum.update(`${provider} ${sealed}\n`), createHash("sha256"))
+    .digest("base64")
 
 const placeOf = (user: UserId, provider: string): SecretRow => {
   return { table: "provider_key", id: `${user}.${provider}`, person: user }

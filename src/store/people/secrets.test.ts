@@ -92,11 +92,23 @@ describe.each(databases)("secrets on $name", ({ create }) => {
     return openStore({ url: database.url, durability: "normal", ...(masterKeys ? { masterKeys } : {}) })
   }
 
+  test("of which several are stored at once are no more than there can be, and those that are there can be changed", async () => {
+    await using store = await opened(givenKeys(anyKey()))
+    const { providerKeys } = store
+    await providerKeys.put(ada, "openai", access("uncounted"))
+    const limit = { most: 2, besides: ["openai"] }
+    const many = ["a", "b", "c", "d", "e"].map((name) => providerKeys.put(ada, name, access(name), limit))
+    expect((await Promise.all(many)).filter(Boolean)).toHaveLength(2)
+    const [name = ""] = [...(await (await providerKeys.read(ada)).open()).keys()].filter((each) => each !== "openai")
+    expect(await providerKeys.put(ada, name, access("changed"), limit)).toBe(true)
+  })
+
   test("are replaced, told apart by version, and removed", async () => {
     await using store = await opened(givenKeys(anyKey()))
     const { providerKeys } = store
     await providerKeys.put(ada, "openai", access("one"))
     const before = await providerKeys.read(ada)
+    expect((await providerKeys.read(ada)).version).toHaveLength(44)
     await providerKeys.put(ada, "openai", { apiKey: "two" })
     const after = await providerKeys.read(ada)
     expect(after.version).not.toBe(before.version)
