@@ -6,6 +6,7 @@ import { brokenOffReply } from "./ask/broken-reply.ts"
 import type { Conversation } from "./conversation.ts"
 import type { NextStep } from "./next-step.ts"
 import { record, type Work } from "./record.ts"
+import type { Refuses } from "./withhold-files.ts"
 import { type EndOfCall, whatBecameOf } from "./gate/run-write.ts"
 
 /** Ends a run that may not go on: every open call gets its result, and the reason is recorded. */
@@ -39,6 +40,7 @@ async function askTargets(work: Work): Promise<EndOfCall[]> {
 }
 
 /** How a run ends that failed: what was queued behind it waits until somebody speaks. */
-export function failedEnd({ arrivals }: Conversation, { code, message }: RunError): NewEvent {
-  return { type: "run_ended", status: "failed", error: { code, message }, heldUpTo: arrivals }
+export function failedEnd({ arrivals }: Conversation, { code, message }: RunError, refuses?: Refuses): NewEvent {
+  const what = refuses === undefined ? {} : { refuses }
+  return { type: "run_ended", status: "failed", error: { code, message }, ...what, heldUpTo: arrivals }
 }

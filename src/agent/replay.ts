@@ -127,11 +127,11 @@ const table: { [Type in EventType]: Apply<Type> } = {
   fallback: applyFallback,
   history_cut: cutHistory,
   compaction: applyCompaction,
-  run_ended(conversation, { status, reason, error, heldUpTo = Number.MAX_SAFE_INTEGER, at }) {
+  run_ended(conversation, { status, reason, error, refuses, heldUpTo = Number.MAX_SAFE_INTEGER, at }) {
     const { run } = conversation
     if (!run) return
     Object.assign(run, { status, reason, error, endedAt: at, shown: undefined })
-    if (error) withholdFiles(conversation, error)
+    if (refuses) withholdFiles(conversation, refuses)
     conversation.calls = []
     const held = status === "completed" ? 0 : heldUpTo
     conversation.heldUpTo = isOurs(run) ? Math.max(conversation.heldUpTo, held) : held

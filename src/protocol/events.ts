@@ -257,6 +257,8 @@ export const RunEnded = event("run_ended", {
   /** Why it ended where that is not plain: `iteration_limit`, `reply_limit`, `empty_reply`, `superseded`, `forked`, `undo`, `compaction`. */
   reason: z.string().optional(),
   error: RunError.optional(),
+  /** Of `failed`: whether its last model did not take the request as such, or what stands in it. Anything else passes. */
+  refuses: z.enum(["request", "content"]).optional(),
   /** Messages queued up to this number of the inbox are held until somebody speaks; what came later is the next message. */
   heldUpTo: z.number().int().optional(),
 })

@@ -19,6 +19,9 @@ const upload = (who: Visitor, bytes: Uint8Array | string, name: string, type = "
 const lastWords = (model: ScriptedModel): UserTurn =>
   model.received.at(-1)?.history.findLast(({ role }) => role === "user") as UserTurn
 
+/** As of an answer with status 400. */
+const REFUSED = { retriable: false, refusesRequest: true } as const
+
 const ZIP_END = Buffer.concat([Buffer.from("PK\x05\x06", "latin1"), Buffer.alloc(18)])
 
 describe.each(anyDatabase)("on $name", ({ create }) => {
@@ -174,14 +177,51 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect((model.received.at(-1)!.history[0] as UserTurn).shown![0]!.text).toContain("its person has removed it")
   }, 60_000)
 
-  test("what a provider refused is not shown again, so that the conversation goes on", async () => {
-    const model = seeing(scripted(fails("provider_error", { retriable: false }), always(says("Fine."))))
-    await using world = await open(model)
+  test("what a provider refused is not shown again, also by the next server, so that the conversation goes on", async () => {
+    const model = seeing(
+      scripted(fails("overloaded", { retriable: true }), fails("provider_error", REFUSED), always(says("Fine."))),
+    )
+    await using database = await create()
+    let id = ""
+    const firstShown = () => (model.received.at(-1)!.history[0] as UserTurn).shown![0]!
+    {
+      await using face = await Face.open({ url: database.url, model })
+      const who = await face.as("ada")
+      const { body } = await upload(who, png(4, 4), "odd.png")
+      id = await who.begin({ agent: "test" })
+      expect((await who.say(id, "Look.", { files: [body.id] })).body.run.status).toBe("failed")
+      expect((await who.say(id, "Look again.")).body.run.status).toBe("failed")
+      expect(firstShown().type).toBe("bytes")
+      expect((await who.say(id, "Go on without.")).body.run.status).toBe("completed")
+      expect(firstShown().text).toContain("a provider did not take it")
+    }
+    await using face = await Face.open({ url: database.url, model })
+    await (await face.as("ada")).say(id, "And now?")
+    expect(firstShown().text).toContain("a provider did not take it")
+  })
+
+  test("a failure that passes takes no file away; a refusal by the model asked last does, whichever failed before it", async () => {
+    const passing = [
+      fails("provider_error", { retriable: true }),
+      fails("provider_error", { retriable: false }),
+      fails("model_silent"),
+      fails("refused"), // of words that came without a file
+    ]
+    const model = seeing(scripted(says("A square."), ...passing, fails("overloaded"), always(says("Seen."))))
+    const other = Object.assign(seeing(scripted(fails("provider_error", REFUSED))), { name: "other" })
+    await using world = await open(model, { others: [other] })
     const who = await world.face.as("ada")
-    const { body } = await upload(who, png(4, 4), "odd.png")
+    const { body } = await upload(who, png(4, 4), "shot.png")
     const id = await who.begin({ agent: "test" })
-    expect((await who.say(id, "Look.", { files: [body.id] })).body.run.status).toBe("failed")
-    expect((await who.say(id, "Go on without.")).body.run.status).toBe("completed")
+    await who.say(id, "Look.", { files: [body.id] })
+    for (const _ of passing) expect((await who.say(id, "And?")).body.run.status).toBe("failed")
+    await who.patch(`/api/conversations/${id}`, { fallback: ["other"] })
+    const failed = await who.say(id, "And now?")
+    expect([failed.body.run.status, failed.body.run.error.code]).toEqual(["failed", "overloaded"])
+    const shown = [...model.received, ...other.received].map(({ history }) => (history[0] as UserTurn).shown![0]!.type)
+    expect(shown).toEqual(Array(passing.length + 3).fill("bytes"))
+    await who.patch(`/api/conversations/${id}`, { fallback: null })
+    await who.say(id, "Go on without.")
     expect((model.received.at(-1)!.history[0] as UserTurn).shown![0]!.text).toContain("a provider did not take it")
   })
 

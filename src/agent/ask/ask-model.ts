@@ -22,6 +22,7 @@ import { judgeAnswer, promisedSchema, promiseWords } from "./promised-answer.ts"
 import { reportBeside } from "./report-beside.ts"
 import { replySettingsOf } from "./reply-settings-of.ts"
 import { withFiles } from "./with-files.ts"
+import { whatIsRefused } from "../withhold-files.ts"
 import { accounted, estimateOf, reserve, settle } from "./spend.ts"
 
 /** Asks the model once and records its whole reply. Text is shown while it comes; only what is whole is kept. */
@@ -191,6 +192,6 @@ async function broken(work: Work, model: string, error: unknown, reply?: Reply):
   }
   return record(work, [
     ...brokenOffReply(work, "broken", reply?.shownParts()),
-    failedEnd(conversation, failureOfAll(work, model, { code, message })),
+    failedEnd(conversation, failureOfAll(work, model, { code, message }), whatIsRefused(error)),
   ])
 }

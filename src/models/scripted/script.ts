@@ -73,6 +73,8 @@ export interface Failing {
   readonly after?: string
   readonly retriable?: boolean
   readonly retryAfterMs?: number
+  /** It was the request that was wrong. */
+  readonly refusesRequest?: boolean
 }
 
 /** The provider fails with this code. */

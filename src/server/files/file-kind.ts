@@ -13,6 +13,9 @@ export interface FoundKind {
 const MAX_PIXELS = 50_000_000
 const MAX_SIDE = 16_384
 
+/** All of one is searched for what runs, on the thread that everybody is served by. */
+const MAX_SVG = 1_000_000
+
 /** What a name may say of a text. Of anything else it says nothing. */
 const TEXT_TYPES: ReadonlyMap<string, string> = new Map([
   ["csv", "text/csv"],
@@ -93,6 +96,7 @@ function text(bytes: Uint8Array, name: string): FoundKind {
   const { text: words, problem } = decode(bytes)
   if (problem) throw refused(problem)
   if (isSvg(words.slice(0, 4096))) {
+    if (words.length > MAX_SVG) throw refused("it is an SVG of more than a million characters; send it as PNG")
     if (ACTIVE_SVG.test(words))
       throw refused("it is an SVG with script or foreign content in it; send it as PNG, or without")
     return { type: "image/svg+xml" }

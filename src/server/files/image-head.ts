@@ -40,20 +40,24 @@ function png(view: DataView): ImageHead {
   return CUT
 }
 
+/** Bytes between segments that say nothing, of which there are usually none: a file of nothing else is not walked through. */
+const MAX_FILLS = 1000
+
 /** Segment by segment to the one with the size. Behind the end cameras put things of their own: they are let be. */
 function jpeg(view: DataView): ImageHead {
-  const end = lastMarker(view)
+  let fills = 0
   for (let at = 2; at + 9 < view.byteLength;) {
     if (view.getUint8(at) !== 0xff) break
     const marker = view.getUint8(at + 1)
     if (marker === 0xff) {
+      if (++fills > MAX_FILLS) break
       at++
       continue
     }
     const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
     if (isFrame) {
       const size = { height: view.getUint16(at + 5), width: view.getUint16(at + 7) }
-      return end ? { type: "image/jpeg", ...size } : CUT
+      return hasLastMarker(view) ? { type: "image/jpeg", ...size } : CUT
     }
     if (marker === 0xda || marker === 0xd9) break
     at += 2 + view.getUint16(at + 2)
@@ -61,9 +65,11 @@ function jpeg(view: DataView): ImageHead {
   return { problem: "it begins like a JPEG and is none" }
 }
 
-function lastMarker(view: DataView): boolean {
-  const bytes = Buffer.from(view.buffer, view.byteOffset, view.byteLength)
-  return bytes.includes(Buffer.from([0xff, 0xd9]), 2)
+/** From the end, where it usually is. By hand: `includes` takes ten times as long where half of the sign is all there is. */
+function hasLastMarker(view: DataView): boolean {
+  for (let at = view.byteLength - 1; at > 2; at--)
+    if (view.getUint8(at) === 0xd9 && view.getUint8(at - 1) === 0xff) return true
+  return false
 }
 
 /** Block by block to the end of the file. */

@@ -29,7 +29,8 @@ export const EVENTS = `SELECT ${EVENT_COLUMNS} FROM event
  * (two of seven rows of a usual turn; a result says that its call was begun, the next run that this one is over), not the
  * ids of replies and results, not what a reply has used nor how far a run might have gone. What stands beside a person's
  * words (where they were) is little, and counts until they say otherwise. A run that we wrote (an undo, a summary) leaves
- * how the one before it has ended as it was, so that one is still needed. Only for the fold: what is shown to anybody is
+ * how the one before it has ended as it was, so that one is still needed; and so is an end that takes files out of what
+ * models are shown. Only for the fold: what is shown to anybody is
  * read whole.
  */
 export const EVENTS_TO_FOLD = `SELECT position, type, version, at,
@@ -39,7 +40,8 @@ export const EVENTS_TO_FOLD = `SELECT position, type, version, at,
   FROM event, (SELECT coalesce((SELECT position FROM event WHERE conversation = ? AND type = 'run_started'
     AND body NOT LIKE '%"undoes":%' AND body NOT LIKE '%"again":%' AND body NOT LIKE '%"compacts":%'
     ORDER BY position DESC LIMIT 1), 0) AS newest) AS run
-  WHERE conversation = ? AND NOT (position < newest AND type IN ('tool_start', 'run_ended') AND version = ${EVENT_VERSION})
+  WHERE conversation = ? AND NOT (position < newest AND type IN ('tool_start', 'run_ended') AND version = ${EVENT_VERSION}
+    AND coalesce(body, '') NOT LIKE '%"refuses":%')
   ORDER BY position`
 
 /** What the row of an event holds: message fields in columns of their own, the rest as JSON. What is plain is left out. */
