@@ -1,6 +1,6 @@
 import { isImageType, type MessageFile } from "../protocol/conversation/message-file.ts"
 
-/** Of the text of one file, whatever its model could read. */
+/** Bytes of the text of one file, whatever its model could read. */
 export const MAX_TEXT_OF_FILE = 100_000
 
 /** What providers take for an image at most, and for how many pixels they count a token. */

@@ -1,7 +1,7 @@
 import { fork } from "../agent/fork.ts"
 import { parseCursor } from "../protocol/cursor.ts"
 import { failure } from "../protocol/errors.ts"
-import { type ConversationId, isId } from "../protocol/ids.ts"
+import { type ConversationId, isId, newId } from "../protocol/ids.ts"
 import type { ReplySettingsPatch } from "../protocol/conversation/reply-settings.ts"
 import { withSettings } from "../protocol/conversation/with-settings.ts"
 import type { Mode } from "../protocol/schema.ts"
@@ -122,7 +122,10 @@ export function openConversations(parts: PersonalParts): Conversations {
       const { id: found } = await find(id)
       const place = isId("msg", before) ? await conversations.placeOf(found, before) : undefined
       if (typeof place !== "number") throw failure("not_found")
-      return named((await fork(parts.ports, found, place - 1)).id)
+      const user = await parts.user()
+      const to = newId("conv", user, store.clock.now())
+      await store.messageFiles.shareUses(user, found, to) // before: a file whose other conversation goes must not go with it
+      return named((await fork(parts.ports, found, place - 1, { to })).id)
     },
 
     async cancel(id) {

@@ -3,6 +3,8 @@ import { silentLog } from "../agent/silent-log.ts"
 import { InProcessBus } from "../bus/in-process.ts"
 import { observed } from "../bus/observed.ts"
 import { budgetOf } from "../compose/ceilings.ts"
+import { fileContents } from "../compose/file-contents.ts"
+import { openPdfReader } from "../compose/pdf-reader.ts"
 import { openEngine, USUAL_LIMITS } from "../compose/open-engine.ts"
 import { observedModels } from "../server/metrics/observed-models.ts"
 import { RunMeter } from "../server/metrics/run-meter.ts"
@@ -72,6 +74,7 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
   const metrics = createServerMetrics()
   const tools = new Set(agents.flatMap(({ tools: each }) => each.names))
   const meter = new RunMeter({ metrics, log: log ?? silentLog, isTool: (name) => tools.has(name) })
+  const pdfs = opening.use(openPdfReader(log ?? silentLog))
   const engine = opening.use(
     await openEngine({
       store,
@@ -79,6 +82,8 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
       models: observedModels(models, metrics),
       bus: observed(new InProcessBus(), meter.hear),
       secrets,
+      // Messages get files over a server that listens; in a later life there may be none, and they are still read.
+      files: fileContents(store.messageFiles, pdfs),
       limits: given({ runSeconds: limits.runSeconds, replyCharacters: limits.replyCharacters }),
       policy: given({ proposalMinutes: limits.proposalMinutes }),
       ...budgetOf(store, { ...given({ dailyUsd, runUsd }), runSeconds, now: () => store.clock.now() }),

@@ -4,7 +4,9 @@ import { expect, test } from "vitest"
 import { z } from "zod"
 import { createClient } from "../../src/client/index.ts"
 import { defineTool, hasCode, openPawl } from "../../src/index.ts"
-import { calls, says, scripted } from "../../src/testing.ts"
+import type { UserTurn } from "../../src/agent/model.ts"
+import { always, calls, says, scripted } from "../../src/testing.ts"
+import { pdf } from "../support/message-files/images.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 
 test("what a program asks is seen and decided through its own server, by the one engine", async () => {
@@ -41,6 +43,34 @@ test("what a program asks is seen and decided through its own server, by the one
   await pawl.close()
   await expect(fetch(`${url}/healthz`)).rejects.toThrow()
 })
+
+test("files that people send are shown to the models of a program, and stay with a fork of theirs", async () => {
+  const model = scripted(always(says("Seen.")))
+  await using pawl = await openPawl({ store: ":memory:", models: model })
+  const { url, signInLink } = await pawl.listen({ port: 0, dataFolder: dataFolder() })
+  const headers = { "content-type": "application/json", origin: url }
+  const body = JSON.stringify({ secret: signInLink.split("#")[1] })
+  const signedIn = await fetch(`${url}/api/auth/sign-in`, { method: "POST", headers, body })
+  const cookie = signedIn.headers.get("set-cookie")?.split(";")[0] ?? ""
+  const { pageSecret } = (await signedIn.json()) as { pageSecret: string }
+  const own = { cookie, "x-pawl-session": pageSecret, origin: url }
+  const client = createClient({
+    baseUrl: url,
+    fetch: (to, init) => fetch(to, { ...init, headers: { ...Object.fromEntries(new Headers(init?.headers)), ...own } }),
+  })
+  const text = await client.uploadFile({ file: Buffer.from("Pigeons"), query: { name: "a.txt" } })
+  const paper = await client.uploadFile({ file: new Uint8Array(pdf("return at dusk")), query: { name: "a.pdf" } })
+  const { id } = await client.createConversation({ body: {} })
+  await client.sendMessage({ params: { id }, body: { text: "Look.", files: [text.id, paper.id] } })
+  await pawl.ask("And?", { conversation: id })
+  const shown = () => (model.received.at(-1)!.history[0] as UserTurn).shown!.map((each) => each.text).join("\n")
+  expect(shown()).toMatch(/Pigeons[^]*return at dusk/)
+  const { items } = await pawl.conversations.messages(id)
+  const forked = await pawl.conversations.fork(id, { before: items.at(-2)!.id })
+  await pawl.conversations.erase(id)
+  await pawl.ask("Still there?", { conversation: forked.id })
+  expect(shown()).toMatch(/Pigeons[^]*return at dusk/)
+}, 30_000)
 
 test("its links lead where a browser can go, with one slash, whatever it listens on", async () => {
   await using pawl = await openPawl({ store: ":memory:", models: scripted() })

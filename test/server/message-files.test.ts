@@ -225,6 +225,40 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect((model.received.at(-1)!.history[0] as UserTurn).shown![0]!.text).toContain("a provider did not take it")
   })
 
+  test("a document that is too large to be shown takes the room of no image; text of all files has a bound", async () => {
+    const model = Object.assign(seeing(scripted(always(says("Seen.")))), { contextTokens: 20_000 })
+    await using world = await open(model)
+    const who = await world.face.as("ada")
+    const large = Buffer.concat([pdf("x"), Buffer.alloc(17 * 1024 * 1024, "%"), Buffer.from("\n%%EOF\n")])
+    const files = [
+      (await upload(who, large, "large.pdf")).body.id,
+      (await upload(who, png(4, 4), "shot.png")).body.id,
+      ...(
+        await Promise.all(["a", "b", "c"].map((letter) => upload(who, `${letter}ä`.repeat(9000), `${letter}.txt`)))
+      ).map(({ body }) => body.id),
+    ]
+    const id = await who.begin({ agent: "test" })
+    await who.say(id, "Look.", { files })
+    const shown = lastWords(model).shown!
+    expect(shown.map(({ type }) => type)).toEqual(["words", "bytes", "words", "words", "words"])
+    const bytes = shown.slice(2).map(({ text }) => Buffer.byteLength(text))
+    expect(bytes.slice(0, 2).every((each) => each > 20_000 && each < 20_500)).toBe(true)
+    expect(shown[4]!.text).toContain("newer files have taken its room")
+  }, 60_000)
+
+  test("a message that is sent again is answered as before, also when its file is removed", async () => {
+    await using world = await open(scripted(says("Seen."), says("Twice.")))
+    const who = await world.face.as("ada")
+    const { body } = await upload(who, "Hello", "a.txt")
+    const id = await who.begin({ agent: "test" })
+    const say = () =>
+      who.post(`/api/conversations/${id}/messages`, { text: "Look.", files: [body.id] }, { "idempotency-key": "one" })
+    const first = await say()
+    await who.delete(`/api/files/${body.id}`)
+    const again = await say()
+    expect([again.status, again.body.run?.id]).toEqual([200, first.body.run.id])
+  })
+
   test("after words of a file a write is shown to its person, also in auto", async () => {
     const asks = () => scripted(calls("write", { q: "x" }), always(says("Done.")))
     const tool = write("write")

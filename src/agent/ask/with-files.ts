@@ -13,8 +13,13 @@ const MAX_SHOWN = 20
 const MAX_IMAGE_BYTES = 3_900_000
 const MAX_IMAGE_SIDE = 8000
 const MAX_PDF_PAGES = 100
-/** The share of a model's context that the text of one file may fill. */
+/** The shares of a model's context that the text of one file may fill, and that of all. */
 const TEXT_SHARE = 0.25
+const ALL_TEXT_SHARE = 0.5
+/** A beginning that is shorter says nothing. */
+const LEAST_TEXT = 200
+/** What a token takes about. In bytes: letters of most of the world's writing take two or three, and as much more of a token. */
+const TOKEN_BYTES = 4
 
 /**
  * The request with its files as this model is shown them: the bytes where it can see them, else their text, else a sentence
@@ -23,7 +28,8 @@ const TEXT_SHARE = 0.25
  */
 export async function withFiles(work: Work, model: Model, request: ModelRequest): Promise<ModelRequest | undefined> {
   if (!request.history.some((turn) => turn.role === "user" && turn.files)) return request
-  const showing: Showing = { work, model, left: { bytes: MAX_BYTES, files: MAX_SHOWN } }
+  const text = Math.floor(model.contextTokens * ALL_TEXT_SHARE) * TOKEN_BYTES
+  const showing: Showing = { work, model, left: { bytes: MAX_BYTES, files: MAX_SHOWN, text } }
   const history: HistoryMessage[] = [...request.history]
   try {
     // From the newest: where there is no room for all, the older ones give way.
@@ -41,8 +47,8 @@ export async function withFiles(work: Work, model: Model, request: ModelRequest)
 interface Showing {
   readonly work: Work
   readonly model: Model
-  /** What there is room for. */
-  readonly left: { bytes: number; files: number }
+  /** What there is room for: bytes of files as they are, how many of them, and bytes of text. */
+  readonly left: { bytes: number; files: number; text: number }
 }
 
 async function showAll(showing: Showing, files: TurnFiles): Promise<ShownFile[]> {
@@ -52,6 +58,7 @@ async function showAll(showing: Showing, files: TurnFiles): Promise<ShownFile[]>
 }
 
 async function show(showing: Showing, file: MessageFile, { message, withheld }: TurnFiles): Promise<ShownFile> {
+  if (!showing.work.ports.files) return cannot(file, NOT_HERE)
   if (isImageType(file.type)) return showImage(showing, file, { message, withheld })
   return file.type === "application/pdf" && !withheld && showing.model.sees?.files
     ? showPdf(showing, file, message)
@@ -83,6 +90,7 @@ async function showBytes(
   message: MessageId,
 ): Promise<ShownFile | undefined> {
   const { id, name, type: mediaType, size } = file
+  if (size > MAX_BYTES) return undefined // never has room, and takes that of no other
   if (size > left.bytes || left.files === 0) {
     left.files = 0 // what is older has no room either, or which is shown would change with each message
     return undefined
@@ -99,25 +107,28 @@ async function showText(showing: Showing, file: MessageFile, message: MessageId)
   const read = await readText(showing, file)
   if (!read) return cannot(file, REMOVED)
   if (read.problem !== undefined) return cannot(file, `it cannot be read: ${showHidden(read.problem)}`)
-  const most = mostText(showing.model)
-  const cut = read.text.length > most
-  const words = cut
-    ? `${read.text.slice(0, most).toWellFormed()}\n[It goes on; this is the beginning of it.]`
-    : read.text
+  const { left, model } = showing
+  const room = Math.min(mostText(model), left.text)
+  if (room < LEAST_TEXT && read.text.length > room) return cannot(file, NO_ROOM)
+  const fits = new TextEncoder().encodeInto(read.text, new Uint8Array(room))
+  left.text -= fits.written
+  const isCut = fits.read < read.text.length
+  const words = isCut ? `${read.text.slice(0, fits.read)}\n[It goes on; this is the beginning of it.]` : read.text
   return { type: "words", text: asOutside(message, showHidden(`${describe(file)}, sent along:\n${words}`)) }
 }
 
 const readText = ({ work, model }: Showing, { id, type }: MessageFile) =>
   work.ports.files?.text({ user: work.conversation.user, id, type }, { most: mostText(model) + 1, signal: work.signal })
 
-/** About four characters a token. */
+/** In bytes; a text has no more characters than that. */
 const mostText = ({ contextTokens }: Model): number =>
-  Math.min(MAX_TEXT_OF_FILE, Math.floor(contextTokens * TEXT_SHARE) * 4)
+  Math.min(MAX_TEXT_OF_FILE, Math.floor(contextTokens * TEXT_SHARE) * TOKEN_BYTES)
 
 const CANNOT_SEE = "this model cannot be shown images. Say so, and that the person can choose one that can"
 const WITHHELD = "a provider did not take it. Say so, and that the person can send it again in another form"
 const TOO_LARGE = "it is too large to be shown to a model. Say so, and that a smaller one can be sent"
 const NO_ROOM = "newer files have taken its room. Say so where it is needed, and that the person can send it again"
+const NOT_HERE = "files cannot be read here. Say so"
 const REMOVED = "its person has removed it"
 
 const cannot = (file: MessageFile, why: string): ShownFile => ({

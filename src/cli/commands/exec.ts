@@ -90,11 +90,12 @@ export async function run(words: readonly string[]): Promise<number> {
   try {
     const agent = values.agent ?? (dir === undefined ? undefined : "files")
     const wanted = { agent, mode: mode.data, model, ...place.beginsWith }
+    // First: one that cannot be sent leaves no conversation behind in which nothing was said.
+    const files: string[] = []
+    for (const path of values.file ?? []) files.push((await uploadForMessage(place.client, path)).id)
     const id = await (values.continue ? goOn(place, wanted, printer) : begin(place, wanted, printer))
     const doubted = values.continue ? await findInDoubt(place.client, id) : []
     if (doubted.length > 0) return tellDoubt(doubted, printer)
-    const files: string[] = []
-    for (const path of values.file ?? []) files.push(await uploadForMessage(place.client, path))
     const status = await carryOut(place.client, { id, text, settings, files, schema }, printer)
     await output?.write(`${printer.answer}\n`)
     return fitting && !fitting.hasAnswer && status !== EXIT.cancelled ? EXIT.failed : status

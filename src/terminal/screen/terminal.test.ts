@@ -1,4 +1,7 @@
-import { afterEach, beforeEach, expect, test, vi } from "vitest"
+import { mkdtempSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, beforeEach, expect, inject, test, vi } from "vitest"
 import type { Client } from "../../client/client.ts"
 import type { ConversationDetail } from "../../protocol/answers.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
@@ -50,9 +53,13 @@ const client = {
   async *events() {
     await new Promise(() => {})
   },
-  async *run(_id: string, text: string) {
-    asked.push(`say ${text}`)
+  async *run(_id: string, text: string, { files }: { files?: readonly string[] } = {}) {
+    asked.push(`say ${text}${files ? ` with ${files.join(", ")}` : ""}`)
     yield {}
+  },
+  uploadFile: async ({ query }: { query: { name: string } }) => {
+    asked.push(`upload ${query.name}`)
+    return { id: "file_1", name: query.name, size: 6 }
   },
   decideAll: async ({ body }: { body: { decision: string } }) => {
     asked.push(body.decision)
@@ -303,6 +310,20 @@ test("a draft with a paste in it comes back from what was written before", async
   terminal.press({ type: "down" })
   expect(unfoldedText(terminal.editor)).toBe(`${"long\n".repeat(100)}and more`)
   expect(look(terminal)).toContain("> [pasted 101 lines]and more")
+})
+
+test("a file goes along where it is named on the screen, which says so, and not where a long paste names it", async () => {
+  open = []
+  const { terminal, talk } = await opened()
+  const path = join(mkdtempSync(join(tmpdir(), inject("testRun"), "named-")), "key")
+  writeFileSync(path, "secret")
+  terminal.paste(`${"words\n".repeat(40)} @${path} `)
+  type(terminal, "\r")
+  expect(asked).toEqual([expect.stringContaining(`@${path}`)])
+  type(terminal, `Look at @${path}\r`)
+  await vi.waitFor(() => expect(asked.slice(1)).toEqual(["upload key", `say Look at @${path} with file_1`]))
+  const printed = talk.scrollback.entries.flatMap(({ lines }) => lines.map(lineText))
+  expect(printed.join("\n")).toContain("with key (1 KB)")
 })
 
 test("words that are written while Pawl opens stay when earlier ones are sent", async () => {

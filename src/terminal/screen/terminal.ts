@@ -2,7 +2,7 @@ import type { Proposal } from "../../protocol/proposals/proposal.ts"
 import { AnswerOnItsWay } from "../deciding/answer-on-its-way.ts"
 import type { TypedDecision } from "../deciding/decision.ts"
 import { type Editor, editorOf, emptyEditor } from "../input/editor-state.ts"
-import { unfoldedText } from "../input/folding.ts"
+import { isLong, unfoldedText } from "../input/folding.ts"
 import { type ScreenFrame, toFrame } from "./frame.ts"
 import type { InputHistory } from "../input/history.ts"
 import type { Press } from "../input/keys.ts"
@@ -194,7 +194,7 @@ export class Terminal {
     const text = unfoldedText(said)
     if (/^\/[a-z]+(\s|$)/.test(text.trim())) return this.#attempt(this.#command(talk, text.trim()))
     this.#attempt(
-      talk.say(text, when).catch((error: unknown) => {
+      talk.say(text, when, isLong(said.text) ? "" : said.text).catch((error: unknown) => {
         // Words that did not arrive are not lost.
         this.#writing.giveBack(said)
         throw error

@@ -8,6 +8,7 @@ import { withDecided } from "../../client/transcript/with-decided.ts"
 import type { Transcript } from "../../client/transcript/transcript.ts"
 import type { QueuedMessage } from "../../protocol/answers.ts"
 import type { ConversationDetail } from "../../protocol/answers.ts"
+import type { MessageFile } from "../../protocol/conversation/message-file.ts"
 import { hasCode } from "../../protocol/errors.ts"
 import { isSettled } from "../../protocol/proposals/status-after-call.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
@@ -16,6 +17,8 @@ import { untilAnswered } from "./until-answered.ts"
 export interface Told {
   /** Something about it has changed. */
   changed(): void
+  /** These were uploaded, and go along with what is being said. */
+  sends(files: readonly MessageFile[]): void
   /** Nothing more will come of it, and why. */
   failed(error: unknown): void
 }
@@ -24,6 +27,12 @@ export interface Told {
 export interface LoadedConversation {
   readonly detail: ConversationDetail
   readonly decided: readonly Proposal[]
+}
+
+interface Sending {
+  readonly when: "queue" | "steer"
+  readonly idempotencyKey: string
+  readonly files: readonly MessageFile[]
 }
 
 /** The conversation that this terminal shows: the client's transcript of it, kept up to date, and what is said to it. */
@@ -77,12 +86,17 @@ export class OpenConversation {
     return since === undefined ? undefined : now - since
   }
 
-  /** Says something. While a run works it waits, or steers it; otherwise a run begins. Ends when the server has it. */
-  async say(text: string, when: "queue" | "steer"): Promise<void> {
+  /**
+   * Says something. While a run works it waits, or steers it; otherwise a run begins. Ends when the server has it. Only files
+   * that the words name where their person sees them go along: not those that a long paste names.
+   */
+  async say(text: string, when: "queue" | "steer", seen = ""): Promise<void> {
     this.sending = [...this.sending, text]
     // One key, however often it is sent: what arrived and was not answered is not said twice.
     const idempotencyKey = newKey()
-    const send = () => untilAnswered(() => this.#send(text, { when, idempotencyKey }))
+    const sendWith = (files: readonly MessageFile[]) =>
+      untilAnswered(() => this.#send(text, { when, idempotencyKey, files }))
+    const send = () => (seen.includes("@") ? this.#upload(seen).then(sendWith) : sendWith([]))
     // One behind the other, so that they arrive in the order they were said, whichever the server lets in first.
     const arrived = this.#last ? this.#last.then(send) : send()
     const last = arrived.catch(() => {}) // one that was refused holds up none
@@ -97,13 +111,15 @@ export class OpenConversation {
     }
   }
 
-  async #send(
-    text: string,
-    { when, idempotencyKey }: { when: "queue" | "steer"; idempotencyKey: string },
-  ): Promise<void> {
+  async #upload(words: string): Promise<MessageFile[]> {
+    const files = await uploadNamed(this.#client, words)
+    if (files.length > 0) this.#told.sends(files)
+    return files
+  }
+
+  async #send(text: string, { when, idempotencyKey, files: named }: Sending): Promise<void> {
     const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
-    const named = text.includes("@") ? await uploadNamed(this.#client, text) : []
-    const files = named.length > 0 ? { files: named } : {}
+    const files = named.length > 0 ? { files: named.map(({ id }) => id) } : {}
     if (this.isBusy) {
       const body = { text, when, timeZone, ...files }
       await this.#client.sendMessage({ params: { id: this.id }, body, idempotencyKey })

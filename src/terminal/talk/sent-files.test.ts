@@ -2,7 +2,7 @@ import { mkdtempSync, truncateSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, inject, test } from "vitest"
-import { uploadNamed } from "./sent-files.ts"
+import { filesWords, uploadNamed } from "./sent-files.ts"
 
 test("what words name with @path is uploaded once each, and other words with @ are words", async () => {
   const folder = mkdtempSync(join(tmpdir(), inject("testRun"), "named-"))
@@ -13,12 +13,14 @@ test("what words name with @path is uploaded once each, and other words with @ a
   const client = {
     uploadFile: async ({ query }: { query?: { name?: string } }) => {
       sent.push(query?.name)
-      return { id: `file_${sent.length}` }
+      return { id: `file_${sent.length}`, name: query?.name, size: 3000 }
     },
   }
   const text = `Compare @${plain}, and @"${spaced}" (@${plain}) for ada@example.org and @bob`
-  expect(await uploadNamed(client as never, text)).toEqual(["file_1", "file_2"])
+  const files = await uploadNamed(client as never, text)
+  expect(files.map(({ id }) => id)).toEqual(["file_1", "file_2"])
   expect(sent).toEqual(["a.csv", "my notes.txt"])
+  expect(filesWords(files)).toBe("with a.csv (3 KB), my notes.txt (3 KB)")
 })
 
 test("a file that is too large is refused before it is read", async () => {

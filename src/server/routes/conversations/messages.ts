@@ -28,8 +28,11 @@ export function messageRoutes(app: Hono<Env>, ports: ConversationRoutePorts): vo
     if (schema) await ports.answerSchema?.(schema) // refused now, not with the answer
     if (wantsStream(c)) ports.streams.admit(c.get("caller")) // before anything is done that a refusal would deny
     const { messageId, repeated } = await messageIdFor(c, ports, { id, body })
+    // What is there already has its files, or had them: a repetition is answered also when they are removed.
+    const isThere = repeated && (await conversations.placeOf(id, messageId)) !== undefined
     // Before it is said: a crash in between leaves a use without a message, which is swept up.
-    const files = await namedFiles(ports, userOf(c), { conversation: id, message: messageId }, body.files)
+    const named = isThere ? [] : body.files
+    const files = await namedFiles(ports, userOf(c), { conversation: id, message: messageId }, named)
     const message: MessageInput = {
       type: "message",
       id: messageId,
