@@ -4,10 +4,12 @@ import { getRequestListener } from "@hono/node-server"
 import { describe, expect, test } from "vitest"
 import { calls, fails, says } from "../../src/models/scripted/script.ts"
 import { always, scripted, type ScriptedModel } from "../../src/models/scripted/model.ts"
+import { answer } from "../../src/agent/definition/tool.ts"
 import type { UserTurn } from "../../src/agent/model.ts"
 import { MAX_BYTES_OF_FILE } from "../../src/protocol/conversation/message-file.ts"
+import type { ConversationId } from "../../src/protocol/ids.ts"
 import { anyDatabase } from "../support/databases.ts"
-import { write } from "../support/loop/tools.ts"
+import { read, write } from "../support/loop/tools.ts"
 import { pdf, png } from "../support/message-files/images.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
 
@@ -105,6 +107,9 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       201,
       expect.objectContaining({ name: "Zeichnung ä.png", type: "image/png", size: image.length, width: 3, height: 2 }),
     ])
+    const spread = await upload(ada, "Hello", "one\u2028two\u2029three.txt")
+    expect(spread.body.name).toBe("one two three.txt")
+    await ada.delete(`/api/files/${spread.body.id}`)
     const form = new FormData()
     form.append("file", new Blob([image], { type: "image/png" }), "other.png")
     const encoded = new Response(form)
@@ -245,6 +250,20 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(bytes.slice(0, 2).every((each) => each > 20_000 && each < 20_500)).toBe(true)
     expect(shown[4]!.text).toContain("newer files have taken its room")
   }, 60_000)
+
+  test("a run whose model sees little of a long text keeps its own steps", async () => {
+    const look = read("look", () => answer("A cat."))
+    const steps = [1, 2, 3, 4].map((q) => calls("look", { q: `${q}` }))
+    const model = Object.assign(scripted(...steps, says("Seen.")), { contextTokens: 20_000 })
+    await using world = await open(model, { tools: [look] })
+    const who = await world.face.as("ada")
+    const { body } = await upload(who, "long ".repeat(20_000), "long.txt")
+    const id = await who.begin({ agent: "test" })
+    expect((await who.say(id, "Look.", { files: [body.id] })).body.run.status).toBe("completed")
+    expect(model.received.at(-1)!.history).toHaveLength(1 + 2 * steps.length)
+    const events = await world.face.store.journal.read(id as ConversationId)
+    expect(events.filter(({ type }) => type === "history_cut" || type === "compaction")).toEqual([])
+  })
 
   test("a message that is sent again is answered as before, also when its file is removed", async () => {
     await using world = await open(scripted(says("Seen."), says("Twice.")))

@@ -111,6 +111,23 @@ describe.each(databases)("on $name", ({ create }) => {
     expect([await count(store, "message_file"), await count(store, "message_file_part")]).toEqual([0, 0])
   })
 
+  test("a use that is noted again counts from then, so that a message that is sent late keeps its file", async () => {
+    await using world = await open()
+    const { store, files, clock, person } = world
+    const ada = await person("ada")
+    const { id: conversation } = await begin(store, ada)
+    const use = { conversation, message: newId("msg", ada) }
+    const { id } = await files.keep(ada, file(Buffer.from("late")), MOST)
+    await files.use(ada, use, [id])
+    clock.shift(25 * HOUR)
+    await files.use(ada, use, [id])
+    await files.sweep()
+    expect(await files.find(ada, id)).toBeDefined()
+    clock.shift(25 * HOUR)
+    await files.sweep()
+    expect(await files.find(ada, id)).toBeUndefined()
+  })
+
   test("with a conversation go the files that nothing else uses", async () => {
     await using world = await open()
     const { store, files, person } = world

@@ -26,6 +26,13 @@ test("files are chosen, left out, refused in words, sent, and there after a relo
   const said = page.getByRole("list", { name: "Files", exact: true })
   await said.getByText("dot.png").waitFor()
   expect(await said.getByRole("listitem").count()).toBe(2)
+  // What is asked again in other words is asked with the same files.
+  await page.getByRole("button", { name: "Edit and ask again" }).click()
+  await page.getByRole("textbox", { name: "Your message" }).fill("What else is this?")
+  await page.getByRole("button", { name: "Ask again", exact: true }).click()
+  await page.getByRole("article", { name: "You", exact: true }).getByText("What else is this?").waitFor()
+  await said.getByText("dot.png").waitFor()
+  expect(await said.getByRole("listitem").count()).toBe(2)
   // The browser itself tells of the one that was refused.
   expect(faults.filter((fault) => !fault.includes("400 (Bad Request)"))).toEqual([])
 })

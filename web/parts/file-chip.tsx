@@ -2,11 +2,14 @@ import { useEffect, useRef } from "react"
 import { FileText } from "../icons/things.ts"
 import { X } from "../icons/signs.ts"
 import { IconButton } from "./button.tsx"
+import { escapeHidden } from "./hidden-characters.ts"
+import { Plain } from "./plain.tsx"
 
 interface FileChipProps {
   readonly name: string
-  /** The file itself, where it is at hand: of an image a small picture is drawn. */
+  /** The file itself, where it is at hand: of an image whose size the server has told, a small picture is drawn. */
   readonly blob?: Blob | undefined
+  readonly pixels?: PixelSize | undefined
   /** How far it is, or what is wrong. */
   readonly status?: string | undefined
   readonly isWrong?: boolean
@@ -16,22 +19,37 @@ interface FileChipProps {
   readonly onRemove?: () => void
 }
 
+export interface PixelSize {
+  readonly width: number
+  readonly height: number
+}
+
+/** More is not fetched, nor drawn, only to be seen small. */
+export const MAX_DRAWN = 4_000_000
+
 /** A file, small: its picture or a sheet of paper, its name, and what there is to say of it. */
-export function FileChip({ name, blob, status, isWrong = false, offer, onOpen, onRemove }: FileChipProps) {
+export function FileChip({ name, blob, pixels, status, isWrong = false, offer, onOpen, onRemove }: FileChipProps) {
   return (
     <div className="flex max-w-64 items-center gap-2 rounded-lg border border-line bg-sunken px-2 py-1.5 text-sm">
-      {blob && /^image\/(png|jpeg|gif|webp)$/.test(blob.type) ? (
-        <Picture blob={blob} />
+      {blob && pixels && blob.size <= MAX_DRAWN && /^image\/(png|jpeg|gif|webp)$/.test(blob.type) ? (
+        <Picture blob={blob} isWide={pixels.width > pixels.height} />
       ) : (
         <FileText className="size-5 shrink-0 text-faint" aria-hidden="true" />
       )}
       <span className="min-w-0">
         {onOpen ? (
-          <button type="button" className="block max-w-full truncate underline" title={`Save ${name}`} onClick={onOpen}>
-            {name}
+          <button
+            type="button"
+            className="block max-w-full truncate underline"
+            title={`Save ${escapeHidden(name)}`}
+            onClick={onOpen}
+          >
+            <Plain text={name} />
           </button>
         ) : (
-          <span className="block truncate">{name}</span>
+          <span className="block truncate">
+            <Plain text={name} />
+          </span>
         )}
         {status && (
           <span
@@ -48,7 +66,7 @@ export function FileChip({ name, blob, status, isWrong = false, offer, onOpen, o
         )}
       </span>
       {onRemove && (
-        <IconButton small label={`Leave out ${name}`} onClick={onRemove}>
+        <IconButton small label={`Leave out ${escapeHidden(name)}`} onClick={onRemove}>
           <X className="size-3.5" />
         </IconButton>
       )}
@@ -59,11 +77,13 @@ export function FileChip({ name, blob, status, isWrong = false, offer, onOpen, o
 const SIDE = 96
 
 /** Drawn by us: a page of ours loads no image from anywhere, not even from itself. */
-function Picture({ blob }: { readonly blob: Blob }) {
+function Picture({ blob, isWide }: { readonly blob: Blob; readonly isWide: boolean }) {
   const canvas = useRef<HTMLCanvasElement>(null)
   useEffect(() => {
     let isGone = false
-    createImageBitmap(blob, { resizeHeight: SIDE, resizeQuality: "medium" }).then(
+    // By its longer side: a line of pixels, made so high, would be longer than the memory is large.
+    const small = isWide ? { resizeWidth: 2 * SIDE } : { resizeHeight: SIDE }
+    createImageBitmap(blob, { ...small, resizeQuality: "medium" }).then(
       (image) => {
         const element = canvas.current
         if (!element || isGone) return image.close()
@@ -77,7 +97,7 @@ function Picture({ blob }: { readonly blob: Blob }) {
     return () => {
       isGone = true
     }
-  }, [blob])
+  }, [blob, isWide])
   return (
     <canvas
       ref={canvas}

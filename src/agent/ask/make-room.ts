@@ -1,4 +1,5 @@
 import type { NewEvent } from "../../protocol/events.ts"
+import { overcounted } from "../file-tokens.ts"
 import { referencePoint } from "../give-way.ts"
 import { cutPoint } from "../history.ts"
 import { HISTORY_SHARE, type Model } from "../model.ts"
@@ -18,7 +19,7 @@ export function makeRoom(
   { conversation, ports }: Pick<Work, "conversation" | "ports">,
   model: Model,
 ): NewEvent | undefined {
-  const budget = model.contextTokens * HISTORY_SHARE
+  const budget = model.contextTokens * HISTORY_SHARE + overcounted(conversation.history, model)
   if (conversation.tokens <= budget) return undefined
   const references = referencePoint(conversation, budget)
   if (references) return { type: "compaction", what: "references", ...references }

@@ -1,21 +1,17 @@
 import { isImageType, type MessageFile } from "../../protocol/conversation/message-file.ts"
 import { showHidden } from "../../protocol/hidden-words.ts"
 import type { MessageId } from "../../protocol/ids.ts"
-import { MAX_TEXT_OF_FILE } from "../file-tokens.ts"
+import { ALL_TEXT_SHARE, MAX_BYTES_SHOWN, MAX_TEXT_OF_FILE, TEXT_SHARE } from "../file-tokens.ts"
 import type { HistoryMessage, Model, ModelRequest, ShownFile, TurnFiles } from "../model.ts"
 import { asOutside } from "../outside-words.ts"
 import type { Work } from "../record.ts"
 
-/** Bytes of files in one request, and how many: what the narrowest of the providers takes, with room for the words. */
-const MAX_BYTES = 16 * 1024 * 1024
+/** Files in one request. */
 const MAX_SHOWN = 20
 /** Of one image. In base64 it is a third larger, and then 5 MB. */
 const MAX_IMAGE_BYTES = 3_900_000
 const MAX_IMAGE_SIDE = 8000
 const MAX_PDF_PAGES = 100
-/** The shares of a model's context that the text of one file may fill, and that of all. */
-const TEXT_SHARE = 0.25
-const ALL_TEXT_SHARE = 0.5
 /** A beginning that is shorter says nothing. */
 const LEAST_TEXT = 200
 /** What a token takes about. In bytes: letters of most of the world's writing take two or three, and as much more of a token. */
@@ -29,7 +25,7 @@ const TOKEN_BYTES = 4
 export async function withFiles(work: Work, model: Model, request: ModelRequest): Promise<ModelRequest | undefined> {
   if (!request.history.some((turn) => turn.role === "user" && turn.files)) return request
   const text = Math.floor(model.contextTokens * ALL_TEXT_SHARE) * TOKEN_BYTES
-  const showing: Showing = { work, model, left: { bytes: MAX_BYTES, files: MAX_SHOWN, text } }
+  const showing: Showing = { work, model, left: { bytes: MAX_BYTES_SHOWN, files: MAX_SHOWN, text } }
   const history: HistoryMessage[] = [...request.history]
   try {
     // From the newest: where there is no room for all, the older ones give way.
@@ -90,7 +86,7 @@ async function showBytes(
   message: MessageId,
 ): Promise<ShownFile | undefined> {
   const { id, name, type: mediaType, size } = file
-  if (size > MAX_BYTES) return undefined // never has room, and takes that of no other
+  if (size > MAX_BYTES_SHOWN) return undefined // never has room, and takes that of no other
   if (size > left.bytes || left.files === 0) {
     left.files = 0 // what is older has no room either, or which is shown would change with each message
     return undefined

@@ -18,3 +18,12 @@ test("a JPEG may have a few bytes that only fill, and is not walked through wher
   expect(kindOfFile(jpeg(20), { name: "a.jpg", type: "" })).toEqual({ type: "image/jpeg", width: 3, height: 2 })
   expect(() => kindOfFile(jpeg(2000), { name: "a.jpg", type: "" })).toThrow("begins like a JPEG and is none")
 })
+
+test("a GIF is as large as its largest frame, whatever its screen is said to be", () => {
+  const gif = (frame: readonly number[]) =>
+    Buffer.from([...Buffer.from("GIF89a"), 1, 0, 1, 0, 0, 0, 0, 0x2c, ...frame, 0, 2, 1, 0x44, 0, 0x3b])
+  const claimed = { name: "a.gif", type: "" }
+  expect(kindOfFile(gif([0, 0, 0, 0, 1, 0, 1, 0]), claimed)).toEqual({ type: "image/gif", width: 1, height: 1 })
+  expect(kindOfFile(gif([2, 0, 0, 0, 5, 0, 4, 0]), claimed)).toMatchObject({ width: 7, height: 4 })
+  expect(() => kindOfFile(gif([0, 0, 0, 0, 0, 0x7f, 0, 0x7f]), claimed)).toThrow("32512 × 32512 pixels")
+})

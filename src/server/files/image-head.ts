@@ -77,6 +77,8 @@ function gif(view: DataView): ImageHead {
   if (view.byteLength < 14) return CUT
   const colours = (flags: number) => (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0)
   let at = 13 + colours(view.getUint8(10))
+  // Whoever draws it makes room for each frame, whatever the screen is said to be.
+  let [width, height] = [view.getUint16(6, true), view.getUint16(8, true)]
   const skipData = () => {
     while (at < view.byteLength && view.getUint8(at) !== 0) at += 1 + view.getUint8(at)
     at++
@@ -85,10 +87,12 @@ function gif(view: DataView): ImageHead {
     const block = view.getUint8(at)
     if (block === 0x3b) {
       if (at + 1 !== view.byteLength) return MORE
-      return { type: "image/gif", width: view.getUint16(6, true), height: view.getUint16(8, true) }
+      return { type: "image/gif", width, height }
     }
     if (block === 0x2c) {
       if (at + 10 > view.byteLength) return CUT
+      width = Math.max(width, view.getUint16(at + 1, true) + view.getUint16(at + 5, true))
+      height = Math.max(height, view.getUint16(at + 3, true) + view.getUint16(at + 7, true))
       at += 10 + colours(view.getUint8(at + 9)) + 1
     } else if (block === 0x21) at += 2
     else return { problem: "it begins like a GIF and is none" }

@@ -42,7 +42,7 @@ function decoded(name: string): string {
 /** The last part of a path, on one line, without what hides or cannot be stored. */
 function cleanName(name: string): string {
   const last = name.split(/[/\\]/).at(-1) ?? ""
-  const plain = showHidden(last.toWellFormed().replaceAll(/\p{Cc}/gu, " ")).trim()
+  const plain = showHidden(last.toWellFormed().replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, " ")).trim()
   const ending = /\.[A-Za-z0-9]{1,10}$/.exec(plain)?.[0] ?? ""
   if (plain.length <= MAX_NAME_OF_FILE) return plain || "file"
   return `${plain.slice(0, MAX_NAME_OF_FILE - ending.length - 1).toWellFormed()}…${ending}`

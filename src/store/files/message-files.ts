@@ -182,7 +182,7 @@ function complete(user: UserId, id: FileId, sha256: string): Statement {
 
 function useOf(user: UserId, id: FileId, { conversation, message = "" as never }: FileUse, now: number): Statement {
   const sql = `INSERT INTO message_file_use (file, conversation, message, person, used_at) VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT (file, conversation, message) DO NOTHING`
+    ON CONFLICT (file, conversation, message) DO UPDATE SET used_at = excluded.used_at`
   return { sql, values: [id, conversation, message, user, now] }
 }
 

@@ -36,7 +36,7 @@ async function checkUses(engine: Engine, now: number): Promise<void> {
     const values = [use.file, use.conversation, use.message]
     const statement = (await isNamed(engine, use))
       ? { sql: `UPDATE message_file_use SET checked_at = ? ${which}`, values: [now, ...values] }
-      : { sql: `DELETE FROM message_file_use ${which}`, values }
+      : { sql: `DELETE FROM message_file_use ${which} AND used_at < ?`, values: [...values, now - UNUSED_MS] }
     await change(engine, [statement])
   }
 }
@@ -45,12 +45,13 @@ async function isNamed(engine: Engine, { conversation, message }: UseRow): Promi
   const key = "(SELECT key FROM conversation WHERE id = ?)"
   // Without a message it is all of a conversation that was made of another one.
   if (message === "") return (await engine.query("SELECT id FROM conversation WHERE id = ?", [conversation])).length > 0
-  const said = `SELECT position FROM event WHERE conversation = ${key} AND message_id = ?`
-  if ((await engine.query(said, [conversation, message])).length > 0) return true
+  // In the order a message goes: asked the other way round, one that is taken in between would be found in neither.
   const waiting = await engine.query<{ body: string }>(`SELECT body FROM inbox WHERE conversation = ${key}`, [
     conversation,
   ])
-  return waiting.some(({ body }) => (JSON.parse(body) as { id?: string }).id === message)
+  if (waiting.some(({ body }) => (JSON.parse(body) as { id?: string }).id === message)) return true
+  const said = `SELECT position FROM event WHERE conversation = ${key} AND message_id = ?`
+  return (await engine.query(said, [conversation, message])).length > 0
 }
 
 /** The row is held still first: whoever is about to use the file waits, and then finds it gone, or it has a use by now. */

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "react"
 import { Paperclip } from "../../icons/things.ts"
 import { IconButton } from "../../parts/button.tsx"
-import { FileChip } from "../../parts/file-chip.tsx"
+import { FileChip, type PixelSize } from "../../parts/file-chip.tsx"
 import { bring, messageZones } from "../../state/drop-zones.ts"
 import { navigate } from "../../state/router.ts"
 import { uploadFile } from "../../state/uploads.ts"
@@ -13,6 +13,8 @@ interface ChosenFile {
   readonly file: File
   readonly done: number
   readonly id?: string
+  /** Of an image that the server has. */
+  readonly pixels?: PixelSize
   readonly problem?: string
   readonly gone: AbortController
 }
@@ -40,7 +42,8 @@ export function useFiles(): ChosenFiles {
     setItems((all) => [...all, ...chosen])
     for (const { key, file, gone } of chosen) {
       uploadFile(file, { signal: gone.signal, onProgress: (done) => change(key, { done }) }).then(
-        ({ id }) => change(key, { id, done: 1 }),
+        ({ id, width, height }) =>
+          change(key, { id, done: 1, ...(width && height ? { pixels: { width, height } } : {}) }),
         (error: unknown) => change(key, { problem: (error as Error).message }),
       )
     }
@@ -68,11 +71,12 @@ export function FileList({ files }: { readonly files: ChosenFiles }) {
   if (files.items.length === 0) return null
   return (
     <ul aria-label="Files of this message" className="flex flex-wrap gap-2 px-3 pt-3">
-      {files.items.map(({ key, file, done, id, problem }) => (
+      {files.items.map(({ key, file, done, id, pixels, problem }) => (
         <li key={key}>
           <FileChip
             name={file.name}
             blob={file}
+            pixels={pixels}
             status={problem ?? (id === undefined ? `Uploading, ${Math.round(done * 100)} %` : undefined)}
             isWrong={problem !== undefined}
             onRemove={() => files.remove(key)}

@@ -7,19 +7,24 @@ import { say } from "../../state/outbox.ts"
 import { navigate } from "../../state/router.ts"
 import { toast } from "../../state/toasts.ts"
 
-/** Begins anew before a message of the person, with other words in its place. */
-export function forkAndSay(conversation: OpenConversation, messageId: string, text: string): Promise<boolean> {
+/** Begins anew before a message of the person, with other words in its place, and the same files. */
+export function forkAndSay(
+  conversation: OpenConversation,
+  { id: messageId, files = [] }: MessageItem["message"],
+  text: string,
+): Promise<boolean> {
   return attempt(async () => {
     const { transcript } = conversation.store.value
     const isFirst = transcript.items.find((item) => item.type === "message")?.key === messageId
     const { id } = await client.forkConversation({
       params: { id: conversation.id },
-      body: { before: messageId as MessageItem["message"]["id"] },
+      body: { before: messageId },
     })
     // What was named after its first words is named after the new ones.
     if (isFirst) await client.changeConversation({ params: { id }, body: { title: titleOf(text) } })
     navigate(`/c/${id}`)
-    say({ conversationId: id }, text)
+    const ids = files.map((file) => file.id)
+    say({ conversationId: id }, text, "queue", ids)
   })
 }
 

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react"
 import type { MessageFile } from "../../../src/protocol/index.ts"
-import { FileChip } from "../../parts/file-chip.tsx"
+import { FileChip, MAX_DRAWN } from "../../parts/file-chip.tsx"
 import { saveFile } from "../../parts/save-file.ts"
 import { client } from "../../state/client.ts"
 
@@ -17,10 +17,7 @@ export function MessageFiles({ files }: { readonly files: readonly MessageFile[]
   )
 }
 
-/** More is not fetched only to be drawn small. */
-const MAX_DRAWN = 4_000_000
-
-function SaidFile({ file: { id, name, type, size } }: { readonly file: MessageFile }) {
+function SaidFile({ file: { id, name, type, size, width, height } }: { readonly file: MessageFile }) {
   const [blob, setBlob] = useState<Blob>()
   const [problem, setProblem] = useState<string>()
   useEffect(() => {
@@ -35,7 +32,15 @@ function SaidFile({ file: { id, name, type, size } }: { readonly file: MessageFi
       (answer) => saveFile(name, answer),
       (error: unknown) => setProblem((error as Error).message),
     )
+  const pixels = width && height ? { width, height } : undefined
   return (
-    <FileChip name={name} blob={blob} status={problem} isWrong={problem !== undefined} onOpen={() => void save()} />
+    <FileChip
+      name={name}
+      blob={blob}
+      pixels={pixels}
+      status={problem}
+      isWrong={problem !== undefined}
+      onOpen={() => void save()}
+    />
   )
 }

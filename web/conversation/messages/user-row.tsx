@@ -27,7 +27,7 @@ export function UserRow({ item: { message }, conversation }: UserRowProps) {
         onCancel={() => setEdited(undefined)}
         onDone={(text) => {
           setEdited(undefined)
-          void forkAndSay(conversation, message.id, text)
+          void forkAndSay(conversation, message, text)
         }}
       />
     )
