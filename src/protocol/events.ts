@@ -28,10 +28,8 @@ const event = <Type extends string, Shape extends z.ZodRawShape>(type: Type, sha
 
 /** Where its tools run: on the server, unless this says otherwise, or on a device of the person. */
 const place = { site: z.enum(["server", "device"]).optional(), deviceId: z.string().nullable().optional() }
-
 /** The database of the person that it works on; null where it was taken off again. */
 const connection = { connectionId: ids.connection.nullable().optional() }
-
 /** Which models answer, one after the other, where the chosen one cannot; null: those of its agent, or of the server. */
 const fallback = { fallback: z.array(z.string()).nullable().optional() }
 

@@ -1,4 +1,4 @@
-import { uploadNamed } from "./sent-files.ts"
+import { filesWords, uploadNamed } from "./sent-files.ts"
 import { newKey } from "../../client/calls.ts"
 import type { Client } from "../../client/client.ts"
 import type { StreamState } from "../../client/stream/follow.ts"
@@ -17,8 +17,8 @@ import { untilAnswered } from "./until-answered.ts"
 export interface Told {
   /** Something about it has changed. */
   changed(): void
-  /** These were uploaded, and go along with what is being said. */
-  sends(files: readonly MessageFile[]): void
+  /** What its person should know of what is being said. */
+  tells(words: string): void
   /** Nothing more will come of it, and why. */
   failed(error: unknown): void
 }
@@ -113,7 +113,7 @@ export class OpenConversation {
 
   async #upload(words: string): Promise<MessageFile[]> {
     const files = await uploadNamed(this.#client, words)
-    if (files.length > 0) this.#told.sends(files)
+    if (files.length > 0) this.#told.tells(filesWords(files))
     return files
   }
 

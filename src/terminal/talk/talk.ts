@@ -1,7 +1,6 @@
 import type { Client } from "../../client/client.ts"
 import { count, humanName } from "../../client/words.ts"
 import { titleOf } from "../../protocol/conversation/title.ts"
-import type { MessageFile } from "../../protocol/conversation/message-file.ts"
 import { hasCode } from "../../protocol/errors.ts"
 import { USUAL_USES } from "../../protocol/proposals/grant.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
@@ -9,7 +8,6 @@ import type { Mode } from "../../protocol/schema.ts"
 import { type TypedDecision, questionOf, readDecision, type Time } from "../deciding/decision.ts"
 import { explain } from "./explain.ts"
 import { DIM, type Line, line, span } from "../line.ts"
-import { filesWords } from "./sent-files.ts"
 import { OpenConversation } from "./open-conversation.ts"
 import type { StartChoices, TerminalServer } from "../terminal-server.ts"
 import type { Room } from "../room.ts"
@@ -100,8 +98,7 @@ export class Talk {
 
   /** Says something; the first words begin the conversation. `seen` is what of it stands on the screen, where it may name files. */
   async say(text: string, when: "queue" | "steer", seen?: string): Promise<void> {
-    const conversation = this.conversation ?? (await this.#beginWith(text))
-    await conversation.say(text, when, seen)
+    await (this.conversation ?? (await this.#beginWith(text))).say(text, when, seen)
   }
 
   /** Words that come before there is a conversation are all of the same one. */
@@ -143,7 +140,7 @@ export class Talk {
     this.conversation?.close()
     const told = {
       changed: this.#changed,
-      sends: (files: readonly MessageFile[]) => this.print(line(filesWords(files), DIM)),
+      tells: (words: string) => this.print(line(words, DIM)),
       failed: (error: unknown) => this.complain(error),
     }
     const isNew = detail.messages.length === 0 && detail.proposals.length === 0
