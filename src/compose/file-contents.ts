@@ -8,6 +8,10 @@ const MAX_KEPT = 200_000
 /** In UTF-8 a character takes four bytes at most. */
 const MAX_CHARACTER_BYTES = 4
 
+/** How long what may pass is told again before it is tried again: each try may take a minute. */
+const PASSING_MS = 10 * 60_000
+const MAX_PASSING = 1000
+
 /** What reads documents, in processes of their own. */
 export interface PdfReader {
   readPdf(
@@ -20,7 +24,9 @@ export interface PdfReader {
  * What is in the files of messages. A document is read once, by the readers of the library, and what they found is kept with
  * it: each later request is shown the same.
  */
-export function fileContents(files: MessageFiles, reader: PdfReader): FileContents {
+export function fileContents(files: MessageFiles, reader: PdfReader, now: () => number = Date.now): FileContents {
+  /** Of documents whose reader died or took too long: told, and not kept with them. */
+  const passing = new Map<string, { readonly read: FileText; readonly until: number }>()
   const bytesOf = async (user: UserId, id: FileId, most?: number): Promise<Uint8Array | undefined> => {
     const file = await files.find(user, id)
     if (!file) return undefined
@@ -32,9 +38,18 @@ export function fileContents(files: MessageFiles, reader: PdfReader): FileConten
   const readPdf = async (user: UserId, id: FileId, signal: AbortSignal): Promise<FileText | undefined> => {
     const known = await files.readText(user, id)
     if (known) return known
+    const key = `${user} ${id}`
+    const failed = passing.get(key)
+    if (failed && failed.until > now()) return failed.read
     const bytes = await bytesOf(user, id)
     if (!bytes) return undefined
-    const read = await readOnce(reader, bytes, { person: user, signal })
+    const { read, mayPass } = await readOnce(reader, bytes, { person: user, signal })
+    passing.delete(key)
+    if (mayPass) {
+      if (passing.size >= MAX_PASSING) passing.clear()
+      passing.set(key, { read, until: now() + PASSING_MS })
+      return read
+    }
     await files.keepText(user, id, read)
     return files.readText(user, id) // another node may have been faster: what is kept counts
   }
@@ -54,16 +69,22 @@ async function readOnce(
   reader: PdfReader,
   bytes: Uint8Array,
   reading: { readonly person: string; readonly signal: AbortSignal },
-): Promise<FileText> {
+): Promise<{ readonly read: FileText; readonly mayPass?: boolean | undefined }> {
   try {
     const { text, pages } = await reader.readPdf(bytes, reading)
-    return { text: text.slice(0, MAX_KEPT).toWellFormed(), ...(pages === undefined ? {} : { pages }) }
+    return { read: { text: text.slice(0, MAX_KEPT).toWellFormed(), ...(pages === undefined ? {} : { pages }) } }
   } catch (error) {
     if (hasCode(error, "document_unreadable")) {
-      const { problem, pages } = (error as unknown as { details: { problem: string; pages?: number } }).details
-      return { text: "", problem, ...(pages === undefined ? {} : { pages }) }
+      const { problem, pages, mayPass } = (error as { details: UnreadableDetails }).details
+      return { read: { text: "", problem, ...(pages === undefined ? {} : { pages }) }, mayPass }
     }
     if (codeOf(error) !== "document_too_large") throw error
-    return { text: "", problem: "it holds more text than can be taken" }
+    return { read: { text: "", problem: "it holds more text than can be taken" } }
   }
+}
+
+interface UnreadableDetails {
+  readonly problem: string
+  readonly pages?: number
+  readonly mayPass?: boolean
 }

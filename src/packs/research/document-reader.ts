@@ -120,8 +120,8 @@ export class DocumentReader {
         throw toDocumentFailure(outcome.refused)
       } catch (error) {
         signal.throwIfAborted()
-        if (timeUp.aborted) throw unreadable(`it took too long to read, longer than ${seconds} s`)
-        throw error instanceof ChildDied ? unreadable(BROKEN) : error
+        if (timeUp.aborted) throw unreadable(`it took too long to read, longer than ${seconds} s`, MAY_PASS)
+        throw error instanceof ChildDied ? unreadable(BROKEN, MAY_PASS) : error
       }
     })
   }
@@ -165,4 +165,8 @@ class Collected<Begun> {
   }
 }
 
-const unreadable = (problem: string) => failure("document_unreadable", { problem })
+/** Not what the document is, but what became of its reader this time: a machine that was busy may have done that. */
+const MAY_PASS = { mayPass: true } as const
+
+const unreadable = (problem: string, more: Partial<typeof MAY_PASS> = {}) =>
+  failure("document_unreadable", { problem, ...more })
