@@ -98,7 +98,7 @@ describe.runIf(there && isMeasured).each(anyDatabase)(
   },
 )
 
-test.runIf(there && !fresh)(
+test.runIf(there && !fresh && isMeasured)(
   "the vectors in the file are those that the local embedder makes of these texts",
   { timeout: 600_000 }, // seconds for each text where the machine has other things to do
   async () => {

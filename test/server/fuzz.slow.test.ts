@@ -31,6 +31,8 @@ const SELDOM_WELL: readonly RouteName[] = [
   ...(["sampleConnection", "readResult", "exportResult", "connectThread"] as const),
   // What only a device brings about, over its socket.
   ...(["allowDeviceRequest", "refuseDeviceRequest"] as const),
+  // A file of which there are bytes, and an endpoint that somebody has named.
+  ...(["uploadFile", "readFile", "removeFile", "changeProvider"] as const),
   // A document together with the collection that it is in.
   ...(["readDocument", "readDocumentText", "removeDocument", "readPassage"] as const),
 ]

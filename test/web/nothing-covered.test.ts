@@ -97,7 +97,7 @@ test("a file dropped anywhere is taken where it makes sense, and never opened in
   await message(page).fill("a draft")
   // The message that is being written takes it.
   expect(await drop(page, "letter.txt", "Dear Ada", "#composer")).toBe(false)
-  await page.getByRole("button", { name: "Leave out letter.txt" }).click()
+  await page.getByRole("list", { name: "Files of this message" }).getByText("letter.txt").waitFor()
   expect([new URL(page.url()).pathname, await message(page).inputValue()]).toEqual(["/", "a draft"])
   await go(page, "/inbox")
   await page.locator("#main").getByRole("heading", { name: "Inbox" }).first().waitFor()

@@ -20,7 +20,9 @@ export function statusWords({ conversation, choices, reached, isAway, isBusy, mo
 /** How much of what the model can read is taken, and what all of it has cost. */
 function fullness(transcript: Transcript | undefined): string {
   const context = transcript?.context
-  const words = context && fullnessWords(context)
+  // Of an empty one nothing is said: a narrow line has no room for it.
+  const isTold = context && (context.limit === null || context.used * 100 >= context.limit || context.cost)
+  const words = isTold ? fullnessWords(context) : undefined
   if (!words) return ""
   return `context ${words}${context.cost ? `, ${dollars(context.cost)} so far` : ""}`
 }
