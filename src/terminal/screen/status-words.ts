@@ -20,11 +20,13 @@ export function statusWords({ conversation, choices, reached, isAway, isBusy, mo
 /** How much of what the model can read is taken, and what all of it has cost. */
 function fullness(transcript: Transcript | undefined): string {
   const context = transcript?.context
+  if (!context) return ""
+  const { used, limit, cost } = context
   // Of an empty one nothing is said: a narrow line has no room for it.
-  const isTold = context && (context.limit === null || context.used * 100 >= context.limit || context.cost)
-  const words = isTold ? fullnessWords(context) : undefined
+  if (limit !== null && used * 100 < limit && !cost) return ""
+  const words = fullnessWords(context)
   if (!words) return ""
-  return `context ${words}${context.cost ? `, ${dollars(context.cost)} so far` : ""}`
+  return `context ${words}${cost ? `, ${dollars(cost)} so far` : ""}`
 }
 
 /** Whole ones: tenths would only flicker. */
