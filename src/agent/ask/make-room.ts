@@ -19,7 +19,10 @@ export function makeRoom(
   { conversation, ports }: Pick<Work, "conversation" | "ports">,
   model: Model,
 ): NewEvent | undefined {
-  const budget = model.contextTokens * HISTORY_SHARE + overcounted(conversation.history, model)
+  const share = model.contextTokens * HISTORY_SHARE
+  // Asked before each call of a model: files are looked for only where it matters.
+  if (conversation.tokens <= share) return undefined
+  const budget = share + overcounted(conversation.history, model)
   if (conversation.tokens <= budget) return undefined
   const references = referencePoint(conversation, budget)
   if (references) return { type: "compaction", what: "references", ...references }
