@@ -91,7 +91,8 @@ export class Site implements AsyncDisposable {
     // A machine that does other things takes its time; what never comes is told all the same.
     page.setDefaultTimeout(60_000)
     page.on("console", (message) => {
-      if (message.type() === "error" || message.type() === "warning") faults.push(`console: ${message.text()}`)
+      if (message.type() === "error" || message.type() === "warning")
+        faults.push(`console: ${message.text()} ${message.location().url}`)
     })
     page.on("pageerror", (error) => faults.push(`error: ${error.message}`))
     page.on("dialog", (dialog) => {
