@@ -59,6 +59,8 @@ export interface Conversation {
   connectionId: ConnectionId | null
   /** Where the person last said that they are. */
   timeZone: string | null
+  /** Files were sent along with words of `history`, or of what has been cut off since. */
+  hasFiles: boolean
   /** What the model is shown; `marks` says the same about each entry for the one who cuts it. */
   history: HistoryMessage[]
   marks: Mark[]
@@ -240,6 +242,7 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
     deviceId: null,
     connectionId: null,
     timeZone: null,
+    hasFiles: false,
     history: [],
     marks: [],
     tokens: 0,

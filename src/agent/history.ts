@@ -51,7 +51,10 @@ function rememberWords(conversation: Conversation, event: EventOf<"message">): v
   if (run && event.schema) run.schema = event.schema
   if (brought) rememberBrought(conversation, event, brought)
   // What is in a file somebody else may have written, or it is the person's own: like what a client sends along.
-  if (files) noteBroughtSeen(conversation)
+  if (files) {
+    conversation.hasFiles = true
+    noteBroughtSeen(conversation)
+  }
   const words: HistoryMessage = { role: "user", text, ...(files ? { files: { message: id, items: files } } : {}) }
   push(conversation, words, run ? { seq, tokens: 0, question: run.question } : { seq, tokens: 0 })
 }

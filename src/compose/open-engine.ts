@@ -13,6 +13,7 @@ import { InProcessBus } from "../bus/in-process.ts"
 import { answerSchema } from "../models/answer-schema.ts"
 import { observed } from "../bus/observed.ts"
 import type { ReplySettings } from "../protocol/conversation/reply-settings.ts"
+import { hostZone } from "../protocol/time/host-zone.ts"
 import { openStore, type Store, type StoreOptions } from "../store/store.ts"
 import { silentLog } from "../agent/silent-log.ts"
 
@@ -78,9 +79,9 @@ export async function openEngine(options: EngineOptions): Promise<OpenedEngine> 
     ...(options.files ? { files: options.files } : {}),
     agents: new Agents(options.agents.map((agent) => ({ ...agent, tools: agent.tools.with(earlier) }))),
     clock,
-    // Asked for when somebody has said something: what the zones are called takes a fifteenth of a start to load.
+    // Asked for when somebody has said something: what the zones are called takes a tenth of a start to load.
     get timeZone() {
-      return (zone ??= options.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone)
+      return (zone ??= options.timeZone ?? hostZone())
     },
     bus: observed(options.bus ?? new InProcessBus(), (_, live) => elsewhere?.hear(live)),
     cache: new ReadCache(),

@@ -220,7 +220,8 @@ async function openEngine(options: StoreOptions, left: LeftStep[]): Promise<Engi
   const { openSqlite, sqliteWords } = await import("./engine/open-sqlite.ts")
   const engine = openSqlite({ file, durability, log })
   try {
-    await migrate(engine, sqliteWords, { log })
+    const whole = async () => (await import("./migrations/sqlite-schema.ts")).sqliteSchema
+    await migrate(engine, sqliteWords, { log, whole })
   } catch (error) {
     await engine.close()
     throw error

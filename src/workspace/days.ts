@@ -3,9 +3,6 @@ import { instantOf, midnight, wallTimeAt } from "./time-zone.ts"
 
 /** Days and moments side by side. A day has no zone; where it is compared with a moment, somebody's zone has to say when it begins. */
 
-/** The zone of this machine, for whoever has not said theirs. */
-export const hostZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone
-
 /** The day that a zone's clocks show at an instant, or one so many days later: `2026-11-20`. */
 export function dayAt(instant: number, timeZone: string, daysLater = 0): string {
   const { year, month, day } = wallTimeAt(instant, timeZone)

@@ -1,5 +1,6 @@
 import type { TableName } from "../protocol/workspace-tables.ts"
-import { endOf, hostZone, startOf, startsIn } from "./days.ts"
+import { hostZone } from "../protocol/time/host-zone.ts"
+import { endOf, startOf, startsIn } from "./days.ts"
 import { type Filters, type KnownTable, readTable, type Row, type Rows } from "./known-tables.ts"
 import { type Condition, fromStored, inPortions, type Layout, selectRows } from "./layout.ts"
 import { compareBy } from "./order-rows.ts"

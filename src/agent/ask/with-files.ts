@@ -23,7 +23,7 @@ const TOKEN_BYTES = 4
  * beginning holds. Undefined where the work has to stop.
  */
 export async function withFiles(work: Work, model: Model, request: ModelRequest): Promise<ModelRequest | undefined> {
-  if (!request.history.some((turn) => turn.role === "user" && turn.files)) return request
+  if (!work.conversation.hasFiles) return request // a long history is not looked through at each step
   const text = Math.floor(model.contextTokens * ALL_TEXT_SHARE) * TOKEN_BYTES
   const showing: Showing = { work, model, left: { bytes: MAX_BYTES_SHOWN, files: MAX_SHOWN, text } }
   const history: HistoryMessage[] = [...request.history]

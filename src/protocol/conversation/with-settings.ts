@@ -2,7 +2,7 @@ import type { ReplySettings, ReplySettingsPatch } from "./reply-settings.ts"
 
 /** One over the other: what the second says counts, and its null takes away what the first did. */
 export function withSettings(first: ReplySettings, second: ReplySettingsPatch | undefined): ReplySettings {
-  if (second === undefined) return first
+  if (second === undefined || Object.keys(second).length === 0) return first
   const entries = Object.entries({ ...first, ...second }).filter(([, value]) => value !== null && value !== undefined)
   return Object.fromEntries(entries)
 }

@@ -2,7 +2,7 @@
 const NAME = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/
 
 /** What was found to be a zone, because finding out takes longer than all else about a message. Bounded: case may vary. */
-const known = new Set<string>()
+const known = new Set(["UTC"])
 const MAX_KNOWN = 2000
 
 /** Whether this is the name of a time zone that this machine has rules for. */

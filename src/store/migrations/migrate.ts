@@ -11,12 +11,20 @@ import { readDone, refuseNewerSchema } from "./newer-schema.ts"
 
 export interface MigrateOptions {
   readonly known?: readonly Migration[]
+  /** What the first steps come to where there is nothing yet. Not asked for where there is. */
+  readonly whole?: () => Promise<WholeSchema>
   /** What must never be seen without the steps, or they without it: in the transaction of the last of them. */
   readonly along?: readonly Statement[]
   readonly clock?: Clock
   readonly log?: Log | undefined
   /** Gets each step that could not be done and that nobody needs in order to serve. The next start tries it again. */
   readonly left?: LeftStep[]
+}
+
+/** The schema as its steps leave it: a new database is made by these statements in a third of the time. */
+export interface WholeSchema {
+  readonly steps: readonly string[]
+  readonly statements: readonly string[]
 }
 
 /** A step that was left, and why. */
@@ -41,7 +49,7 @@ const LEAVE_MS = 60_000
  * are left where they cannot be made, whatever the reason.
  */
 export async function migrate(engine: Engine, words: Words, options: MigrateOptions = {}): Promise<string[]> {
-  const { known = migrations, along = [], clock = systemClock, log, left = [] } = options
+  const { known = migrations, whole, along = [], clock = systemClock, log, left = [] } = options
   const begun = monotonicOf(clock)
   const did: string[] = []
   for (let waits = 0; ;) {
@@ -50,16 +58,19 @@ export async function migrate(engine: Engine, words: Words, options: MigrateOpti
     const missing = known.filter(({ name }) => !done?.has(name) && !left.some((step) => step.name === name))
     if (missing.length === 0) return did
     // Where there is nothing yet nobody is kept from writing, and an index is made with its table.
-    const portion = toPortion(missing, done ? isAlone : isPartition)
+    const made = done ? undefined : await whole?.()
+    const portion = made
+      ? missing.filter(({ name }) => made.steps.includes(name))
+      : toPortion(missing, done ? isAlone : isPartition)
     const statements = [
-      ...(done ? [] : [LIST]),
-      ...portion.flatMap((step) => [toRow(step), ...toStatements(step, words, done !== undefined)]),
+      ...(made ? made.statements.map(toStatement) : done ? [] : [LIST]),
+      ...portion.flatMap((step) => [toRow(step), ...(made ? [] : toStatements(step, words, done !== undefined))]),
       ...(portion.length === missing.length ? along : []),
     ]
     try {
       for (const step of portion) {
         if (done && isIndex(step)) await engine.buildIndex(step.index, LOCK_MS)
-        if (isPartition(step)) await engine.partition(step.partition, LOCK_MS)
+        if (!made && isPartition(step)) await engine.partition(step.partition, LOCK_MS)
       }
       const outcome = await engine.change({ type: "statements", statements, patience: "long", lockMs: LOCK_MS })
       if (outcome.ok) did.push(...portion.map(({ name }) => name))
@@ -104,6 +115,8 @@ function toRow({ name, needs }: Migration): Statement {
 
 function toStatements(step: Migration, words: Words, inUse: boolean): Statement[] {
   if (isPartition(step)) return []
-  if (!isIndex(step)) return step.statements(words).map((sql) => ({ sql, values: [] }))
-  return inUse ? [] : [{ sql: toIndexStatement(step.index), values: [] }]
+  if (!isIndex(step)) return step.statements(words).map(toStatement)
+  return inUse ? [] : [toStatement(toIndexStatement(step.index))]
 }
+
+const toStatement = (sql: string): Statement => ({ sql, values: [] })

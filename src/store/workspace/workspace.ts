@@ -13,7 +13,7 @@ import type {
 import type { RowCounts, SampleRemoval, WorkspaceFile } from "../../protocol/workspace-file.ts"
 import { type TableName, tableNames, workspaceTables } from "../../protocol/workspace-tables.ts"
 import { countRows } from "../../workspace/count-rows.ts"
-import { hostZone } from "../../workspace/days.ts"
+import { hostZone } from "../../protocol/time/host-zone.ts"
 import { findByIds, findHanging, findRow, findRows } from "../../workspace/find-rows.ts"
 import { importedRows } from "../../workspace/import-rows.ts"
 import type { Rows } from "../../workspace/known-tables.ts"

@@ -19,7 +19,7 @@ import type {
 } from "../../../protocol/ports/workspace.ts"
 import type { TableName } from "../../../protocol/workspace-tables.ts"
 import { type KnownTable, readTable, type Row } from "../../../workspace/known-tables.ts"
-import { hostZone } from "../../../workspace/days.ts"
+import { hostZone } from "../../../protocol/time/host-zone.ts"
 import { requireFresh } from "../../../workspace/plan-write.ts"
 import {
   readExpected,
