@@ -41,13 +41,13 @@ export interface Conversation {
   /** Which models answer, in this order, where `model` cannot; null: those of its agent, or of the server. */
   fallback: readonly string[] | null
   /** Models that could not answer: until then a run begins with another one. */
-  readonly spared: Map<string, SparedModel>
+  spared: ReadonlyMap<string, SparedModel>
   mode: Mode
   title: string | null
   /** How its model is to reply, as far as that was set for it. */
   settings: ReplySettings
   /** What people were told of settings that a model does not know: not told again. */
-  readonly leftOut: Set<string>
+  leftOut: ReadonlySet<string>
   /** Whose the title is. Undefined while it is nobody's: none, or the first words of the first message. */
   titled: "person" | "model" | undefined
   /** The number of the first reply that was no call. */
@@ -67,7 +67,7 @@ export interface Conversation {
   /** Estimated size of `history`. */
   tokens: number
   /** Models whose private reasoning stands in `history`. */
-  readonly reasoners: Set<string>
+  reasoners: ReadonlySet<string>
   /** The ids of the last messages of the person: the same one is not taken twice. */
   said: MessageId[]
   /** What the model has to be told with the next words of the person. */
@@ -82,13 +82,13 @@ export interface Conversation {
   /** Proposals that are not settled, of whichever run. */
   readonly proposals: Map<ProposalId, OpenProposal>
   /** Applied writes that were taken back, and the proposals that did it. */
-  readonly undone: Map<AuditId, ProposalId>
+  undone: ReadonlyMap<AuditId, ProposalId>
   /** By tool: what a person has agreed to beforehand. */
-  readonly grants: Map<string, CountedGrant>
+  grants: ReadonlyMap<string, CountedGrant>
   /** What results have brought in: words of others, and the person's own data; and whether a client sent along what may be both. */
   readonly hasSeen: { outside: boolean; private: boolean; brought?: true }
   /** What clients have sent along, as the model was last shown it, by name. */
-  readonly brought: Map<string, string>
+  brought: ReadonlyMap<string, string>
   /** What of the history has given way to what came later. */
   readonly compaction: CompactionState
   /** What tools have added. */
@@ -219,6 +219,10 @@ export interface Call {
   duplicateOf: CallId | undefined
 }
 
+/** What hardly any conversation has: a hundred thousand of them share these two. Whoever adds to one makes a new one. */
+const NONE: ReadonlyMap<never, never> = new Map<never, never>()
+const NOTHING: ReadonlySet<never> = new Set()
+
 /** The fold of an empty journal. */
 export function emptyConversation(id: ConversationId, user: UserId): Conversation {
   return {
@@ -231,11 +235,11 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
     model: null,
     provider: null,
     fallback: null,
-    spared: new Map(),
+    spared: NONE,
     mode: "confirm",
     title: null,
     settings: {},
-    leftOut: new Set(),
+    leftOut: NOTHING,
     titled: undefined,
     firstAnswer: undefined,
     site: "server",
@@ -246,7 +250,7 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
     history: [],
     marks: [],
     tokens: 0,
-    reasoners: new Set(),
+    reasoners: NOTHING,
     said: [],
     notes: [],
     run: undefined,
@@ -254,10 +258,10 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
     stages: noStages(),
     calls: [],
     proposals: new Map(),
-    undone: new Map(),
-    grants: new Map(),
+    undone: NONE,
+    grants: NONE,
     hasSeen: { outside: false, private: false },
-    brought: new Map(),
+    brought: NONE,
     compaction: { due: undefined, tried: 0, hasGivenWay: false, decisions: [] },
     state: {},
     heldUpTo: 0,

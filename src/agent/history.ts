@@ -65,7 +65,7 @@ function rememberBrought(
   { id, seq }: EventOf<"message">,
   brought: readonly Brought[],
 ): void {
-  for (const { name, text } of brought) conversation.brought.set(name, text)
+  conversation.brought = new Map([...conversation.brought, ...brought.map(({ name, text }) => [name, text] as const)])
   noteBroughtSeen(conversation)
   push(conversation, { role: "user", text: broughtWords(id, brought), isNote: true }, { seq, tokens: 0 })
 }
@@ -83,7 +83,7 @@ function rememberReply(conversation: Conversation, { parts, seq, usage, finish, 
     if (conversation.history.at(-1)?.role === "assistant") push(conversation, GO_ON, { seq, tokens: 0 })
     push(conversation, { role: "assistant", parts: taken }, { seq, tokens: 0 })
   }
-  for (const part of taken) if (part.type === "reasoning") conversation.reasoners.add(part.model)
+  for (const part of taken) if (part.type === "reasoning") rememberReasoner(conversation, part.model)
   if (run) {
     if (finish !== "cancelled" && finish !== "broken") madeProgress(run)
     run.shown = undefined
@@ -102,6 +102,10 @@ function rememberReply(conversation: Conversation, { parts, seq, usage, finish, 
   // The turn that will hold the results shares its reply's mark, so that a cut can never part the two.
   const results = new Array<CallResult>(calls.length)
   push(conversation, { role: "tool", results }, { seq, tokens: 0, positions: [] })
+}
+
+function rememberReasoner(conversation: Conversation, model: string): void {
+  if (!conversation.reasoners.has(model)) conversation.reasoners = new Set([...conversation.reasoners, model])
 }
 
 /**
@@ -167,7 +171,7 @@ export function rememberResult(conversation: Conversation, call: Call, result: C
 /** Forgets what stands before `seq`, except the question being answered, and the summary unless that is said. */
 export function cutHistory(conversation: Conversation, { seq, summary }: Pick<HistoryCut, "seq" | "summary">): void {
   const { history, marks } = conversation
-  conversation.brought.clear() // what was cut off with it has to be told again
+  conversation.brought = new Map() // what was cut off with it has to be told again
   conversation.compaction.hasGivenWay = true
   const stays = (mark: Mark) =>
     mark.isSummary ? summary !== "dropped" : mark.seq >= seq || isQuestion(conversation, mark)

@@ -40,7 +40,7 @@ export function applyStep(conversation: Conversation, { step, detail, asked }: E
       )
     }
     case LEFT_OUT:
-      for (const told of toldOf(detail as LeftOut)) conversation.leftOut.add(told)
+      conversation.leftOut = new Set([...conversation.leftOut, ...toldOf(detail as LeftOut)])
       return
     case OUT_OF_SCOPE:
       stages.wasInScope = false
@@ -74,13 +74,13 @@ export function applySources({ stages }: Conversation, { data, status }: EventOf
   const sources = status === "ok" ? sourcesIn(data) : undefined
   if (!sources) return
   stages.gradingPending = true
-  countSources(stages, sources)
+  stages.numbers = countSources(stages.numbers, sources)
   const found = new Set(stages.found)
   const fresh = sources.filter(({ id }) => !found.has(id))
-  for (const source of fresh) {
-    stages.sources.set(source.id, source)
-    stages.found.push(source.id)
-    stages.ungraded.push(source.id)
+  stages.sources = new Map([...stages.sources, ...fresh.map((source) => [source.id, source] as const)])
+  for (const { id } of fresh) {
+    stages.found.push(id)
+    stages.ungraded.push(id)
   }
   if (fresh.length > 0) stages.searched = "news"
   // One that found nothing at all has not gone in a circle: other words may.

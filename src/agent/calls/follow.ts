@@ -63,7 +63,7 @@ function changeProposal(
   if (status === "applied") {
     const { change, inverse }: Effect = event.type === "tool_end" || event.type === "late_result" ? event : {}
     entry.applied = { at: event.at, change, inverse }
-    if (entry.undoes) conversation.undone.set(entry.undoes, id)
+    if (entry.undoes) conversation.undone = new Map(conversation.undone).set(entry.undoes, id)
   }
   entry.status = status
   entry.code = code

@@ -12,8 +12,10 @@ interface NumberedSources {
  * Short numbers for what was found: the first passage of a conversation is `[1]`, and keeps that number wherever it is found
  * again. They follow from the journal alone, by the order of its results, so a replay, a fork and another node count alike.
  */
-export function countSources({ numbers }: { readonly numbers: Map<string, number> }, sources: readonly Source[]): void {
+export function countSources(before: ReadonlyMap<string, number>, sources: readonly Source[]): Map<string, number> {
+  const numbers = new Map(before)
   for (const { id } of sources) if (!numbers.has(id)) numbers.set(id, numbers.size + 1)
+  return numbers
 }
 
 /** What a result says it has found. Tools are other people's code: what does not look like a source is none. */
@@ -34,12 +36,10 @@ export function withNumbers(
   event: NewEvent,
 ): NewEvent {
   if (event.type !== "tool_end" || event.status !== "ok" || !sourcesIn(event.data)) return event
-  const numbers = new Map(stages.numbers)
   const data = event.data as { readonly sources: readonly unknown[] }
+  const numbers = countSources(stages.numbers, data.sources.filter(isSource))
   const sources = data.sources.map((source) => {
-    if (!isSource(source)) return source
-    countSources({ numbers }, [source])
-    return { ...source, number: numbers.get(source.id) }
+    return isSource(source) ? { ...source, number: numbers.get(source.id) } : source
   })
   return { ...event, data: { ...data, sources } }
 }

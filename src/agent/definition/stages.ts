@@ -62,9 +62,9 @@ export interface StagesState {
   wasInScope: boolean
   choice: RouterChoice | undefined
   /** Everything that was ever found here, by id: what answers may cite. */
-  readonly sources: Map<string, Source>
+  sources: ReadonlyMap<string, Source>
   /** The short number of each of them, by id, for as long as the conversation lasts. */
-  readonly numbers: Map<string, number>
+  numbers: ReadonlyMap<string, number>
   /** Of the newest run: what was found, and whether the newest reply's searches brought anything new. */
   found: string[]
   searched: "no" | "nothing_new" | "news"
@@ -74,14 +74,17 @@ export interface StagesState {
   grading: Grading | undefined
 }
 
+/** Shared by all that found nothing. Whoever adds to it makes a new one. */
+const NONE: ReadonlyMap<string, never> = new Map<string, never>()
+
 export const noStages = (): StagesState => ({
   pending: false,
   judged: 0,
   guardrail: undefined,
   wasInScope: false,
   choice: undefined,
-  sources: new Map(),
-  numbers: new Map(),
+  sources: NONE,
+  numbers: NONE,
   found: [],
   searched: "no",
   ungraded: [],

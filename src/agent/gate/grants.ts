@@ -18,21 +18,24 @@ export function grant(conversation: Conversation, { grant, proposalId, by, at }:
   const proposed = conversation.proposals.get(proposalId)?.proposed
   if (!grant || !proposed || hasSeenOutsideAndPrivate(conversation)) return // nothing is agreed to beforehand there
   const { tool, action } = proposed
-  conversation.grants.set(tool, { tool, action, uses: grant.uses, left: grant.uses, grantedAt: at, by })
+  const counted = { tool, action, uses: grant.uses, left: grant.uses, grantedAt: at, by }
+  conversation.grants = new Map(conversation.grants).set(tool, counted)
 }
 
-export function useGrant({ grants }: Pick<Conversation, "grants">, tool: string): void {
-  const grant = grants.get(tool)
+export function useGrant(granting: Pick<Conversation, "grants">, tool: string): void {
+  const grant = granting.grants.get(tool)
   if (!grant) return
+  const grants = new Map(granting.grants)
   if (grant.left > 1) grants.set(tool, { ...grant, left: grant.left - 1 })
   else grants.delete(tool)
+  granting.grants = grants
 }
 
 /** What a grant has agreed to and what has not begun is asked about after all. */
 export function revoke(conversation: Conversation, event: EventOf<"grant_revoked">): void {
   const { tool } = event
-  if (tool === undefined) conversation.grants.clear()
-  else conversation.grants.delete(tool)
+  const isLeft = ([of]: readonly [string, CountedGrant]) => tool !== undefined && of !== tool
+  conversation.grants = new Map([...conversation.grants].filter(isLeft))
   followEvent(conversation, event)
 }
 

@@ -17,16 +17,16 @@ export function isGated(conversation: Pick<Conversation, "hasSeen">, tool: Tool 
 }
 
 /** Folds in what a client has sent along: documents of others, or the person's own things, and nobody can tell which. */
-export function noteBroughtSeen({ hasSeen, grants }: Conversation): void {
-  hasSeen.brought = true
-  grants.clear()
+export function noteBroughtSeen(conversation: Conversation): void {
+  conversation.hasSeen.brought = true
+  conversation.grants = new Map()
 }
 
 /** Folds in what a result has brought. */
 export function noteResultSeen(conversation: Conversation, { brings }: Pick<EventOf<"tool_end">, "brings">): void {
   if (brings === undefined) return
-  const { hasSeen, grants } = conversation
+  const { hasSeen } = conversation
   if (brings !== "private") hasSeen.outside = true
   if (brings !== "outside") hasSeen.private = true
-  if (hasSeenOutsideAndPrivate(conversation)) grants.clear() // from here on every call is decided by itself
+  if (hasSeenOutsideAndPrivate(conversation)) conversation.grants = new Map() // from here on every call is decided by itself
 }

@@ -30,20 +30,20 @@ export async function propose(work: Work): Promise<void> {
   const waiting: Proposed[] = []
   const events: NewEvent[] = []
   // One behind the other, in call order: each may use up what the grant of its tool has left.
-  const grants = new Map(work.conversation.grants)
+  const granting = { grants: work.conversation.grants }
   for (const outcome of outcomes) {
     if ("end" in outcome) {
       events.push(outcome.end)
       continue
     }
     const { proposed, edited, onSite } = outcome
-    const approvedBy = approverOf({ ...work.conversation, grants }, { ...proposed, onSite }, work.ports.policy)
+    const approvedBy = approverOf({ ...work.conversation, ...granting }, { ...proposed, onSite }, work.ports.policy)
     // What a person has just changed they want to see; a grant is for what they do not.
     if (!approvedBy || (approvedBy !== "policy" && edited)) {
       if (waiting.length < MAX_WAITING) waiting.push(proposed)
       else events.push(tooMany(work, proposed))
     } else events.push({ type: "proposal", proposal: proposed, approvedBy })
-    if (approvedBy === "grant" && !edited) useGrant({ grants }, proposed.tool)
+    if (approvedBy === "grant" && !edited) useGrant(granting, proposed.tool)
   }
   if (waiting.length > 0) events.push({ type: "awaiting_confirmation", proposals: waiting })
   await record(work, events)

@@ -13,25 +13,28 @@ export interface Bookkeeping {
   /** How many of the inputs that ever arrived the fold's `inbox` has been read up to. */
   seen: number
   /** Numbers that have been taken from the inbox: a look that was under way meanwhile must not bring them back. */
-  readonly taken: Set<number>
+  taken: Set<number> | undefined
   leftBehind: LeftBehind
   /** What the rows of its open proposals say, in the words of `toRowText`. */
-  readonly proposals: Map<ProposalId, string>
+  proposals: Map<ProposalId, string> | undefined
 }
 
 /**
- * By fold and not by conversation: after a drop there may be two folds of one conversation in memory, and only the newer
- * one may be written with. Forgotten with its fold.
+ * On the fold itself and not by conversation: after a drop there may be two folds of one conversation in memory, and only the
+ * newer one may be written with. A `WeakMap` would say the same, and cost every turn a fiftieth of its time.
  */
-const kept = new WeakMap<Conversation, Bookkeeping>()
+const BOOKKEEPING = Symbol("bookkeeping")
+type Kept = Conversation & { readonly [BOOKKEEPING]?: Bookkeeping }
 
 /** That of a fold. One that no journal has read or written yet is nobody's. */
 export function bookkeepingOf(conversation: Conversation): Bookkeeping {
-  let books = kept.get(conversation)
-  if (!books) {
-    const leftBehind = { owned: false, elsewhere: false, handedOver: false, unread: false }
-    books = { key: 0, fence: 0, held: false, seen: 0, taken: new Set(), leftBehind, proposals: new Map() }
-    kept.set(conversation, books)
-  }
+  return (conversation as Kept)[BOOKKEEPING] ?? begin(conversation)
+}
+
+function begin(conversation: Conversation): Bookkeeping {
+  const leftBehind = { owned: false, elsewhere: false, handedOver: false, unread: false }
+  const books = { key: 0, fence: 0, held: false, seen: 0, taken: undefined, leftBehind, proposals: undefined }
+  // Not seen by whoever compares or copies folds: it is no part of what the journal says.
+  Object.defineProperty(conversation, BOOKKEEPING, { value: books })
   return books
 }

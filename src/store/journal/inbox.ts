@@ -26,7 +26,7 @@ export async function readInbox(engine: Engine, conversation: Conversation): Pro
   const rows = await engine.query<InboxRow>(sql, [books.key])
   const arrivals = rows[0]?.arrivals ?? 0
   if (arrivals < books.seen) return // a look that began later has told us already
-  const waiting = rows.filter((row): row is WaitingRow => row.number !== null && !books.taken.has(row.number))
+  const waiting = rows.filter((row): row is WaitingRow => row.number !== null && !books.taken?.has(row.number))
   conversation.inbox = waiting.map(({ number, id, body }) => ({ number, id, input: JSON.parse(body) as Input }))
   books.seen = arrivals
   conversation.arrivals = Math.max(conversation.arrivals, arrivals)

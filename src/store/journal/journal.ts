@@ -260,8 +260,9 @@ export class SqlJournal implements Journal {
     conversation.arrivals = arrivals
     const elsewhere = owner !== null && owner !== this.#node.id
     const leftBehind = { owned: owner !== null, elsewhere, handedOver: owner === NOBODY, unread: arrivals !== seen }
-    const books = Object.assign(bookkeepingOf(conversation), { key, fence, leftBehind })
-    for (const [proposal, open] of conversation.proposals) books.proposals.set(proposal, toRowText(open))
+    const open = [...conversation.proposals].map(([proposal, entry]) => [proposal, toRowText(entry)] as const)
+    const proposals = open.length > 0 ? new Map(open) : undefined
+    Object.assign(bookkeepingOf(conversation), { key, fence, leftBehind, proposals })
     if (arrivals > 0) await readInbox(this.#engine, conversation)
     return conversation
   }

@@ -54,13 +54,14 @@ export function toCommit(conversation: Conversation, events: readonly JournalEve
 }
 
 /** A decision that waited has changed its proposal's row when it came. If it comes to nothing, that row has to go back. */
-function take({ number, input }: InboxItem, { taken, proposals }: Bookkeeping): void {
-  taken.add(number)
-  if ("proposalId" in input) proposals.delete(input.proposalId)
+function take({ number, input }: InboxItem, books: Bookkeeping): void {
+  books.taken = (books.taken ?? new Set()).add(number)
+  if ("proposalId" in input) books.proposals?.delete(input.proposalId)
 }
 
 /** Those whose rows do not say yet what the fold says; after this commit they do. Open ones are few, whatever the history. */
-function changedProposals(conversation: Conversation, { proposals: rows }: Bookkeeping): OpenProposal[] {
+function changedProposals(conversation: Conversation, books: Bookkeeping): OpenProposal[] {
+  const rows = (books.proposals ??= new Map())
   const changed: OpenProposal[] = []
   for (const [id, proposal] of conversation.proposals) {
     const text = toRowText(proposal)
