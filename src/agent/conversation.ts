@@ -21,7 +21,7 @@ import type { InboxItem } from "./input.ts"
 import type { HistoryMessage } from "./model.ts"
 import type { RoutingState } from "./definition/router.ts"
 import type { ReusableRead } from "./calls/reuse-read.ts"
-import { noStages, type StagesState } from "./definition/stages.ts"
+import type { StagesState } from "./definition/stages.ts"
 
 /**
  * What a journal says when read from the first event to `position`: the fold. It grows with each event and is never
@@ -217,58 +217,6 @@ export interface Call {
   proposal: ProposalId | undefined
   /** The call before it that asks for the same. */
   duplicateOf: CallId | undefined
-}
-
-/** What hardly any conversation has: a hundred thousand of them share these two. Whoever adds to one makes a new one. */
-const NONE: ReadonlyMap<never, never> = new Map<never, never>()
-const NOTHING: ReadonlySet<never> = new Set()
-
-/** The fold of an empty journal. */
-export function emptyConversation(id: ConversationId, user: UserId): Conversation {
-  return {
-    id,
-    user,
-    position: 0,
-    at: 0,
-    seq: 0,
-    agent: "",
-    model: null,
-    provider: null,
-    fallback: null,
-    spared: NONE,
-    mode: "confirm",
-    title: null,
-    settings: {},
-    leftOut: NOTHING,
-    titled: undefined,
-    firstAnswer: undefined,
-    site: "server",
-    deviceId: null,
-    connectionId: null,
-    timeZone: null,
-    hasFiles: false,
-    history: [],
-    marks: [],
-    tokens: 0,
-    reasoners: NOTHING,
-    said: [],
-    notes: [],
-    run: undefined,
-    routing: { decision: undefined, pending: false, shown: undefined, wide: false },
-    stages: noStages(),
-    calls: [],
-    proposals: new Map(),
-    undone: NONE,
-    grants: NONE,
-    hasSeen: { outside: false, private: false },
-    brought: NONE,
-    compaction: { due: undefined, tried: 0, hasGivenWay: false, decisions: [] },
-    state: {},
-    heldUpTo: 0,
-    hasUnknownEvents: false,
-    inbox: [],
-    arrivals: 0,
-  }
 }
 
 /** Whether a run was written by us, for one call or for a summary: no model answers in it. */

@@ -1,7 +1,7 @@
 import { AppError, codeOf, hasCode } from "../protocol/errors.ts"
 import type { NewEvent } from "../protocol/events.ts"
 import type { RunError } from "../protocol/conversation/run.ts"
-import { troubleWords } from "../protocol/fallback-words.ts"
+import { troubleWords } from "../protocol/models/fallback-words.ts"
 import { HISTORY_SHARE, type Model } from "./model.ts"
 import type { Ports } from "./ports.ts"
 import type { Work } from "./record.ts"

@@ -1,10 +1,11 @@
 import { failure } from "../protocol/errors.ts"
 import type { JournalEvent, NewEvent } from "../protocol/events.ts"
 import { type CallId, type ConversationId, newId, type UserId } from "../protocol/ids.ts"
-import { settleOpenCalls } from "./accept.ts"
-import { type Conversation, emptyConversation } from "./conversation.ts"
+import { settleOpenCalls } from "./accept/accept.ts"
+import { type Conversation } from "./conversation.ts"
+import { emptyConversation } from "./empty-conversation.ts"
 import type { Ports } from "./ports.ts"
-import { isKnown, stage, stageCopy } from "./replay.ts"
+import { isKnown, stage, stageCopy } from "./replay/replay.ts"
 
 /**
  * A new conversation that begins with everything another one held up to a position. What was said and found out comes

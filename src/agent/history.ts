@@ -8,7 +8,7 @@ import { broughtWords } from "./sent-along.ts"
 import { markDuplicates } from "./calls/duplicates.ts"
 import type { CallResult, HistoryMessage } from "./model.ts"
 import { filesTokens } from "./file-tokens.ts"
-import { judgeTitle } from "./replay-title.ts"
+import { judgeTitle } from "./replay/title.ts"
 import { noteBroughtSeen } from "./gate/outside-and-private.ts"
 
 /** Two requests with the same message race for moments, not for so many messages. */

@@ -4,7 +4,7 @@ import type { Conversation } from "./conversation.ts"
 import type { InboxItem } from "./input.ts"
 import { nextStep, rests } from "./next-step.ts"
 import type { Ports } from "./ports.ts"
-import { stage } from "./replay.ts"
+import { stage } from "./replay/replay.ts"
 
 /** One conversation at work: what every kind of step is given. */
 export interface Work {

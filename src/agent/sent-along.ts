@@ -1,5 +1,5 @@
 import { type Brought, CLIENT_HISTORY } from "../protocol/conversation/brought.ts"
-import { showHidden } from "../protocol/hidden-words.ts"
+import { showHidden } from "../protocol/text/hidden-words.ts"
 import type { MessageId } from "../protocol/ids.ts"
 import type { Conversation } from "./conversation.ts"
 import type { MessageInput } from "./input.ts"

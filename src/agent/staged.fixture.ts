@@ -3,9 +3,10 @@ import type { JournalEvent, NewEvent } from "../protocol/events.ts"
 import type { AuditId, CallId, ConversationId, InboxId, MessageId, ProposalId, RunId, UserId } from "../protocol/ids.ts"
 import type { CallPart, Part } from "../protocol/conversation/message.ts"
 import type { Proposed } from "../protocol/proposals/proposal.ts"
-import { type Conversation, emptyConversation } from "./conversation.ts"
+import { type Conversation } from "./conversation.ts"
+import { emptyConversation } from "./empty-conversation.ts"
 import type { Input, MessageInput } from "./input.ts"
-import { dropSettled, stage } from "./replay.ts"
+import { dropSettled, stage } from "./replay/replay.ts"
 
 export const ID = "conv_test" as ConversationId
 export const ADA = "user_ada" as UserId

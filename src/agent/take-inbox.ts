@@ -1,9 +1,9 @@
 import type { JournalEvent } from "../protocol/events.ts"
-import { accept } from "./accept.ts"
+import { accept } from "./accept/accept.ts"
 import { takeable } from "./inbox.ts"
 import type { InboxItem } from "./input.ts"
 import { commitStaged, type Work } from "./record.ts"
-import { stage } from "./replay.ts"
+import { stage } from "./replay/replay.ts"
 
 /** Moves waiting input into the journal: the events appear and the inbox items go in one commit. */
 export async function takeInbox(work: Work): Promise<void> {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import type { ListedModel } from "../protocol/answers.ts"
-import type { FactSources } from "../protocol/model-facts.ts"
+import type { FactSources } from "../protocol/models/model-facts.ts"
 import { endpointWords, modelFacts, priceWords, sourceWords, tokenWords } from "./model-words.ts"
 
 test.each([

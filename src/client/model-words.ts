@@ -1,5 +1,5 @@
 import type { ListedModel } from "../protocol/answers.ts"
-import type { FactSource, FactSources, ModelEndpoint } from "../protocol/model-facts.ts"
+import type { FactSource, FactSources, ModelEndpoint } from "../protocol/models/model-facts.ts"
 import { count } from "./words.ts"
 
 /** `128k`, `1M`: as people write tokens, where powers of two count as round. */

@@ -1,4 +1,4 @@
-import type { ModelEndpoint } from "../protocol/model-facts.ts"
+import type { ModelEndpoint } from "../protocol/models/model-facts.ts"
 import { own } from "../protocol/own.ts"
 import type { EndpointAccess } from "./discovery/ask-json.ts"
 import type { EndpointLists, Urgency } from "./discovery/endpoint-lists.ts"

@@ -1,7 +1,7 @@
 import type { Model } from "../agent/model.ts"
 import type { ModelSource } from "../agent/ports.ts"
 import { failure } from "../protocol/errors.ts"
-import { toAbilities } from "../protocol/model-facts.ts"
+import { toAbilities } from "../protocol/models/model-facts.ts"
 import type { ListedModel } from "../protocol/answers.ts"
 
 /** Models that a program hands in ready to use, by name. The first is the one of a conversation that chose none. */

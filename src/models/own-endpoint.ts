@@ -1,8 +1,8 @@
-import type { EndpointFacts } from "../protocol/own-endpoint.ts"
-import type { ChangedEndpoint, NewAccess, ProviderView } from "../protocol/providers.ts"
-import { endpointAddress, type NamedEndpoint } from "./providers/named-endpoint.ts"
+import type { EndpointFacts } from "../protocol/models/own-endpoint.ts"
+import type { ChangedEndpoint, NewAccess, ProviderView } from "../protocol/models/providers.ts"
+import { endpointAddress, type NamedEndpoint } from "./providers/endpoints/named-endpoint.ts"
 import { sourcedFrom } from "./providers/model-catalogue.ts"
-import { CONTEXT_TOKENS, isSecretHeader, reserved } from "./providers/read-endpoints.ts"
+import { CONTEXT_TOKENS, isSecretHeader, reserved } from "./providers/endpoints/read-endpoints.ts"
 
 /** How a person reaches a provider by their own means. */
 export interface OwnAccess {

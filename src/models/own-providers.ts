@@ -1,7 +1,7 @@
 import { failure } from "../protocol/errors.ts"
 import type { UserId } from "../protocol/ids.ts"
 import { own } from "../protocol/own.ts"
-import type { ChangedEndpoint, NewAccess, ProviderView } from "../protocol/providers.ts"
+import type { ChangedEndpoint, NewAccess, ProviderView } from "../protocol/models/providers.ts"
 import type { PersonalModels, StoredKeys } from "./personal-models.ts"
 import { changedEndpoint, endpointView, MAX_ENDPOINTS, MAX_LISTED, newEndpoint, ownEndpoints } from "./own-endpoint.ts"
 import { isEndpointName, isReserved, type OwnAccess, problemWithEndpoint } from "./own-endpoint.ts"

@@ -8,7 +8,7 @@ import { guardedFetch } from "./network/guarded-fetch.ts"
 import { type OwnAccess, ownEndpoints } from "./own-endpoint.ts"
 import { type Means, meansOf, type Provider, providers } from "./providers/list.ts"
 import type { OutboundPolicy } from "./network/outbound-policy.ts"
-import type { RecentSecrets } from "./providers/recent-secrets.ts"
+import type { RecentSecrets } from "./providers/errors/recent-secrets.ts"
 import {
   type Access,
   type ListLook,

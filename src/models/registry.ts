@@ -3,13 +3,13 @@ import type { Model, Price } from "../agent/model.ts"
 import type { Interpreter, ToolPhrases } from "../agent/definition/phrases.ts"
 import type { ModelSource } from "../agent/ports.ts"
 import { failure } from "../protocol/errors.ts"
-import { type ModelAbilities, type ModelEndpoint, toAbilities } from "../protocol/model-facts.ts"
+import { type ModelAbilities, type ModelEndpoint, toAbilities } from "../protocol/models/model-facts.ts"
 import { defaultModel } from "./default-model.ts"
 import { DiscoveredModels, type ListedEndpoint, type ListsOptions } from "./discovered-models.ts"
 import type { ModelEntry } from "./providers/model-catalogue.ts"
 import { offlineModel } from "./offline/model.ts"
 import { type ProviderTable, providerTable } from "./providers/provider-table.ts"
-import type { RetryPolicy } from "./providers/retry.ts"
+import type { RetryPolicy } from "./providers/errors/retry.ts"
 import { connectTo, type ModelSettings, providerSecrets, withoutBlanks } from "./providers/settings.ts"
 
 export interface RegistryOptions {
@@ -153,7 +153,7 @@ export class ModelRegistry implements ModelSource {
     // Loaded here and not above: a start without a provider model does not pay for it.
     const [{ ProviderModel }, { watchedFetch }] = await Promise.all([
       import("./providers/model.ts"),
-      import("./providers/watched-fetch.ts"),
+      import("./providers/stream/watched-fetch.ts"),
     ])
     const { idleSeconds } = this.#settings
     return new ProviderModel({

@@ -1,6 +1,6 @@
 import { z } from "zod"
 import type { RunError } from "./conversation/run.ts"
-import { fallbackWords } from "./fallback-words.ts"
+import { fallbackWords } from "./models/fallback-words.ts"
 
 /** What is told of a conversation in small print. `cancelled`, `failed`: how a run ended; the others happened in one. */
 export const NoticeKind = z.enum([

@@ -18,7 +18,7 @@ import {
   type TokenId,
   type UserId,
 } from "./ids.ts"
-import { isStorable } from "./text.ts"
+import { isStorable } from "./text/text.ts"
 
 /** Small schemas that every other schema is made of. */
 

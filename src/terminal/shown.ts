@@ -1,4 +1,4 @@
-import { escapeHidden } from "../protocol/hidden-characters.ts"
+import { escapeHidden } from "../protocol/text/hidden-characters.ts"
 
 const TAB = "    "
 

@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { failure } from "../protocol/errors.ts"
 import { JsonObject } from "../protocol/schema.ts"
-import { mendValue } from "../protocol/text.ts"
+import { mendValue } from "../protocol/text/text.ts"
 import { type Filters, type KnownTable, readTable, type Row, type Rows } from "./known-tables.ts"
 
 /** What a caller says of rows, held against the specification of its table. What does not fit is refused with a sentence. */

@@ -35,12 +35,13 @@ const JUDGED = "judged when it is loaded"
 /** Files that put patterns together when they run, and what they are looked for in. */
 const MADE: Readonly<Record<string, string>> = {
   "src/children/child-size.ts": "never from outside: what the kernel says of a process",
-  "src/models/providers/error-phrases.ts": JUDGED,
+  "src/models/providers/errors/error-phrases.ts": JUDGED,
   "src/models/offline/words.ts": JUDGED,
   "src/models/offline/model.ts": "at most a thousand characters: MAX_REQUEST of the offline model",
-  "src/models/providers/scrub-secrets.ts": "one loop behind fixed letters, which ends nowhere but where it matches",
-  "src/protocol/hidden-characters.ts": JUDGED,
-  "src/protocol/hidden-words.ts": JUDGED,
+  "src/models/providers/errors/scrub-secrets.ts":
+    "one loop behind fixed letters, which ends nowhere but where it matches",
+  "src/protocol/text/hidden-characters.ts": JUDGED,
+  "src/protocol/text/hidden-words.ts": JUDGED,
   "src/protocol/schema.ts": "one loop from the beginning to the end of an id",
   "src/packs/analyst/tools/ask-analyst.ts": "phrases of the offline model: MAX_REQUEST",
   "src/packs/analyst/tools/sample-questions.ts": "phrases of the offline model: MAX_REQUEST",

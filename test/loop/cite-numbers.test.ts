@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { fork } from "../../src/agent/fork.ts"
 import type { HistoryMessage } from "../../src/agent/model.ts"
-import { replay } from "../../src/agent/replay.ts"
+import { replay } from "../../src/agent/replay/replay.ts"
 import { answer, defineTool } from "../../src/agent/definition/tool.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../src/models/scripted/model.ts"

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
 import { conversationStatus } from "../../src/agent/conversation.ts"
-import { replay } from "../../src/agent/replay.ts"
+import { replay } from "../../src/agent/replay/replay.ts"
 import { checkRequest } from "../../src/models/scripted/check-request.ts"
 import { JournalEvent } from "../../src/protocol/events.ts"
 import type { ConversationId, UserId } from "../../src/protocol/ids.ts"

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { fork } from "../../src/agent/fork.ts"
 import type { Routed, Router } from "../../src/agent/definition/router.ts"
-import { replay } from "../../src/agent/replay.ts"
+import { replay } from "../../src/agent/replay/replay.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { always, scripted, type ScriptedModel } from "../../src/models/scripted/model.ts"
 import { RouterDecision } from "../../src/protocol/conversation/router-decision.ts"

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { answer, type CallContext } from "../../src/agent/definition/tool.ts"
-import { replay } from "../../src/agent/replay.ts"
+import { replay } from "../../src/agent/replay/replay.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { OutboundPolicy } from "../../src/models/network/outbound-policy.ts"
-import { readEndpoints } from "../../src/models/providers/read-endpoints.ts"
+import { readEndpoints } from "../../src/models/providers/endpoints/read-endpoints.ts"
 import { chatReply, ProviderServer, streamHead } from "../../src/models/providers/server.fixture.ts"
 import { scripted } from "../../src/testing.ts"
 import { anyDatabase } from "../support/databases.ts"

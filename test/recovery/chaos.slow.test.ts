@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { replay } from "../../src/agent/replay.ts"
+import { replay } from "../../src/agent/replay/replay.ts"
 import { EVENT_VERSION } from "../../src/protocol/event-version.ts"
 import { CallStatus } from "../../src/protocol/conversation/call-status.ts"
 import { JournalEvent } from "../../src/protocol/events.ts"

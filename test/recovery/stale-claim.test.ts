@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { emptyConversation } from "../../src/agent/conversation.ts"
-import { stage } from "../../src/agent/replay.ts"
+import { emptyConversation } from "../../src/agent/empty-conversation.ts"
+import { stage } from "../../src/agent/replay/replay.ts"
 import { newId } from "../../src/protocol/ids.ts"
 import { openStore } from "../../src/store/store.ts"
 import { databases } from "../support/databases.ts"

@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto"
 import { describe, expect, test } from "vitest"
+import { emptyConversation } from "../../src/agent/empty-conversation.ts"
+import { stage } from "../../src/agent/replay/replay.ts"
 import { type ConversationId, newId, type UserId } from "../../src/protocol/ids.ts"
 import type { NewMessageFile } from "../../src/protocol/ports/message-files.ts"
 import { openStore, type Store } from "../../src/store/store.ts"
@@ -168,8 +170,6 @@ describe.each(databases)("on $name", ({ create }) => {
 })
 
 async function begin(store: Store, user: UserId) {
-  const { emptyConversation } = await import("../../src/agent/conversation.ts")
-  const { stage } = await import("../../src/agent/replay.ts")
   const conversation = emptyConversation(newId("conv", user), user)
   const started = { type: "conversation_started", agent: "test", model: null, provider: null } as const
   const events = stage(conversation, [{ ...started, mode: "confirm", title: null }], 1)

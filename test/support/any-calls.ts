@@ -1,5 +1,6 @@
-import { type Call, type Conversation, conversationStatus, emptyConversation } from "../../src/agent/conversation.ts"
-import { dropSettled, stageCopy } from "../../src/agent/replay.ts"
+import { type Call, type Conversation, conversationStatus } from "../../src/agent/conversation.ts"
+import { emptyConversation } from "../../src/agent/empty-conversation.ts"
+import { dropSettled, stageCopy } from "../../src/agent/replay/replay.ts"
 import type { ConversationDetail } from "../../src/protocol/answers.ts"
 import { CallStatus } from "../../src/protocol/conversation/call-status.ts"
 import type { Message, Part } from "../../src/protocol/conversation/message.ts"

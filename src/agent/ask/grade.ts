@@ -1,5 +1,5 @@
 import type { Grade, Grading, Source } from "../../protocol/conversation/stages.ts"
-import { mendText } from "../../protocol/text.ts"
+import { mendText } from "../../protocol/text/text.ts"
 import { askAside } from "./ask-aside.ts"
 import type { Conversation } from "../conversation.ts"
 import { record, type Work } from "../record.ts"

@@ -1,4 +1,4 @@
-import { showHidden } from "../../protocol/hidden-words.ts"
+import { showHidden } from "../../protocol/text/hidden-words.ts"
 import type { Ground } from "../definition/agent.ts"
 import type { HistoryMessage, Model } from "../model.ts"
 import type { Work } from "../record.ts"

@@ -1,7 +1,7 @@
 import type { NewEvent } from "../../protocol/events.ts"
 import { newId } from "../../protocol/ids.ts"
 import type { AskedModel, Guardrail } from "../../protocol/conversation/stages.ts"
-import { mendText } from "../../protocol/text.ts"
+import { mendText } from "../../protocol/text/text.ts"
 import { askAside } from "./ask-aside.ts"
 import type { Conversation } from "../conversation.ts"
 import type { HistoryMessage } from "../model.ts"

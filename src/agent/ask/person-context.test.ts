@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import { emptyConversation } from "../conversation.ts"
+import { emptyConversation } from "../empty-conversation.ts"
 import type { ConversationId, UserId } from "../../protocol/ids.ts"
 import { withPersonContext } from "./person-context.ts"
 

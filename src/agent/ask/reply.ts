@@ -1,6 +1,6 @@
 import { newId, type UserId } from "../../protocol/ids.ts"
 import type { ReplyFinish, Part, Usage } from "../../protocol/conversation/message.ts"
-import { mendText, mendValue } from "../../protocol/text.ts"
+import { mendText, mendValue } from "../../protocol/text/text.ts"
 import type { JsonObject } from "../../protocol/schema.ts"
 import type { Clock } from "../clock.ts"
 import type { ReplyPart } from "../model.ts"

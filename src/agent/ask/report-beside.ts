@@ -1,7 +1,7 @@
 import { LEFT_OUT, WAITING } from "../definition/stages.ts"
 import type { BesidePart } from "../model.ts"
 import { record, type Work } from "../record.ts"
-import { toldOf } from "../replay-stages.ts"
+import { toldSettings } from "../told-settings.ts"
 
 /**
  * Puts on record what is told beside a reply: that a provider is waited for, so that whoever watches knows why nothing
@@ -12,7 +12,7 @@ export function reportBeside(work: Work, model: string): (part: BesidePart) => P
     if (part.type === "left_out") {
       const { leftOut } = work.conversation
       const news = part.settings.filter((each) =>
-        toldOf({ model, settings: [each] }).some((told) => !leftOut.has(told)),
+        toldSettings({ model, settings: [each] }).some((told) => !leftOut.has(told)),
       )
       if (news.length > 0) await record(work, [{ type: "step", step: LEFT_OUT, detail: { model, settings: news } }])
       return

@@ -1,5 +1,5 @@
 import type { RouterDecision } from "../../protocol/conversation/router-decision.ts"
-import { mendText } from "../../protocol/text.ts"
+import { mendText } from "../../protocol/text/text.ts"
 import { monotonicOf } from "../clock.ts"
 import type { Agent } from "../definition/agent.ts"
 import { MORE_TOOLS } from "../definition/more-tools.ts"

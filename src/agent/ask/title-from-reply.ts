@@ -1,6 +1,6 @@
 import { titleOf } from "../../protocol/conversation/title.ts"
-import { escapeHidden } from "../../protocol/hidden-characters.ts"
-import { mendText } from "../../protocol/text.ts"
+import { escapeHidden } from "../../protocol/text/hidden-characters.ts"
+import { mendText } from "../../protocol/text/text.ts"
 
 const MAX_READ = 1000
 

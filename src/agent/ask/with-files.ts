@@ -1,5 +1,5 @@
 import { isImageType, type MessageFile } from "../../protocol/conversation/message-file.ts"
-import { showHidden } from "../../protocol/hidden-words.ts"
+import { showHidden } from "../../protocol/text/hidden-words.ts"
 import type { MessageId } from "../../protocol/ids.ts"
 import { ALL_TEXT_SHARE, MAX_BYTES_SHOWN, MAX_TEXT_OF_FILE, TEXT_SHARE } from "../file-tokens.ts"
 import type { HistoryMessage, Model, ModelRequest, ShownFile, TurnFiles } from "../model.ts"

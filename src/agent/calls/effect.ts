@@ -1,5 +1,5 @@
 import type { InverseCall } from "../../protocol/proposals/audit.ts"
-import { mendText } from "../../protocol/text.ts"
+import { mendText } from "../../protocol/text/text.ts"
 import type { Effect } from "../conversation-writes.ts"
 import { boundedDiff, toObject } from "./result.ts"
 import type { Work } from "../record.ts"

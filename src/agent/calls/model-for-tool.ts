@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import type { NewEvent } from "../../protocol/events.ts"
-import { showHidden } from "../../protocol/hidden-words.ts"
+import { showHidden } from "../../protocol/text/hidden-words.ts"
 import type { CallId } from "../../protocol/ids.ts"
 import type { Conversation } from "../conversation.ts"
 import { currentModel, fallBack } from "../fallback.ts"

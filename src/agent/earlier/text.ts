@@ -1,8 +1,8 @@
 import type { EventOf, JournalEvent, UnknownEvent } from "../../protocol/events.ts"
-import { showHidden } from "../../protocol/hidden-words.ts"
+import { showHidden } from "../../protocol/text/hidden-words.ts"
 import { showNumbers, sourcesIn } from "../cite/source-numbers.ts"
 import { messageText } from "../history.ts"
-import { isKnown } from "../replay.ts"
+import { isKnown } from "../replay/replay.ts"
 
 export interface EarlierText {
   readonly who: string

@@ -1,7 +1,7 @@
 import type { NewEvent } from "../../protocol/events.ts"
 import { newId } from "../../protocol/ids.ts"
 import type { ActionClass, Proposed } from "../../protocol/proposals/proposal.ts"
-import { mendText } from "../../protocol/text.ts"
+import { mendText } from "../../protocol/text/text.ts"
 import { toolEnd } from "../tool-end.ts"
 import { boundedDiff, type CheckedCall, checkCall, contextFor, secondsFor, threw } from "../calls/result.ts"
 import { type Call, openCalls } from "../conversation.ts"

@@ -1,5 +1,5 @@
 import { hasCode } from "../../protocol/errors.ts"
-import { mendText } from "../../protocol/text.ts"
+import { mendText } from "../../protocol/text/text.ts"
 import { toolEnd } from "../tool-end.ts"
 import { answered, checkCall, contextFor, secondsFor, threw, TOOL_SECONDS } from "../calls/result.ts"
 import type { Call } from "../conversation.ts"

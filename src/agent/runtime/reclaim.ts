@@ -1,7 +1,7 @@
 import { pauseReason } from "../conversation.ts"
 import { nextStep, rests } from "../next-step.ts"
 import type { Ports } from "../ports.ts"
-import { stage } from "../replay.ts"
+import { stage } from "../replay/replay.ts"
 import type { Job } from "./job.ts"
 
 const ATTEMPTS = 20

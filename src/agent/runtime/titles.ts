@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import { codeOf } from "../../protocol/errors.ts"
-import { showHidden } from "../../protocol/hidden-words.ts"
+import { showHidden } from "../../protocol/text/hidden-words.ts"
 import type { ConversationId } from "../../protocol/ids.ts"
 import type { AskedModel } from "../../protocol/conversation/stages.ts"
 import { accounted, estimateOf } from "../ask/spend.ts"

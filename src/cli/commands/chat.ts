@@ -81,7 +81,7 @@ async function reach({ dir, server, token }: Where): Promise<TerminalServer> {
       import("../process/forget-secrets.ts"),
       import("../open/client.ts"),
       import("../open/folder-conversations.ts"),
-      import("../../models/providers/recent-secrets.ts"),
+      import("../../models/providers/errors/recent-secrets.ts"),
     ])
   const config = readPersonalConfig({ PAWL_TOKEN: token })
   forgetSecrets(config.secrets)

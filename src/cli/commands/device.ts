@@ -1,6 +1,6 @@
 import { join } from "node:path"
 import { type DeviceState, openDevice } from "../../device/index.ts"
-import { scrubSecrets } from "../../models/providers/scrub-secrets.ts"
+import { scrubSecrets } from "../../models/providers/errors/scrub-secrets.ts"
 import { CommandError, readFlags } from "../process/command.ts"
 import { readConfig } from "../settings/config.ts"
 import { baseUrl } from "../../compose/server-url.ts"

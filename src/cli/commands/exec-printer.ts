@@ -1,6 +1,6 @@
 import { citationLegend, isFrame, leftOutWords, waitingWords } from "../../client/index.ts"
 import type { UnknownFrame } from "../../protocol/frames.ts"
-import { escapeHidden, escapeHiddenJson } from "../../protocol/hidden-characters.ts"
+import { escapeHidden, escapeHiddenJson } from "../../protocol/text/hidden-characters.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
 import type { ExecResult } from "./exec-ending.ts"
 import { dataLines } from "../../terminal/drawing/call-lines.ts"

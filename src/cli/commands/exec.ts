@@ -1,5 +1,5 @@
 import { type Client, ClientError, isFrame } from "../../client/index.ts"
-import { RecentSecrets } from "../../models/providers/recent-secrets.ts"
+import { RecentSecrets } from "../../models/providers/errors/recent-secrets.ts"
 import { AppError, failure } from "../../protocol/errors.ts"
 import type { ReplySettings } from "../../protocol/conversation/reply-settings.ts"
 import { type JsonObject, Mode } from "../../protocol/schema.ts"

@@ -1,6 +1,6 @@
 import type { Log } from "../../agent/ports.ts"
 import { type Client, createClient } from "../../client/index.ts"
-import type { RecentSecrets } from "../../models/providers/recent-secrets.ts"
+import type { RecentSecrets } from "../../models/providers/errors/recent-secrets.ts"
 import type { ConversationId } from "../../protocol/ids.ts"
 import { CommandError } from "../process/command.ts"
 import type { Config } from "../settings/config.ts"

@@ -1,6 +1,6 @@
 import { openBuiltPage } from "../../compose/built-page.ts"
 import { type ComposedServer, composeServer } from "../../compose/compose-server.ts"
-import { RecentSecrets } from "../../models/providers/recent-secrets.ts"
+import { RecentSecrets } from "../../models/providers/errors/recent-secrets.ts"
 import { createLog } from "../process/log.ts"
 import type { Config } from "../settings/config.ts"
 

@@ -1,5 +1,5 @@
 import type { Log } from "../../agent/ports.ts"
-import { scrubSecrets } from "../../models/providers/scrub-secrets.ts"
+import { scrubSecrets } from "../../models/providers/errors/scrub-secrets.ts"
 
 export const logLevels = ["info", "warn", "error"] as const
 export const logFormats = ["json", "plain", "off"] as const

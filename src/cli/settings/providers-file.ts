@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
-import type { NamedEndpoint } from "../../models/providers/named-endpoint.ts"
-import { EndpointFault, readEndpoints } from "../../models/providers/read-endpoints.ts"
+import type { NamedEndpoint } from "../../models/providers/endpoints/named-endpoint.ts"
+import { EndpointFault, readEndpoints } from "../../models/providers/endpoints/read-endpoints.ts"
 import { CommandError } from "../process/command.ts"
 import type { Environment } from "./setting.ts"
 

@@ -1,6 +1,6 @@
 import { type Clock, monotonicOf } from "../../agent/clock.ts"
 import { FairQueue } from "../../agent/concurrency/fair-queue.ts"
-import type { ModelEndpoint } from "../../protocol/model-facts.ts"
+import type { ModelEndpoint } from "../../protocol/models/model-facts.ts"
 import { type EndpointAccess, JsonAsker, ListFault } from "./ask-json.ts"
 import { readList } from "./local-lists.ts"
 import type { ToldModel } from "./told-model.ts"

@@ -1,4 +1,4 @@
-import { type Feature, type FactSources, modelFeatures } from "../../protocol/model-facts.ts"
+import { type Feature, type FactSources, modelFeatures } from "../../protocol/models/model-facts.ts"
 import type { ModelEntry } from "../providers/model-catalogue.ts"
 import type { ToldModel } from "./told-model.ts"
 

@@ -1,6 +1,6 @@
 import type { Price } from "../../agent/model.ts"
-import type { Feature } from "../../protocol/model-facts.ts"
-import { isModelId } from "../../protocol/model-id.ts"
+import type { Feature } from "../../protocol/models/model-facts.ts"
+import { isModelId } from "../../protocol/models/model-id.ts"
 
 /** What an endpoint tells of one of its models, as far as it does. */
 export interface ToldModel {

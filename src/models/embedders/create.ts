@@ -1,6 +1,6 @@
 import type { Log } from "../../agent/ports.ts"
 import type { Embedder } from "../../protocol/ports/workspace.ts"
-import { toBaseUrl } from "../providers/endpoint.ts"
+import { toBaseUrl } from "../providers/endpoints/endpoint.ts"
 import { LocalEmbedder } from "./local.ts"
 import { OpenaiEmbedder, type OpenaiEmbedderOptions } from "./openai.ts"
 import { type ModelSettings, providerSecrets, withoutBlanks } from "../providers/settings.ts"

@@ -1,12 +1,12 @@
 import type { EmbeddingModelV4 } from "@ai-sdk/provider"
 import { type Clock, systemClock } from "../../agent/clock.ts"
 import type { Embedder } from "../../protocol/ports/workspace.ts"
-import { splitQuery, withQuery } from "../providers/endpoint.ts"
-import { SilenceWatch } from "../providers/silence-watch.ts"
+import { splitQuery, withQuery } from "../providers/endpoints/endpoint.ts"
+import { SilenceWatch } from "../providers/stream/silence-watch.ts"
 import { pooled } from "./pool-windows.ts"
-import { brokenReply, type ErrorSource, toProviderError } from "../providers/errors.ts"
-import { type RetryPolicy, retry } from "../providers/retry.ts"
-import { watchedFetch } from "../providers/watched-fetch.ts"
+import { brokenReply, type ErrorSource, toProviderError } from "../providers/errors/errors.ts"
+import { type RetryPolicy, retry } from "../providers/errors/retry.ts"
+import { watchedFetch } from "../providers/stream/watched-fetch.ts"
 
 export interface OpenaiEmbedderOptions {
   readonly apiKey: string

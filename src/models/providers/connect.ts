@@ -1,8 +1,8 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, SharedV4ProviderOptions } from "@ai-sdk/provider"
-import { isHostLabel, splitQuery, toAzureEndpoint, toBaseUrl } from "./endpoint.ts"
-import { toGeminiEndpoint, toVersionedUrl, withQuery } from "./endpoint.ts"
+import { isHostLabel, splitQuery, toAzureEndpoint, toBaseUrl } from "./endpoints/endpoint.ts"
+import { toGeminiEndpoint, toVersionedUrl, withQuery } from "./endpoints/endpoint.ts"
 import { type ModelListing, toListing } from "./model-listing.ts"
-import { withThinkingInBounds } from "./messages-body.ts"
+import { withThinkingInBounds } from "./request/messages-body.ts"
 import type { Quirks } from "./quirks.ts"
 import type { Dialect } from "./settings-reader.ts"
 
@@ -164,7 +164,7 @@ export function compatibleServer(name: string, access: Compatible): ProviderConn
     listing: toListing(name, access),
     async open(id, fetch) {
       const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible")
-      const { mendedFetch } = await import("./mended-stream.ts")
+      const { mendedFetch } = await import("./stream/mended-stream.ts")
       const { base, query } = splitQuery(baseUrl)
       const includeUsage = !quirks?.countsUnasked
       const asking = withQuery(quirks?.writesLoosely ? mendedFetch(fetch) : fetch, query)

@@ -1,9 +1,9 @@
-import { bedrockMeans, connectBedrock } from "./bedrock.ts"
+import { bedrockMeans, connectBedrock } from "./clouds/bedrock.ts"
 import { connectAnthropic, connectAzure, connectGoogle, connectOpenai } from "./connect.ts"
 import { type Connect, connectCompatible, connectOwnServer } from "./connect.ts"
-import { toLocalEndpoint, toOllamaEndpoint } from "./endpoint.ts"
+import { toLocalEndpoint, toOllamaEndpoint } from "./endpoints/endpoint.ts"
 import type { Quirks } from "./quirks.ts"
-import { connectVertex, vertexMeans } from "./vertex.ts"
+import { connectVertex, vertexMeans } from "./clouds/vertex.ts"
 
 const OPENAI_SAYS = "Any endpoint that speaks OpenAI's chat completions."
 const ANTHROPIC_SAYS = "Another address that speaks Anthropic's messages."

@@ -1,5 +1,5 @@
 import type { Price } from "../../agent/model.ts"
-import { type FactSource, type FactSources, type Feature, modelFeatures } from "../../protocol/model-facts.ts"
+import { type FactSource, type FactSources, type Feature, modelFeatures } from "../../protocol/models/model-facts.ts"
 
 export interface ModelEntry {
   /** What conversations call it. */

@@ -1,4 +1,4 @@
-import { splitQuery } from "./endpoint.ts"
+import { splitQuery } from "./endpoints/endpoint.ts"
 
 /** In which words an endpoint tells of its models. */
 export type ListingShape = "chat" | "ollama" | "lmstudio" | "llamacpp"

@@ -3,16 +3,22 @@ import { type Clock, sleep, systemClock } from "../../agent/clock.ts"
 import type { BesidePart, LeftOutPart, Model, ModelRequest, Price, ReplyPart } from "../../agent/model.ts"
 import { codeOf } from "../../protocol/errors.ts"
 import type { PaidBy } from "../../protocol/conversation/message.ts"
-import { refusesMarks, withCacheMarks } from "./cache-marks.ts"
-import { SilenceWatch } from "./silence-watch.ts"
-import { type OpenReply, openReply } from "./open-reply.ts"
-import { type ErrorSource, toProviderError } from "./errors.ts"
+import { refusesMarks, withCacheMarks } from "./request/cache-marks.ts"
+import { SilenceWatch } from "./stream/silence-watch.ts"
+import { type OpenReply, openReply } from "./stream/open-reply.ts"
+import { type ErrorSource, toProviderError } from "./errors/errors.ts"
 import { type Quirks, withoutBan, withQuirks } from "./quirks.ts"
-import { leftByAdapter, refusedSettings, refusesRequest, RememberedRefusals, withoutRefused } from "./left-out.ts"
-import { formatOf, mergeOptions, toReplyOptions } from "./reply-options.ts"
+import {
+  leftByAdapter,
+  refusedSettings,
+  refusesRequest,
+  RememberedRefusals,
+  withoutRefused,
+} from "./request/left-out.ts"
+import { formatOf, mergeOptions, toReplyOptions } from "./request/reply-options.ts"
 import type { Dialect } from "./settings-reader.ts"
-import { attemptsOf, type RetryPolicy, waitAfter } from "./retry.ts"
-import { toPrompt, toTools } from "./to-prompt.ts"
+import { attemptsOf, type RetryPolicy, waitAfter } from "./errors/retry.ts"
+import { toPrompt, toTools } from "./request/to-prompt.ts"
 
 export interface ProviderModelOptions {
   /** Our name of the model, which also marks the reasoning that is its own. */

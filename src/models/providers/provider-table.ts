@@ -1,7 +1,7 @@
 import { own } from "../../protocol/own.ts"
 import { type Provider, providers } from "./list.ts"
 import { catalogue, FREE, type ModelEntry, sourcedFrom } from "./model-catalogue.ts"
-import type { NamedEndpoint } from "./named-endpoint.ts"
+import type { NamedEndpoint } from "./endpoints/named-endpoint.ts"
 import type { ModelSettings } from "./settings.ts"
 
 /** The same of an endpoint that has a name as of the provider in whose place it mostly stands. */

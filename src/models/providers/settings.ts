@@ -1,7 +1,7 @@
 import type { Lack, ProviderConnection } from "./connect.ts"
 import { own } from "../../protocol/own.ts"
 import { type Means, meansOf, type Provider, providers, type ReachableProvider } from "./list.ts"
-import { connectEndpoint, type NamedEndpoint } from "./named-endpoint.ts"
+import { connectEndpoint, type NamedEndpoint } from "./endpoints/named-endpoint.ts"
 
 type Each = (typeof providers)[ReachableProvider]
 type MoreOf<Line> = Line extends { readonly more: infer More } ? More[keyof More] : never

@@ -1,6 +1,6 @@
 import { z } from "zod"
 import type { Tool } from "../../agent/definition/tool.ts"
-import { showHidden } from "../../protocol/hidden-words.ts"
+import { showHidden } from "../../protocol/text/hidden-words.ts"
 import { type ChangePorts, changeTool, lookAt } from "./change-tool.ts"
 import { fileRefusal } from "./folder/folder.ts"
 import { missing } from "./folder/local-folder.ts"

@@ -1,5 +1,5 @@
 import { failure } from "../../protocol/errors.ts"
-import { mendText } from "../../protocol/text.ts"
+import { mendText } from "../../protocol/text/text.ts"
 import type { AnswerKind } from "./document-job.ts"
 import { type AtomEntry, readAtom } from "./read-atom.ts"
 import { readResults } from "./read-results.ts"

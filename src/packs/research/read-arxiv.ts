@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { mendText } from "../../protocol/text.ts"
+import { mendText } from "../../protocol/text/text.ts"
 import { splitNames } from "./passages/split-names.ts"
 
 /** A line of arXiv's metadata, as the snapshot and as its API write it; other fields are passed over. */

@@ -1,4 +1,4 @@
-import { mendText } from "../../protocol/text.ts"
+import { mendText } from "../../protocol/text/text.ts"
 import { parseMarkup } from "./html/parse-markup.ts"
 import { own } from "../../protocol/own.ts"
 

@@ -1,4 +1,4 @@
-import { textOfNote } from "../../protocol/note-text.ts"
+import { textOfNote } from "../../protocol/text/note-text.ts"
 import {
   type Applied,
   type WorkspaceCall,

@@ -1,5 +1,5 @@
 import { canonicalJson } from "../../protocol/canonical-json.ts"
-import { mendValue } from "../../protocol/text.ts"
+import { mendValue } from "../../protocol/text/text.ts"
 import type { WorkspaceWrite } from "../../protocol/ports/workspace.ts"
 import { workspaceTables } from "../../protocol/workspace-tables.ts"
 import { inOneLine } from "./describe-row.ts"

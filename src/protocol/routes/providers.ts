@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { ChangedEndpoint, NewAccess, ProviderView } from "../providers.ts"
+import { ChangedEndpoint, NewAccess, ProviderView } from "../models/providers.ts"
 import { defineRoutes } from "./route.ts"
 
 /** Keys and addresses that people bring for themselves. */

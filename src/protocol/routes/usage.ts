@@ -1,5 +1,5 @@
 import { defineRoutes } from "./route.ts"
-import { UsageAnswer, UsageQuery } from "../usage.ts"
+import { UsageAnswer, UsageQuery } from "../models/usage.ts"
 
 /** What models have cost. */
 export const usageRoutes = defineRoutes({

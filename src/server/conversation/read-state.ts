@@ -1,6 +1,6 @@
 import { conversationStatus, pauseReason, runStatus } from "../../agent/conversation.ts"
 import type { Journal } from "../../agent/journal.ts"
-import { replay } from "../../agent/replay.ts"
+import { replay } from "../../agent/replay/replay.ts"
 import type { StateAnswer } from "../../protocol/answers.ts"
 import type { ConversationId, UserId } from "../../protocol/ids.ts"
 

@@ -4,7 +4,7 @@ import { type Clock, machineTimeOf, monotonicOf } from "../../agent/clock.ts"
 import { failure } from "../../protocol/errors.ts"
 import { issuerScopes, type Scope, scopes } from "../../protocol/scopes.ts"
 import type { Credential } from "../../protocol/sign-in.ts"
-import { isStorable } from "../../protocol/text.ts"
+import { isStorable } from "../../protocol/text/text.ts"
 
 export type JwtSettings = {
   readonly issuer: string

@@ -2,7 +2,7 @@ import type { Context } from "hono"
 import type { z } from "zod"
 import { AppError, failure } from "../../protocol/errors.ts"
 import { MAX_BODY_BYTES } from "../../protocol/requests.ts"
-import { isStorable, mendValue } from "../../protocol/text.ts"
+import { isStorable, mendValue } from "../../protocol/text/text.ts"
 
 /** The bytes and the JSON values that a body may have. Checking a megabyte of `0,0,0…` would keep everybody waiting. */
 export interface BodyLimits {

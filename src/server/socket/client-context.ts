@@ -1,5 +1,5 @@
 import { type Brought, CLIENT_HISTORY } from "../../protocol/conversation/brought.ts"
-import { mendText } from "../../protocol/text.ts"
+import { mendText } from "../../protocol/text/text.ts"
 
 /** Characters a client may send along with a message, in all and for one thing; and how many things. */
 const MAX = 24_000

@@ -1,7 +1,7 @@
-import { showHidden } from "../../protocol/hidden-words.ts"
+import { showHidden } from "../../protocol/text/hidden-words.ts"
 import type { ProposalId } from "../../protocol/ids.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
-import { mendText } from "../../protocol/text.ts"
+import { mendText } from "../../protocol/text/text.ts"
 
 /**
  * Characters of one change, and of all of them, that are written out in a chat; longer ones are decided on the page,

@@ -1,5 +1,5 @@
 import { addUsage } from "../../agent/add-usage.ts"
-import { isKnown } from "../../agent/replay.ts"
+import { isKnown } from "../../agent/replay/replay.ts"
 import type { EventOf, JournalEvent, UnknownEvent } from "../../protocol/events.ts"
 import { type Cursor, toCursor } from "../../protocol/cursor.ts"
 import type { Frame, UnknownFrame } from "../../protocol/frames.ts"

@@ -2,7 +2,7 @@ import type { EventPage } from "../../agent/journal.ts"
 import { EVENT_VERSION } from "../../protocol/event-version.ts"
 import type { JournalEvent, UnknownEvent } from "../../protocol/events.ts"
 import type { CallPart, Finish, Part } from "../../protocol/conversation/message.ts"
-import { toStorableJson } from "../../protocol/text.ts"
+import { toStorableJson } from "../../protocol/text/text.ts"
 
 /** The columns of `event` behind the conversation's key, in order. An array because thousands are read at a time. */
 export type EventRow = [

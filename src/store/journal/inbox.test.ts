@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { databases } from "../../../test/support/databases.ts"
-import { emptyConversation } from "../../agent/conversation.ts"
-import { stage } from "../../agent/replay.ts"
+import { emptyConversation } from "../../agent/empty-conversation.ts"
+import { stage } from "../../agent/replay/replay.ts"
 import { newId, type MessageId } from "../../protocol/ids.ts"
 import { openStore } from "../store.ts"
 

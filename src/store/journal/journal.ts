@@ -14,12 +14,12 @@ import type {
   ReadRange,
   Recorded,
 } from "../../agent/journal.ts"
-import { replay } from "../../agent/replay.ts"
+import { replay } from "../../agent/replay/replay.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { JournalEvent, UnknownEvent } from "../../protocol/events.ts"
 import { type ConversationId, newId, type UserId } from "../../protocol/ids.ts"
 import type { ProposalStatus } from "../../protocol/proposals/proposal.ts"
-import { toStorableJson } from "../../protocol/text.ts"
+import { toStorableJson } from "../../protocol/text/text.ts"
 import { Deaths } from "./deaths.ts"
 import { Earmarks, NOT_EARMARKED } from "./earmarks.ts"
 import type { Engine } from "../engine/engine.ts"
@@ -260,8 +260,7 @@ export class SqlJournal implements Journal {
     conversation.arrivals = arrivals
     const elsewhere = owner !== null && owner !== this.#node.id
     const leftBehind = { owned: owner !== null, elsewhere, handedOver: owner === NOBODY, unread: arrivals !== seen }
-    const open = [...conversation.proposals].map(([proposal, entry]) => [proposal, toRowText(entry)] as const)
-    const proposals = open.length > 0 ? new Map(open) : undefined
+    const proposals = new Map([...conversation.proposals].map(([proposal, entry]) => [proposal, toRowText(entry)]))
     Object.assign(bookkeepingOf(conversation), { key, fence, leftBehind, proposals })
     if (arrivals > 0) await readInbox(this.#engine, conversation)
     return conversation

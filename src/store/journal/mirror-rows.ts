@@ -4,7 +4,7 @@ import type { Input } from "../../agent/input.ts"
 import { statusAfterDecision, statusAfterResolution } from "../../protocol/calls/follow-calls.ts"
 import type { JournalEvent } from "../../protocol/events.ts"
 import type { AuditId, CallId } from "../../protocol/ids.ts"
-import { toStorableJson } from "../../protocol/text.ts"
+import { toStorableJson } from "../../protocol/text/text.ts"
 import type { AuditRow, DecisionCondition, HeadRow, ProposalRow, RunValues, UsageRow } from "../engine/operations.ts"
 
 /** The tables beside the journal repeat what its fold says, for plain SQL and for lists. These are their rows. */

@@ -1,5 +1,5 @@
 import { type Clock, machineTimeOf, monotonicOf } from "../../agent/clock.ts"
-import { EVENTS_KNOWN } from "../../agent/replay.ts"
+import { EVENTS_KNOWN } from "../../agent/replay/replay.ts"
 import { newId, type NodeId } from "../../protocol/ids.ts"
 import type { Engine } from "../engine/engine.ts"
 import { NodeWatch } from "./node-watch.ts"

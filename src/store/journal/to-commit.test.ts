@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { ADA, call, proposal, run, type Staged, staged } from "../../agent/staged.fixture.ts"
-import { stage } from "../../agent/replay.ts"
+import { stage } from "../../agent/replay/replay.ts"
 import type { NewEvent } from "../../protocol/events.ts"
 import type { InboxId, MessageId } from "../../protocol/ids.ts"
 import type { InboxItem } from "../../agent/input.ts"

@@ -1,7 +1,7 @@
 import type { Conversation } from "../../agent/conversation.ts"
 import type { OpenProposal } from "../../agent/conversation-writes.ts"
 import type { InboxItem } from "../../agent/input.ts"
-import { dropSettled } from "../../agent/replay.ts"
+import { dropSettled } from "../../agent/replay/replay.ts"
 import type { EventType, JournalEvent } from "../../protocol/events.ts"
 import type { CallId } from "../../protocol/ids.ts"
 import { isSettled } from "../../protocol/proposals/status-after-call.ts"

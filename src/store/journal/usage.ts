@@ -1,6 +1,6 @@
 import type { ConversationId, UserId } from "../../protocol/ids.ts"
 import type { PaidBy } from "../../protocol/conversation/message.ts"
-import type { Used, UsageAnswer } from "../../protocol/usage.ts"
+import type { Used, UsageAnswer } from "../../protocol/models/usage.ts"
 import type { Engine } from "../engine/engine.ts"
 
 /** Conversations listed in the usage report, the most expensive first. */

@@ -1,6 +1,6 @@
 import type { CallId, UserId } from "../../protocol/ids.ts"
 import type { PackMigration, PackStatement, PackTable, PackTables } from "../../protocol/ports/pack-tables.ts"
-import { toStorableJson } from "../../protocol/text.ts"
+import { toStorableJson } from "../../protocol/text/text.ts"
 import type { Engine } from "../engine/engine.ts"
 import type { Statement } from "../engine/operations.ts"
 import type { Migration } from "../migrations/migration.ts"

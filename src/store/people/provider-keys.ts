@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { failure, hasCode } from "../../protocol/errors.ts"
 import type { UserId } from "../../protocol/ids.ts"
-import type { EndpointFacts } from "../../protocol/own-endpoint.ts"
+import type { EndpointFacts } from "../../protocol/models/own-endpoint.ts"
 import type { Engine } from "../engine/engine.ts"
 import type { SecretRow } from "./seal.ts"
 import type { Secrets } from "./secrets.ts"

@@ -1,6 +1,6 @@
 import { failure } from "../../protocol/errors.ts"
 import type { CallId, UserId } from "../../protocol/ids.ts"
-import { toStorableJson } from "../../protocol/text.ts"
+import { toStorableJson } from "../../protocol/text/text.ts"
 import type { Applied } from "../../protocol/ports/workspace.ts"
 import type { TableName, Task } from "../../protocol/workspace-tables.ts"
 import { findRow } from "../../workspace/find-rows.ts"

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import type { ListedModel } from "../../protocol/answers.ts"
-import type { ModelEndpoint } from "../../protocol/model-facts.ts"
+import type { ModelEndpoint } from "../../protocol/models/model-facts.ts"
 import type { Line } from "../line.ts"
 import { modelCommand } from "./model-command.ts"
 import type { Talk } from "./talk.ts"

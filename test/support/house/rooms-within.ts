@@ -7,24 +7,28 @@ import { importGraph, isTest, type Sources } from "./sources.ts"
 export const roomsWithin: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   "src/protocol": {
     encoding: [],
+    text: [],
     time: [],
     errors: ["time"],
     conversation: [],
+    models: ["conversation", "text"],
     proposals: ["conversation"],
     calls: ["conversation", "proposals"],
     databases: ["encoding"],
-    routes: ["conversation", "databases", "proposals", "time"],
+    routes: ["conversation", "databases", "models", "proposals", "time"],
     ports: ["conversation", "routes"],
   },
   "src/agent": {
     cite: [],
     concurrency: [],
     definition: [],
-    earlier: ["cite", "definition", "replay.ts"],
+    earlier: ["cite", "definition", "replay"],
     ask: ["cite", "concurrency", "definition"],
     calls: ["ask", "concurrency", "definition"],
     gate: ["calls", "concurrency", "definition"],
-    runtime: ["ask", "concurrency", "gate", "loop.ts", "replay.ts"],
+    accept: ["calls", "definition", "gate"],
+    replay: ["calls", "cite", "definition", "gate"],
+    runtime: ["accept", "ask", "concurrency", "gate", "loop.ts", "replay"],
   },
   "src/models": {
     network: [],
@@ -121,7 +125,7 @@ export const roomsWithin: Readonly<Record<string, Readonly<Record<string, readon
  * it. There these files are what puts rooms together: only a room that names one imports it.
  */
 const composing: Readonly<Record<string, readonly string[]>> = {
-  "src/agent": ["end-run.ts", "loop.ts", "recover-calls.ts", "replay.ts", "run-tools.ts", "take-inbox.ts"],
+  "src/agent": ["end-run.ts", "loop.ts", "recover-calls.ts", "run-tools.ts", "take-inbox.ts"],
 }
 
 /** Every arrow between the rooms of a room that its table does not have, as a sentence. */

@@ -1,4 +1,4 @@
-import { converseStream, converseUsage } from "../../../src/models/providers/event-frames.fixture.ts"
+import { converseStream, converseUsage } from "../../../src/models/providers/stream/event-frames.fixture.ts"
 import { sse } from "../../../src/models/providers/server.fixture.ts"
 import type { ModelSettings } from "../../../src/models/providers/settings.ts"
 

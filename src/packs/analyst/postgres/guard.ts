@@ -5,7 +5,7 @@ import type { Log } from "../../../agent/ports.ts"
 import { besideModule } from "../../../children/beside-module.ts"
 import { Thread } from "../../../children/thread.ts"
 import { MAX_SQL } from "../../../protocol/databases/connections.ts"
-import { isStorable } from "../../../protocol/text.ts"
+import { isStorable } from "../../../protocol/text/text.ts"
 import type { GuardJob, Verdict } from "./postgres-guard-thread.ts"
 import type { PostgresPlan } from "./plan.ts"
 

@@ -1,5 +1,5 @@
 import { failure } from "../../../protocol/errors.ts"
-import { isStorable } from "../../../protocol/text.ts"
+import { isStorable } from "../../../protocol/text/text.ts"
 
 /** Larger, or deeper, and it stays a text: who looks into every number of megabytes keeps everybody else waiting. */
 const MAX_CHARACTERS = 64 * 1024

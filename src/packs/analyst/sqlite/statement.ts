@@ -1,5 +1,5 @@
 import { MAX_SQL } from "../../../protocol/databases/connections.ts"
-import { isStorable } from "../../../protocol/text.ts"
+import { isStorable } from "../../../protocol/text/text.ts"
 import { own } from "../../../protocol/own.ts"
 
 const READS = ["select", "with", "values"]

@@ -1,5 +1,5 @@
 import { isPaperDate } from "../../../protocol/time/paper-date.ts"
-import { mendText } from "../../../protocol/text.ts"
+import { mendText } from "../../../protocol/text/text.ts"
 import { refuseMany, type Section } from "../passages/cut-passages.ts"
 import { isPlausibleTitle } from "../passages/plausible-about.ts"
 import { FormulaReader } from "./formula.ts"

@@ -1,6 +1,6 @@
 import { type DecodedText, decodeText } from "../../../protocol/encoding/decode-text.ts"
 import { failure } from "../../../protocol/errors.ts"
-import { mendText } from "../../../protocol/text.ts"
+import { mendText } from "../../../protocol/text/text.ts"
 import type { Section } from "./cut-passages.ts"
 
 /** What was read from a file: its text and where its headings stand. What the file does not say is left out. */

@@ -1,5 +1,5 @@
 import { failure } from "../../../protocol/errors.ts"
-import { mendText } from "../../../protocol/text.ts"
+import { mendText } from "../../../protocol/text/text.ts"
 import { isPlausibleTitle } from "../passages/plausible-about.ts"
 import { readPlain, type ReadText } from "../passages/read-plain.ts"
 import { splitNames } from "../passages/split-names.ts"

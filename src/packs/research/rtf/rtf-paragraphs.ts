@@ -1,4 +1,4 @@
-import { mendText } from "../../../protocol/text.ts"
+import { mendText } from "../../../protocol/text/text.ts"
 import { refuseMany, type Section } from "../passages/cut-passages.ts"
 
 const MAX_HEADING = 200

@@ -1,5 +1,5 @@
 import type { Context, Hono } from "hono"
-import { refuseText } from "../../../agent/refuse-input.ts"
+import { refuseText } from "../../../agent/accept/refuse-input.ts"
 import { failure } from "../../../protocol/errors.ts"
 import type { ConversationId, MessageId } from "../../../protocol/ids.ts"
 import { routes } from "../../../protocol/routes/index.ts"

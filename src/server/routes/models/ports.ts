@@ -1,6 +1,6 @@
 import type { UserId } from "../../../protocol/ids.ts"
-import type { ChangedEndpoint, NewAccess, ProviderView } from "../../../protocol/providers.ts"
-import type { UsageAnswer } from "../../../protocol/usage.ts"
+import type { ChangedEndpoint, NewAccess, ProviderView } from "../../../protocol/models/providers.ts"
+import type { UsageAnswer } from "../../../protocol/models/usage.ts"
 import type { ConversationPorts } from "../../conversation/ports.ts"
 
 /** Beside the conversations that choose a model: who provides them, and what they have cost. */

@@ -1,0 +1,287 @@
+import { type MessageId, newId, type ProposalId, type RunId } from "../../protocol/ids.ts"
+import type { NewEvent } from "../../protocol/events.ts"
+import type { Part } from "../../protocol/conversation/message.ts"
+import { besideWords } from "../sent-along.ts"
+import { acceptSettings } from "./settings.ts"
+import { type Call, type Conversation, openCalls, pauseReason } from "../conversation.ts"
+import { isRevocable } from "../gate/grants.ts"
+import { acceptCompact, startCompacting } from "./compact.ts"
+import { concernsRun } from "../inbox.ts"
+import type { AgainInput, CancelInput, Input, MessageInput, RunSite, UndoInput } from "../input.ts"
+import { toolEnd } from "../tool-end.ts"
+import { unfinishedRun } from "../unfinished-run.ts"
+
+export interface Accepting {
+  readonly now: number
+  /** What a run may use where its message does not say. */
+  readonly maxIterations: number
+  /** The server's own, for a person who has never told theirs. Recorded, so that no other node puts its own in its place. */
+  readonly timeZone: string
+  /** The input's number in the inbox, where it came through there. */
+  readonly number?: number
+}
+
+/**
+ * The events an input becomes. Pure. What has been overtaken meanwhile (a decision about a call that is settled, a
+ * cancel of a finished run) becomes nothing.
+ */
+export function accept(conversation: Conversation, input: Input, accepting: Accepting): NewEvent[] {
+  switch (input.type) {
+    case "message":
+      return acceptMessage(conversation, input, accepting)
+    case "decide":
+      return acceptDecision(conversation, input, accepting.now)
+    case "edit": {
+      const pending = isPending(conversation, input.proposalId)
+      const { proposalId, by, credential } = input
+      const edit = { type: "decision", proposalId, decision: "edit", by, arguments: input.arguments } as const
+      return pending ? [{ ...edit, ...(credential ? { credential } : {}) }] : []
+    }
+    case "resolve":
+      return acceptResolution(conversation, input)
+    case "cancel":
+      return acceptCancel(conversation, input, accepting)
+    case "resume":
+      return acceptResume(conversation, input, accepting)
+    case "compact":
+      return acceptCompact(conversation, input, accepting)
+    case "revoke": {
+      const { type: _, ...given } = input
+      return isRevocable(conversation, given.tool) ? [{ type: "grant_revoked", ...given }] : []
+    }
+    case "undo":
+      return acceptUndo(conversation, input, accepting)
+    case "again":
+      return acceptAgain(conversation, input, accepting)
+    case "settings":
+      return acceptSettings(conversation, input)
+    case "late_result":
+      return acceptLateResult(conversation, input)
+  }
+}
+
+function acceptMessage(conversation: Conversation, input: MessageInput, accepting: Accepting): NewEvent[] {
+  if (conversation.said.includes(input.id)) return [] // sent again because its answer was lost
+  const { now, maxIterations } = accepting
+  const told = input.timeZone ? { timeZone: input.timeZone } : {}
+  const words: NewEvent = {
+    ...toWords(input.id, conversation.seq + 1, input.text),
+    ...told,
+    ...besideWords(conversation, input),
+  }
+  if (conversation.run?.status === "running" && !pauseReason(conversation)) return [words]
+  const limit = input.maxIterations ?? maxIterations
+  const { credential } = input
+  const start: NewEvent = {
+    type: "run_started",
+    runId: newRun(conversation, now),
+    maxIterations: limit,
+    ...(credential ? { credential } : {}),
+    ...zoneOf(conversation, accepting),
+    ...told,
+  }
+  // After what waited was settled where it was proposed, and in the commit of the words: nothing moves without them.
+  return [...supersede(conversation, now), ...moveTo(conversation, input.place), start, words]
+}
+
+/** Only what changes: words may have waited behind others that moved it, or moved it back. */
+function moveTo({ site, deviceId, connectionId }: Conversation, place: RunSite = {}): NewEvent[] {
+  const device = site === "device" && place.deviceId !== undefined && place.deviceId !== deviceId
+  const connection = place.connectionId !== undefined && place.connectionId !== connectionId
+  if (!device && !connection) return []
+  return [
+    {
+      type: "settings",
+      ...(device ? { deviceId: place.deviceId } : {}),
+      ...(connection ? { connectionId: place.connectionId } : {}),
+    },
+  ]
+}
+
+function acceptUndo(conversation: Conversation, input: UndoInput, accepting: Accepting): NewEvent[] {
+  const { auditId: undoes, summary, callId, inverse, credential } = input
+  const call = { id: callId, name: inverse.tool, input: inverse.input }
+  const about = { undoes, ...(credential ? { credential } : {}) }
+  return ownRun(conversation, accepting, { about, words: `Undo: ${summary}`, call })
+}
+
+/** While its run waits for it, the call is proposed anew as after an edit that changed nothing; else by a run of its own. */
+function acceptAgain(conversation: Conversation, input: AgainInput, accepting: Accepting): NewEvent[] {
+  const { proposalId, summary, tool, arguments: given, callId, undoes, by, credential } = input
+  const who = { by, ...(credential ? { credential } : {}) }
+  if (isPending(conversation, proposalId)) return [{ type: "decision", proposalId, decision: "edit", ...who }]
+  const about = { again: proposalId, ...(undoes ? { undoes } : {}), ...(credential ? { credential } : {}) }
+  const call = { id: callId, name: tool, input: given }
+  return ownRun(conversation, accepting, { about, words: `Propose again: ${summary}`, call })
+}
+
+interface OwnRun {
+  readonly about: Partial<Extract<NewEvent, { type: "run_started" }>>
+  readonly words: string
+  readonly call: Omit<Extract<Part, { type: "call" }>, "type">
+}
+
+/** A run of the same events as any other, written by us instead of the model: from here on there is one path to every write. */
+function ownRun(conversation: Conversation, accepting: Accepting, { about, words, call }: OwnRun): NewEvent[] {
+  const { now } = accepting
+  const seq = conversation.seq + 1
+  const start = { type: "run_started", runId: newRun(conversation, now), maxIterations: 1 } as const
+  const parts: Part[] = [{ type: "call", ...call }]
+  return [
+    ...supersede(conversation, now),
+    { ...start, ...about, ...zoneOf(conversation, accepting) },
+    toWords(newId("msg", conversation.user, now), seq, words),
+    {
+      type: "message",
+      id: newId("msg", conversation.user, now),
+      seq: seq + 1,
+      role: "assistant",
+      parts,
+      finish: "calls",
+    },
+  ]
+}
+
+/** Ends the run that waits for a person, where there is one. */
+function supersede(conversation: Conversation, now: number): NewEvent[] {
+  if (conversation.run?.status !== "running") return []
+  const end: NewEvent = { type: "run_ended", status: "cancelled", reason: "superseded" }
+  return [...settleOpenCalls(conversation, "superseded", now), end]
+}
+
+const zoneOf = ({ timeZone: last }: Conversation, { timeZone }: Accepting) => ({ timeZone: last ?? timeZone })
+
+const toWords = (id: MessageId, seq: number, text: string): Extract<NewEvent, { type: "message" }> => ({
+  type: "message",
+  id,
+  seq,
+  role: "user",
+  parts: [{ type: "text", text }],
+})
+
+/** What was queued before the cancel is held, unless it is of one question; what was said after it is the next message. */
+function acceptCancel(conversation: Conversation, input: CancelInput, { now, number }: Accepting): NewEvent[] {
+  const { run } = conversation
+  if (run?.status !== "running" || !concernsRun(run, input)) return []
+  const heldUpTo = input.run === undefined ? (number ?? conversation.arrivals) : 0
+  return [...settleOpenCalls(conversation, "cancelled", now), { type: "run_ended", status: "cancelled", heldUpTo }]
+}
+
+function acceptDecision(
+  conversation: Conversation,
+  input: Extract<Input, { type: "decide" }>,
+  now: number,
+): NewEvent[] {
+  const { proposalId, decision, by, reason, credential } = input
+  const call = isPending(conversation, proposalId) && callOfProposal(conversation, proposalId)
+  if (!call) return []
+  const event: NewEvent = {
+    type: "decision",
+    proposalId,
+    decision,
+    by,
+    ...(reason === undefined ? {} : { reason }),
+    ...(credential ? { credential } : {}),
+  }
+  if (decision === "commit") return [input.grant ? { ...event, grant: input.grant } : event]
+  const text = reason ? `The person rejected this: ${reason}` : "The person rejected this. Do not try it again unasked."
+  return [event, toolEnd(conversation, call, { status: "rejected", text, now })]
+}
+
+function acceptResolution(conversation: Conversation, input: Extract<Input, { type: "resolve" }>): NewEvent[] {
+  const proposal = conversation.proposals.get(input.proposalId)
+  if (proposal?.status !== "in_doubt") return []
+  const { callId } = proposal.proposed
+  const { choice, by, credential } = input
+  const resolution: NewEvent = { type: "resolution", callId, choice, by, ...(credential ? { credential } : {}) }
+  const call = conversation.calls.find((open) => open.id === callId && open.state === "in_doubt")
+  if (!call) return input.choice === "retry" ? [] : [resolution]
+  if (input.choice === "retry") return [resolution]
+  const end =
+    input.choice === "done"
+      ? ({ status: "ok", text: "The connection broke off; the person has checked and says it was done." } as const)
+      : ({
+          status: "in_doubt",
+          text: "It is not known whether this was done; the person has left it at that.",
+        } as const)
+  return [toolEnd(conversation, call, { ...end, now: call.startedAt }), resolution]
+}
+
+/** Works on after a failed or cancelled run, from the journal as it is, without repeating the message. */
+function acceptResume(
+  conversation: Conversation,
+  { by: person, credential, asks }: Extract<Input, { type: "resume" }>,
+  accepting: Accepting,
+): NewEvent[] {
+  const { now, maxIterations } = accepting
+  const unfinished = unfinishedRun(conversation)
+  if (unfinished) {
+    const most = Math.max(maxIterations, unfinished.maxIterations)
+    // Whoever resumes it, it goes on with the words of who began it.
+    const by = { ...(credential ? { credential } : {}), ...(asks || unfinished.asks ? ({ asks: true } as const) : {}) }
+    const start = { runId: newRun(conversation, now), maxIterations: most, ...by, ...zoneOf(conversation, accepting) }
+    const compacts = unfinished === conversation.run && conversation.run.compacts
+    return compacts ? startCompacting(start, person) : [{ type: "run_started", ...start }]
+  }
+  if (!pauseReason(conversation)) return []
+  return expiredCalls(conversation, now).map((call) =>
+    toolEnd(conversation, call, { status: "expired", text: SAY.expired, now }),
+  )
+}
+
+function acceptLateResult(conversation: Conversation, input: Extract<Input, { type: "late_result" }>): NewEvent[] {
+  const { status, text, type, callId, whileInDoubt, ...effect } = input
+  const call = conversation.calls.find((open) => open.id === callId && open.state === "in_doubt")
+  if (call) return [{ ...toolEnd(conversation, call, { status, text, now: conversation.at }), ...effect }]
+  return whileInDoubt ? [] : [{ type, callId, status, text, ...effect }]
+}
+
+const SAY = {
+  superseded: "Not done: the person sent a new message instead of deciding.",
+  cancelled: "Not done: the person cancelled the run.",
+  timed_out: "Not done: the run had to end before this was begun.",
+  expired: "Not done: nobody decided in time. Propose it again if it is still wanted.",
+  interrupted: "Broken off before it ended; what it would have answered is not known.",
+  in_doubt: "It was broken off and it is not known whether it was done. Do not repeat it unasked.",
+} as const
+
+/** One result for each open call, so that a run can end here: nothing that was recorded is touched. */
+export function settleOpenCalls(
+  conversation: Conversation,
+  status: "superseded" | "cancelled" | "timed_out",
+  now: number,
+): NewEvent[] {
+  return openCalls(conversation).map((call) => {
+    // Begun at least once, also where a second try was agreed to and not begun: whether it was done is not known.
+    const doubtful = call.state === "in_doubt" || (call.proposal !== undefined && call.attempts > 0)
+    if (doubtful) return toolEnd(conversation, call, { status: "in_doubt", text: SAY.in_doubt, now })
+    // A read that was begun and never heard of again is merely a missing answer.
+    if (call.state === "started")
+      return toolEnd(conversation, call, { status: "interrupted", text: SAY.interrupted, now })
+    const late = status === "superseded" && isExpired(conversation, call, now)
+    return toolEnd(
+      conversation,
+      call,
+      late ? { status: "expired", text: SAY.expired, now } : { status, text: SAY[status], now },
+    )
+  })
+}
+
+export function expiredCalls(conversation: Conversation, now: number): Call[] {
+  return openCalls(conversation).filter((call) => isExpired(conversation, call, now))
+}
+
+function isExpired(conversation: Conversation, call: Call, now: number): boolean {
+  const proposal = call.proposal ? conversation.proposals.get(call.proposal) : undefined
+  return call.state === "proposed" && proposal !== undefined && proposal.proposed.expiresAt <= now
+}
+
+function isPending(conversation: Conversation, id: ProposalId): boolean {
+  return conversation.proposals.get(id)?.status === "pending"
+}
+
+function callOfProposal(conversation: Conversation, id: ProposalId): Call | undefined {
+  return conversation.calls.find((call) => call.proposal === id && call.state === "proposed")
+}
+
+const newRun = ({ user }: Conversation, now: number): RunId => newId("run", user, now)

@@ -1,0 +1,168 @@
+import type { ConversationId, UserId } from "../../protocol/ids.ts"
+import { EVENT_VERSION } from "../../protocol/event-version.ts"
+import { withSettings } from "../../protocol/conversation/with-settings.ts"
+import type { EventOf, EventType, JournalEvent, NewEvent, UnknownEvent } from "../../protocol/events.ts"
+import { type Conversation, isOurs, NO_DEATHS, pauseReason, type RunState } from "../conversation.ts"
+import { emptyConversation } from "../empty-conversation.ts"
+import { isSettled } from "../../protocol/proposals/status-after-call.ts"
+import { duplicateEnds } from "../calls/duplicates.ts"
+import { applyCalls } from "./calls.ts"
+import { applyCompaction } from "./compaction.ts"
+import { applyStep, beginStages } from "./stages.ts"
+import { applyTitle } from "./title.ts"
+import { applyFallback, applyChosenModel } from "./models.ts"
+import { cutHistory, remember } from "../history.ts"
+import { withholdFiles } from "../withhold-files.ts"
+import { withNumbers } from "../cite/source-numbers.ts"
+
+/** The state of a conversation after these events. First run, retry, resume and time travel all start here. */
+export function replay(id: ConversationId, user: UserId, events: Iterable<JournalEvent | UnknownEvent>): Conversation {
+  const conversation = emptyConversation(id, user)
+  for (const event of events) apply(conversation, event)
+  dropSettled(conversation)
+  return conversation
+}
+
+/** A proposal that is settled leaves the fold, not before the commit that settles it: until then its row is to be written. */
+export function dropSettled({ proposals }: Conversation): void {
+  for (const [id, { status }] of proposals) if (isSettled(status)) proposals.delete(id)
+}
+
+/** Gives new events their places at the end of the journal and folds them in; they are not durable yet. */
+export function stage(conversation: Conversation, events: readonly NewEvent[], now: number): JournalEvent[] {
+  const staged: JournalEvent[] = []
+  for (const event of events) {
+    const beside = duplicateEnds(conversation, event, now) // before it is folded in: then they do not wait any more
+    for (const each of [event, ...beside]) staged.push(stageCopy(conversation, withNumbers(conversation, each), now))
+  }
+  return staged
+}
+
+/** The same for an event of another journal, which holds all that belongs to it. */
+export function stageCopy(conversation: Conversation, event: NewEvent, now: number): JournalEvent {
+  const at = Math.max(now, conversation.at) // a clock that steps back must not make the journal run backwards
+  const staged = { ...event, version: EVENT_VERSION, position: conversation.position + 1, at } as JournalEvent
+  apply(conversation, staged)
+  return staged
+}
+
+type Apply<Type extends EventType> = (conversation: Conversation, event: EventOf<Type>) => void
+
+/** One line per type of event; the compiler refuses a type without one. */
+const table: { [Type in EventType]: Apply<Type> } = {
+  conversation_started(conversation, { agent, model, provider, mode, title, ...where }) {
+    const { site = "server", deviceId = null, connectionId = null, fallback = null, settings = {} } = where
+    const place = { site, deviceId, connectionId }
+    Object.assign(conversation, { agent, model, provider, mode, title, ...place, fallback, settings })
+  },
+  settings(conversation, event) {
+    const { model, provider, mode, site, deviceId, connectionId, fallback, settings } = event
+    conversation.settings = withSettings(conversation.settings, settings)
+    if (model !== undefined) applyChosenModel(conversation, model)
+    if (fallback !== undefined) conversation.fallback = fallback
+    if (provider !== undefined) conversation.provider = provider
+    if (mode !== undefined) conversation.mode = mode
+    applyTitle(conversation, event)
+    if (site !== undefined) conversation.site = site
+    if (deviceId !== undefined) conversation.deviceId = deviceId
+    if (connectionId !== undefined) conversation.connectionId = connectionId
+    const moves = site !== undefined || deviceId !== undefined || connectionId !== undefined
+    if (moves && conversation.run) conversation.run.reads = [] // the same question may have another answer there
+  },
+  run_started(conversation, event) {
+    const { runId, maxIterations, undoes, again, compacts, credential, asks = false, timeZone, at } = event
+    const { run: last } = conversation
+    // Whether there is room is another question for another run: the model may be another. One that sums up says so itself.
+    if (compacts || conversation.compaction.due === "full") conversation.compaction.due = undefined
+    conversation.run = {
+      id: runId,
+      maxIterations,
+      undoes,
+      again,
+      compacts,
+      before: compacts && (last?.compacts ? last.before : last && endOf(last)),
+      startedAt: at,
+      firstSeq: conversation.seq + 1,
+      credential,
+      asks,
+      approves: undefined,
+      timeZone,
+      question: last?.question ?? runId,
+      // One that resumes another answers its words, as they said.
+      settings: last?.settings ?? {},
+      schema: last?.schema,
+      mends: 0,
+      status: "running",
+      iteration: 0,
+      endedAt: undefined,
+      reason: undefined,
+      error: undefined,
+      usage: undefined,
+      fallback: undefined,
+      model: undefined,
+      counted: undefined,
+      workedMs: 0,
+      longGapsMs: [],
+      ...NO_DEATHS,
+      shown: undefined,
+      wordless: 0,
+      reads: [],
+      toolHistory: [],
+    }
+    beginStages(conversation)
+    conversation.calls = []
+    // Nobody has spoken in one of our own: what waits for that goes on waiting, also when it is over.
+    if (!isOurs(event)) conversation.heldUpTo = 0
+  },
+  message: remember,
+  step: applyStep,
+  ...applyCalls,
+  restarted({ run }, { because, blame, shown }) {
+    if (run && shown !== undefined) run.shown = shown
+    if (!run || because === "handover") return
+    if (because === "provider") return void run.restarts++
+    run.deaths++
+    run.blamed = blame === undefined
+    if (blame !== "none") run.blames++
+  },
+  fallback: applyFallback,
+  history_cut: cutHistory,
+  compaction: applyCompaction,
+  run_ended(conversation, { status, reason, error, refuses, heldUpTo = Number.MAX_SAFE_INTEGER, at }) {
+    const { run } = conversation
+    if (!run) return
+    Object.assign(run, { status, reason, error, endedAt: at, shown: undefined })
+    if (refuses) withholdFiles(conversation, refuses)
+    conversation.calls = []
+    const held = status === "completed" ? 0 : heldUpTo
+    conversation.heldUpTo = isOurs(run) ? Math.max(conversation.heldUpTo, held) : held
+  },
+}
+
+const endOf = ({ status, maxIterations, asks }: RunState) => ({ status, maxIterations, asks })
+
+const KNOWN: ReadonlySet<string> = new Set(Object.keys(table))
+
+/** How much of a journal this build understands: types of events are only ever added, so that of a newer one is greater. */
+export const EVENTS_KNOWN = EVENT_VERSION * 1000 + KNOWN.size
+
+/** Shorter ones need not be told apart: no clock that is worth a word is off by less. */
+const LONG_GAP_MS = 60_000
+
+function apply(conversation: Conversation, event: JournalEvent | UnknownEvent): void {
+  const { run } = conversation
+  // Time between two events is work, unless the run waited for a person or for a dead node to be replaced.
+  if (run?.status === "running" && event.type !== "restarted" && !pauseReason(conversation)) {
+    const gap = Math.max(0, event.at - conversation.at) // the time of day may be set back
+    run.workedMs += gap
+    if (gap > LONG_GAP_MS) run.longGapsMs.push(gap)
+  }
+  conversation.position = event.position
+  conversation.at = event.at
+  if (isKnown(event)) (table[event.type] as Apply<EventType>)(conversation, event)
+  else conversation.hasUnknownEvents = true
+}
+
+export function isKnown(event: JournalEvent | UnknownEvent): event is JournalEvent {
+  return event.version === EVENT_VERSION && KNOWN.has(event.type)
+}

@@ -1,0 +1,72 @@
+import { isHostLabel, toAddress } from "../endpoints/endpoint.ts"
+import type { Connect } from "../connect.ts"
+import type { Quirks } from "../quirks.ts"
+
+/** Refuses a text without a word, and has no way to be told that nothing is to be called. */
+const QUIRKS: Quirks = { refusesBlanks: true, callsAtWill: true }
+
+const SUFFIXES: readonly (readonly [region: string, suffix: string])[] = [
+  ["cn-", "amazonaws.com.cn"],
+  ["eusc-", "amazonaws.eu"],
+]
+
+/** The keys of an account, as all programs of Amazon's read them. */
+export const bedrockMeans = {
+  region: {
+    field: "awsRegion",
+    variable: "AWS_REGION",
+    says: "Where Bedrock is asked, such as `eu-central-1`.",
+  },
+  accessKeyId: { field: "awsAccessKeyId", variable: "AWS_ACCESS_KEY_ID", says: "The id of a key of an AWS account." },
+  secretAccessKey: {
+    field: "awsSecretAccessKey",
+    variable: "AWS_SECRET_ACCESS_KEY",
+    says: "The key itself, by which each request is signed.",
+    isSecret: true,
+  },
+  sessionToken: {
+    field: "awsSessionToken",
+    variable: "AWS_SESSION_TOKEN",
+    says: "What belongs to a key that was given for a while.",
+    isSecret: true,
+  },
+} as const
+
+/** With a key of Bedrock's own, or with the two of an account, by which each request is signed. */
+export const connectBedrock: Connect = ({ apiKey, baseUrl: given, more = {} }) => {
+  const { accessKeyId, secretAccessKey, sessionToken, region } = more
+  if (!apiKey && !accessKeyId) return { lacks: "apiKey", or: ["accessKeyId", "secretAccessKey"] }
+  if (!apiKey && !secretAccessKey) return { lacks: "secretAccessKey" }
+  if (region === undefined && (given === undefined || !apiKey)) return { lacks: "region" }
+  if (region !== undefined && !isHostLabel(region)) return { wrong: "region", mustBe: "one such as eu-central-1" }
+  const baseURL = toAddress(given ?? usualAddress(region ?? ""))
+  if (!baseURL) return { notAnAddress: "baseUrl" }
+  // It would have to be signed with the rest.
+  if (baseURL.includes("?")) return { wrong: "baseUrl", mustBe: "an address without ?" }
+  return {
+    listPrice: false,
+    quirks: QUIRKS,
+    isFound: !apiKey,
+    async open(id, fetch) {
+      const [{ createAmazonBedrock }, { framedFetch }] = await Promise.all([
+        import("@ai-sdk/amazon-bedrock"),
+        import("../stream/event-frames.ts"),
+      ])
+      return createAmazonBedrock({
+        // All of it, also where it is nothing: what is left out here the adapter takes from the environment, and with a
+        // person's own means that would be the operator's.
+        ...{ apiKey: apiKey ?? "", region: region ?? "", baseURL },
+        credentialProvider: async () => ({
+          ...{ accessKeyId: accessKeyId ?? "", secretAccessKey: secretAccessKey ?? "" },
+          ...(sessionToken ? { sessionToken } : {}),
+        }),
+        fetch: framedFetch(fetch),
+      }).languageModel(id)
+    },
+  }
+}
+
+function usualAddress(region: string): string {
+  const suffix = SUFFIXES.find(([start]) => region.startsWith(start))?.[1] ?? "amazonaws.com"
+  return `https://bedrock-runtime.${region}.${suffix}`
+}

@@ -1,0 +1,123 @@
+import { withThinkingInBounds } from "../request/messages-body.ts"
+import { isHostLabel, splitQuery, toAddress, withQuery } from "../endpoints/endpoint.ts"
+import type { Connect, Lack, ProviderConnection } from "../connect.ts"
+
+const EXPRESS = "https://aiplatform.googleapis.com"
+const EXPRESS_PATH = "/v1/publishers/google"
+
+/** A project, and the service account that signs in for it. */
+export const vertexMeans = {
+  project: { field: "vertexProject", variable: "GOOGLE_VERTEX_PROJECT", says: "The id of a project." },
+  location: {
+    field: "vertexLocation",
+    variable: "GOOGLE_VERTEX_LOCATION",
+    says: "Where Vertex is asked, such as `europe-west4`, or `global`.",
+  },
+  clientEmail: {
+    field: "googleClientEmail",
+    variable: "GOOGLE_CLIENT_EMAIL",
+    says: "The service account that signs in.",
+  },
+  privateKey: {
+    field: "googlePrivateKey",
+    variable: "GOOGLE_PRIVATE_KEY",
+    says: "Its private key, as its JSON file has it.",
+    isSecret: true,
+  },
+  privateKeyId: {
+    field: "googlePrivateKeyId",
+    variable: "GOOGLE_PRIVATE_KEY_ID",
+    says: "The id of that key. Google finds it without, too.",
+  },
+} as const
+
+/** With a key of the express mode, or as a service account of a project. */
+export const connectVertex: Connect = ({ apiKey, baseUrl: given, more = {} }) => {
+  if (apiKey) {
+    const baseUrl = toAddress(given ?? EXPRESS, EXPRESS_PATH)
+    if (!baseUrl) return { notAnAddress: "baseUrl" }
+    const key = { "x-goog-api-key": apiKey }
+    return connection({ gemini: () => baseUrl, headers: key, signedIn: async (fetch) => fetch })
+  }
+  return connectProject(given, more)
+}
+
+function connectProject(given: string | undefined, more: Readonly<Record<string, string | undefined>>) {
+  const { project, location, clientEmail, privateKey, privateKeyId } = more
+  if (!clientEmail && !privateKey && !project) return { lacks: "apiKey", or: ["project", ...ACCOUNT] } satisfies Lack
+  for (const name of ["project", ...ACCOUNT]) if (!more[name]) return { lacks: name } satisfies Lack
+  if (!project || !location || !clientEmail || !privateKey) return { lacks: "apiKey" } satisfies Lack
+  if (!/^[\w.:-]{1,100}$/.test(project)) return { wrong: "project", mustBe: "the id of a project" } satisfies Lack
+  if (!isHostLabel(location)) return { wrong: "location", mustBe: "one such as europe-west4, or global" } satisfies Lack
+  if (!/-----BEGIN (RSA )?PRIVATE KEY-----/.test(privateKey))
+    return { wrong: "privateKey", mustBe: "a private key as the JSON file of a service account has it" } satisfies Lack
+  const place = `/projects/${project}/locations/${location}`
+  const usual = `https://${hostOf(location)}`
+  const under = (version: string) => toAddress(given ?? usual, `/${version}${place}`)
+  const [beta, stable] = [under("v1beta1"), under("v1")]
+  if (!beta || !stable) return { notAnAddress: "baseUrl" } satisfies Lack
+  return connection({
+    // A tuned model lies beside the publishers.
+    gemini: (id) => (id.startsWith("endpoints/") ? beta : within(beta, "/publishers/google")),
+    claude: within(stable, "/publishers/anthropic/models"),
+    headers: {},
+    async signedIn(fetch) {
+      const { signedInFetch } = await import("./google-sign-in.ts")
+      return signedInFetch(fetch, { clientEmail, privateKey, privateKeyId })
+    },
+  })
+}
+
+const ACCOUNT = ["location", "clientEmail", "privateKey"]
+
+interface Reached {
+  /** Where a model of Google's lies. */
+  gemini(id: string): string
+  /** Where those of Anthropic lie, which speak their own dialect. */
+  readonly claude?: string
+  readonly headers: Readonly<Record<string, string>>
+  signedIn(fetch: typeof globalThis.fetch): Promise<typeof globalThis.fetch>
+}
+
+function connection({ gemini, claude, headers, signedIn }: Reached): ProviderConnection {
+  return {
+    listPrice: false,
+    async open(id, given) {
+      const fetch = await signedIn(given)
+      if (claude !== undefined && id.startsWith("claude-")) return openClaude(id, claude, fetch)
+      const { GoogleLanguageModel } = await import("@ai-sdk/google/internal")
+      const { base, query } = splitQuery(gemini(id))
+      return new GoogleLanguageModel(id, {
+        // By this the adapter knows what Vertex takes and Gemini's own service does not.
+        provider: "google.vertex.chat",
+        ...{ baseURL: base, headers, generateId: () => crypto.randomUUID(), fetch: withQuery(fetch, query) },
+      })
+    },
+  }
+}
+
+async function openClaude(id: string, address: string, fetch: typeof globalThis.fetch) {
+  const { AnthropicLanguageModel } = await import("@ai-sdk/anthropic/internal")
+  const { base, query } = splitQuery(address)
+  return new AnthropicLanguageModel(id, {
+    ...{ provider: "vertex.anthropic.messages", baseURL: base, headers: {}, fetch: withQuery(fetch, query) },
+    buildRequestUrl: (baseURL, isStreaming) => `${baseURL}/${id}:${isStreaming ? "streamRawPredict" : "rawPredict"}`,
+    transformRequestBody: ({ model: _, ...body }) => ({
+      ...withThinkingInBounds(body, undefined),
+      anthropic_version: "vertex-2023-10-16",
+    }),
+  })
+}
+
+function hostOf(location: string): string {
+  if (location === "global") return "aiplatform.googleapis.com"
+  // Whole continents.
+  if (location === "eu" || location === "us") return `aiplatform.${location}.rep.googleapis.com`
+  return `${location}-aiplatform.googleapis.com`
+}
+
+/** A path further down, before the query if there is one. */
+function within(address: string, path: string): string {
+  const { base, query } = splitQuery(address)
+  return `${base}${path}${query}`
+}
