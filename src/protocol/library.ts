@@ -55,7 +55,9 @@ export const NewCollection = z.strictObject({ name: Name })
 export const NewDocument = z.strictObject({
   /** A file's name; its ending says what it is. */
   name: PersonText.trim().min(1).max(500),
-  content: z.string().min(1),
+  content: z.string().min(1).optional(),
+  /** Instead of the content: a file that was uploaded for a message (POST /api/files). */
+  file: ids.file.optional(),
   encoding: z.enum(["text", "base64"]).default("text"),
   title: Name.optional(),
   authors: boundedList(Name, 200).optional(),

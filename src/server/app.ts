@@ -113,6 +113,8 @@ export function createApp(ports: ServerPorts & ThreadPaths & PackRoutes): Hono<E
 /** A database or a server that was restarted is back by then, more often than not. */
 const RETRY_SECONDS = "2"
 const PASSING = new Set(["store_unavailable", "draining"])
+/** Those that say themselves in how many seconds. */
+const LATER = new Set<string>(["too_many_requests", "too_many_uploads", "uploads_full"])
 
 /** Problem JSON after RFC 9457; a conflict about a proposal carries it, so that the loser of a race sees how it ended. */
 function problem(c: Context<Env>, error: unknown): Response {
@@ -120,8 +122,7 @@ function problem(c: Context<Env>, error: unknown): Response {
   const { proposal } = error instanceof AppError ? error.details : {}
   const headers: Record<string, string> = { "content-type": "application/problem+json" }
   if (body.status === 401) headers["www-authenticate"] = 'Bearer realm="pawl"'
-  if (error instanceof AppError && error.code === "too_many_requests")
-    headers["retry-after"] = String(error.details.seconds)
+  if (error instanceof AppError && LATER.has(error.code)) headers["retry-after"] = String(error.details.seconds)
   if (PASSING.has(body.code)) headers["retry-after"] = RETRY_SECONDS
   return c.newResponse(JSON.stringify(proposal ? { ...body, proposal } : body), body.status as 400, headers)
 }

@@ -20,8 +20,8 @@ beforeAll(async () => {
 })
 afterAll(() => face[Symbol.asyncDispose]())
 
-const documentsOf = async (who: Visitor) =>
-  `/api/collections/${(await who.post("/api/collections", { name: "Papers" })).body.id}/documents`
+const documentsOf = async (who: Visitor, name = "Papers") =>
+  `/api/collections/${(await who.post("/api/collections", { name })).body.id}/documents`
 const paper = (content: string, name = "paper.pdf") => ({ name, content, encoding: "base64" })
 
 test("a paper with many pictures, of nearly 24 MB, is taken", async () => {
@@ -84,7 +84,8 @@ test("four large bodies of a person are read at a time, and they are in nobody e
   const under = held.map(({ stream }) => sending(ada, path, stream))
   await Promise.all(held.map(({ pulled }) => pulled))
   const refused = await sending(ada, path, new Sender().stream)
-  expect([refused.status, await refused.json()]).toMatchObject([429, { code: "too_many_requests" }])
+  expect([refused.status, await refused.json()]).toMatchObject([429, { code: "too_many_uploads" }])
+  expect(refused.headers.get("retry-after")).toBe("5")
   // A small one says that it is.
   const small = JSON.stringify({ name: "a.md", content: "Small ones go on." })
   expect((await ada.post(path, small, { "content-length": `${small.length}` })).status).toBe(201)
@@ -97,6 +98,37 @@ test("four large bodies of a person are read at a time, and they are in nobody e
   const after = new Sender()
   after.end(paper("QUJD", "after.txt"))
   expect((await sending(ada, path, after.stream)).status).toBe(201)
+})
+
+test("small bodies are bounded by the bytes that they say together, of one person and of all", async () => {
+  const size = 8 * MB
+  const held: Sender[] = []
+  /** Says how long it is, and then takes its time. */
+  const hold = async (who: Visitor, to: string) => {
+    const sender = new Sender()
+    const answer = who.send("POST", to, { body: sender.stream, headers: { "content-length": `${size}` } })
+    const refused = await Promise.race([sender.pulled.then(() => undefined), answer])
+    if (!refused) held.push(sender)
+    return { refused, answer }
+  }
+  const adas = await Promise.all(Array.from({ length: 4 }, () => hold(ada, path)))
+  const own = (await hold(ada, path)).refused
+  expect([own?.status, await own?.json()]).toMatchObject([429, { code: "too_many_uploads" }])
+  expect(own?.headers.get("retry-after")).toBe("5")
+  const bobs = await documentsOf(bob, "Small papers")
+  const others = [await hold(bob, bobs), await hold(bob, bobs)]
+  // Half of what was free is left for whoever comes next.
+  const full = (await hold(bob, bobs)).refused
+  expect([full?.status, await full?.json()]).toMatchObject([503, { code: "uploads_full" }])
+  expect(full?.headers.get("retry-after")).toBe("5")
+  for (const [i, each] of held.entries()) each.end(paper("QUJD", `small ${i}.txt`))
+  const answers = await Promise.all([...adas, ...others].map(({ answer }) => answer))
+  expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(201))
+  // What has been answered has left its place.
+  const after = await hold(ada, path)
+  expect(after.refused).toBeUndefined()
+  held.at(-1)?.end(paper("QUJD", "after.txt"))
+  expect((await after.answer).status).toBe(201)
 })
 
 /** A body that comes when it is told to. */

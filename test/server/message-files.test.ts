@@ -133,6 +133,26 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(await world.rows()).toEqual([0, 0])
   })
 
+  test("a file that was uploaded goes into the library as it is, of its person only", async () => {
+    await using world = await open(scripted())
+    const [ada, bob] = [await world.face.as("ada"), await world.face.as("bob")]
+    const { body: file } = await upload(ada, pdf("Gliders stall slowly."), "gliders.pdf", "application/pdf")
+    const { body: papers } = await ada.post("/api/collections", { name: "Papers" })
+    const path = `/api/collections/${papers.id}/documents`
+    const added = await ada.post(path, { name: "gliders.pdf", file: file.id })
+    expect([added.status, added.body]).toMatchObject([201, { added: 1, items: [{ kind: "pdf", hash: file.sha256 }] }])
+    expect((await ada.post(path, { name: "gliders.pdf", file: file.id })).body).toMatchObject({ unchanged: 1 })
+    const { body: foreign } = await bob.post("/api/collections", { name: "Papers" })
+    const stolen = await bob.post(`/api/collections/${foreign.id}/documents`, { name: "a.pdf", file: file.id })
+    expect(stolen.status).toBe(404)
+    for (const body of [{ name: "a.pdf" }, { name: "a.pdf", file: file.id, content: "x" }])
+      expect((await ada.post(path, body)).status).toBe(400)
+    // The document stays when its conversation's file is removed.
+    expect((await ada.delete(`/api/files/${file.id}`)).status).toBe(204)
+    expect((await ada.get(path)).body.items).toHaveLength(1)
+    expect((await ada.post(path, { name: "gliders.pdf", file: file.id })).status).toBe(404)
+  })
+
   test("a page or a drawing is given back as letters to save, never as what runs", async () => {
     await using world = await open(scripted())
     const who = await world.face.as("ada")

@@ -9,6 +9,16 @@ export const fileErrors = {
     say: (d: { most: number }) =>
       `The file was not taken: it is larger than ${d.most / 1024 / 1024} MB. Send a part of it, or put it into a collection of the library.`,
   },
+  too_many_uploads: {
+    status: 429,
+    say: (d: { seconds: number }) =>
+      `The file was not taken: you are sending as much at once as one person may. Try again in ${d.seconds} s, when some of it has arrived.`,
+  },
+  uploads_full: {
+    status: 503,
+    say: (d: { seconds: number }) =>
+      `The file was not taken: others are sending as much at once as this server takes. Try again in ${d.seconds} s.`,
+  },
   files_full: {
     status: 409,
     say: (d: { most: number }) =>

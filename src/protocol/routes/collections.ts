@@ -66,7 +66,7 @@ export const collectionRoutes = defineRoutes({
     method: "POST",
     path: "/api/collections/{id}/documents",
     needs: "chat",
-    says: "Adds a file: Markdown, text, HTML, RTF, PDF (`encoding: base64`) or lines of arXiv's metadata. A body has 32 MB at most, which is 24 MB of a PDF or an RTF, and 8 MB of any other text (413 `upload_too_large`). In place of the one of that name; what has not changed is skipped. It is found by its words at once, by its meaning when `status` is `ready`.",
+    says: "Adds a file: Markdown, text, HTML, RTF, PDF (`encoding: base64`) or lines of arXiv's metadata. A body has 32 MB at most, which is 24 MB of a PDF or an RTF, and 8 MB of any other text (413 `upload_too_large`). Instead of its `content`, `file` names one that was uploaded for a message (POST /api/files). In place of the one of that name; what has not changed is skipped. It is found by its words at once, by its meaning when `status` is `ready`.",
     body: NewDocument,
     large: "file",
     answers: { 201: IngestAnswer },

@@ -32,7 +32,7 @@ export function serveRoute<R extends Route>(
       const sent = { query: query && readQuery(c, query), body: body && (await readBody(c, body, limits)) } as Sent<R>
       return handle(c, sent)
     }
-    const answer = await (large === "file" ? boundLargeBodies(c, readAndHandle) : readAndHandle())
+    const answer = await (large ? boundLargeBodies(c, readAndHandle) : readAndHandle())
     if (answer instanceof Response) return answer
     return answer === null ? c.body(null, status as 204) : c.json(answer, status as 200)
   })

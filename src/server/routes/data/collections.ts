@@ -1,11 +1,12 @@
 import type { Context, Hono } from "hono"
 import { failure } from "../../../protocol/errors.ts"
-import { type CollectionId, type DocumentId, isId, type UserId } from "../../../protocol/ids.ts"
+import { type CollectionId, type DocumentId, type FileId, isId, type UserId } from "../../../protocol/ids.ts"
 import type { NewDocument } from "../../../protocol/library.ts"
 import { routes } from "../../../protocol/routes/index.ts"
 import { userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
 import type { DataPorts } from "./ports.ts"
+import { asLargeBody } from "../../request/large-bodies.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 
 /** Files of one person read at a time: a PDF takes seconds, and other people wait too. */
@@ -13,9 +14,15 @@ const MAX_AT_ONCE = 4
 const MAX_TEXT = 8 * 1024 * 1024
 
 /** Collections of documents, under their person's own hand. */
-export function collectionRoutes(app: Hono<Env>, { library }: DataPorts): void {
+export function collectionRoutes(app: Hono<Env>, { library, messageFiles }: DataPorts): void {
   const { records } = library
   const underWay = new Map<UserId, number>()
+  const ingest: typeof library.ingest = (place, file) => {
+    // These are mostly pictures; so much text is more than a document may hold.
+    if (file.bytes.byteLength > MAX_TEXT && !mayHoldPictures(file.name, file.bytes))
+      throw failure("upload_too_large", { most: "8 MB of text" })
+    return library.ingest(place, file)
+  }
 
   serveRoute(app, routes.listCollections, (c, { query }) => records.collections(userOf(c), query))
 
@@ -39,20 +46,25 @@ export function collectionRoutes(app: Hono<Env>, { library }: DataPorts): void {
 
   serveRoute(app, routes.addDocument, async (c, { body }) => {
     const [user, collection] = [userOf(c), idOf(c)]
+    if (body.file !== undefined && body.content !== undefined)
+      throw failure("bad_request", { problem: "Send either `content` or `file`, not both." })
     if (!(await records.collection(user, collection))) missing()
     const count = underWay.get(user) ?? 0
     if (count >= MAX_AT_ONCE) throw failure("too_many_requests", { seconds: 5 })
     underWay.set(user, count + 1)
     try {
-      const { content: _, encoding: __, ...about } = body
+      const { content: _, encoding: __, file, ...about } = body
       const place = { user, collection, signal: c.req.raw.signal }
+      if (file) {
+        return await asLargeBody(user, async () => {
+          const bytes = await bytesOfFile(messageFiles, user, file)
+          return ingest(place, { ...about, bytes })
+        })
+      }
       const bytes = await bytesOf(body)
       // Whoever called us holds the body until the end: without this its letters stay in memory beside its bytes.
-      body.content = ""
-      // These are mostly pictures; so much text is more than a document may hold.
-      if (bytes.byteLength > MAX_TEXT && !mayHoldPictures(body.name, bytes))
-        throw failure("upload_too_large", { most: "8 MB of text" })
-      return await library.ingest(place, { ...about, bytes })
+      delete body.content
+      return await ingest(place, { ...about, bytes })
     } finally {
       const left = (underWay.get(user) ?? 1) - 1
       if (left > 0) underWay.set(user, left)
@@ -94,6 +106,8 @@ const DIGITS = 1024 * 1024
 const MAX_BEHIND = 1000
 
 async function bytesOf({ content, encoding }: NewDocument): Promise<Uint8Array> {
+  if (content === undefined)
+    throw failure("bad_request", { problem: "Send the document as `content`, or name an uploaded `file`." })
   if (encoding === "text") return Buffer.from(content)
   const refused = () => failure("bad_request", { problem: "content: not base64." })
   const end = content.includes("=") ? content.indexOf("=") : content.length
@@ -104,6 +118,14 @@ async function bytesOf({ content, encoding }: NewDocument): Promise<Uint8Array> 
     if (!/^[A-Za-z0-9+/\s]*$/.test(content.slice(at, Math.min(at + DIGITS, end)))) throw refused()
   }
   return Buffer.from(content, "base64")
+}
+
+/** What is here already is not sent a second time. */
+async function bytesOfFile(files: DataPorts["messageFiles"], user: UserId, id: FileId): Promise<Uint8Array> {
+  const file = (await files.find(user, id)) ?? missing()
+  const bytes = Buffer.concat(await Array.fromAsync(files.read(user, id)))
+  // Removed while it was read.
+  return bytes.length === file.size ? bytes : missing()
 }
 
 function idOf(c: Context<Env>): CollectionId {

@@ -76,7 +76,7 @@ export interface OwnLibrary {
   /** Throws `document_too_large` or `library_full`; what could not be read is an answer. */
   ingest(
     place: { readonly user: UserId; readonly collection: CollectionId; readonly signal: AbortSignal },
-    file: Omit<NewDocument, "content" | "encoding"> & { readonly bytes: Uint8Array },
+    file: Omit<NewDocument, "content" | "encoding" | "file"> & { readonly bytes: Uint8Array },
   ): Promise<IngestAnswer>
 }
 
