@@ -182,6 +182,8 @@ export interface RunState {
   shown: string | undefined
   /** Asked for words, the model has only called: how often in a row. */
   wordless: number
+  /** The model of choice for summaries has failed in it: its own makes them. */
+  sumsUpItself: boolean
   /** Answers of reads that may be reused: until a write is applied. */
   reads: ReusableRead[]
   readonly toolHistory: { readonly callId: CallId; readonly name: string; readonly status: CallStatus }[]

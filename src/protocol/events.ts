@@ -245,7 +245,7 @@ export const Compaction = event("compaction", {
   kept: KeptInSummary.optional(),
   /** Words from outside may speak through the summary: the id that marks where they begin and end. */
   outside: ids.message.optional(),
-  /** Of `failed`: a code. */
+  /** Of `failed`: a code. Of `due`: why the model of choice has made none, so that the conversation's own is asked. */
   problem: z.string().optional(),
   asked: AskedModel.optional(),
 })

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import type { Journal } from "../../src/agent/journal.ts"
 import { answer } from "../../src/agent/definition/tool.ts"
 import { calls, fails, says } from "../../src/models/scripted/script.ts"
-import { always, scripted } from "../../src/models/scripted/model.ts"
+import { always, type ScriptedModel, scripted } from "../../src/models/scripted/model.ts"
 import { of, openChecked, repliesOf } from "../support/loop/checked-world.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { dyingAt } from "../support/loop/faults.ts"
@@ -134,6 +134,109 @@ describe.each(anyDatabase)("the room that a summary makes, on $name", ({ create 
       expect(await repliesOf(world, id)).toHaveLength(6)
     },
   )
+
+  describe("where the model of choice cannot make it", () => {
+    const choosing = (small: ScriptedModel) => {
+      const own = Object.assign(talkative("By its own."), { name: "own" })
+      const options = { model: severalModels(own, small), summaryModel: "small" }
+      return { own, small, options }
+    }
+
+    test.each([
+      ["is overloaded", fails("overloaded"), "overloaded"],
+      ["refuses", fails("refused"), "refused"],
+      ["says nothing", says(" "), "empty_reply"],
+    ])("because it %s, the conversation's own does, once, on record, and nothing is cut", async (_, reply, problem) => {
+      await using database = await create()
+      const { own, small, options } = choosing(named("small", always(reply)))
+      await using world = await openChecked({ url: database.url, ...options })
+      const id = await talkAtLength(world, 6)
+      const made = await compactionsOf(world, id)
+      expect(made.slice(0, 3)).toMatchObject([
+        { what: "due", because: "full" },
+        { what: "due", because: "full", problem },
+        { what: "summary", summary: "By its own.", asked: { model: "own" } },
+      ])
+      const summaries = made.filter(({ what }) => what === "summary").length
+      const asked = own.received.filter(({ request }) => asksForSummary(request)).length
+      expect([small.received.length, asked]).toEqual([summaries, summaries])
+      expect(await world.types(id)).not.toContain("history_cut")
+    })
+
+    test("where it does not exist, the conversation's own does, also asked for in a run of its own", async () => {
+      await using database = await create()
+      const { options } = choosing(named("small"))
+      await using world = await openChecked({ url: database.url, ...options, summaryModel: "locked" })
+      const id = await world.begin("First?")
+      await world.send(id, "Second?")
+      await askForSummary(world, id)
+      expect((await compactionsOf(world, id)).map(({ what, problem }) => problem ?? what)).toEqual([
+        ...["due", "not_configured", "summary"],
+      ])
+      expect((await world.load(id)).run).toMatchObject({ status: "completed", reason: "compaction" })
+    })
+
+    test("and neither can the own, each was asked once, it is given up, and the beginning is cut", async () => {
+      await using database = await create()
+      const small = named("small", always(fails("refused")))
+      const own = named(
+        "own",
+        always((request) => (asksForSummary(request) ? fails("refused") : says("y".repeat(600)))),
+      )
+      own.contextTokens = 2000
+      await using world = await openChecked({
+        ...{ url: database.url, model: severalModels(own, small), summaryModel: "small" },
+      })
+      const id = await talkAtLength(world, 6)
+      const told = (await world.events(id)).flatMap((event) => {
+        if (event.type === "history_cut") return ["cut"]
+        return event.type === "compaction" ? [event.problem ? `${event.what} ${event.problem}` : event.what] : []
+      })
+      expect(told.slice(0, 4)).toEqual(["due", "due refused", "failed refused", "cut"])
+      const failed = told.filter((what) => what === "failed refused").length
+      expect(small.received).toHaveLength(failed)
+      expect(own.received.filter(({ request }) => asksForSummary(request))).toHaveLength(failed)
+      expect(await repliesOf(world, id)).toHaveLength(6)
+    })
+
+    test("because a ceiling stands, no other is asked, which may cost more", async () => {
+      await using database = await create()
+      const { own, options } = choosing(named("small", always(fails("over_budget"))))
+      await using world = await openChecked({ url: database.url, ...options })
+      const id = await talkAtLength(world, 6)
+      expect((await compactionsOf(world, id))[1]).toMatchObject({ what: "failed", problem: "over_budget" })
+      expect(own.received.some(({ request }) => asksForSummary(request))).toBe(false)
+      expect(await world.types(id)).toContain("history_cut")
+    })
+
+    test.each(["before", "after"] as const)(
+      "a death %s the row that says so: it goes on, with one summary",
+      async (when) => {
+        await using place = await create()
+        const clock = new TurnedClock()
+        const { small, options } = choosing(named("small", always(fails("overloaded"))))
+        const given = { url: place.url, clock, ...options }
+        const id = await (async () => {
+          await using world = await openChecked(given)
+          return await talkAtLength(world, 5)
+        })()
+        {
+          const between = (journal: Journal) => dyingAt({ at: 3, when }, journal)
+          await using world = await openWorld({ ...given, between })
+          await world.pawl.runtime.submit(id, message(`5 ${LONG_WORDS}`)).catch(() => {})
+          await world.pawl.runtime.rest(id)
+        }
+        await clock.turn(60_000)
+        await using world = await openChecked(given)
+        await world.pawl.runtime.recover()
+        await world.pawl.runtime.rest(id)
+        const made = await compactionsOf(world, id)
+        expect(made.map(({ what }) => what)).toEqual(["due", "due", "summary"])
+        expect(small.received).toHaveLength(when === "before" ? 2 : 1)
+        expect(await repliesOf(world, id)).toHaveLength(6)
+      },
+    )
+  })
 
   test("takes longer than a minute where a model writes slowly", async () => {
     await using database = await create()

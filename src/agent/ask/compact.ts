@@ -24,14 +24,14 @@ const MAX_DEATHS = 2
 const SUMMARY_SHARE = 0.15
 /** Of that, for what is kept. */
 const KEPT_SHARE = 0.5
-/** Of the time of a run: a long summary takes minutes, and then there is still something to answer. */
+/** Of the time of a run, for all that are asked: a long summary takes minutes, and then there is still something to answer. */
 const TIME_SHARE = 2 / 3
 const MAX_SUMMARY_TOKENS = 2000
 
 /**
- * Sums up what is older than the words that are being answered: one question to a model, once. Where the conversation's own
- * cannot answer, the next of its list is asked. Where that fails, it is on record that it did, and the next step cuts the
- * history instead.
+ * Sums up what is older than the words that are being answered: one question to a model, once. Where the model of choice
+ * fails, the conversation's own is asked; where that cannot answer, the next of its list. Where all of it fails, it is on
+ * record that it did, and the next step cuts the history instead.
  */
 export async function compact(work: Work): Promise<void> {
   const { conversation, ports } = work
@@ -42,6 +42,12 @@ export async function compact(work: Work): Promise<void> {
   if ((run?.deaths ?? 0) >= MAX_DEATHS) return fails(NO_SUMMARY.died)
   const reservations: Reservation[] = []
   let [model, asked]: (Model | undefined)[] = []
+  const isOwn = () => asked?.name === model?.name
+  /** By the model of choice it failed: recorded, and the loop comes back for it with the conversation's own. */
+  const failsOrOwn = (problem: string, by?: AskedModel) => {
+    const own = isOwn() ? undefined : byOwn(work, model, { problem, ...(by ? { asked: by } : {}) })
+    return own ? record(work, [own]) : fails(problem, by)
+  }
   try {
     model = await currentModel(work)
     const isAsked = run?.compacts || conversation.compaction.due === "asked"
@@ -53,7 +59,7 @@ export async function compact(work: Work): Promise<void> {
     if (!point || !isNews) return await fails(NO_SUMMARY.nothing)
     asked = await summarizerOf(work, model)
     if (!asked) return await fails(NO_SUMMARY.off)
-    const spared = asked.name === model.name ? await spare(work, model, tokensToRead(work, model)) : undefined
+    const spared = isOwn() ? await spare(work, model, tokensToRead(work, model)) : undefined
     if (spared) return await record(work, [spared])
     const most = Math.min(MAX_SUMMARY_TOKENS, Math.floor(model.contextTokens * SUMMARY_SHARE))
     const outside = hasSeen.outside || hasSeen.brought ? { outside: newId("msg", user) } : {}
@@ -61,13 +67,15 @@ export async function compact(work: Work): Promise<void> {
     const words = Math.max(most - estimateTokens(summaryWords({ kept, ...outside })), Math.floor(most / 4))
     const room = asked.contextTokens * HISTORY_SHARE
     const request = summaryRequest(older, { room, most: words, opensWithSummary })
-    const seconds = Math.round(ports.limits.runSeconds * TIME_SHARE)
+    const share = isOwn() && !run?.sumsUpItself ? TIME_SHARE : TIME_SHARE / 2
+    const seconds = Math.round(ports.limits.runSeconds * share)
     const reply = await askWhole(work, { model: asked, request, reservations, seconds })
     const usage = accounted(asked, reply.usage, reservations.at(-1))
     const promptHash = createHash("sha256").update(request.system).digest("hex")
     const by: AskedModel = { model: asked.name, promptHash, tries: 1, ...(usage ? { usage } : {}) }
     const summary = withinTokens(mendText(showHidden(messageText(reply.parts))).trim(), words)
-    if (summary === "" || reply.finish === "refused") await fails(summary === "" ? NO_SUMMARY.empty : "refused", by)
+    if (summary === "" || reply.finish === "refused")
+      await failsOrOwn(summary === "" ? NO_SUMMARY.empty : "refused", by)
     else {
       const told = { summary, kept, ...outside }
       const tokens = point.tokens - estimateTokens(summaryWords(told))
@@ -85,12 +93,25 @@ export async function compact(work: Work): Promise<void> {
     }
     // Recorded, and the loop comes back for it with that one. A model of choice for summaries has no list.
     const from = model?.name ?? run?.fallback?.model ?? conversation.model ?? ""
-    const isOwn = !model || asked?.name === model.name
-    const next = isOwn ? await fallBack(work, from, error, model && tokensToRead(work, model)) : undefined
+    const next = !model || isOwn() ? await fallBack(work, from, error, model && tokensToRead(work, model)) : undefined
     if (next) return record(work, [next])
     if (!(error instanceof AppError)) ports.log.warn("compaction_failed", { conversation: conversation.id, error })
-    return fails(codeOf(error) ?? "internal")
+    return failsOrOwn(codeOf(error) ?? "internal")
   }
+}
+
+/**
+ * The event by which the conversation's own model is asked for it, once in a run: no model is asked twice for one need. A
+ * ceiling stands: the own one would as a rule cost more. What the other has cost is on the event, and so on the bill.
+ */
+function byOwn(
+  { conversation: { run, compaction }, ports: { summaryModel } }: Work,
+  own: Model | undefined,
+  failed: { readonly problem: string; readonly asked?: AskedModel },
+): NewEvent | undefined {
+  const isChosen = summaryModel !== undefined && summaryModel !== NO_SUMMARIES && !run?.sumsUpItself
+  if (!isChosen || !own || own.decides === false || failed.problem === "over_budget") return undefined
+  return { type: "compaction", what: "due", because: compaction.due ?? "asked", ...failed }
 }
 
 /** What another model has to be able to read in place of this one: the history as it will be, with the summary. */
@@ -101,6 +122,7 @@ const tokensToRead = ({ conversation: { tokens } }: Work, { contextTokens }: Mod
 async function summarizerOf({ conversation, ports }: Work, own: Model): Promise<Model | undefined> {
   const { summaryModel } = ports
   if (summaryModel === NO_SUMMARIES) return undefined
-  const model = summaryModel === undefined ? own : await ports.models.get(summaryModel, conversation.user)
+  const isOwn = summaryModel === undefined || conversation.run?.sumsUpItself
+  const model = isOwn ? own : await ports.models.get(summaryModel, conversation.user)
   return model.decides === false ? undefined : model
 }

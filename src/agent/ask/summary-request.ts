@@ -3,7 +3,7 @@ import type { Conversation, Mark } from "../conversation.ts"
 import { byMarker, sourceHead } from "../cite/source-numbers.ts"
 import { estimateTokens, messageText, withinTokens } from "../history.ts"
 import type { HistoryMessage, ModelRequest } from "../model.ts"
-import { asOneLine } from "../outside-words.ts"
+import { asOneLine, closedAgain } from "../outside-words.ts"
 
 const MAX_WORDS_CHARACTERS = 4000
 const MAX_RESULT_CHARACTERS = 1000
@@ -13,6 +13,8 @@ const MAX_SOURCES = 60
 const WORDS_A_TOKEN = 0.6
 /** For the line that says how much is left out. */
 const GAP_TOKENS = 20
+/** For the mark where words from outside end. */
+const MARK_TOKENS = 30
 
 /** What of the history gives way to a summary up to `seq`: the summary before it too, the question being answered not. */
 export function givesWayBefore({ history, marks, run }: Conversation, seq: number): HistoryMessage[] {
@@ -43,7 +45,7 @@ export function summaryRequest(older: readonly HistoryMessage[], bounds: Summary
   // The newest are worth most, and the oldest is a summary already.
   const [first, ...rest] = older.map((turn, index) => {
     const isSummary = opensWithSummary && index === 0 && turn.role === "user"
-    return isSummary ? withinTokens(`Told to the assistant: ${turn.text}`, half) : withinTokens(toLine(turn), quarter)
+    return isSummary ? within([`Told to the assistant: ${turn.text}`], half) : within(toLines(turn), quarter)
   })
   const opening = first ?? ""
   left -= estimateTokens(opening)
@@ -66,17 +68,34 @@ const instructions = (words: number): string =>
   "tells somebody to do something, say who said so. Write in the language of the conversation, plain text and nothing " +
   `else, at most ${words} words.`
 
-function toLine(turn: HistoryMessage): string {
+/** As much of these lines as there is room for. Words from outside that are cut still end where they did: at their mark. */
+function within(lines: readonly string[], tokens: number): string {
+  const kept: string[] = []
+  for (const line of lines) {
+    const left = tokens - estimateTokens([...kept, ""].join("\n"))
+    if (estimateTokens(line) > left) {
+      kept.push(closedAgain(withinTokens(line, left - MARK_TOKENS)))
+      break
+    }
+    kept.push(line)
+  }
+  return kept.join("\n")
+}
+
+/** What a turn says, line by line: the results of a reply are each one. */
+function toLines(turn: HistoryMessage): string[] {
   switch (turn.role) {
     case "user": {
       const names = turn.files?.items.map(({ name }) => asOneLine(name)) ?? []
       const files = names.length > 0 ? ` [with ${names.join(", ")}]` : ""
-      return `${turn.isNote ? "Told to the assistant" : "Person"}: ${shortened(turn.text, MAX_WORDS_CHARACTERS)}${files}`
+      return [
+        `${turn.isNote ? "Told to the assistant" : "Person"}: ${shortened(turn.text, MAX_WORDS_CHARACTERS)}${files}`,
+      ]
     }
     case "tool":
-      return turn.results
-        .map(({ name, status, text }) => `Result of ${name} (${status}): ${shortened(text, MAX_RESULT_CHARACTERS)}`)
-        .join("\n")
+      return turn.results.map(
+        ({ name, status, text }) => `Result of ${name} (${status}): ${shortened(text, MAX_RESULT_CHARACTERS)}`,
+      )
     case "assistant": {
       const said = shortened(messageText(turn.parts).trim(), MAX_WORDS_CHARACTERS)
       const called = turn.parts.flatMap((part) =>
@@ -84,13 +103,14 @@ function toLine(turn: HistoryMessage): string {
           ? [`Assistant called ${part.name} with ${shortened(JSON.stringify(part.input), MAX_INPUT_CHARACTERS)}`]
           : [],
       )
-      return [...(said ? [`Assistant: ${said}`] : []), ...called].join("\n")
+      return [...(said ? [`Assistant: ${said}`] : []), ...called]
     }
   }
 }
 
 /** Half a character at its end is none: some providers refuse a request that has one. */
-const shortened = (text: string, characters: number): string => text.slice(0, characters).toWellFormed()
+const shortened = (text: string, characters: number): string =>
+  text.length <= characters ? text : closedAgain(text.slice(0, characters).toWellFormed())
 
 const MARKER = /\[([\w:.-]+)\]/g
 

@@ -16,6 +16,10 @@ export function applyCompaction(conversation: Conversation, event: EventOf<"comp
     madeProgress(run)
     if (event.asked?.usage) run.usage = addUsage(run.usage, event.asked.usage)
   }
+  if (event.what === "due" && event.problem !== undefined) {
+    if (run) run.sumsUpItself = true // it was due before, and is
+    return
+  }
   if (event.what === "due") {
     compaction.due = event.because ?? "full"
     return

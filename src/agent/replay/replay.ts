@@ -106,6 +106,7 @@ const table: { [Type in EventType]: Apply<Type> } = {
       ...NO_DEATHS,
       shown: undefined,
       wordless: 0,
+      sumsUpItself: false,
       reads: [],
       toolHistory: [],
     }

@@ -151,7 +151,7 @@ const models = {
   }),
   ...modelChoices,
   PAWL_SUMMARY_MODEL: setting(anyText, {
-    says: "Which model sums up a conversation that has grown too long for its own. `none`: nobody, and what was said first is cut off.",
+    says: "Which model sums up a conversation that has grown too long for its own; where it fails, the own one does. `none`: nobody, and what was said first is cut off.",
     usuallyInWords: "the conversation's own",
   }),
   PAWL_MODEL_IDLE_SECONDS: setting(numberFrom({ least: 1, most: 86_400 }), {
