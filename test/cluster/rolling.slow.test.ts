@@ -8,8 +8,9 @@ import { openThreeNodes } from "../support/cluster/three-nodes.ts"
 import { isLong } from "../support/sizes.ts"
 import { transcriptOf } from "../support/server/stream.ts"
 
-/** Of each kind. They talk without a pause, so that each more of them takes much of the machine; the long run has two. */
+/** Of each kind. In the long run there are two, who talk without a pause: that takes much of the machine. */
 const PEOPLE = isLong ? 2 : 1
+const BREATH_MS = isLong ? 0 : 50
 const REPLY = "One after the other is stopped and started anew, and whoever talks meanwhile notices nothing of it. 😀"
 const DRAINS = { PAWL_DRAIN_SECONDS: "2" }
 
@@ -55,6 +56,7 @@ describe.each(shared)("three nodes on one $name that are restarted one after the
         expect(messages).toHaveLength(2 * said.length)
         // Another one, so that what is not sent twice is asked for too.
         await client.createConversation({ body: {} })
+        await pause(BREATH_MS)
       }
       await expect.poll(() => endsIn(watched)).toBe(said.length)
       leaving.abort()
@@ -92,7 +94,10 @@ describe.each(shared)("three nodes on one $name that are restarted one after the
     const people = Array.from({ length: PEOPLE }, async () => {
       const { id } = (await (await post("/api/conversations", {})).json()) as { id: string }
       let said = 0
-      for (; rolling; said++) expect(await say(id, `Word ${said}`)).toMatchObject({ run: { status: "completed" } })
+      for (; rolling; said++) {
+        expect(await say(id, `Word ${said}`)).toMatchObject({ run: { status: "completed" } })
+        await pause(BREATH_MS)
+      }
       const read = await fetch(`${cluster.url}/api/conversations/${id}`, { headers })
       const { messages } = (await read.json()) as { messages: { role: string; content: string }[] }
       const expected = Array.from({ length: said }, (_, at) => [`Word ${at}`, REPLY]).flat()

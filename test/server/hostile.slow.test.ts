@@ -108,7 +108,7 @@ describe("a server among hostile callers", () => {
     ["50 MB", messages, () => new Uint8Array(50 * MEGABYTE).fill(0x20)],
   ]
 
-  test.each(oneIn(2, bodies))(
+  test.each(oneIn(3, bodies))(
     "a body of %s is refused in few words, also thirty at once",
     async (_what, path, body, headers) => {
       const bytes = body()

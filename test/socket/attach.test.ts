@@ -5,11 +5,14 @@ import { always, calls, replies, says, scripted, type ScriptedReply } from "../.
 import { Cutter } from "../support/server/cutter.ts"
 import { anyDatabase, databases, type TestDatabase } from "../support/databases.ts"
 import { openServer, Peer } from "../support/server/socket.ts"
+import { isLong } from "../support/sizes.ts"
 import { isOver, readFrames, type SeenFrame, transcriptOf } from "../support/server/stream.ts"
 import { read, write } from "../support/loop/tools.ts"
 
 const LONG = "Ünïcödé 😀 and words, ".repeat(12)
 const [sqlite] = databases as readonly [TestDatabase]
+/** Of twenty sockets each. */
+const BATCHES = isLong ? 50 : 20
 
 describe.each(anyDatabase)("watching over a socket on $name", (database) => {
   const open = (...script: readonly ScriptedReply[]) =>
@@ -171,7 +174,7 @@ describe("a reader that does not read", () => {
 })
 
 test(
-  "a thousand sockets opened and closed, and those that are cut, leave nothing behind",
+  "hundreds of sockets opened and closed, and those that are cut, leave nothing behind",
   {
     timeout: 120_000,
   },
@@ -219,7 +222,8 @@ test(
         await once(peer.socket, "close")
       }
     }
-    for (let batch = 0; batch < 50; batch++) await Promise.all(Array.from({ length: 20 }, (_, index) => round(index)))
+    for (let batch = 0; batch < BATCHES; batch++)
+      await Promise.all(Array.from({ length: 20 }, (_, index) => round(index)))
     await expect.poll(() => [watchers, registered.size], { timeout: 60_000 }).toEqual([0, 0])
     const metrics = await (await fetch(`${server.url}/metrics`)).text()
     expect(/^pawl_open_streams (\d+)/m.exec(metrics)?.[1]).toBe("0")

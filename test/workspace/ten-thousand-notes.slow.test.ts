@@ -6,7 +6,7 @@ import type { Note } from "../../src/protocol/workspace-tables.ts"
 import { indexNotes } from "../../src/store/workspace/note-indexer.ts"
 import { openStore } from "../../src/store/store.ts"
 import { databases } from "../support/databases.ts"
-import { sizes } from "../support/sizes.ts"
+import { oneIn, sizes } from "../support/sizes.ts"
 import { WordEmbedder } from "../support/word-embedder.ts"
 import { countProcessor, countWork } from "../support/worked.ts"
 
@@ -19,7 +19,7 @@ const MAX_GROWTH = 24
 const MOST_ROUNDS = 6
 const log = { info() {}, warn() {}, error() {} }
 
-describe.each(databases)("on $name", ({ name, create }) => {
+describe.each(oneIn(2, databases))("on $name", ({ name, create }) => {
   /** Writes so many, waits until each has its vector, looks for some. Tells the work of indexing them: ms of the processor, or rows read. */
   async function indexed(count: number): Promise<number> {
     await using database = await create()
