@@ -18,10 +18,11 @@ import { asksDatabases, ConnectionPicker } from "./composer/connection-picker.ts
 import { ConnectModel } from "./beginning/connect-model.tsx"
 import { readDraft, restored, saveDraft } from "./composer/draft.ts"
 import { FirstDatabase } from "./beginning/first-database.tsx"
-import { useFiles } from "./composer/files.tsx"
+import { clear, useFiles } from "./composer/files.tsx"
 import { ModelPicker } from "./composer/model-picker.tsx"
 import { NoFolder } from "./beginning/no-folder.tsx"
 import { AgentPicker, ModePicker } from "./composer/pickers.tsx"
+import { useSend } from "./composer/use-send.tsx"
 import { NEW_DRAFT, SendingRow } from "./messages/sending-row.tsx"
 import { useFolder } from "./beginning/use-folder.ts"
 
@@ -61,23 +62,24 @@ function Beginnings() {
     document.getElementById("composer")?.focus()
   }
 
-  const files = useFiles()
+  const files = useFiles(NEW_DRAFT)
   const begin = (words: string, by: Chosen) => {
     const place = by.agent === FILES && folder ? ({ site: "device", deviceId: folder } as const) : {}
     say(
       { beginning: { ...by, ...place, title: titleOf(words), connectionId: by.connectionId ?? null } as never },
       words,
       "queue",
-      files.ids,
+      files.kept,
     )
-    files.clear()
+    clear(files)
   }
-  const send = () => {
-    if (text.trim() === "" || !isReady || files.isBusy) return
+  const mayBegin = text.trim() !== "" && isReady
+  const { send, note } = useSend(files, mayBegin, () => {
+    if (!mayBegin) return
     begin(text, { ...chosen, ...(isAnalyst ? { connectionId } : {}) })
     setText("")
     saveDraft(NEW_DRAFT, "")
-  }
+  })
   /** What an agent names as its first requests is about the sample, where it is about a database. */
   const sayFirst = async (to: string, words: string) => {
     if (isSent) return
@@ -110,7 +112,8 @@ function Beginnings() {
               setText(next)
               saveDraft(NEW_DRAFT, next)
             }}
-            onSend={send}
+            note={note}
+            onSend={() => send("queue")}
             placeholder="Ask, or say what to do …"
             pickers={
               <>
@@ -134,7 +137,7 @@ function Beginnings() {
               </>
             }
           >
-            <RoundButton label="Send" disabled={text.trim() === "" || !isReady || files.isBusy} onClick={send}>
+            <RoundButton label="Send" disabled={!mayBegin} onClick={() => send("queue")}>
               <ArrowUp className="size-4.5" />
             </RoundButton>
           </ComposerBox>

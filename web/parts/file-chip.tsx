@@ -13,8 +13,11 @@ interface FileChipProps {
   /** How far it is, or what is wrong. */
   readonly status?: string | undefined
   readonly isWrong?: boolean
+  /** Between 0 and 1, while it is on its way. */
+  readonly done?: number
   /** What else could be done with it. */
   readonly offer?: { readonly words: string; readonly take: () => void }
+  readonly onRetry?: () => void
   readonly onOpen?: () => void
   readonly onRemove?: () => void
 }
@@ -28,7 +31,8 @@ export interface PixelSize {
 export const MAX_DRAWN = 4_000_000
 
 /** A file, small: its picture or a sheet of paper, its name, and what there is to say of it. */
-export function FileChip({ name, blob, pixels, status, isWrong = false, offer, onOpen, onRemove }: FileChipProps) {
+export function FileChip(props: FileChipProps) {
+  const { name, blob, pixels, status, isWrong = false, done, offer, onRetry, onOpen, onRemove } = props
   return (
     <div className="flex max-w-64 items-center gap-2 rounded-lg border border-line bg-sunken px-2 py-1.5 text-sm">
       {blob && pixels && blob.size <= MAX_DRAWN && /^image\/(png|jpeg|gif|webp)$/.test(blob.type) ? (
@@ -58,6 +62,14 @@ export function FileChip({ name, blob, pixels, status, isWrong = false, offer, o
           >
             {status}
           </span>
+        )}
+        {done !== undefined && (
+          <progress aria-label={`Uploading ${escapeHidden(name)}`} className="mt-0.5 block h-1 w-full" value={done} />
+        )}
+        {onRetry && (
+          <button type="button" className="block text-xs text-accent underline" onClick={onRetry}>
+            Try again
+          </button>
         )}
         {offer && (
           <button type="button" className="block text-xs text-accent underline" onClick={offer.take}>

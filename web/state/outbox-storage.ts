@@ -1,3 +1,4 @@
+import type { MessageFile } from "../../src/protocol/index.ts"
 import type { client } from "./client.ts"
 
 /** What a conversation is begun with. */
@@ -15,8 +16,8 @@ export interface Outgoing {
   readonly text: string
   readonly when: "queue" | "steer"
   readonly timeZone: string
-  /** Ids of files that the server has already. */
-  readonly files?: readonly string[]
+  /** Files that the server has already. */
+  readonly files?: readonly MessageFile[]
   /** When they were first sent. */
   readonly at: number
 }

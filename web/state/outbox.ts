@@ -1,4 +1,5 @@
 import { hasCode, mayPass, newKey } from "../../src/client/index.ts"
+import type { MessageFile } from "../../src/protocol/index.ts"
 import { client } from "./client.ts"
 import { forgetting, noticeSignOut } from "./identity.ts"
 import { type Beginning, type Outgoing, readOutbox, saveOutbox } from "./outbox-storage.ts"
@@ -32,7 +33,7 @@ const leaving = new Map<string, AbortController>()
 type To = { readonly conversationId: string } | { readonly beginning: Beginning }
 
 /** Says something. It is kept before it is sent, and stays until the server has it, the person takes it back or both end. */
-export function say(to: To, text: string, when: "queue" | "steer" = "queue", files: readonly string[] = []): void {
+export function say(to: To, text: string, when: "queue" | "steer" = "queue", files: readonly MessageFile[] = []): void {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
   const sent: Sending = {
     key: newKey(),
@@ -171,7 +172,7 @@ async function arrive(id: string, sent: Sending, signal: AbortSignal): Promise<v
   const heard = new AbortController()
   const accepted = Promise.withResolvers<void>()
   const frames = client.run(id, text, {
-    ...{ when, timeZone, idempotencyKey, tries: 1, ...(files ? { files } : {}) },
+    ...{ when, timeZone, idempotencyKey, tries: 1, ...(files ? { files: files.map(({ id }) => id) } : {}) },
     signal: AbortSignal.any([signal, heard.signal]),
     onState: ({ state }) => state === "live" && accepted.resolve(),
   })

@@ -8,7 +8,17 @@ export interface Upload {
   readonly signal: AbortSignal
 }
 
-/** Uploads a file for a message. Not with `fetch`, which does not say how far it is. Rejects with a sentence. */
+/** Why a file was not taken, in a sentence, and when to try again where the server asks for patience. */
+export class UploadError extends Error {
+  readonly retryAfterMs: number | undefined
+
+  constructor(message: string, retryAfterMs?: number) {
+    super(message)
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+/** Uploads a file for a message. Not with `fetch`, which does not say how far it is. Rejects with an `UploadError`. */
 export function uploadFile(file: File, { onProgress, signal }: Upload): Promise<UploadedFile> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()
@@ -19,11 +29,15 @@ export function uploadFile(file: File, { onProgress, signal }: Upload): Promise<
     const secret = pageSecret()
     if (secret) request.setRequestHeader("x-pawl-session", secret)
     request.upload.onprogress = ({ loaded, total }) => onProgress(total > 0 ? loaded / total : 0)
-    request.onerror = () => reject(new Error("The server could not be reached; try again."))
+    request.onerror = () => reject(new UploadError("The server could not be reached; try again."))
+    // Without this one that was left out would keep its place for ever.
+    request.onabort = () => reject(new UploadError("It was left out."))
     request.onload = () => {
       const answer = request.response as (UploadedFile & { detail?: string }) | null
-      if (request.status === 201 && answer) resolve(answer)
-      else reject(new Error(answer?.detail ?? "The file was not taken."))
+      if (request.status === 201 && answer) return resolve(answer)
+      const seconds = Number(request.getResponseHeader("retry-after") ?? Number.NaN)
+      const later = Number.isFinite(seconds) ? seconds * 1000 : undefined
+      reject(new UploadError(answer?.detail ?? "The file was not taken.", later))
     }
     signal.addEventListener("abort", () => request.abort(), { once: true })
     request.send(file)

@@ -2,21 +2,23 @@ import { ArrowUp, CornerDownRight } from "../../icons/arrows.ts"
 import { Square } from "../../icons/signs.ts"
 import { useEffect, useRef, useState } from "react"
 import type { Transcript } from "../../../src/client/index.ts"
-import type { Proposal } from "../../../src/protocol/index.ts"
+import type { MessageFile, Proposal } from "../../../src/protocol/index.ts"
 import { Button } from "../../parts/button.tsx"
 import { useExpired } from "../../proposal/expired.ts"
+import { addFiles } from "../../state/chosen-files.ts"
 import type { OpenConversation } from "../../state/conversation.ts"
 import { ContextSign } from "./context-sign.tsx"
 import { readDraft, saveDraft } from "./draft.ts"
-import { type ChosenFiles, FileButton, FileList, useFiles } from "./files.tsx"
+import { type ChosenFiles, clear, FileButton, FileList, useFiles } from "./files.tsx"
 import { Pickers } from "./pickers.tsx"
 import { stopRun } from "./stop-run.ts"
+import { useSend } from "./use-send.tsx"
 
 interface ComposerProps {
   readonly conversation: OpenConversation
   readonly transcript: Transcript
   readonly draftKey: string
-  readonly onSay: (text: string, when: "queue" | "steer", files: readonly string[]) => void
+  readonly onSay: (text: string, when: "queue" | "steer", files: readonly MessageFile[]) => void
 }
 
 /** Where the person writes. While a run works words wait for its end, or steer it. */
@@ -26,18 +28,19 @@ export function Composer({ conversation, transcript, draftKey, onSay }: Composer
   const open = openProposals(transcript)
   const expired = useExpired(open)
   const [text, setText] = useState(() => readDraft(draftKey))
-  const files = useFiles()
-  const say = (when: "queue" | "steer") => {
-    if (text.trim() === "" || files.isBusy) return
-    onSay(text, when, files.ids)
-    files.clear()
+  const files = useFiles(draftKey)
+  const { send: say, note } = useSend(files, text.trim() !== "", (when) => {
+    if (text.trim() === "") return
+    onSay(text, when, files.kept)
+    clear(files)
     setText("")
     saveDraft(draftKey, "")
-  }
+  })
   return (
     <ComposerBox
       text={text}
       files={files}
+      note={note}
       onText={(next) => {
         setText(next)
         saveDraft(draftKey, next)
@@ -71,7 +74,7 @@ export function Composer({ conversation, transcript, draftKey, onSay }: Composer
       ) : (
         <RoundButton
           label={isRunning ? "Send when this is done" : "Send"}
-          disabled={text.trim() === "" || files.isBusy}
+          disabled={text.trim() === ""}
           onClick={() => say("queue")}
         >
           <ArrowUp className="size-4.5" />
@@ -92,6 +95,8 @@ const openProposals = ({ items }: Transcript): Proposal[] =>
 interface ComposerBoxProps {
   readonly text: string
   readonly files: ChosenFiles
+  /** What sending waits for. */
+  readonly note: React.ReactNode
   readonly onText: (text: string) => void
   readonly onSend: () => void
   readonly placeholder: string
@@ -102,7 +107,7 @@ interface ComposerBoxProps {
 const MAX_HEIGHT = 240
 
 /** The field itself: grows with its text; Enter sends, Shift+Enter begins a line. */
-export function ComposerBox({ text, files, onText, onSend, placeholder, pickers, children }: ComposerBoxProps) {
+export function ComposerBox({ text, files, note, onText, onSend, placeholder, pickers, children }: ComposerBoxProps) {
   const field = useRef<HTMLTextAreaElement>(null)
   useEffect(() => {
     const element = field.current
@@ -117,6 +122,9 @@ export function ComposerBox({ text, files, onText, onSend, placeholder, pickers,
   return (
     <div className="rounded-2xl border border-line bg-surface shadow-[0_1px_6px_rgb(0_0_0/0.05)] focus-within:border-accent">
       <FileList files={files} />
+      <p role="status" className={note ? "px-4 pt-2 text-[13px] text-warn" : "sr-only"}>
+        {note}
+      </p>
       <textarea
         id="composer"
         ref={field}
@@ -129,7 +137,7 @@ export function ComposerBox({ text, files, onText, onSend, placeholder, pickers,
           const pasted = [...event.clipboardData.files]
           if (pasted.length === 0) return
           event.preventDefault()
-          files.add(pasted)
+          addFiles(files.draft, pasted)
         }}
         onKeyDown={(event) => {
           // Enter that ends a word of a writing system with an input method is not meant for us.

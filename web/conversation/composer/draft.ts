@@ -1,3 +1,5 @@
+import type { MessageFile } from "../../../src/protocol/index.ts"
+import { restoreFiles } from "../../state/chosen-files.ts"
 import { Store } from "../../state/store.ts"
 
 /** What was typed and not sent, kept for this tab: a reload takes no words away. */
@@ -21,9 +23,10 @@ export function saveDraft(key: string, text: string): void {
 /** Counts what was put back into a field: a field that is shown reads its draft again when this changes. */
 export const restored = new Store(0)
 
-/** Puts words back where they were typed, before whatever was typed since. */
-export function restoreDraft(key: string, text: string): void {
+/** Puts words and their files back where they were written, before whatever was written since. */
+export function restoreDraft(key: string, text: string, files: readonly MessageFile[] = []): void {
   const since = readDraft(key)
   saveDraft(key, since.trim() === "" ? text : `${text}\n\n${since}`)
+  restoreFiles(key, files)
   restored.set(restored.value + 1)
 }

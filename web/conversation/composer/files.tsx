@@ -1,104 +1,84 @@
-import { useEffect, useRef, useState } from "react"
+import { useEffect, useRef } from "react"
+import type { MessageFile } from "../../../src/protocol/index.ts"
 import { Paperclip } from "../../icons/things.ts"
 import { IconButton } from "../../parts/button.tsx"
-import { FileChip, type PixelSize } from "../../parts/file-chip.tsx"
-import { bring, messageZones } from "../../state/drop-zones.ts"
-import { navigate } from "../../state/router.ts"
-import { uploadFile } from "../../state/uploads.ts"
-
-const MAX_FILES = 10
-
-interface ChosenFile {
-  readonly key: number
-  readonly file: File
-  readonly done: number
-  readonly id?: string
-  /** Of an image that the server has. */
-  readonly pixels?: PixelSize
-  readonly problem?: string
-  readonly gone: AbortController
-}
+import { FileChip } from "../../parts/file-chip.tsx"
+import { usePicture } from "../../parts/use-picture.ts"
+import { addFiles, type ChosenFile, clearFiles, filesOf, removeFile, tryAgain } from "../../state/chosen-files.ts"
+import { messageZones } from "../../state/drop-zones.ts"
+import { useStore } from "../../state/store.ts"
+import { type Offer, useOffers } from "./file-offers.tsx"
 
 export interface ChosenFiles {
+  readonly draft: string
   readonly items: readonly ChosenFile[]
-  /** Of those that the server has. */
-  readonly ids: readonly string[]
-  readonly isBusy: boolean
-  readonly add: (files: Iterable<File>) => void
-  readonly remove: (key: number) => void
-  readonly clear: () => void
+  /** Those that the server has, in their order. */
+  readonly kept: readonly MessageFile[]
+  /** How many are still on their way. */
+  readonly underWay: number
+  readonly hasFailed: boolean
 }
 
-let last = 0
-
-/** The files of the message that is being written: each is uploaded as soon as it is chosen. */
-export function useFiles(): ChosenFiles {
-  const [items, setItems] = useState<readonly ChosenFile[]>([])
-  const change = (key: number, changes: Partial<ChosenFile>) =>
-    setItems((all) => all.map((each) => (each.key === key ? { ...each, ...changes } : each)))
-  const add = (files: Iterable<File>) => {
-    const room = [...files].slice(0, MAX_FILES - items.length)
-    const chosen = room.map((file): ChosenFile => ({ key: ++last, file, done: 0, gone: new AbortController() }))
-    setItems((all) => [...all, ...chosen])
-    for (const { key, file, gone } of chosen) {
-      uploadFile(file, { signal: gone.signal, onProgress: (done) => change(key, { done }) }).then(
-        ({ id, width, height }) =>
-          change(key, { id, done: 1, ...(width && height ? { pixels: { width, height } } : {}) }),
-        (error: unknown) => change(key, { problem: (error as Error).message }),
-      )
-    }
-  }
-  const remove = (key: number) => {
-    items.find((each) => each.key === key)?.gone.abort()
-    setItems((all) => all.filter((each) => each.key !== key))
-  }
-  const latest = useRef(add)
+/** The files of the message that is being written. What is dropped where there is no other place for it is among them. */
+export function useFiles(draft: string): ChosenFiles {
+  const items = useStore(filesOf(draft))
   useEffect(() => {
-    latest.current = add
-  })
-  useEffect(() => {
-    const zone = { take: (dropped: globalThis.FileList) => latest.current(dropped) }
+    const zone = { take: (dropped: globalThis.FileList) => addFiles(draft, dropped) }
     messageZones.add(zone)
     return () => void messageZones.delete(zone)
-  }, [])
-  const ids = [...new Set(items.flatMap(({ id }) => (id === undefined ? [] : [id])))]
-  const isBusy = items.some(({ id, problem }) => id === undefined && problem === undefined)
-  return { items, ids, isBusy, add, remove, clear: () => setItems([]) }
+  }, [draft])
+  // The same bytes twice are the same file.
+  const kept = new Map(items.flatMap((each) => (each.kept ? [[each.kept.id, each.kept]] : [])))
+  return {
+    ...{ draft, items, kept: [...kept.values()] },
+    underWay: items.filter(({ state }) => state === "waiting" || state === "uploading").length,
+    hasFailed: items.some(({ state }) => state === "failed"),
+  }
 }
+
+/** They have gone with the message. */
+export const clear = ({ draft }: ChosenFiles): void => clearFiles(draft)
 
 /** What was chosen, above the words: how far it is, what is wrong with it, and a way to leave it out. */
 export function FileList({ files }: { readonly files: ChosenFiles }) {
+  const { offerOf, dialog } = useOffers()
   if (files.items.length === 0) return null
   return (
-    <ul aria-label="Files of this message" className="flex flex-wrap gap-2 px-3 pt-3">
-      {files.items.map(({ key, file, done, id, pixels, problem }) => (
-        <li key={key}>
-          <FileChip
-            name={file.name}
-            blob={file}
-            pixels={pixels}
-            status={problem ?? (id === undefined ? `Uploading, ${Math.round(done * 100)} %` : undefined)}
-            isWrong={problem !== undefined}
-            onRemove={() => files.remove(key)}
-            {...offerOf(file)}
-          />
-        </li>
-      ))}
-    </ul>
+    <>
+      <ul aria-label="Files of this message" className="flex flex-wrap gap-2 px-3 pt-3">
+        {files.items.map((file) => (
+          <li key={file.key}>
+            <Chip file={file} draft={files.draft} offer={offerOf(file)} />
+          </li>
+        ))}
+      </ul>
+      {dialog}
+    </>
   )
 }
 
-/** A table can be asked as a database, a paper be found again in the library: both know more of it than a message does. */
-function offerOf(file: File): { offer?: { words: string; take: () => void } } {
-  if (/\.(csv|tsv)$/i.test(file.name)) {
-    const take = () => {
-      bring(file)
-      navigate("/settings/connections")
-    }
-    return { offer: { words: "Ask the analyst about it", take } }
-  }
-  if (!/\.pdf$/i.test(file.name)) return {}
-  return { offer: { words: "Papers are found again in the library", take: () => navigate("/library") } }
+interface ChipProps {
+  readonly file: ChosenFile
+  readonly draft: string
+  readonly offer: Offer | undefined
+}
+
+function Chip({ file: { key, name, state, done, blob, kept, problem }, draft, offer }: ChipProps) {
+  const picture = usePicture(kept, blob)
+  const far = { waiting: "Waits for its turn", uploading: `Uploading, ${Math.round(done * 100)} %` }
+  const isUnderWay = state === "waiting" || state === "uploading"
+  return (
+    <FileChip
+      name={name}
+      {...picture}
+      status={isUnderWay ? far[state] : problem}
+      {...(isUnderWay ? { done } : {})}
+      isWrong={state === "failed"}
+      {...(state === "failed" ? { onRetry: () => tryAgain(draft, key) } : {})}
+      onRemove={() => removeFile(draft, key)}
+      {...(offer ? { offer } : {})}
+    />
+  )
 }
 
 /** Opens the window in which files are chosen. */
@@ -116,7 +96,7 @@ export function FileButton({ files }: { readonly files: ChosenFiles }) {
         multiple
         aria-label="Files to add"
         onChange={(event) => {
-          files.add([...(event.target.files ?? [])])
+          addFiles(files.draft, [...(event.target.files ?? [])])
           event.target.value = "" // so that the same file can be chosen again
         }}
       />

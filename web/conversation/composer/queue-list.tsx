@@ -1,6 +1,6 @@
 import { CornerDownRight, ListEnd } from "../../icons/arrows.ts"
 import { X } from "../../icons/signs.ts"
-import { Pencil } from "../../icons/things.ts"
+import { Paperclip, Pencil } from "../../icons/things.ts"
 import { useState } from "react"
 import type { ConversationStatus, QueuedMessage } from "../../../src/protocol/index.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
@@ -8,6 +8,7 @@ import { attempt } from "../../parts/explain.ts"
 import { Plain } from "../../parts/plain.tsx"
 import { client } from "../../state/client.ts"
 import type { OpenConversation } from "../../state/conversation.ts"
+import { takeBackQueued } from "./take-back.ts"
 
 interface QueueListProps {
   readonly conversation: OpenConversation
@@ -77,6 +78,14 @@ function Queued({ message, conversation, isHeld }: QueuedProps) {
       <span className="min-w-0 flex-1 truncate">
         <Plain text={message.text} />
       </span>
+      {message.files && (
+        <span className="flex max-w-40 items-center gap-1 text-xs text-faint">
+          <Paperclip className="size-3.5 shrink-0" aria-hidden="true" />
+          <span className="truncate">
+            <Plain text={message.files.map(({ name }) => name).join(", ")} />
+          </span>
+        </span>
+      )}
       {isHeld && (
         <Button small onClick={() => void act(() => client.sendQueued({ params }))}>
           Send now
@@ -85,7 +94,10 @@ function Queued({ message, conversation, isHeld }: QueuedProps) {
       <IconButton label="Change this message" onClick={() => setText(message.text)}>
         <Pencil className="size-3.5" />
       </IconButton>
-      <IconButton label="Take this message back" onClick={() => void act(() => client.withdrawQueued({ params }))}>
+      <IconButton
+        label="Take this message back"
+        onClick={() => void act(() => takeBackQueued(conversation.id, message))}
+      >
         <X className="size-4" />
       </IconButton>
     </li>

@@ -1,4 +1,5 @@
 import type { MessageItem } from "../../../src/client/index.ts"
+import type { MessageFile } from "../../../src/protocol/index.ts"
 import { attempt } from "../../parts/explain.ts"
 import { titleOf } from "../../parts/words.ts"
 import { client } from "../../state/client.ts"
@@ -7,11 +8,11 @@ import { say } from "../../state/outbox.ts"
 import { navigate } from "../../state/router.ts"
 import { toast } from "../../state/toasts.ts"
 
-/** Begins anew before a message of the person, with other words in its place, and the same files. */
+/** Begins anew before a message of the person, with other words in its place, and with those of its files that are still wanted. */
 export function forkAndSay(
   conversation: OpenConversation,
-  { id: messageId, files = [] }: MessageItem["message"],
-  text: string,
+  { id: messageId }: MessageItem["message"],
+  { text, files }: { readonly text: string; readonly files: readonly MessageFile[] },
 ): Promise<boolean> {
   return attempt(async () => {
     const { transcript } = conversation.store.value
@@ -23,8 +24,7 @@ export function forkAndSay(
     // What was named after its first words is named after the new ones.
     if (isFirst) await client.changeConversation({ params: { id }, body: { title: titleOf(text) } })
     navigate(`/c/${id}`)
-    const ids = files.map((file) => file.id)
-    say({ conversationId: id }, text, "queue", ids)
+    say({ conversationId: id }, text, "queue", files)
   })
 }
 

@@ -1,46 +1,46 @@
-import { useEffect, useState } from "react"
+import { useState } from "react"
 import type { MessageFile } from "../../../src/protocol/index.ts"
-import { FileChip, MAX_DRAWN } from "../../parts/file-chip.tsx"
+import { FileChip } from "../../parts/file-chip.tsx"
 import { saveFile } from "../../parts/save-file.ts"
+import { usePicture } from "../../parts/use-picture.ts"
 import { client } from "../../state/client.ts"
 
+interface MessageFilesProps {
+  readonly files: readonly MessageFile[]
+  /** Where they can be left out of what is said next. */
+  readonly onRemove?: (id: string) => void
+}
+
 /** The files of a message that was said, also after a reload: an image as a small picture, each to be saved. */
-export function MessageFiles({ files }: { readonly files: readonly MessageFile[] }) {
+export function MessageFiles({ files, onRemove }: MessageFilesProps) {
   return (
-    <ul aria-label="Files" className="mb-1 flex flex-wrap justify-end gap-2">
+    <ul aria-label="Files" className={`mb-1 flex flex-wrap gap-2 ${onRemove ? "" : "justify-end"}`}>
       {files.map((file) => (
         <li key={file.id}>
-          <SaidFile file={file} />
+          <SaidFile file={file} {...(onRemove ? { onRemove: () => onRemove(file.id) } : {})} />
         </li>
       ))}
     </ul>
   )
 }
 
-function SaidFile({ file: { id, name, type, size, width, height } }: { readonly file: MessageFile }) {
-  const [blob, setBlob] = useState<Blob>()
+function SaidFile({ file, onRemove }: { readonly file: MessageFile; readonly onRemove?: () => void }) {
+  const { id, name } = file
   const [problem, setProblem] = useState<string>()
-  useEffect(() => {
-    if (!/^image\/(png|jpeg|gif|webp)$/.test(type) || size > MAX_DRAWN) return
-    const gone = new AbortController()
-    const fetched = client.readFile({ params: { id }, signal: gone.signal }).then((answer) => answer.blob())
-    fetched.then(setBlob, () => {}) // its name stays, and to save it says what is wrong
-    return () => gone.abort()
-  }, [id, type, size])
+  const picture = usePicture(file)
   const save = () =>
     client.readFile({ params: { id } }).then(
       (answer) => saveFile(name, answer),
       (error: unknown) => setProblem((error as Error).message),
     )
-  const pixels = width && height ? { width, height } : undefined
   return (
     <FileChip
       name={name}
-      blob={blob}
-      pixels={pixels}
+      {...picture}
       status={problem}
       isWrong={problem !== undefined}
       onOpen={() => void save()}
+      {...(onRemove ? { onRemove } : {})}
     />
   )
 }

@@ -3,6 +3,7 @@ import { Button } from "../../parts/button.tsx"
 import { explain } from "../../parts/explain.ts"
 import { sendAgain, type Sending, takeBack } from "../../state/outbox.ts"
 import { restoreDraft } from "../composer/draft.ts"
+import { MessageFiles } from "./message-files.tsx"
 import { Words } from "./user-row.tsx"
 
 /** Where the words of a conversation that is not begun yet were typed. */
@@ -12,13 +13,14 @@ const TOO_OLD = "This was written more than a day ago, and may have arrived then
 
 /** Words that the server does not have yet: on their way, waiting until it is back, or refused. */
 export function SendingRow({ sent }: { readonly sent: Sending }) {
-  const { key, text, state, error, conversationId } = sent
+  const { key, text, files = [], state, error, conversationId } = sent
   const takeBackWords = () => {
     takeBack(key)
-    restoreDraft(conversationId ?? NEW_DRAFT, text)
+    restoreDraft(conversationId ?? NEW_DRAFT, text, files)
   }
   return (
     <article aria-label="You, being sent" className="flex flex-col items-end py-3">
+      {files.length > 0 && <MessageFiles files={files} />}
       <Words text={text} faded />
       {state === "waiting" && (
         <div role="status" className="mt-2 flex flex-wrap items-center justify-end gap-2 text-sm text-warn">

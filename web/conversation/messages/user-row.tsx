@@ -1,6 +1,7 @@
 import { Pencil } from "../../icons/things.ts"
 import { useState } from "react"
 import type { MessageItem } from "../../../src/client/index.ts"
+import type { MessageFile } from "../../../src/protocol/index.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
 import { CopyButton } from "../../parts/copy-button.tsx"
 import { Plain } from "../../parts/plain.tsx"
@@ -24,10 +25,11 @@ export function UserRow({ item: { message }, conversation }: UserRowProps) {
     return (
       <EditWords
         text={edited}
+        files={message.files ?? []}
         onCancel={() => setEdited(undefined)}
-        onDone={(text) => {
+        onDone={(said) => {
           setEdited(undefined)
-          void forkAndSay(conversation, message, text)
+          void forkAndSay(conversation, message, said)
         }}
       />
     )
@@ -61,20 +63,25 @@ export function Words({ text, faded = false }: { readonly text: string; readonly
 
 interface EditWordsProps {
   readonly text: string
-  readonly onDone: (text: string) => void
+  readonly files: readonly MessageFile[]
+  readonly onDone: (said: { readonly text: string; readonly files: readonly MessageFile[] }) => void
   readonly onCancel: () => void
 }
 
-function EditWords({ text, onDone, onCancel }: EditWordsProps) {
+function EditWords({ text, files, onDone, onCancel }: EditWordsProps) {
   const [words, setWords] = useState(text)
+  const [wanted, setWanted] = useState(files)
   return (
     <form
       className="my-3 rounded-2xl border border-line bg-surface p-3"
       onSubmit={(event) => {
         event.preventDefault()
-        if (words.trim() !== "") onDone(words)
+        if (words.trim() !== "") onDone({ text: words, files: wanted })
       }}
     >
+      {wanted.length > 0 && (
+        <MessageFiles files={wanted} onRemove={(id) => setWanted(wanted.filter((file) => file.id !== id))} />
+      )}
       <textarea
         autoFocus
         aria-label="Your message"

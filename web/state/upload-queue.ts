@@ -1,0 +1,70 @@
+import type { Upload } from "./uploads.ts"
+
+interface QueueParts<Answer> {
+  readonly send: (file: File, upload: Upload) => Promise<Answer>
+  /** Resolves after so long, or as soon as the signal says. */
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
+}
+
+interface Queued extends Upload {
+  /** It is its turn. */
+  readonly onBegin: () => void
+}
+
+/** The server takes four large ones of a person at a time, and they may have another tab. */
+const MAX_AT_ONCE = 3
+/** While the server says that there is no room for it yet. */
+const MAX_TRIES = 6
+
+/** Uploads of this page: three at a time, the others in the order they came. One that is left out makes room at once. */
+export class UploadQueue<Answer> {
+  readonly #parts: QueueParts<Answer>
+  readonly #waiting: (() => void)[] = []
+  #free = MAX_AT_ONCE
+
+  constructor(parts: QueueParts<Answer>) {
+    this.#parts = parts
+  }
+
+  async upload(file: File, upload: Queued): Promise<Answer> {
+    await this.#turn(upload.signal)
+    try {
+      upload.signal.throwIfAborted()
+      upload.onBegin()
+      return await this.#untilTaken(file, upload)
+    } finally {
+      const next = this.#waiting.shift()
+      if (next) next()
+      else this.#free++
+    }
+  }
+
+  async #turn(signal: AbortSignal): Promise<void> {
+    if (this.#free > 0) return void this.#free--
+    const mine = Promise.withResolvers<void>()
+    this.#waiting.push(mine.resolve)
+    const leave = () => {
+      const at = this.#waiting.indexOf(mine.resolve)
+      // Who has been called already leaves the place to the next in line by itself.
+      if (at === -1) return
+      this.#waiting.splice(at, 1)
+      mine.reject(signal.reason)
+    }
+    signal.addEventListener("abort", leave, { once: true })
+    await mine.promise
+  }
+
+  /** Keeps its turn meanwhile: where there is no room for this one there is none for those behind it. */
+  async #untilTaken(file: File, upload: Upload): Promise<Answer> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#parts.send(file, upload)
+      } catch (error) {
+        const { retryAfterMs } = error as { retryAfterMs?: number }
+        if (retryAfterMs === undefined || tries >= MAX_TRIES) throw error
+        await this.#parts.wait(retryAfterMs, upload.signal)
+        upload.signal.throwIfAborted()
+      }
+    }
+  }
+}
