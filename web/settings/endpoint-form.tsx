@@ -1,10 +1,8 @@
 import { useState } from "react"
 import type { ProviderView } from "../../src/protocol/index.ts"
-import { Button } from "../parts/button.tsx"
-import { attempt } from "../parts/explain.ts"
 import { Labelled, Select } from "../parts/labelled.tsx"
 import { client } from "../state/client.ts"
-import { toast } from "../state/toasts.ts"
+import { Field, StoreForm } from "./store-form.tsx"
 
 interface FormProps {
   /** The one that is changed; without, a new one. */
@@ -26,51 +24,32 @@ export function EndpointForm({ provider, onDone }: FormProps) {
   const [apiKey, setKey] = useState("")
   const [headers, setHeaders] = useState("")
   const [models, setModels] = useState(endpoint?.models.map(({ id }) => id).join("\n") ?? "")
-  const save = () =>
-    attempt(async () => {
-      const known = new Map(endpoint?.models.map((model) => [model.id, model]))
-      const body = {
-        ...{ kind, baseUrl },
-        ...(apiKey.trim() ? { apiKey } : {}),
-        ...(headers.trim() ? { headers: toHeaders(headers) } : {}),
-        models: linesOf(models).map((id) => known.get(id) ?? { id }),
-      }
-      if (provider) await client.changeProvider({ params: { name }, body })
-      else await client.saveProvider({ params: { name: name.trim() }, body })
-      await onDone()
-      toast("Stored.")
-    })
+  const store = async () => {
+    const known = new Map(endpoint?.models.map((model) => [model.id, model]))
+    const body = {
+      ...{ kind, baseUrl },
+      ...(apiKey.trim() ? { apiKey } : {}),
+      ...(headers.trim() ? { headers: toHeaders(headers) } : {}),
+      models: linesOf(models).map((id) => known.get(id) ?? { id }),
+    }
+    if (provider) await client.changeProvider({ params: { name }, body })
+    else await client.saveProvider({ params: { name: name.trim() }, body })
+    await onDone()
+  }
   const stays = provider ? ", empty to keep what is stored" : ""
   const were = endpoint && endpoint.headers.length > 0 ? ` (${endpoint.headers.join(", ")})` : ""
   return (
-    <form
-      className="mt-2 grid gap-3 pb-2 sm:grid-cols-2"
-      autoComplete="off"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void save()
-      }}
-    >
+    <StoreForm isReady={name.trim() !== "" && baseUrl.trim() !== ""} store={store}>
       {!provider && (
-        <Labelled label="Name, in small letters">
-          <input
-            pattern="[a-z][a-z0-9\-]{0,39}"
-            title="Up to 40 small letters, digits and -"
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-            className="field"
-          />
-        </Labelled>
-      )}
-      <Labelled label="Address">
-        <input
-          type="url"
-          placeholder="https://models.example/v1"
-          value={baseUrl}
-          onChange={(event) => setBaseUrl(event.target.value)}
-          className="field"
+        <Field
+          label="Name, in small letters"
+          pattern="[a-z][a-z0-9\-]{0,39}"
+          title="Up to 40 small letters, digits and -"
+          value={name}
+          onType={setName}
         />
-      </Labelled>
+      )}
+      <Field label="Address" type="url" placeholder="https://models.example/v1" value={baseUrl} onType={setBaseUrl} />
       <Labelled label="It speaks">
         <Select
           value={kind}
@@ -78,27 +57,14 @@ export function EndpointForm({ provider, onDone }: FormProps) {
           onChoose={(chosen) => setKind(chosen === "anthropic" ? chosen : "openai")}
         />
       </Labelled>
-      <Labelled label={`Key${stays}`}>
-        <input
-          type="password"
-          autoComplete="off"
-          value={apiKey}
-          onChange={(event) => setKey(event.target.value)}
-          className="field"
-        />
-      </Labelled>
+      <Field label={`Key${stays}`} type="password" value={apiKey} onType={setKey} />
       <Labelled label={`Headers${were}, a line each as Name: value${stays}`}>
         <textarea rows={3} value={headers} onChange={(event) => setHeaders(event.target.value)} className="field" />
       </Labelled>
       <Labelled label="Models that menus show, a line each">
         <textarea rows={3} value={models} onChange={(event) => setModels(event.target.value)} className="field" />
       </Labelled>
-      <div>
-        <Button look="main" type="submit" disabled={name.trim() === "" || baseUrl.trim() === ""}>
-          Store
-        </Button>
-      </div>
-    </form>
+    </StoreForm>
   )
 }
 
