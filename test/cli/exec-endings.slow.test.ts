@@ -227,8 +227,11 @@ test.concurrent("what stood in the file of -o stays until there is an answer", a
 })
 
 test.concurrent("pawl exec --schema prints nothing but JSON that fits, and ends with 3 where none came", async () => {
-  const says = ["Rome.", '{"city": 1}', 'It is {"city": "Rome"}', "no", "no", "no"]
-  await using provider = await ProviderServer.open((response) => reply([{ content: says.shift() }], "stop")(response))
+  const says = ["Rome.", '{"city": 1}', 'It is {"city": "Rome"}', "no", "no", "no", '{"city": "Ro']
+  await using provider = await ProviderServer.open((response) => {
+    const content = says.shift()
+    return reply([{ content }], content?.endsWith("Ro") ? "length" : "stop")(response)
+  })
   const folder = dataFolder()
   const environment = { PAWL_DATA: folder, LM_STUDIO_ENDPOINT: provider.url }
   const file = join(folder, "schema.json")
@@ -240,6 +243,8 @@ test.concurrent("pawl exec --schema prints nothing but JSON that fits, and ends 
   const unfit = await command(words, environment)
   expect([unfit.code, unfit.stdout]).toEqual([3, ""])
   expect(unfit.stderr).toContain("does not fit what was promised, also after it was mended 2 times")
+  const cut = await command(words, environment)
+  expect([cut.code, cut.stdout], "one that the output limit cut off fits nothing").toEqual([3, ""])
   for (const [text, problem] of [
     ["{", "is not JSON"],
     ["[]", "is an object"],
@@ -249,5 +254,31 @@ test.concurrent("pawl exec --schema prints nothing but JSON that fits, and ends 
     const refused = await command(words, environment)
     expect([refused.code, refused.stdout, refused.stderr.includes(problem)]).toEqual([1, "", true])
   }
-  expect(provider.received).toHaveLength(6)
+  expect(provider.received).toHaveLength(7)
+})
+
+test.concurrent("pawl exec --file sends files along, and nothing where one of them cannot be read", async () => {
+  await using provider = await ProviderServer.open(reply([{ content: "Seen." }], "stop"))
+  const folder = dataFolder()
+  const environment = { PAWL_DATA: folder, LM_STUDIO_ENDPOINT: provider.url }
+  const [one, two, archive] = [join(folder, "one.txt"), join(folder, "two.csv"), join(folder, "none.zip")]
+  writeFileSync(one, "The first secret word is heron.")
+  writeFileSync(two, "word\nplover\n")
+  writeFileSync(archive, "PK\u0003\u0004 and so on")
+  const exec = (...files: string[]) =>
+    command(["exec", "--model", "qwen/qwen3-8b", ...files.flatMap((file) => ["--file", file]), "read"], environment)
+  const seen = await exec(one, two)
+  expect([seen.code, seen.stdout]).toEqual([0, "Seen.\n"])
+  const told = JSON.stringify(provider.received[0]?.body.messages)
+  for (const word of ["one.txt", "heron", "two.csv", "plover"]) expect(told).toContain(word)
+  for (const [file, code] of [
+    [join(folder, "missing.txt"), 1],
+    [folder, 1],
+    [archive, 3],
+  ] as const) {
+    const refused = await exec(one, file)
+    expect([file, refused.code, refused.stdout]).toEqual([file, code, ""])
+    expect(refused.stderr, "in one line").toMatch(/^pawl: .{10,}\n$/)
+  }
+  expect(provider.received).toHaveLength(1)
 })

@@ -74,6 +74,18 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       { fits: false, problem: "even: must be even" },
       { fits: true, value: { even: 4 } },
     ])
+    expect(model.received[0]?.request.answerSchema).toMatchObject({ properties: { even: { type: "number" } } })
+    expect(model.received[0]?.request.system).toContain('"even":{"type":"number"}')
+  })
+
+  test("what a message asks for counts before what its agent promises", async () => {
+    await using database = await create()
+    const model = scripted(says('{"even": 4}'), says(fits))
+    const answers = z.object({ even: z.number() })
+    await using world = await openChecked({ url: database.url, model, agent: { answers } })
+    const events = await world.events(await world.begin("Where?", { schema }))
+    expect(of(events, "step").map(({ detail }) => (detail as { fits: boolean }).fits)).toEqual([false, true])
+    expect(model.received[0]?.request.answerSchema).toEqual(schema)
   })
 })
 

@@ -2,10 +2,36 @@ import { LLMock } from "@copilotkit/aimock"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { z } from "zod"
 import { answer, defineTool } from "../../src/agent/definition/tool.ts"
+import { converseException } from "../../src/models/providers/stream/event-frames.fixture.ts"
 import { OutboundPolicy } from "../../src/models/network/outbound-policy.ts"
 import { scripted } from "../../src/testing.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
+import { isOver, readFrames } from "../support/server/stream.ts"
+
+const event = (data: object, name?: string) =>
+  Buffer.from(`${name ? `event: ${name}\n` : ""}data: ${JSON.stringify(data)}\n\n`)
+
+/** How each tells in the middle of a stream that it cannot go on, which the fake does not know how to. */
+const telling: readonly (readonly [path: RegExp, bytes: Buffer])[] = [
+  [/chat\/completions/, event({ error: { message: "Sorry, no more.", type: "server_error", code: 503 } })],
+  [/responses/, event({ type: "error", code: "server_error", message: "Sorry, no more.", param: null }, "error")],
+  [/messages/, event({ type: "error", error: { type: "overloaded_error", message: "Sorry, no more." } }, "error")],
+  [/GenerateContent/, event({ error: { code: 503, message: "Sorry, no more.", status: "UNAVAILABLE" } })],
+  [/converse-stream/, converseException("serviceUnavailableException", "Sorry, no more.")],
+]
+
+/** The first half of a stream, up to the end of an event. */
+function halfOf(bytes: Buffer): Buffer {
+  const ends: number[] = []
+  const isFramed = bytes[0] === 0
+  for (let at = 0; at < bytes.length;) {
+    const next = isFramed ? at + bytes.readUInt32BE(at) : bytes.indexOf("\n\n", at) + 2
+    if (next <= at || (!isFramed && next === 1)) break
+    ends.push((at = next))
+  }
+  return bytes.subarray(0, ends[Math.floor(ends.length / 2)])
+}
 
 /** A model of each dialect that we speak, at an address where somebody else's idea of its provider listens. */
 const models = {
@@ -29,6 +55,16 @@ describe.each(anyDatabase)("a run with a provider that others have made up, on $
   const mock = new LLMock({ port: 0, chunkSize: 5 })
   let face: Face
   let ada: Visitor
+  /** So many of the next replies are broken off by an error that their stream tells. */
+  let broken = 0
+  const fetching: typeof fetch = async (input, init) => {
+    const response = await fetch(input, init)
+    if (broken === 0 || !response.ok) return response
+    broken--
+    const bytes = telling.find(([path]) => path.test(String(input)))?.[1] ?? Buffer.alloc(0)
+    const body = Buffer.concat([halfOf(Buffer.from(await response.arrayBuffer())), bytes])
+    return new Response(body, { headers: response.headers })
+  }
 
   beforeAll(async () => {
     const calls = (...inputs: readonly string[]) => ({
@@ -40,12 +76,13 @@ describe.each(anyDatabase)("a run with a provider that others have made up, on $
     mock.on({ userMessage: "both", hasToolResult: true }, { content: "There are both." })
     mock.on({ userMessage: "badly", hasToolResult: false }, calls('{"query":1}'))
     mock.on({ userMessage: "badly", hasToolResult: true }, { content: "I asked badly." })
+    mock.on({ userMessage: "at length" }, long)
     mock.on({ userMessage: "always cut" }, long, { truncateAfterChunks: 3 })
     await mock.start()
     const { url } = mock
     face = await Face.open({
       ...{ url: (await create()).url, model: scripted(), tools: [find], reach: new OutboundPolicy(["127.0.0.1"]) },
-      ...{ sharedKeys: true, providerCalls: { retry: { retries: 1, random: () => 0 } } },
+      ...{ sharedKeys: true, providerCalls: { fetch: fetching, retry: { retries: 1, random: () => 0 } } },
       personal: {
         ...{ vllmEndpoint: url, azureOpenaiApiKey: "k", azureOpenaiEndpoint: url },
         ...{ anthropicApiKey: "k", anthropicBaseUrl: url, geminiApiKey: "k", geminiBaseUrl: url },
@@ -96,6 +133,35 @@ describe.each(anyDatabase)("a run with a provider that others have made up, on $
       expect(await say("words")).toMatchObject({ run: { status: "completed" } })
       // It said with `Retry-After` how long.
       if (status === 429) expect(Date.now() - before).toBeGreaterThanOrEqual(950)
+    })
+
+    /** All that a watcher is sent of a run. */
+    const watch = async (text: string) => {
+      const id = await ada.begin({ model, agent: "test" })
+      const sent = { body: { text }, headers: { accept: "text/event-stream" } }
+      return readFrames(await ada.send("POST", `/api/conversations/${id}/messages`, sent), isOver)
+    }
+
+    test("begins its reply anew where the stream told an error amid it, before everybody's eyes", async () => {
+      broken = 1
+      const frames = await watch("at length")
+      // Said only where words were seen before it: else it would have been asked for again without a word about it.
+      expect(frames.find(({ type }) => type === "restarted")?.data).toMatchObject({ because: "provider" })
+      const replies = frames.filter(({ type, data }) => type === "message" && data.message.role === "assistant")
+      expect(replies.map(({ data }) => data.message.content)).toEqual(["A long answer that comes in many pieces."])
+      expect(frames.at(-1)).toMatchObject({ type: "done", data: { status: "completed" } })
+    })
+
+    test("ends with what its provider said where each stream tells an error", async () => {
+      broken = 3
+      const frames = await watch("at length")
+      broken = 0
+      const ended = frames.find(({ type }) => type === "error")
+      expect(ended?.data.code).toMatch(/^(?:overloaded|provider_error)$/)
+      expect(ended?.data.message).toContain("Sorry, no more.")
+      const kept = frames.filter(({ type, data }) => type === "message" && data.message.role === "assistant")
+      expect(kept.map(({ data }) => data.message.finish)).toEqual(["broken"])
+      expect("A long answer that comes in many pieces.".startsWith(kept[0]?.data.message.content)).toBe(true)
     })
 
     test("is never whole where its reply was cut each time", async () => {

@@ -46,6 +46,25 @@ describe.each(anyDatabase)("what a client sends along reaches the model on $name
     ])
   })
 
+  test("so do files that its person has uploaded before; another's are refused, and nothing is asked", async () => {
+    await using world = await open()
+    const upload = async (name: string, text: string) => {
+      const visitor = await world.server.visitor(name)
+      return (await visitor.post("/api/files?name=a.txt", new TextEncoder().encode(text))).body.id as string
+    }
+    const [mine, theirs] = [await upload("ada", "The word is heron."), await upload("bob", "The word is plover.")]
+    const say = async (files: string[]) => {
+      const from = world.peer.seen.length
+      world.peer.send({ type: "chat_request", message: "Read.", context: { agent: "test" }, files })
+      return world.peer.next("final", from)
+    }
+    expect((await say([mine])).response).toBe("Heard.")
+    const shown = world.model.received[0]?.history.flatMap((turn) => (turn.role === "user" ? (turn.shown ?? []) : []))
+    expect(JSON.stringify(shown)).toContain("The word is heron.")
+    expect((await say([mine, theirs])).response).toContain("Nothing was done")
+    expect(world.model.received).toHaveLength(1)
+  })
+
   test("and a second life, which has only the journal, shows the model the same", async () => {
     await using world = await open()
     const { conversationId } = await ask(world.peer, "one", DESIGN)

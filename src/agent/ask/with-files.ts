@@ -6,11 +6,13 @@ import type { HistoryMessage, Model, ModelRequest, ShownFile, TurnFiles } from "
 import { asOutside } from "../outside-words.ts"
 import type { Work } from "../record.ts"
 
-/** Files in one request. */
+// What the narrowest of the providers takes; who that is: decision 060.
+/** Files in one request: of more images none may have a side of more than 2000 pixels. */
 const MAX_SHOWN = 20
 /** Of one image. In base64 it is a third larger, and then 5 MB. */
-const MAX_IMAGE_BYTES = 3_900_000
+const MAX_IMAGE_BYTES = 3_750_000
 const MAX_IMAGE_SIDE = 8000
+/** Of all documents in one request. */
 const MAX_PDF_PAGES = 100
 /** A beginning that is shorter says nothing. */
 const LEAST_TEXT = 200
@@ -25,7 +27,11 @@ const TOKEN_BYTES = 4
 export async function withFiles(work: Work, model: Model, request: ModelRequest): Promise<ModelRequest | undefined> {
   if (!work.conversation.hasFiles) return request // a long history is not looked through at each step
   const text = Math.floor(model.contextTokens * ALL_TEXT_SHARE) * TOKEN_BYTES
-  const showing: Showing = { work, model, left: { bytes: MAX_BYTES_SHOWN, files: MAX_SHOWN, text } }
+  const showing: Showing = {
+    work,
+    model,
+    left: { bytes: MAX_BYTES_SHOWN, files: MAX_SHOWN, pages: MAX_PDF_PAGES, text },
+  }
   const history: HistoryMessage[] = [...request.history]
   try {
     // From the newest: where there is no room for all, the older ones give way.
@@ -43,8 +49,8 @@ export async function withFiles(work: Work, model: Model, request: ModelRequest)
 interface Showing {
   readonly work: Work
   readonly model: Model
-  /** What there is room for: bytes of files as they are, how many of them, and bytes of text. */
-  readonly left: { bytes: number; files: number; text: number }
+  /** What there is room for: bytes of files as they are, how many of them, pages of documents, and bytes of text. */
+  readonly left: { bytes: number; files: number; pages: number; text: number }
 }
 
 async function showAll(showing: Showing, files: TurnFiles): Promise<ShownFile[]> {
@@ -75,9 +81,13 @@ async function showImage(
 
 /** A document that our own reader cannot read a provider could not either, and would refuse the whole request. */
 async function showPdf(showing: Showing, file: MessageFile, message: MessageId): Promise<ShownFile> {
-  const read = await readText(showing, file)
-  const fits = read?.pages !== undefined && read.pages <= MAX_PDF_PAGES // also where they are scanned, and hold no text
-  return (fits && (await showBytes(showing, file, message))) || showText(showing, file, message)
+  const { left } = showing
+  const { pages } = (await readText(showing, file)) ?? {} // also where they are scanned, and hold no text
+  if (pages === undefined || pages > MAX_PDF_PAGES) return showText(showing, file, message)
+  const shown = pages <= left.pages ? await showBytes(showing, file, message) : undefined
+  // As with bytes: what is older has no room either.
+  left.pages = shown ? left.pages - pages : 0
+  return shown ?? showText(showing, file, message)
 }
 
 async function showBytes(

@@ -92,7 +92,7 @@ export async function run(words: readonly string[]): Promise<number> {
     const wanted = { agent, mode: mode.data, model, ...place.beginsWith }
     // First: one that cannot be sent leaves no conversation behind in which nothing was said.
     const files: string[] = []
-    for (const path of values.file ?? []) files.push((await uploadForMessage(place.client, path)).id)
+    for (const path of values.file ?? []) files.push(await upload(place.client, path))
     const id = await (values.continue ? goOn(place, wanted, printer) : begin(place, wanted, printer))
     const doubted = values.continue ? await findInDoubt(place.client, id) : []
     if (doubted.length > 0) return tellDoubt(doubted, printer)
@@ -103,6 +103,18 @@ export async function run(words: readonly string[]): Promise<number> {
     if (!(error instanceof AppError) && !(error instanceof ClientError)) throw error
     printer.fail(error)
     return EXIT.failed
+  }
+}
+
+/** One that is not there, or may not be read, is a mistake in the command, and told in a line. */
+async function upload(client: Client, path: string): Promise<string> {
+  try {
+    return (await uploadForMessage(client, path)).id
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    const isOfDisk = error instanceof Error && typeof code === "string" && /^E[A-Z]+$/.test(code)
+    if (!isOfDisk) throw error
+    throw new CommandError(`--file ${path}: it cannot be read (${message}). Nothing was asked.`)
   }
 }
 

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import pg from "pg"
 import { describe, expect, test } from "vitest"
+import { ModelRegistry } from "../../models/registry.ts"
 import { RecentSecrets } from "../../models/providers/errors/recent-secrets.ts"
 import { readConfig } from "./config.ts"
 import { CommandError } from "../process/command.ts"
@@ -158,6 +159,25 @@ test.each([
 test("ceilings and shared keys arrive where they belong", () => {
   const settings = { PAWL_DAILY_LIMIT_USD: "2.5", PAWL_RUN_LIMIT_USD: "0", PAWL_SHARED_KEYS: "off" }
   expect(readConfig(settings)).toMatchObject({ ceilings: { dailyUsd: 2.5, runUsd: 0 }, sharedKeys: false })
+})
+
+test("keys of an AWS account that are there for other programs serve nobody until the operator says so", () => {
+  const keys = {
+    AWS_ACCESS_KEY_ID: "AKID",
+    AWS_SECRET_ACCESS_KEY: "secret-of-aws-0123",
+    AWS_SESSION_TOKEN: "session-0123",
+  }
+  const environment = { ...keys, AWS_REGION: "eu-central-1" }
+  const silent = readConfig(environment)
+  const needs = new ModelRegistry(silent.models).needOf("bedrock")
+  expect(needs).toContain("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, with PAWL_BEDROCK=on")
+  expect(JSON.stringify(silent.models)).not.toMatch(/AKID|0123/)
+  expect(silent.secrets).toEqual(expect.arrayContaining(["secret-of-aws-0123", "session-0123"]))
+  const chosen = readConfig({ ...environment, PAWL_BEDROCK: "on" })
+  expect(chosen.models).toMatchObject({ awsAccessKeyId: "AKID", awsSessionToken: "session-0123" })
+  expect(new ModelRegistry(chosen.models).needOf("bedrock")).toBeNull()
+  const named = readConfig({ ...environment, AWS_BEARER_TOKEN_BEDROCK: "key-of-bedrock" })
+  expect(new ModelRegistry(named.models).needOf("bedrock")).toBeNull()
 })
 
 test("a log line holds no key that a person has brought", () => {

@@ -3,7 +3,7 @@ import { isAbsolute, join, resolve } from "node:path"
 import type { ServerSettings } from "../../compose/settings.ts"
 import type { ProxySettings } from "../../models/network/proxied-fetch.ts"
 import type { PrivateHosts } from "../../models/network/outbound-policy.ts"
-import { type ModelSettings, settingVariables } from "../../models/providers/settings.ts"
+import { type ModelSettings, providerMeans, settingVariables } from "../../models/providers/settings.ts"
 import type { Ceilings } from "../../store/journal/budget.ts"
 import type { WebhookSettings } from "../../server/webhook.ts"
 import { CommandError } from "../process/command.ts"
@@ -150,8 +150,11 @@ function webhook({ PAWL_WEBHOOK_URL: url, PAWL_WEBHOOK_SECRET: secret }: Values)
   return url && secret ? { url, secret } : undefined
 }
 
+/** Without what other programs left in the environment, where nobody has said that it is for us, too. */
 function modelSettings(values: Values): ModelSettings {
-  return Object.fromEntries(Object.entries(settingVariables).map(([field, variable]) => [field, values[variable]]))
+  const notOurs = providerMeans.filter(({ onlyWith }) => onlyWith && !values[onlyWith]).map(({ field }) => field)
+  const entries = Object.entries(settingVariables).filter(([field]) => !notOurs.some((each) => each === field))
+  return Object.fromEntries(entries.map(([field, variable]) => [field, values[variable]]))
 }
 
 /** The proxies of this machine; undefined where there are none. */

@@ -160,6 +160,10 @@ const models = {
   }),
   PAWL_REPLY_SETTINGS: replySetting,
   ...providerSettings(),
+  PAWL_BEDROCK: setting(onOrOff, {
+    says: "Whether Amazon Bedrock may be used with the keys of the AWS account above, by everybody here and at its expense. A key of Bedrock's own, or a person's, needs no word.",
+    usually: false,
+  }),
   PAWL_PROVIDERS: setting(anyText, {
     says: "A JSON file with endpoints of your own, each with a name, an address and headers (docs/providers.md).",
   }),

@@ -115,6 +115,8 @@ export interface Means<Field extends string = string, Variable extends string = 
   readonly says: string
   /** It is never printed. */
   readonly isSecret?: boolean
+  /** Many machines carry it for other programs: of the environment it serves only where this setting is on. */
+  readonly onlyWith?: "PAWL_BEDROCK"
 }
 
 /** All that can be set for a provider, by name. */

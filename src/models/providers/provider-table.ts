@@ -1,4 +1,5 @@
 import { own } from "../../protocol/own.ts"
+import { cloudPrices } from "./clouds/cloud-prices.ts"
 import { type Provider, providers } from "./list.ts"
 import { catalogue, FREE, type ModelEntry, sourcedFrom } from "./model-catalogue.ts"
 import type { NamedEndpoint } from "./endpoints/named-endpoint.ts"
@@ -72,9 +73,10 @@ export class ProviderTable {
     const { contextTokens = ENDPOINT_CONTEXT_TOKENS, wants, idsInPath } = own<Provider>(providers, provider) ?? {}
     // The key that goes along may be the operator's, whoever chose the name.
     if (idsInPath && !this.isNamed(provider) && !isPath(id)) return undefined
+    const listPrice = this.isNamed(provider) ? undefined : own(cloudPrices, `${provider}/${id}`)
     // What is reached by its address alone is a machine of somebody's own.
-    const price = wants === "address" ? FREE : null
-    const sources = sourcedFrom("assumed", price ? "assumed" : undefined)
+    const price = listPrice ?? (wants === "address" ? FREE : null)
+    const sources = sourcedFrom("assumed", listPrice ? "catalogue" : price ? "assumed" : undefined)
     const features = SEEING.has(provider) ? SEES : TOOLS
     return { name: `${provider}/${id}`, provider, id, aliases: [], features, contextTokens, price, sources }
   }

@@ -93,6 +93,8 @@ function needOf(lack: Lack, means: Readonly<Record<string, Means>>): string {
   const variable = (name: string) => means[name]?.variable ?? name
   if ("notAnAddress" in lack) return `${variable("baseUrl")} is not an http address`
   if ("wrong" in lack) return `${variable(lack.wrong)} must be ${lack.mustBe}`
-  const either = lack.or ? `, or ${lack.or.map(variable).join(" and ")}` : ""
+  const chosenBy = lack.or?.map((name) => means[name]?.onlyWith).find((setting) => setting !== undefined)
+  const beside = chosenBy ? `, with ${chosenBy}=on` : ""
+  const either = lack.or ? `, or ${lack.or.map(variable).join(" and ")}${beside}` : ""
   return `set ${variable(lack.lacks)}${either}`
 }

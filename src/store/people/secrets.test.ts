@@ -216,6 +216,26 @@ describe.each(databases)("secrets on $name", ({ create }) => {
     expect(await countOthers(rotating.engine, next)).toBe(0)
   })
 
+  test("of endpoints that people have named are rotated whole, with what their headers hold", async () => {
+    await using database = await create()
+    const [old, next] = [anyKey(), anyKey()]
+    const open = (masterKeys: MasterKeys) => openStore({ url: database.url, durability: "normal", masterKeys })
+    const headers = { "x-team": "secret-of-the-team" }
+    const mine = { ...access("own"), endpoint: { kind: "openai" as const, headers, models: [{ id: "m" }] } }
+    await using before = await open(givenKeys(old))
+    await before.providerKeys.put(ada, "mine", mine)
+    await before.providerKeys.put(eve, "mine", access("hers"))
+    await using rotating = await open(givenKeys(next, old))
+    await rotating.secrets.changeOver(next)
+    for await (const _ of rotateSecrets(rotating.engine, { to: next, from: old }));
+    // Who has the new key alone opens all of it; what lies in the row says nothing.
+    await using after = await open(givenKeys(next))
+    expect(await (await after.providerKeys.read(ada)).open()).toEqual(new Map([["mine", mine]]))
+    expect(await (await after.providerKeys.read(eve)).open()).toEqual(new Map([["mine", access("hers")]]))
+    const rows = await after.engine.query("SELECT * FROM provider_key", [])
+    expect(JSON.stringify(rows)).not.toMatch(/team|models\.example/)
+  })
+
   test("are not rotated by two at once", async () => {
     const path = keyPath()
     using first = await new KeyFile(path).rotate()

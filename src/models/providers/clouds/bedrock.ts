@@ -17,18 +17,25 @@ export const bedrockMeans = {
     variable: "AWS_REGION",
     says: "Where Bedrock is asked, such as `eu-central-1`.",
   },
-  accessKeyId: { field: "awsAccessKeyId", variable: "AWS_ACCESS_KEY_ID", says: "The id of a key of an AWS account." },
+  accessKeyId: {
+    field: "awsAccessKeyId",
+    variable: "AWS_ACCESS_KEY_ID",
+    says: "The id of a key of an AWS account.",
+    onlyWith: "PAWL_BEDROCK",
+  },
   secretAccessKey: {
     field: "awsSecretAccessKey",
     variable: "AWS_SECRET_ACCESS_KEY",
     says: "The key itself, by which each request is signed.",
     isSecret: true,
+    onlyWith: "PAWL_BEDROCK",
   },
   sessionToken: {
     field: "awsSessionToken",
     variable: "AWS_SESSION_TOKEN",
     says: "What belongs to a key that was given for a while.",
     isSecret: true,
+    onlyWith: "PAWL_BEDROCK",
   },
 } as const
 
@@ -44,7 +51,8 @@ export const connectBedrock: Connect = ({ apiKey, baseUrl: given, more = {} }) =
   // It would have to be signed with the rest.
   if (baseURL.includes("?")) return { wrong: "baseUrl", mustBe: "an address without ?" }
   return {
-    listPrice: false,
+    // The region says only whom to ask: what a model costs is in its id.
+    listPrice: given === undefined,
     quirks: QUIRKS,
     isFound: !apiKey,
     async open(id, fetch) {

@@ -61,6 +61,7 @@ function connectProject(given: string | undefined, more: Readonly<Record<string,
     gemini: (id) => (id.startsWith("endpoints/") ? beta : within(beta, "/publishers/google")),
     claude: within(stable, "/publishers/anthropic/models"),
     headers: {},
+    listPrice: given === undefined && location === "global",
     async signedIn(fetch) {
       const { signedInFetch } = await import("./google-sign-in.ts")
       return signedInFetch(fetch, { clientEmail, privateKey, privateKeyId })
@@ -71,6 +72,8 @@ function connectProject(given: string | undefined, more: Readonly<Record<string,
 const ACCOUNT = ["location", "clientEmail", "privateKey"]
 
 interface Reached {
+  /** It is no address of somebody else's, and no region's, where some models cost more. */
+  readonly listPrice?: boolean
   /** Where a model of Google's lies. */
   gemini(id: string): string
   /** Where those of Anthropic lie, which speak their own dialect. */
@@ -79,9 +82,9 @@ interface Reached {
   signedIn(fetch: typeof globalThis.fetch): Promise<typeof globalThis.fetch>
 }
 
-function connection({ gemini, claude, headers, signedIn }: Reached): ProviderConnection {
+function connection({ gemini, claude, headers, signedIn, listPrice = false }: Reached): ProviderConnection {
   return {
-    listPrice: false,
+    listPrice,
     async open(id, given) {
       const fetch = await signedIn(given)
       if (claude !== undefined && id.startsWith("claude-")) return openClaude(id, claude, fetch)

@@ -53,13 +53,14 @@ function inChat({ reader, settings, leave }: Translating, isOff: boolean): Adapt
   const said = wished === undefined ? undefined : words.thinking?.(wished)
   const budget = thinkingTokens === undefined || isOff ? undefined : words.budget?.(thinkingTokens)
   if (thinkingTokens !== undefined && !budget && !isOff) leave("thinkingTokens", NO_BUDGET)
-  const wanted = isOff ? (said ? undefined : "none") : effort
-  if (words.noEffort && wanted !== undefined && !said) leave("effort", "the provider takes no effort")
-  if (!said && !budget && wished !== undefined && (words.noEffort || (wished && effort === undefined)))
+  if (budget) leave("effort", "thinkingTokens says how much")
+  const nearest = effort === undefined || effort === "none" ? undefined : (words.effort?.(effort) ?? effort)
+  const wanted = isOff ? (said ? undefined : "none") : budget ? undefined : nearest
+  if (!said && !budget && wished && effort === undefined)
     leave("thinking", "the provider cannot be told whether to think")
   const extra = budget ?? said
   return {
-    ...(wanted === undefined || words.noEffort ? {} : { reasoning: wanted }),
+    ...(wanted === undefined ? {} : { reasoning: wanted }),
     ...(extra ? { providerOptions: { [reader.provider]: extra } as SharedV4ProviderOptions } : {}),
   }
 }
