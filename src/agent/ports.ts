@@ -43,7 +43,8 @@ export interface Ports {
   readonly secrets?: Iterable<string>
 }
 
-/** What is in the files of messages, for whoever shows them to a model. Undefined where their person has removed one. */
+/** What is in the files of messages, for whoever shows them to a model. Undefined where their person has removed one; throws
+ * `file_unreadable` where its bytes are lost or out of reach. */
 export interface FileContents {
   bytes(user: UserId, id: FileId): Promise<Uint8Array | undefined>
   /** As far as the first `most` characters. What cannot be read says why; the same each time it is asked. */

@@ -9,6 +9,8 @@ export interface StoreSettings {
   readonly durability?: "full" | "normal"
   /** To PostgreSQL, at most; 10 without. */
   readonly connections?: number
+  /** Where the bytes of files in messages lie that are larger than 1 MB, shared by all that use the store; without, in it. */
+  readonly filesFolder?: string
 }
 
 /** In the working folder: a program that says nothing about it finds its conversations again. */

@@ -53,7 +53,8 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
   const outside = await loadPacks(settings.packs, loading)
   await using opening = new AsyncDisposableStack()
   const clocks = { clock: replaced.clock, machineClock: replaced.machineClock }
-  const store = replaced.store ?? opening.use(await openConfiguredStore(settings, { ...clocks, log }))
+  const { filesFolder } = settings
+  const store = replaced.store ?? opening.use(await openConfiguredStore(settings, { ...clocks, log, filesFolder }))
   const clock = replaced.clock ?? store.clock
   const devices = replaced.devices ?? new Devices(clock)
   const links = opening.use(openLinks(settings, store, { clock, log }))

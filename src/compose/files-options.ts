@@ -9,18 +9,18 @@ import type { ServerSettings } from "./settings.ts"
 
 /** What the tools of a folder get on this machine. */
 export function filesOptions(
-  settings: Pick<ServerSettings, "commandEnvironment" | "dataFolder" | "secrets">,
+  settings: Pick<ServerSettings, "commandEnvironment" | "dataFolder" | "filesFolder" | "secrets">,
   folder: Folder,
   secrets: Iterable<string> = settings.secrets,
 ): FilesOptions {
-  const { commandEnvironment: environment, dataFolder } = settings
+  const { commandEnvironment: environment, dataFolder, filesFolder } = settings
   const home = environment.HOME || homedir()
   const sandbox = findSandbox({
     searchPath: environment.PATH ?? "",
     root: folder.root,
     id: folder.id,
     home,
-    hidden: hiddenPlaces(home, dataFolder),
+    hidden: hiddenPlaces(home, dataFolder, ...(filesFolder ? [filesFolder] : [])),
     homes: join(dataFolder, "sandboxes"),
   })
   return { folder, sandbox, environment, secrets, kept: new KeptInFolder(join(dataFolder, "kept")) }

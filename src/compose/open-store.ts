@@ -1,4 +1,5 @@
 import { join } from "node:path"
+import { hasCode } from "../protocol/errors.ts"
 import { KeyFile } from "../store/people/key-file.ts"
 import { givenKeys, type MasterKeys } from "../store/people/master-keys.ts"
 import { openStore, type Store, type StoreOptions } from "../store/store.ts"
@@ -14,7 +15,7 @@ export type StoreConfig = Pick<
 /** The store alone: for the server, and for commands that run no conversation. */
 export async function openConfiguredStore(
   settings: StoreConfig,
-  given: Pick<StoreOptions, "clock" | "machineClock" | "log"> = {},
+  given: Pick<StoreOptions, "clock" | "machineClock" | "log" | "filesFolder"> = {},
 ): Promise<Store> {
   const { databaseUrl, dataFolder, durability, databaseConnections: connections } = settings
   // What people say is nobody else's business, also not that of other users of this machine.
@@ -22,6 +23,7 @@ export async function openConfiguredStore(
   try {
     return await openStore({ url: databaseUrl, durability, connections, masterKeys: masterKeysOf(settings), ...given })
   } catch (error) {
+    if (hasCode(error, "files_folder_refused")) throw new SettingsError((error as Error).message, { cause: error })
     const where = databaseUrl.startsWith("file:") ? databaseUrl.slice("file:".length) : "DATABASE_URL"
     throw new SettingsError(`The database (${where}) cannot be opened: ${errorReason(error)}.`, { cause: error })
   }

@@ -18,6 +18,8 @@ export interface ServerSettings {
   readonly host: string
   /** Database, keys and files. */
   readonly dataFolder: string
+  /** Where the bytes of large files in messages lie, for all nodes; without, in the database. */
+  readonly filesFolder: string | undefined
   /** `postgres://…`, or the SQLite file in `dataFolder`. */
   readonly databaseUrl: string
   /** How many connections to PostgreSQL are opened at most. */
@@ -85,6 +87,7 @@ export function settingsIn(dataFolder: string): ServerSettings {
   return {
     host: "127.0.0.1",
     dataFolder,
+    filesFolder: undefined,
     databaseUrl: `file:${join(dataFolder, "pawl.db")}`,
     databaseConnections: 10,
     durability: "full",

@@ -40,6 +40,7 @@ export async function startServer(server: ComposedServer, listening: Listening):
   revocation.start()
   try {
     await demandOneKey(store)
+    await missFolder(server)
     await runtime.recover()
   } catch (error) {
     await listening.close(0)
@@ -77,6 +78,13 @@ async function demandOneKey({ engine, secrets }: Store): Promise<void> {
     if (codeOf(error) !== "no_master_key") throw error
     throw new SettingsError(WRONG_KEY, { cause: error })
   }
+}
+
+/** The rest works without it: whoever asks for one of these files is told the same. */
+async function missFolder({ store: { placedFiles }, log }: ComposedServer): Promise<void> {
+  if (placedFiles.isNamed || !(await placedFiles.areAny())) return
+  const problem = "files of messages lie in a folder, and cannot be read here: set PAWL_FILES_FOLDER to it"
+  log.warn("files_folder_not_named", { problem })
 }
 
 async function sweepUntil(server: ComposedServer, stopping: AbortSignal): Promise<void> {

@@ -2,6 +2,7 @@ import type { ConversationId, UserId } from "../protocol/ids.ts"
 import type { Engine } from "./engine/engine.ts"
 import type { Statement } from "./engine/operations.ts"
 import { secretHash } from "./people/hashed-secret.ts"
+import type { PlacedFiles } from "./files/placed-files.ts"
 import { removeFilesOnlyUsedIn } from "./files/sweep-message-files.ts"
 import { readPackTables } from "./packs/register.ts"
 import { personalTables, type PersonalTable } from "./personal-tables.ts"
@@ -12,12 +13,14 @@ const STRAGGLERS_MS = 24 * 60 * 60 * 1000
 /** Takes conversations and people out of the database with everything that belongs to them, each in one transaction. */
 export class Erasure {
   readonly #engine: Engine
+  readonly #places: Pick<PlacedFiles, "removeGoneOrLater">
   readonly #now: () => number
   /** Whose words are known to be out of the index: that costs a pass over all of it. */
   readonly #scrubbed = new Set<UserId>()
 
-  constructor(engine: Engine, now: () => number) {
+  constructor(engine: Engine, places: Pick<PlacedFiles, "removeGoneOrLater">, now: () => number) {
     this.#engine = engine
+    this.#places = places
     this.#now = now
   }
 
@@ -29,8 +32,12 @@ export class Erasure {
     const own = removeFilesOnlyUsedIn(user, id)
     const statements = [{ ...(lock as Statement), mustChange: true }, ...own, ...rest]
     const { ok } = await this.#engine.change({ type: "statements", statements, patience: "long" })
-    if (ok) await this.#engine.scrub({ words: false })
-    return ok
+    if (!ok) return false
+    // The rows first: a change that is refused has taken no bytes, and from here on nobody reads them. What is not removed now
+    // is on record as left to be removed.
+    await this.#places.removeGoneOrLater(user)
+    await this.#engine.scrub({ words: false })
+    return true
   }
 
   /** False where the person is gone already. */
@@ -46,8 +53,10 @@ export class Erasure {
       ...(await this.#everythingOf(user)),
     ]
     const { ok } = await this.#engine.change({ type: "statements", statements, patience: "long" })
-    if (ok) await this.#scrub(user)
-    return ok
+    if (!ok) return false
+    await this.#places.removeGoneOrLater(user)
+    await this.#scrub(user)
+    return true
   }
 
   /** Somebody of an issuer of JWTs is remembered as a hash, so that a token from before does not make them anew. */
@@ -78,6 +87,7 @@ export class Erasure {
       const last = at + STRAGGLERS_MS < this.#now() ? purge(id) : []
       const statements = [...(await this.#everythingOf(id)), ...last]
       await this.#engine.change({ type: "statements", statements, patience: "long" })
+      await this.#places.removeGoneOrLater(id)
       await this.#scrub(id) // also for one whose server died before it had
     }
     return erased.map(({ id }) => id)

@@ -1,7 +1,8 @@
 import type { ExportLine } from "../protocol/export.ts"
 import { hasCode } from "../protocol/errors.ts"
-import type { ConversationId, UserId } from "../protocol/ids.ts"
+import type { ConversationId, FileId, UserId } from "../protocol/ids.ts"
 import type { SqlAudit } from "./journal/audit.ts"
+import type { SqlMessageFiles } from "./files/message-files.ts"
 import type { SqlConversations } from "./journal/conversations.ts"
 import type { Engine } from "./engine/engine.ts"
 import type { SqlJournal } from "./journal/journal.ts"
@@ -19,6 +20,7 @@ export interface ExportSource {
   readonly conversations: SqlConversations
   readonly proposals: SqlProposals
   readonly audit: SqlAudit
+  readonly messageFiles: SqlMessageFiles
 }
 
 /**
@@ -41,7 +43,7 @@ export async function* exportOf(source: ExportSource, user: UserId): AsyncGenera
     if (typeof exported === "string") continue
     const whose = names === "person id" ? "?" : "(SELECT key FROM person WHERE id = ?)"
     const rows = rowsOf(source.engine, { table, where: `${column} = ${whose}`, columns: exported, user })
-    yield* table === "message_file" ? withBytes(source.engine, rows, user) : rows
+    yield* table === "message_file" ? withBytes(source.messageFiles, rows, user) : rows
   }
 }
 
@@ -90,14 +92,27 @@ async function* rowsOf(engine: Engine, { table, where, columns, user }: Rows): A
 }
 
 /** Behind each file its bytes, a line for each part: an export is all that a person has. */
-async function* withBytes(engine: Engine, files: AsyncIterable<ExportLine>, user: UserId): AsyncGenerator<ExportLine> {
-  const sql = "SELECT bytes FROM message_file_part WHERE file = ? AND number = ? AND person = ?"
+async function* withBytes(
+  kept: SqlMessageFiles,
+  files: AsyncIterable<ExportLine>,
+  user: UserId,
+): AsyncGenerator<ExportLine> {
   for await (const file of files) {
     yield file
-    for (let number = 0; ; number++) {
-      const [row] = await engine.query<{ bytes: Uint8Array }>(sql, [file.id, number, user])
-      if (!row) break
-      yield { kind: "message_file_part", file: file.id, number, base64: Buffer.from(row.bytes).toString("base64") }
+    if (!file.hash) continue // still being uploaded
+    let number = 0
+    try {
+      for await (const bytes of kept.read(user, file.id as FileId))
+        yield {
+          kind: "message_file_part",
+          file: file.id,
+          number: number++,
+          base64: Buffer.from(bytes).toString("base64"),
+        }
+    } catch (error) {
+      if (!hasCode(error, "file_unreadable")) throw error
+      // All the rest is there: one file that is lost is told in its place.
+      yield { kind: "message_file_unreadable", file: file.id, problem: (error as Error).message }
     }
   }
 }

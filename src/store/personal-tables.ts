@@ -189,5 +189,7 @@ export const otherTables: Readonly<Record<string, string>> = {
   death: "how the death of a process was judged, by ids of conversations",
   bucket: "hashes of who has asked too much, for a minute or two",
   migration: "says which schema this is",
+  file_place: "names of files in the folder; a row goes with the bytes, right behind the row of its file",
+  files_folder: "which folder the bytes of files lie in",
   table_of_pack: "which tables packs have brought; their rows are exported and erased by what it says",
 }

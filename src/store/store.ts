@@ -17,6 +17,8 @@ import { EventPartitions } from "./event-partitions.ts"
 import { type ExportSource, exportOf } from "./export.ts"
 import { SqlQueue } from "./journal/inbox.ts"
 import { SqlJournal } from "./journal/journal.ts"
+import type { BytesFolder } from "./files/bytes-folder.ts"
+import { PlacedFiles } from "./files/placed-files.ts"
 import { SqlMessageFiles } from "./files/message-files.ts"
 import { SqlMessageKeys } from "./journal/message-keys.ts"
 import type { MasterKeys } from "./people/master-keys.ts"
@@ -55,6 +57,8 @@ export interface StoreOptions {
   readonly waits?: DatabaseWaits
   /** What secrets of people are encrypted with; without it none can be stored. */
   readonly masterKeys?: MasterKeys
+  /** Where the bytes of large files lie, shared by all that use this database; without, in the database. */
+  readonly filesFolder?: string | undefined
   /** Where a thread of its own that dies is told of. */
   readonly log?: Log
 }
@@ -82,6 +86,9 @@ export interface Store {
   readonly deliveries: SqlDeliveries
   readonly messageKeys: SqlMessageKeys
   readonly messageFiles: SqlMessageFiles
+  readonly placedFiles: PlacedFiles
+  /** Where it is, where one is named. */
+  readonly filesFolder: string | undefined
   readonly queue: SqlQueue
   readonly audit: SqlAudit
   readonly secrets: Secrets
@@ -116,6 +123,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const { machineClock = systemClock, leaseSeconds } = options
   const left: LeftStep[] = []
   const engine = await openEngine(options, left)
+  const folder = await openFolder(engine, options.filesFolder)
   const sharedClock = options.clock ? undefined : await openSharedClock(engine, machineClock)
   const clock = options.clock ?? sharedClock ?? machineClock
   const node = new ThisNode(engine, { clock, ...(leaseSeconds ? { leaseSeconds } : {}) })
@@ -129,6 +137,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     () => journal.held > 0 || devicePresence.holds || nodeMail.isBrisk,
     () => {}, // a missed beat shows where it matters: at the next claim
   )
+  const placedFiles = new PlacedFiles(engine, { place: folder, now, log: options.log })
+  const messageFiles = new SqlMessageFiles(engine, placedFiles, now)
   const conversations = new SqlConversations(engine)
   const proposals = new SqlProposals(engine, now)
   const audit = new SqlAudit(engine)
@@ -155,9 +165,13 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     devicePresence,
     nodeMail,
     deliveries: new SqlDeliveries(engine, proposals),
-    retention: openRetention(new Erasure(engine, now), { engine, journal, conversations, proposals, audit }),
+    retention: openRetention(new Erasure(engine, placedFiles, now), {
+      ...{ engine, journal, conversations, proposals, audit, messageFiles },
+    }),
     messageKeys: new SqlMessageKeys(engine, now),
-    messageFiles: new SqlMessageFiles(engine, now),
+    messageFiles,
+    placedFiles,
+    filesFolder: folder?.path,
     queue: new SqlQueue(engine),
     audit,
     secrets,
@@ -197,6 +211,18 @@ async function openSharedClock(engine: Engine, machine: Clock): Promise<SharedCl
   } catch (error) {
     await engine.close()
     throw inItsWords(error)
+  }
+}
+
+/** Loaded where one is named: hardly anybody does. */
+async function openFolder(engine: Engine, path: string | undefined): Promise<BytesFolder | undefined> {
+  if (path === undefined) return undefined
+  try {
+    const { openBytesFolder } = await import("./files/open-bytes-folder.ts")
+    return await openBytesFolder(engine, path)
+  } catch (error) {
+    await engine.close()
+    throw error
   }
 }
 

@@ -1,4 +1,5 @@
 import { isImageType, type MessageFile } from "../../protocol/conversation/message-file.ts"
+import { type AppError, hasCode } from "../../protocol/errors.ts"
 import { showHidden } from "../../protocol/text/hidden-words.ts"
 import type { MessageId } from "../../protocol/ids.ts"
 import { ALL_TEXT_SHARE, MAX_BYTES_SHOWN, MAX_TEXT_OF_FILE, TEXT_SHARE } from "../file-tokens.ts"
@@ -61,10 +62,16 @@ async function showAll(showing: Showing, files: TurnFiles): Promise<ShownFile[]>
 
 async function show(showing: Showing, file: MessageFile, { message, withheld }: TurnFiles): Promise<ShownFile> {
   if (!showing.work.ports.files) return cannot(file, NOT_HERE)
-  if (isImageType(file.type)) return showImage(showing, file, { message, withheld })
-  return file.type === "application/pdf" && !withheld && showing.model.sees?.files
-    ? showPdf(showing, file, message)
-    : showText(showing, file, message)
+  try {
+    if (isImageType(file.type)) return await showImage(showing, file, { message, withheld })
+    return file.type === "application/pdf" && !withheld && showing.model.sees?.files
+      ? await showPdf(showing, file, message)
+      : await showText(showing, file, message)
+  } catch (error) {
+    // Its bytes are lost or out of reach: that costs this file, and not the answer.
+    if (!hasCode(error, "file_unreadable")) throw error
+    return cannot(file, `it cannot be read: ${String((error as AppError).details.problem)}. Say so`)
+  }
 }
 
 async function showImage(

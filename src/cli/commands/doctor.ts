@@ -7,12 +7,13 @@ import { createLog } from "../process/log.ts"
 import { migrations } from "../../store/migrations/list.ts"
 import { readDone, unknownSteps } from "../../store/migrations/newer-schema.ts"
 import { examineBus } from "./doctor-bus.ts"
+import { examineFiles } from "./doctor-files.ts"
 import { examineNodes, type Finding } from "./doctor-nodes.ts"
 import { type ComposedServer, composeServer } from "../../compose/compose-server.ts"
 
 export const help = `Usage: pawl doctor
 
-Checks the set-up line by line: Node, settings, database, other nodes, the bus between them, models. Exit code 1 if something keeps Pawl from working.
+Checks the set-up line by line: Node, settings, database, the folder of files, other nodes, the bus between them, models. Exit code 1 if something keeps Pawl from working.
 `
 
 const NODE = 24
@@ -50,6 +51,7 @@ async function* examine(): AsyncGenerator<Finding> {
   yield ["ok", `database: ${kind}`]
   yield await examineSchema(open)
   yield* examineStore(open)
+  yield* examineFiles(open.store)
   yield* examineNodes(open.store, open.clock)
   yield* examineBus(open)
   for (const path of openToOthers(config.dataFolder))

@@ -38,6 +38,7 @@ export function readConfig(environment: Environment = process.env, flags: Enviro
     port: values.PAWL_PORT,
     drainSeconds: values.PAWL_DRAIN_SECONDS,
     dataFolder,
+    filesFolder: values.PAWL_FILES_FOLDER === undefined ? undefined : resolve(values.PAWL_FILES_FOLDER),
     databaseUrl: databaseUrl(values) ?? `file:${join(dataFolder, "pawl.db")}`,
     databaseConnections: values.PAWL_DATABASE_CONNECTIONS,
     durability: values.PAWL_DURABILITY,

@@ -52,6 +52,10 @@ const data = {
     says: "The folder for database, keys and files.",
     usuallyInWords: "`.pawl` in the working folder; for `exec` and `chat` the person's own data folder",
   }),
+  PAWL_FILES_FOLDER: setting(anyText, {
+    says: "A folder for files in messages that are larger than 1 MB, and for nothing else. Nodes of one database share it (docs/message-files.md).",
+    usuallyInWords: "they lie in the database",
+  }),
   DATABASE_URL: setting(textLike(/^postgres(ql)?:\/\/./, "postgres://user:password@host/database"), {
     says: "A PostgreSQL database to keep everything in.",
     usuallyInWords: "SQLite, `pawl.db` in `PAWL_DATA`",

@@ -24,4 +24,13 @@ export const fileErrors = {
     say: (d: { most: number }) =>
       `Your files in messages would take more than ${d.most / 1024 / 1024} MB, which is the most (PAWL_FILES_MB); delete conversations with files that you no longer need.`,
   },
+  file_unreadable: {
+    status: 500,
+    say: (d: { problem: string }) => `The file cannot be read: ${d.problem}.`,
+  },
+  files_folder_refused: {
+    status: 500,
+    say: (d: { path: string; problem: string }) =>
+      `The folder of files (PAWL_FILES_FOLDER, ${d.path}) cannot be used: ${d.problem}.`,
+  },
 } as const

@@ -1,7 +1,8 @@
-import { access, link, open, rename, rm, stat } from "node:fs/promises"
+import { open, rm, stat } from "node:fs/promises"
 import { dirname } from "node:path"
 import { Worker } from "node:worker_threads"
 import { besideModule } from "../../children/beside-module.ts"
+import { existing, exists, giveName, syncFolder } from "./new-file.ts"
 
 export interface Backup {
   /** The file of the SQLite database, in use or not. */
@@ -10,6 +11,8 @@ export interface Backup {
   readonly to: string
   /** Told now and then how much has been written, and of how much; the copy may come out smaller. */
   progress?(bytes: number, of: number): void
+  /** Told of the copy before it has its name: what belongs beside it is there first, or there is no backup. */
+  beside?(copy: string): Promise<void>
 }
 
 const TELL_EVERY_MS = 500
@@ -19,7 +22,7 @@ const TELL_EVERY_MS = 500
  * on the disk: a backup that was killed leaves nothing that could pass for one. Rejects with `EEXIST` rather than
  * overwrite. Returns its size.
  */
-export async function backUp({ from, to, progress }: Backup): Promise<number> {
+export async function backUp({ from, to, progress, beside }: Backup): Promise<number> {
   if (await exists(to)) throw existing(to)
   const partial = `${to}.${process.pid}.partial`
   // Made here, empty, because SQLite would give it the usual permissions: what people said is nobody else's business.
@@ -27,6 +30,7 @@ export async function backUp({ from, to, progress }: Backup): Promise<number> {
   try {
     await copy(from, partial, progress)
     await file.sync()
+    await beside?.(partial)
     await giveName(partial, to)
     await syncFolder(dirname(to))
     return (await file.stat()).size
@@ -58,30 +62,3 @@ async function copy(from: string, to: string, progress: Backup["progress"]): Pro
     clearInterval(telling)
   }
 }
-
-/** A second name for the same file: unlike renaming, this fails when somebody else has made the target meanwhile. */
-async function giveName(partial: string, to: string): Promise<void> {
-  try {
-    await link(partial, to)
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code !== "EPERM" && code !== "ENOTSUP" && code !== "ENOSYS") throw error
-    if (await exists(to)) throw existing(to) // a file system without second names
-    await rename(partial, to)
-  }
-}
-
-/** The name of a file is durable when its folder is. Not every system lets a folder be opened. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, "r").catch(() => undefined)
-  await handle?.sync().catch(() => {})
-  await handle?.close()
-}
-
-const exists = (path: string) =>
-  access(path).then(
-    () => true,
-    () => false,
-  )
-
-const existing = (path: string) => Object.assign(new Error(`${path} exists already`), { code: "EEXIST" })

@@ -5,6 +5,7 @@ import type { FileText, FileUse, MessageFiles, NewMessageFile } from "../../prot
 import { mendText } from "../../protocol/text/text.ts"
 import type { Engine } from "../engine/engine.ts"
 import type { Statement } from "../engine/operations.ts"
+import type { PlacedFiles } from "./placed-files.ts"
 import { sweepMessageFiles } from "./sweep-message-files.ts"
 
 /** Bytes of one row, so that nobody's commit waits for more than that. */
@@ -24,13 +25,15 @@ interface FileRow {
 
 const ROW = "id, hash, name, type, size, width, height"
 
-/** Files of messages in the database, a megabyte a row, on either engine. */
+/** Files of messages in the database, a megabyte a row, on either engine; large ones where there is a place for them. */
 export class SqlMessageFiles implements MessageFiles {
   readonly #engine: Engine
+  readonly #places: PlacedFiles
   readonly #now: () => number
 
-  constructor(engine: Engine, now: () => number) {
+  constructor(engine: Engine, places: PlacedFiles, now: () => number) {
     this.#engine = engine
+    this.#places = places
     this.#now = now
   }
 
@@ -39,14 +42,15 @@ export class SqlMessageFiles implements MessageFiles {
       const known = await this.#again(user, file)
       if (known) return known
       if ((await this.#bytesOf(user)) + file.bytes.length > most) throw failure("files_full", { most })
-      const id = await this.#put(user, file)
+      const name = this.#places.nameFor(file.bytes.length)
+      const id = await this.#put(user, file, name)
       try {
         if (await this.#change(complete(user, id, file.sha256))) return toUploaded(rowOf(id, file))
       } catch (error) {
         // On PostgreSQL whoever was faster is told by the index.
         if (tries === TRIES) throw error
       }
-      await this.#drop(id)
+      await this.#drop(id, name)
       if (tries === TRIES)
         throw failure("store_unavailable", { problem: "a file was swept up before all of it had come" })
     }
@@ -62,6 +66,7 @@ export class SqlMessageFiles implements MessageFiles {
     const sql = "SELECT bytes FROM message_file_part WHERE file = ? AND number = ? AND person = ?"
     for (let number = 0, left = most; left > 0; number++) {
       const [row] = await this.#engine.query<{ bytes: Uint8Array }>(sql, [id, number, user])
+      if (!row && number === 0) yield* this.#places.read(user, id, most)
       if (!row) return
       yield left < row.bytes.length ? row.bytes.subarray(0, left) : row.bytes
       left -= row.bytes.length
@@ -90,12 +95,14 @@ export class SqlMessageFiles implements MessageFiles {
     for (const { file } of rows) await this.use(user, { conversation: to }, [file])
   }
 
-  remove(user: UserId, id: FileId): Promise<boolean> {
+  async remove(user: UserId, id: FileId): Promise<boolean> {
     const sql = "DELETE FROM message_file WHERE id = ? AND person = ? AND hash IS NOT NULL"
-    return this.#change({ sql, values: [id, user], mustChange: true }, ...remains(id), {
+    const removed = await this.#change({ sql, values: [id, user], mustChange: true }, ...remains(id), {
       sql: "DELETE FROM message_file_use WHERE file = ?",
       values: [id],
     })
+    if (removed) await this.#places.removeGoneOrLater(user)
+    return removed
   }
 
   async readText(user: UserId, id: FileId): Promise<FileText | undefined> {
@@ -117,8 +124,9 @@ export class SqlMessageFiles implements MessageFiles {
     await this.#change({ sql: still, values: [id, user], mustChange: true }, { sql, values })
   }
 
-  sweep(): Promise<void> {
-    return sweepMessageFiles(this.#engine, this.#now())
+  async sweep(): Promise<void> {
+    await sweepMessageFiles(this.#engine, this.#now())
+    await this.#places.sweep()
   }
 
   /** The same bytes have come before. What it is called now counts from now on, and its day begins anew. */
@@ -139,32 +147,39 @@ export class SqlMessageFiles implements MessageFiles {
   }
 
   /** The bytes first, under a row that nobody sees: cut off anywhere, it is swept up. */
-  async #put(user: UserId, { name, type, width, height, bytes }: NewMessageFile): Promise<FileId> {
+  async #put(user: UserId, file: NewMessageFile, place: string | undefined): Promise<FileId> {
+    const { name, type, width, height, bytes } = file
     const now = this.#now()
     const id = newId("file", user, now)
     const row = `INSERT INTO message_file (id, person, hash, name, type, size, width, height, created_at)
       VALUES (?, ?, NULL, ?, ?, ?, ?, ?, ?)`
     const values = [id, user, name, type, bytes.length, width ?? null, height ?? null, now]
-    await this.#change({ sql: row, values })
+    await this.#change({ sql: row, values }, ...(place ? [this.#places.claim(user, id, place)] : []))
     // A part whose connection was cut may arrive when its row has been swept up: the row is held still, or it is not put in.
     const still = { sql: "UPDATE message_file SET size = size WHERE id = ? AND hash IS NULL", values: [id] }
     const part = "INSERT INTO message_file_part (file, number, person, bytes) VALUES (?, ?, ?, ?)"
     try {
-      for (let number = 0; number * PART < bytes.length; number++) {
+      if (place) await this.#places.write(place, bytes)
+      for (let number = 0; !place && number * PART < bytes.length; number++) {
         // A copy: what is handed to the writer's thread takes all of its buffer along.
         const some = bytes.slice(number * PART, (number + 1) * PART)
         await this.#change({ ...still, mustChange: true }, { sql: part, values: [id, number, user, some] })
       }
     } catch (error) {
-      await this.#drop(id)
+      await this.#drop(id, place)
       throw error
     }
     return id
   }
 
-  async #drop(id: FileId): Promise<void> {
+  async #drop(id: FileId, place: string | undefined): Promise<void> {
     const row = { sql: "DELETE FROM message_file WHERE id = ? AND hash IS NULL", values: [id], mustChange: true }
-    await this.#change(row, ...remains(id)).catch(() => {}) // swept up later
+    try {
+      await this.#change(row, ...remains(id))
+      if (place) await this.#places.discard(id, place)
+    } catch {
+      // swept up later
+    }
   }
 
   async #change(...statements: Statement[]): Promise<boolean> {
@@ -175,7 +190,8 @@ export class SqlMessageFiles implements MessageFiles {
 /** From here on it is seen; not where another has these bytes, or where a part of them is missing. */
 function complete(user: UserId, id: FileId, sha256: string): Statement {
   const sql = `UPDATE message_file SET hash = ? WHERE id = ? AND person = ? AND hash IS NULL
-    AND size = (SELECT coalesce(sum(length(bytes)), 0) FROM message_file_part WHERE file = ?)
+    AND (size = (SELECT coalesce(sum(length(bytes)), 0) FROM message_file_part WHERE file = ?)
+      OR EXISTS (SELECT 1 FROM file_place WHERE file_place.file = message_file.id))
     AND NOT EXISTS (SELECT 1 FROM message_file other WHERE other.person = ? AND other.hash = ?)`
   return { sql, values: [sha256, id, user, id, user, sha256], mustChange: true }
 }

@@ -41,6 +41,7 @@ import { eventsKnown } from "./039-events-known.ts"
 import { eventPartitions } from "./040-event-partitions.ts"
 import { usageOfConversations } from "./041-usage-of-conversations.ts"
 import { messageFiles } from "./043-message-files.ts"
+import { filesInAFolder } from "./044-files-in-a-folder.ts"
 import type { Migration } from "./migration.ts"
 
 /** The schema, step by step, in the order of the files: what is new is added at the end, and nothing is taken out. */
@@ -88,4 +89,5 @@ export const migrations: readonly Migration[] = [
   usageOfConversations,
   conversationSettings,
   messageFiles,
+  filesInAFolder,
 ]

@@ -51,6 +51,7 @@ const remembered = [
   "041_usage_of_conversations",
   "042_conversation_settings",
   "043_message_files",
+  "044_files_in_a_folder",
 ]
 
 /** Files that got another number after databases had remembered their names. */

@@ -46,6 +46,7 @@ export const sqliteSchema: WholeSchema = {
     "041_usage_of_conversations",
     "042_conversation_settings",
     "043_message_files",
+    "044_files_in_a_folder",
   ],
   statements: [
     "CREATE TABLE migration (name TEXT NOT NULL PRIMARY KEY, needs TEXT)",
@@ -166,5 +167,9 @@ export const sqliteSchema: WholeSchema = {
     "CREATE INDEX message_file_use_unchecked ON message_file_use (used_at) WHERE checked_at IS NULL",
     "CREATE TABLE message_file_text ( file TEXT NOT NULL PRIMARY KEY, person TEXT NOT NULL, text TEXT NOT NULL, pages BIGINT, problem TEXT) WITHOUT ROWID",
     "CREATE INDEX message_file_text_person ON message_file_text (person)",
+    "CREATE TABLE file_place ( place TEXT NOT NULL PRIMARY KEY, file TEXT NOT NULL, person TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE UNIQUE INDEX file_place_file ON file_place (file)",
+    "CREATE INDEX file_place_person ON file_place (person)",
+    "CREATE TABLE files_folder ( id TEXT NOT NULL PRIMARY KEY, database_mark TEXT NOT NULL, folder_mark TEXT) WITHOUT ROWID",
   ],
 }

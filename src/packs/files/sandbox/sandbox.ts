@@ -60,9 +60,9 @@ const SECRET_AT_HOME = [
 ]
 
 /** What a sandbox hides: those of the usual places that are there, and our own data. */
-export function hiddenPlaces(home: string, dataFolder: string): string[] {
+export function hiddenPlaces(home: string, ...ours: string[]): string[] {
   const histories = existsSync(home) ? readdirSync(home).filter((name) => /^\..*_history$/.test(name)) : []
-  return [...[...SECRET_AT_HOME, ...histories].map((name) => join(home, name)), dataFolder]
+  return [...[...SECRET_AT_HOME, ...histories].map((name) => join(home, name)), ...ours]
     .filter((path) => existsSync(path))
     .map((path) => realpathSync(path))
 }

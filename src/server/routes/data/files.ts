@@ -23,19 +23,40 @@ export function fileRoutes(app: Hono<Env>, { messageFiles, bytesOfFiles }: DataP
     const user = userOf(c)
     const file = await messageFiles.find(user, idOf(c))
     if (!file) throw failure("not_found")
-    return c.body(ReadableStream.from(messageFiles.read(user, file.id)), 200, {
+    const headers = {
       "content-type": shownType(file.type),
       "content-length": String(file.size),
       // Nothing but an image is opened by a browser, and in nothing of it does anything run.
       "content-disposition": `${isImageType(file.type) ? "inline" : "attachment"}; filename*=UTF-8''${encoded(file.name)}`,
       "content-security-policy": "default-src 'none'; sandbox; frame-ancestors 'none'",
-    })
+    }
+    if (c.req.method === "HEAD") return c.body(null, 200, headers)
+    return c.body(await begun(messageFiles.read(user, file.id)), 200, headers)
   })
 
   serveRoute(app, routes.removeFile, async (c) => {
     if (!(await messageFiles.remove(userOf(c), idOf(c)))) throw failure("not_found")
     return null
   })
+}
+
+/** What is wrong with a file shows at its first bytes: asked for before the answer begins, so that it can be told. */
+async function begun(bytes: AsyncIterable<Uint8Array>): Promise<ReadableStream> {
+  const iterator = bytes[Symbol.asyncIterator]()
+  let first: IteratorResult<Uint8Array> | undefined = await iterator.next()
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value } = first ?? (await iterator.next())
+        first = undefined
+        if (done) controller.close()
+        else controller.enqueue(value)
+      },
+      // Not left to whoever iterates: of a stream that nobody has begun to read nothing would be closed.
+      cancel: async () => void (await iterator.return?.()),
+    },
+    { highWaterMark: 0 },
+  )
 }
 
 /** A page, a drawing or a program of somebody's is shown as letters, never as what it is. */

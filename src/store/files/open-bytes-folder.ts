@@ -1,0 +1,86 @@
+import { chmod, mkdir, readdir, realpath, stat } from "node:fs/promises"
+import { type AppError, codeOf, failure } from "../../protocol/errors.ts"
+import type { Engine } from "../engine/engine.ts"
+import type { Statement } from "../engine/operations.ts"
+import { BytesFolder } from "./bytes-folder.ts"
+import type { FolderDisk } from "./folder-disk.ts"
+import { type FolderMark, MARK_FILE, newMark, readMark, markLine, writeMark } from "./folder-mark.ts"
+
+const OTHERS = 0o077
+/** What a disk has that nobody has written to. */
+const EMPTY_ENOUGH = /^(?:\.|lost\+found$)/
+
+/**
+ * The folder of files of this database. Throws `files_folder_refused` for one that is another's, that is not the one which the
+ * other nodes see, or that is not there.
+ */
+export async function openBytesFolder(engine: Engine, path: string, disk?: FolderDisk): Promise<BytesFolder> {
+  const refused = (problem: string) => failure("files_folder_refused", { path, problem })
+  try {
+    const known = await marksOf(engine)
+    const real = await findFolder(path, known.folder !== null, refused)
+    if (!(await readMark(real))) {
+      if (known.folder !== null) throw refused(emptied(real, { ...known, folder: known.folder }))
+      await takeFolder(real, { database: known.database, folder: newMark() }, refused)
+    }
+    const mark = await readMark(real)
+    if (mark?.database !== known.database) throw refused(ANOTHER_DATABASE)
+    // The first folder counts, of whichever node: the mark is on the disk before, so that a process may die in between.
+    await change(engine, {
+      sql: "UPDATE files_folder SET folder_mark = ? WHERE id = 'files' AND folder_mark IS NULL",
+      values: [mark.folder],
+    })
+    if ((await marksOf(engine)).folder !== mark.folder) throw refused(ANOTHER_FOLDER)
+    return new BytesFolder(real, mark, disk)
+  } catch (error) {
+    if (codeOf(error) !== undefined) throw error
+    const { code, message } = error as NodeJS.ErrnoException
+    throw refused(`it cannot be used (${code ?? message})`)
+  }
+}
+
+async function marksOf(engine: Engine): Promise<{ database: string; folder: string | null }> {
+  const sql = "SELECT database_mark AS database, folder_mark AS folder FROM files_folder WHERE id = 'files'"
+  const read = () => engine.query<{ database: string; folder: string | null }>(sql, [])
+  const [row] = await read()
+  if (row) return row
+  await change(engine, {
+    sql: "INSERT INTO files_folder (id, database_mark) VALUES ('files', ?) ON CONFLICT (id) DO NOTHING",
+    values: [newMark()],
+  })
+  return (await read())[0] as { database: string; folder: string | null }
+}
+
+/** Made where no folder has ever been used; what is lost or not mounted is not made anew. */
+async function findFolder(path: string, isKnown: boolean, refused: (problem: string) => AppError): Promise<string> {
+  if (!isKnown) await mkdir(path, { recursive: true, mode: 0o700 })
+  const real = await realpath(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOENT") throw error
+    throw refused("it is not there, and files of messages lie in it. See whether its disk is mounted")
+  })
+  const found = await stat(real)
+  if (!found.isDirectory()) throw refused("it is not a folder")
+  return real
+}
+
+/** A folder of files holds nothing else: it is shut to others, and what nobody knows in it is swept up. */
+async function takeFolder(real: string, mark: FolderMark, refused: (problem: string) => AppError): Promise<void> {
+  const others = (await readdir(real)).filter((name) => !EMPTY_ENOUGH.test(name) && name !== MARK_FILE)
+  if (others.length > 0) throw refused("it is not empty. Name a folder for these files alone")
+  if ((await stat(real)).mode & OTHERS) await chmod(real, 0o700).catch(() => {}) // somebody else's: `pawl doctor` says so
+  await writeMark(real, mark)
+}
+
+const ANOTHER_DATABASE =
+  "it belongs to another database, which would take the files of this one for its own leavings. Name another folder"
+const ANOTHER_FOLDER =
+  "it is not the folder in which the files of this database lie: nodes of one database have to see the same folder, by a disk " +
+  "that they share. Mount that one here, or leave PAWL_FILES_FOLDER out at this node, which then reads none of these files"
+
+const emptied = (real: string, mark: FolderMark) =>
+  `it does not hold the files of this database (no ${MARK_FILE} in it). See whether its disk is mounted, or where it was moved to. ` +
+  `Where those files are lost for good, begin anew with: echo ${markLine(mark)} > ${real}/${MARK_FILE}`
+
+async function change(engine: Engine, statement: Statement): Promise<void> {
+  await engine.change({ type: "statements", statements: [statement] })
+}

@@ -1,0 +1,43 @@
+import { rmSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, test } from "vitest"
+import type { UserTurn } from "../../src/agent/model.ts"
+import { scripted } from "../../src/models/scripted/model.ts"
+import { says } from "../../src/models/scripted/script.ts"
+import { anyDatabase } from "../support/databases.ts"
+import { LARGE, namesIn, newFolder } from "../support/message-files/files-world.ts"
+import { Face } from "../support/server/face.ts"
+
+describe.each(anyDatabase)("on $name", ({ create }) => {
+  test("a file whose bytes are lost is told to its person and to the model, and the conversation goes on", async () => {
+    await using database = await create()
+    const filesFolder = newFolder()
+    const model = scripted(says("I see."), says("It is gone."))
+    await using face = await Face.open({ url: database.url, model, filesFolder })
+    const ada = await face.as("ada")
+    const headers = { "content-type": "text/plain", "x-file-name": "long.txt" }
+    const { body: file } = await ada.post("/api/files", Buffer.alloc(LARGE, "word "), headers)
+    const [name = ""] = namesIn(filesFolder)
+    const whole = await ada.send("GET", `/api/files/${file.id}`)
+    expect([whole.status, (await whole.arrayBuffer()).byteLength]).toEqual([200, LARGE])
+    const head = await ada.send("HEAD", `/api/files/${file.id}`)
+    expect([head.status, head.headers.get("content-length")]).toEqual([200, String(LARGE)])
+    const id = await ada.begin()
+    await ada.say(id, "Read this.", { files: [file.id] })
+    const shown = () => (model.received.at(-1)?.history.find(({ role }) => role === "user") as UserTurn).shown?.[0]
+    expect(shown()).toMatchObject({ type: "words", text: expect.stringContaining("word word") as string })
+
+    rmSync(join(filesFolder, name))
+    const told = await ada.get(`/api/files/${file.id}`)
+    expect([told.status, told.body]).toEqual([
+      500,
+      expect.objectContaining({
+        code: "file_unreadable",
+        detail: expect.stringContaining("upload it again") as string,
+      }),
+    ])
+    const { body } = await ada.say(id, "And now?")
+    expect(body.run.status).toBe("completed")
+    expect(shown()).toMatchObject({ text: expect.stringContaining("no longer in the folder of files") as string })
+  })
+})

@@ -1,0 +1,410 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, test } from "vitest"
+import { emptyConversation } from "../../src/agent/empty-conversation.ts"
+import { stage } from "../../src/agent/replay/replay.ts"
+import { newId, type UserId } from "../../src/protocol/ids.ts"
+import { BytesFolder } from "../../src/store/files/bytes-folder.ts"
+import { PlacedFiles } from "../../src/store/files/placed-files.ts"
+import { folderDisk } from "../../src/store/files/folder-disk.ts"
+import { MARK_FILE, readMark } from "../../src/store/files/folder-mark.ts"
+import { openStore, type Store } from "../../src/store/store.ts"
+import { databases } from "../support/databases.ts"
+import { TurnedClock } from "../support/loop/world.ts"
+import {
+  bytesOf,
+  fileOf,
+  filesOver,
+  LARGE,
+  large,
+  mortal,
+  namesIn,
+  newFolder,
+} from "../support/message-files/files-world.ts"
+
+const HOUR = 60 * 60_000
+const DAY = 24 * HOUR
+const MOST = 100 * 1024 * 1024
+
+const rowsOf = async ({ engine }: Store, table: string) => engine.query(`SELECT * FROM ${table}`, [])
+const placesOf = async ({ engine }: Store) =>
+  (await engine.query<{ place: string }>("SELECT place FROM file_place ORDER BY place", [])).map(({ place }) => place)
+
+describe.each(databases)("on $name", ({ create }) => {
+  async function open(folder: string | undefined = newFolder()) {
+    const database = await create()
+    const clock = new TurnedClock()
+    const opened = async (filesFolder: string | undefined = folder) =>
+      openStore({ url: database.url, durability: "normal", clock, filesFolder })
+    let store = await opened()
+    return {
+      ...{ clock, folder, opened, url: database.url },
+      get store() {
+        return store
+      },
+      get files() {
+        return store.messageFiles
+      },
+      person: async (name: string) => (await store.people.ensure(name, clock.now())).id,
+      /** The same database with another folder, or with none. */
+      async again(filesFolder?: string) {
+        await store[Symbol.asyncDispose]()
+        store = await openStore({ url: database.url, durability: "normal", clock, filesFolder })
+      },
+      async [Symbol.asyncDispose]() {
+        await store[Symbol.asyncDispose]()
+        await database[Symbol.asyncDispose]()
+      },
+    }
+  }
+
+  test("a large file lies in the folder, under a name that says nothing and for nobody else to read; a small one in rows", async () => {
+    await using world = await open()
+    const { store, files, folder } = world
+    const [ada, bob] = [await world.person("ada"), await world.person("bob")]
+    const file = large("x")
+    const kept = await files.keep(ada, file, MOST)
+    const small = await files.keep(ada, fileOf(Buffer.alloc(LARGE - 5, "s")), MOST)
+    const [name = "", ...more] = namesIn(folder)
+    expect(more).toEqual([])
+    expect(name).toMatch(/^[0-9a-f]{32}$/)
+    expect(file.sha256).not.toContain(name)
+    expect([statSync(folder).mode & 0o777, statSync(join(folder, name)).mode & 0o777]).toEqual([0o700, 0o600])
+    expect(await rowsOf(store, "message_file_part")).toHaveLength(1)
+    expect((await bytesOf(files, ada, kept.id)).equals(file.bytes)).toBe(true)
+    expect(await bytesOf(files, ada, kept.id, 7)).toHaveLength(7)
+    expect(await bytesOf(files, ada, small.id)).toHaveLength(LARGE - 5)
+    expect(await bytesOf(files, bob, kept.id)).toHaveLength(0)
+    const [same] = await Promise.all([files.keep(ada, file, MOST), files.keep(ada, file, MOST)])
+    expect(same.id).toBe(kept.id)
+    await files.keep(bob, file, MOST)
+    expect(namesIn(folder)).toEqual(await placesOf(store))
+    expect(namesIn(folder)).toHaveLength(2)
+  })
+
+  test(
+    "of an upload that dies at any step nothing is seen, and nothing is left after a sweep",
+    { timeout: 60_000 },
+    async () => {
+      await using world = await open()
+      const { store, files, folder, clock } = world
+      const ada = await world.person("ada")
+      const file = large("k")
+      let deaths = 0
+      for (const when of ["before", "after"] as const) {
+        for (let at = 1; ; at++) {
+          const life = mortal(at, when)
+          const dying = await filesOver(store, { engine: life.engine(store.engine), disk: life.disk(folderDisk) })
+          await dying.keep(ada, file, MOST).catch(() => {})
+          if (!life.isDead()) break
+          deaths++
+          // Either it is there and whole, or it is not there at all.
+          const sql = "SELECT id FROM message_file WHERE hash IS NOT NULL"
+          const [seen] = await store.engine.query<{ id: never }>(sql, [])
+          if (seen) expect((await bytesOf(files, ada, seen.id)).equals(file.bytes)).toBe(true)
+          const { id } = await files.keep(ada, file, MOST)
+          expect((await bytesOf(files, ada, id)).equals(file.bytes)).toBe(true)
+          clock.shift(2 * HOUR)
+          await files.sweep()
+          expect([namesIn(folder).length, await placesOf(store)]).toEqual([1, namesIn(folder)])
+          await files.remove(ada, id)
+          expect([namesIn(folder), await placesOf(store)]).toEqual([[], []])
+        }
+        clock.shift(2 * DAY)
+        await files.sweep()
+      }
+      expect(deaths).toBeGreaterThanOrEqual(10)
+    },
+  )
+
+  test("of a removal that dies at any step the rest is done by the next sweep, of whichever node", async () => {
+    await using world = await open()
+    const { store, files, folder } = world
+    const ada = await world.person("ada")
+    for (const when of ["before", "after"] as const) {
+      for (let at = 1; ; at++) {
+        const { id } = await files.keep(ada, large("r"), MOST)
+        const life = mortal(at, when)
+        const dying = await filesOver(store, { engine: life.engine(store.engine), disk: life.disk(folderDisk) })
+        await dying.remove(ada, id).catch(() => {})
+        const stillSeen = await files.find(ada, id)
+        if (stillSeen) {
+          expect([at, when]).toEqual([1, "before"])
+          expect(await bytesOf(files, ada, id)).toHaveLength(LARGE)
+          await files.remove(ada, id)
+        }
+        await files.sweep()
+        expect([namesIn(folder), await placesOf(store)]).toEqual([[], []])
+        if (!life.isDead()) break
+      }
+    }
+  })
+
+  test("a sweep takes nothing that another node is just writing, however old it looks", async () => {
+    await using world = await open()
+    const { store, folder } = world
+    const ada = await world.person("ada")
+    await using other = await world.opened()
+    const agedFile = {
+      ...folderDisk,
+      create: async (path: string, bytes: Uint8Array) => {
+        await folderDisk.create(path, bytes)
+        utimesSync(path, 1, 1)
+        await other.messageFiles.sweep()
+      },
+    }
+    const files = await filesOver(store, { disk: agedFile })
+    const { id } = await files.keep(ada, large("w"), MOST)
+    expect(await bytesOf(files, ada, id)).toHaveLength(LARGE)
+    // And one that comes to an end while the folder is being listed.
+    const mark = (await readMark(folder))!
+    const place = new BytesFolder(folder, mark)
+    const late = Object.assign(Object.create(place) as BytesFolder, {
+      async *list() {
+        await files.keep(ada, large("v"), MOST)
+        for (const name of namesIn(folder)) yield { name, writtenAt: 0 }
+      },
+      remove: (names: string[]) => place.remove(names),
+    })
+    await new PlacedFiles(store.engine, { place: late, now: () => store.clock.now() }).sweep()
+    expect(namesIn(folder)).toHaveLength(2)
+  })
+
+  test("an upload that stood still until it was swept up is done anew, or leaves nothing", async () => {
+    await using world = await open()
+    const { store, folder, clock } = world
+    const ada = await world.person("ada")
+    let swept = 0
+    const slow = (times: number) => ({
+      ...folderDisk,
+      rename: async (from: string, to: string) => {
+        if (swept++ < times) {
+          clock.shift(2 * HOUR)
+          await store.messageFiles.sweep()
+          writeFileSync(from, "written on by a process that has woken up")
+        }
+        await folderDisk.rename(from, to)
+      },
+    })
+    const files = await filesOver(store, { disk: slow(1) })
+    const { id } = await files.keep(ada, large("s"), MOST)
+    expect(await bytesOf(files, ada, id)).toHaveLength(LARGE)
+    expect([namesIn(folder), namesIn(folder).length]).toEqual([await placesOf(store), 1])
+    swept = 0
+    await expect((await filesOver(store, { disk: slow(9) })).keep(ada, large("t"), MOST)).rejects.toMatchObject({
+      code: "store_unavailable",
+    })
+    expect(namesIn(folder)).toEqual(await placesOf(store))
+  })
+
+  test("what no row knows goes when it is a day old, and what is not ours stays", async () => {
+    await using world = await open()
+    const { files, folder } = world
+    const [orphan, part, fresh] = ["a", "b", "c"].map((digit) => digit.repeat(32))
+    const old = [orphan, `${part}.part`, "notes.txt", "A".repeat(32)] as string[]
+    for (const name of old) {
+      writeFileSync(join(folder, name), "x")
+      utimesSync(join(folder, name), 1, 1)
+    }
+    const now = world.clock.now() / 1000
+    writeFileSync(join(folder, fresh as string), "x")
+    utimesSync(join(folder, fresh as string), now, now)
+    mkdirSync(join(folder, "d".repeat(32)))
+    await files.sweep()
+    expect(namesIn(folder)).toEqual(["A".repeat(32), fresh, "d".repeat(32), "notes.txt"])
+  })
+
+  test("a file that is missing, damaged or another one is told in words, and costs no other", async () => {
+    await using world = await open()
+    const { store, files, folder } = world
+    const ada = await world.person("ada")
+    const good = await files.keep(ada, large("g"), MOST)
+    const { id } = await files.keep(ada, large("d"), MOST)
+    const [row] = await store.engine.query<{ place: string }>("SELECT place FROM file_place WHERE file = ?", [id])
+    const path = join(folder, row!.place)
+    const secret = join(newFolder(), "secret")
+    writeFileSync(secret, Buffer.alloc(LARGE, "d")) // the same bytes: who follows the link would not notice
+    const faults: [string, () => void][] = [
+      ["is not what was uploaded", () => writeFileSync(path, Buffer.alloc(LARGE, "e"))],
+      ["is not what was uploaded", () => writeFileSync(path, Buffer.alloc(LARGE - 1, "d"))],
+      ["is not what was uploaded", () => (rmSync(path), symlinkSync(secret, path))],
+      ["is not what was uploaded", () => (rmSync(path), mkdirSync(path))],
+      ["no longer in the folder", () => rmSync(path, { recursive: true })],
+      ["see whether its disk is mounted", () => renameSync(join(folder, MARK_FILE), join(folder, "moved"))],
+    ]
+    for (const [words, plant] of faults) {
+      plant()
+      let given = 0
+      const reading = async () => {
+        for await (const portion of files.read(ada, id)) given += portion.length
+      }
+      await expect(reading()).rejects.toMatchObject({
+        code: "file_unreadable",
+        message: expect.stringContaining(words) as string,
+      })
+      expect(given, "not a byte of what is another file").toBe(0)
+      expect(await bytesOf(files, ada, good.id)).toHaveLength(LARGE)
+    }
+    renameSync(join(folder, "moved"), join(folder, MARK_FILE))
+    const lines = await Array.fromAsync(store.retention.exportOf(ada))
+    expect(lines).toContainEqual({
+      kind: "message_file_unreadable",
+      file: id,
+      problem: expect.stringContaining("no longer in the folder") as string,
+    })
+    const parts = lines.filter(({ kind }) => kind === "message_file_part")
+    expect(
+      Buffer.concat(parts.map(({ base64 }) => Buffer.from(base64 as string, "base64"))).equals(
+        large("g").bytes as Buffer,
+      ),
+    ).toBe(true)
+  })
+
+  test("a name in the database that is none of ours leads nowhere", async () => {
+    await using world = await open()
+    const { store, files, folder } = world
+    const ada = await world.person("ada")
+    const { id } = await files.keep(ada, large("h"), MOST)
+    for (const place of ["../secret", "/etc/passwd", `${"a".repeat(32)}/../../b`, ""]) {
+      await store.engine.change({
+        type: "statements",
+        statements: [{ sql: "UPDATE file_place SET place = ?", values: [place] }],
+      })
+      await expect(bytesOf(files, ada, id)).rejects.toMatchObject({ code: "file_unreadable" })
+    }
+    expect(namesIn(folder)).toHaveLength(1)
+  })
+
+  test("where the disk is full or the folder away nothing is kept, and both are told", async () => {
+    await using world = await open()
+    const { store, folder } = world
+    const ada = await world.person("ada")
+    const failing = (code: string) => async (path: string) => {
+      writeFileSync(path, "half of it")
+      throw Object.assign(new Error(code), { code })
+    }
+    for (const [code, words] of [
+      ["ENOSPC", "the disk is full"],
+      ["EDQUOT", "the disk is full"],
+      ["EIO", "cannot be used: EIO"],
+    ] as const) {
+      const files = await filesOver(store, { disk: { ...folderDisk, create: failing(code) } })
+      await expect(files.keep(ada, large("f"), MOST)).rejects.toMatchObject({
+        code: "store_unavailable",
+        message: expect.stringContaining(words) as string,
+      })
+      expect([namesIn(folder), await rowsOf(store, "message_file"), await placesOf(store)]).toEqual([[], [], []])
+    }
+    renameSync(join(folder, MARK_FILE), join(folder, "moved"))
+    await expect(world.files.keep(ada, large("f"), MOST)).rejects.toMatchObject({
+      code: "store_unavailable",
+      message: expect.stringContaining("mounted") as string,
+    })
+    expect([namesIn(folder), await rowsOf(store, "message_file")]).toEqual([["moved"], []])
+    renameSync(join(folder, "moved"), join(folder, MARK_FILE))
+    await world.files.sweep()
+    expect(await placesOf(store)).toEqual([])
+  })
+
+  test("with a conversation or a person go the bytes; those of a folder that is away, when it is back", async () => {
+    await using world = await open()
+    const { store, files, folder } = world
+    const ada = await world.person("ada")
+    const [one, two] = [await begin(store, ada), await begin(store, ada)]
+    const [only, both] = [await files.keep(ada, large("1"), MOST), await files.keep(ada, large("2"), MOST)]
+    await files.use(ada, { conversation: one.id }, [only.id, both.id])
+    await files.use(ada, { conversation: two.id }, [both.id])
+    await store.retention.eraseConversation(ada, one.id)
+    expect(namesIn(folder)).toHaveLength(1)
+    expect(await bytesOf(files, ada, both.id)).toHaveLength(LARGE)
+    const away = `${folder}-away`
+    renameSync(folder, away)
+    mkdirSync(folder)
+    expect(await store.retention.eraseConversation(ada, two.id)).toBe(true)
+    expect(await files.find(ada, both.id)).toBeUndefined()
+    await expect(files.sweep()).rejects.toMatchObject({ code: "store_unavailable" })
+    rmSync(folder, { recursive: true })
+    renameSync(away, folder)
+    expect(namesIn(folder)).toHaveLength(1)
+    await files.sweep()
+    expect([namesIn(folder), await placesOf(store)]).toEqual([[], []])
+    await files.keep(ada, large("3"), MOST)
+    await store.retention.erasePerson(ada)
+    expect([namesIn(folder), await placesOf(store)]).toEqual([[], []])
+  })
+
+  test("with the setting off what is there is told, new files lie in rows, and with it on again all is as before", async () => {
+    await using world = await open()
+    const ada = await world.person("ada")
+    const kept = await world.files.keep(ada, large("o"), MOST)
+    const gone = await world.files.keep(ada, large("p"), MOST)
+    await world.again()
+    await expect(bytesOf(world.files, ada, kept.id)).rejects.toThrow("set PAWL_FILES_FOLDER")
+    const inRows = await world.files.keep(ada, large("q"), MOST)
+    expect(await bytesOf(world.files, ada, inRows.id)).toHaveLength(LARGE)
+    expect(await world.files.remove(ada, gone.id)).toBe(true)
+    await world.files.sweep()
+    expect(namesIn(world.folder)).toHaveLength(2)
+    await world.again(world.folder)
+    for (const { id } of [kept, inRows]) expect(await bytesOf(world.files, ada, id)).toHaveLength(LARGE)
+    await world.files.sweep()
+    expect(namesIn(world.folder)).toHaveLength(1)
+  })
+
+  test("a folder that is not the one of this database is refused at the start, and says what to do", async () => {
+    const elsewhere = newFolder()
+    await using another = await open(elsewhere)
+    await using world = await open()
+    const refusal = async (folder: string) =>
+      world.opened(folder).then(
+        (store) => store[Symbol.asyncDispose]().then(() => "opened"),
+        (error: Error) => error.message,
+      )
+    expect(another.folder).toBe(elsewhere)
+    expect(await refusal(elsewhere)).toContain("belongs to another database")
+    // As a node that shares the database and not the disk.
+    const own = newFolder()
+    expect(await refusal(own)).toContain("no pawl-files in it")
+    writeFileSync(
+      join(own, MARK_FILE),
+      readFileSync(join(world.folder, MARK_FILE), "utf8").replace(/ .*/, ` ${"0".repeat(32)}`),
+    )
+    expect(await refusal(own)).toContain("nodes of one database have to see the same folder")
+    expect(await refusal(join(own, "nothing"))).toContain("See whether its disk is mounted")
+    symlinkSync(world.folder, join(own, "link"))
+    expect(await refusal(join(own, "link"))).toBe("opened")
+    // What the refusal says to begin anew with does it.
+    const fresh = newFolder()
+    const [, line] = /echo (\S+ \S+) >/.exec(await refusal(fresh)) ?? []
+    writeFileSync(join(fresh, MARK_FILE), `${line}\n`)
+    expect(await refusal(fresh)).toBe("opened")
+  })
+
+  test("of two nodes that start at once with a folder of their own one is refused; with the same one both begin", async () => {
+    await using database = await create()
+    const start = (filesFolder: string) =>
+      openStore({ url: database.url, durability: "normal", clock: new TurnedClock(), filesFolder })
+    const full = newFolder()
+    writeFileSync(join(full, "thesis.tex"), "x")
+    await expect(start(full)).rejects.toThrow("not empty")
+    const apart = await Promise.allSettled([start(newFolder()), start(newFolder())])
+    expect(apart.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"])
+    const winner = apart.find((each) => each.status === "fulfilled")!.value
+    // It died after the mark was on the disk, and before the database had it.
+    await winner.engine.change({
+      type: "statements",
+      statements: [{ sql: "UPDATE files_folder SET folder_mark = NULL", values: [] }],
+    })
+    await winner[Symbol.asyncDispose]()
+    for (const store of await Promise.all([start(winner.filesFolder!), start(winner.filesFolder!)]))
+      await store[Symbol.asyncDispose]()
+  })
+})
+
+async function begin(store: Store, user: UserId) {
+  const conversation = emptyConversation(newId("conv", user), user)
+  const started = { type: "conversation_started", agent: "test", model: null, provider: null } as const
+  const events = stage(conversation, [{ ...started, mode: "confirm", title: null }], 1)
+  await store.journal.create(conversation, events, false)
+  return conversation
+}
