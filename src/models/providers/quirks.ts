@@ -19,6 +19,8 @@ export interface Quirks {
   readonly takesTurns?: boolean
   /** It refuses the result of a call that says nothing. */
   readonly refusesBlanks?: boolean
+  /** It refuses two documents of one name, in whatever messages, and most signs in a name: there they go without, and are numbered. */
+  readonly numbersFiles?: boolean
   /** It cannot be told to call nothing while tools are declared, and takes no call back where none is. */
   readonly callsAtWill?: boolean
   /** What it thinks stands between `<think>` and `</think>` before its words. */
@@ -30,7 +32,8 @@ export interface Quirks {
 /** A prompt as a server with these quirks takes it. Calls and results keep their order, and each its partner. */
 export function withQuirks(prompt: LanguageModelV4Prompt, quirks: Quirks = {}): LanguageModelV4Prompt {
   const said = quirks.refusesBlanks ? prompt.map(withoutBlanks) : prompt
-  const inTurns = quirks.takesTurns ? said.reduce(joined, []) : said
+  const numbered = quirks.numbersFiles ? said.map(withoutFileNames) : said
+  const inTurns = quirks.takesTurns ? numbered.reduce(joined, []) : numbered
   const turns = quirks.answersResults ? answered(inTurns) : inTurns
   if (!quirks.forgetsThinking && !quirks.shortCallIds) return turns
   return turns.map((message) => bent(message, quirks))
@@ -51,6 +54,17 @@ function withoutBlanks(message: LanguageModelV4Message): LanguageModelV4Message 
   const content = message.content.map((part) => {
     if (part.type !== "tool-result" || part.output.type !== "text" || part.output.value.trim() !== "") return part
     return { ...part, output: { ...part.output, value: "It returned nothing." } }
+  })
+  return { ...message, content }
+}
+
+/** The line before each file says what it is called. */
+function withoutFileNames(message: LanguageModelV4Message): LanguageModelV4Message {
+  if (message.role !== "user" || !message.content.some(({ type }) => type === "file")) return message
+  const content = message.content.map((part) => {
+    if (part.type !== "file") return part
+    const { filename: _, ...file } = part
+    return file
   })
   return { ...message, content }
 }

@@ -172,6 +172,22 @@ describe("what is sent to Bedrock", () => {
     expect(body.system[0].text).toMatch(/^Be brief\.\n\nCall no tool now/)
   })
 
+  test("are documents told apart by numbers: two of one name it would refuse, with every later request", async () => {
+    await using server = await ProviderServer.open((response) => frames(response, whole))
+    const file = {
+      type: "bytes",
+      name: "a : plan.pdf",
+      mediaType: "application/pdf",
+      bytes: Buffer.from("%PDF"),
+    } as const
+    const turn = (text: string): HistoryMessage => ({ role: "user", text, shown: [{ ...file, text: "[File]" }] })
+    const replied: HistoryMessage = { role: "assistant", parts: [{ type: "text", text: "Read." }] }
+    await collect(await modelAt(server.url), { ...anyRequest, history: [turn("One."), replied, turn("Two.")] })
+    const { messages } = server.received[0]?.body as { messages: { content: { document?: { name: string } }[] }[] }
+    const names = messages.flatMap(({ content }) => content.flatMap(({ document }) => document?.name ?? []))
+    expect(names).toEqual(["document-1", "document-2"])
+  })
+
   test("is signed with the keys of an account, as Amazon reads a signature", async () => {
     const { path, headers, body } = await sent(anyRequest, { ...KEYS, awsSessionToken: "for-an-hour" })
     const { authorization = "" } = headers

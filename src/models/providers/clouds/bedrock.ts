@@ -2,8 +2,8 @@ import { isHostLabel, toAddress } from "../endpoints/endpoint.ts"
 import type { Connect } from "../connect.ts"
 import type { Quirks } from "../quirks.ts"
 
-/** Refuses a text without a word, and has no way to be told that nothing is to be called. */
-const QUIRKS: Quirks = { refusesBlanks: true, callsAtWill: true }
+/** Refuses a text without a word and a name used twice, and has no way to be told that nothing is to be called. */
+const QUIRKS: Quirks = { refusesBlanks: true, callsAtWill: true, numbersFiles: true }
 
 const SUFFIXES: readonly (readonly [region: string, suffix: string])[] = [
   ["cn-", "amazonaws.com.cn"],

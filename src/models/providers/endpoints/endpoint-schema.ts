@@ -64,7 +64,8 @@ export function endpointEntry() {
     ...{ countsUnasked: flag, forgetsThinking: flag, shortCallIds: flag, answersResults: flag },
     ...{ takesTurns: flag, refusesBlanks: flag, callsAtWill: flag, thinksInTags: flag, writesLoosely: flag },
   } satisfies {
-    readonly [Quirk in keyof Required<Quirks>]: typeof flag
+    // Names of documents are a matter of Bedrock's own format, which no such endpoint speaks.
+    readonly [Quirk in Exclude<keyof Required<Quirks>, "numbersFiles">]: typeof flag
   }
 
   return z
