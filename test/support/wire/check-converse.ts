@@ -1,0 +1,92 @@
+import { z } from "zod"
+import { base64, type Check, objectSchema, Pairs, refuse, shaped, toolName, words } from "./refuse.ts"
+
+const id = z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/)
+const bytes = z.strictObject({ bytes: base64 })
+const Block = z.union([
+  z.strictObject({ text: words }),
+  z.strictObject({ image: z.strictObject({ format: z.enum(["png", "jpeg", "gif", "webp"]), source: bytes }) }),
+  z.strictObject({
+    document: z.strictObject({
+      format: z.literal("pdf"),
+      // What somebody called it may be an instruction: Converse takes few characters.
+      name: z.string().regex(/^(?!.*\s\s)[a-zA-Z0-9\s()[\]-]{1,200}$/),
+      source: bytes,
+      citations: z.looseObject({}).optional(),
+    }),
+  }),
+  z.strictObject({
+    toolUse: z.strictObject({ toolUseId: id, name: toolName, input: z.record(z.string(), z.unknown()) }),
+  }),
+  z.strictObject({
+    toolResult: z.strictObject({
+      toolUseId: id,
+      content: z.array(z.strictObject({ text: words })).min(1),
+      status: z.enum(["success", "error"]).optional(),
+    }),
+  }),
+  z.strictObject({
+    reasoningContent: z.union([
+      z.strictObject({ reasoningText: z.strictObject({ text: words, signature: words }) }),
+      z.strictObject({ redactedContent: words }),
+    ]),
+  }),
+])
+
+const Body = z.strictObject({
+  messages: z.array(z.strictObject({ role: z.enum(["user", "assistant"]), content: z.array(Block).min(1) })).min(1),
+  system: z
+    .array(z.strictObject({ text: words }))
+    .min(1)
+    .optional(),
+  inferenceConfig: z.looseObject({}).optional(),
+  additionalModelRequestFields: z.looseObject({}).optional(),
+  additionalModelResponseFieldPaths: z.array(z.string()).optional(),
+  toolConfig: z
+    .strictObject({
+      tools: z
+        .array(
+          z.strictObject({
+            toolSpec: z.strictObject({
+              ...{ name: toolName, description: words, inputSchema: z.strictObject({ json: objectSchema }) },
+            }),
+          }),
+        )
+        .min(1),
+      toolChoice: z.strictObject({ auto: z.strictObject({}) }).optional(),
+    })
+    .optional(),
+})
+
+/** A request of Bedrock's Converse. */
+export const checkConverse: Check = ({ body }) => {
+  const { messages, toolConfig } = shaped(Body, body)
+  const pairs = new Pairs()
+  const names = new Set<string>()
+  messages.forEach(({ role, content }, at) => {
+    const place = `message ${at}`
+    if (role !== (at % 2 === 0 ? "user" : "assistant")) refuse(place, "they do not take turns")
+    for (const block of content) {
+      if ("toolResult" in block) {
+        if (role !== "user") refuse(place, "a result of the model")
+        pairs.result(block.toolResult.toolUseId, place)
+        continue
+      }
+      if (role === "user") pairs.closed(place)
+      if (role === "user" && ("toolUse" in block || "reasoningContent" in block)) refuse(place, "a call of a person")
+      if (role === "assistant" && ("image" in block || "document" in block)) refuse(place, "a file of the model")
+      if ("toolUse" in block) pairs.call(block.toolUse.toolUseId, block.toolUse.name, place)
+    }
+    const last = content.at(-1)
+    if (last && "reasoningContent" in last) refuse(place, "ends with thinking")
+    const hasDocument = content.some((block) => "document" in block)
+    if (hasDocument && !content.some((block) => "text" in block)) refuse(place, "a document without words")
+    for (const block of content) {
+      if (!("document" in block)) continue
+      if (names.has(block.document.name)) refuse(place, `a second document is called ${block.document.name}`)
+      names.add(block.document.name)
+    }
+  })
+  if (messages.at(-1)?.role === "assistant") refuse("end", "the last word is the model's own")
+  pairs.end(toolConfig?.tools.map(({ toolSpec }) => toolSpec.name) ?? [])
+}
