@@ -1,5 +1,5 @@
 import { againRoutes } from "./routes/proposals/propose-again.ts"
-import { type Context, Hono } from "hono"
+import { type Context, Hono, type MiddlewareHandler } from "hono"
 import { AppError, failure, toProblem } from "../protocol/errors.ts"
 import { agentRoutes } from "./routes/models/agents.ts"
 import { auditRoutes } from "./routes/proposals/audit.ts"
@@ -18,6 +18,7 @@ import { healthRoutes } from "./routes/operations/health.ts"
 import { messageRoutes } from "./routes/conversations/messages.ts"
 import { metricsRoute } from "./routes/operations/metrics.ts"
 import { modelRoutes } from "./routes/models/models.ts"
+import { openAiRoutes } from "./routes/openai/openai.ts"
 import { createPage, pageRoutes } from "./routes/pages/page.ts"
 import { type PackRoutes, servePackRoutes } from "./routes/packs/packs.ts"
 import type { ServerPorts } from "./ports.ts"
@@ -64,6 +65,7 @@ const faces: readonly ((app: Hono<Env>, ports: ServerPorts, limits: RateLimits) 
   fileRoutes,
   resultRoutes,
   threadRoutes,
+  openAiRoutes,
   usageRoutes,
   retentionRoutes,
   sessionRoutes,
@@ -97,17 +99,22 @@ export function createApp(ports: ServerPorts & ThreadPaths & PackRoutes): Hono<E
   metricsRoute(app, ports, limits)
   referenceRoutes(app, ports)
   pageRoutes(app, ports)
-  app.use("/api/*", async (c, next) => {
-    // What is read here is somebody's own, and another moment's answer is a wrong one. Set before there is an answer:
-    // a header that is added to one makes it a copy, sent piece by piece.
-    c.header("cache-control", "no-store")
-    await next()
-  })
+  for (const path of BEHIND_THE_DOOR) app.use(path, keepsNothing)
   signInRoutes(app, ports, limits)
-  app.use("/api/*", identify(ports, limits))
+  for (const path of BEHIND_THE_DOOR) app.use(path, identify(ports, limits))
   for (const serve of faces) serve(app, ports, limits)
   servePackRoutes(app, ports)
   return app
+}
+
+/** Where everybody is asked who they are. */
+const BEHIND_THE_DOOR = ["/api/*", "/v1/*"]
+
+const keepsNothing: MiddlewareHandler<Env> = async (c, next) => {
+  // What is read here is somebody's own, and another moment's answer is a wrong one. Set before there is an answer:
+  // a header that is added to one makes it a copy, sent piece by piece.
+  c.header("cache-control", "no-store")
+  await next()
 }
 
 /** A database or a server that was restarted is back by then, more often than not. */
@@ -116,13 +123,20 @@ const PASSING = new Set(["store_unavailable", "draining"])
 /** Those that say themselves in how many seconds. */
 const LATER = new Set<string>(["too_many_requests", "too_many_uploads", "uploads_full"])
 
-/** Problem JSON after RFC 9457; a conflict about a proposal carries it, so that the loser of a race sees how it ended. */
-function problem(c: Context<Env>, error: unknown): Response {
+/**
+ * Problem JSON after RFC 9457, or what the dialect of the address has for it; a conflict about a proposal carries it, so
+ * that the loser of a race sees how it ended.
+ */
+async function problem(c: Context<Env>, error: unknown): Promise<Response> {
   const body = toProblem(error)
   const { proposal } = error instanceof AppError ? error.details : {}
-  const headers: Record<string, string> = { "content-type": "application/problem+json" }
+  const isDialect = c.req.path.startsWith("/v1/")
+  const headers: Record<string, string> = {
+    "content-type": isDialect ? "application/json" : "application/problem+json",
+  }
   if (body.status === 401) headers["www-authenticate"] = 'Bearer realm="pawl"'
   if (error instanceof AppError && LATER.has(error.code)) headers["retry-after"] = String(error.details.seconds)
   if (PASSING.has(body.code)) headers["retry-after"] = RETRY_SECONDS
-  return c.newResponse(JSON.stringify(proposal ? { ...body, proposal } : body), body.status as 400, headers)
+  const told = isDialect ? (await import("../dialects/openai/errors.ts")).toOpenAiError(body) : body
+  return c.newResponse(JSON.stringify(proposal ? { ...told, proposal } : told), body.status as 400, headers)
 }

@@ -5,7 +5,7 @@ import { newId } from "../../src/protocol/ids.ts"
 import type { Route } from "../../src/protocol/routes/route.ts"
 import { routes } from "../../src/protocol/routes/index.ts"
 import { scopes } from "../../src/protocol/scopes.ts"
-import { Browser } from "../support/server/browser.ts"
+import { Browser, codeOf } from "../support/server/browser.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { Face, Visitor } from "../support/server/face.ts"
 import { sampleOf } from "../support/from-schema.ts"
@@ -194,12 +194,12 @@ describe.each(anyDatabase)("what is somebody else's on $name", ({ name: engine, 
     const address = path.replaceAll(/\{(\w+)\}/g, ofAda.conv)
     const others = scopes.filter((other) => other !== needs)
     const without = await (await face.as("ada", ...others)).ask(method, address, bodyOf(route))
-    expect([without.status, without.body.code]).toEqual([403, "forbidden"])
-    expect(without.body.detail).toContain(needs)
+    expect(codeOf(without)).toEqual([403, "forbidden"])
+    expect(without.text).toContain(needs)
     for (const token of [undefined, "pawl_wrong", "é"]) {
       const nobody = new Visitor((request) => face.fetch(request), token)
       const stranger = await nobody.ask(method, address, bodyOf(route))
-      expect([stranger.status, stranger.body.code]).toEqual([401, "unauthenticated"])
+      expect(codeOf(stranger)).toEqual([401, "unauthenticated"])
     }
   })
 })

@@ -8,6 +8,7 @@ import { fileRoutes } from "./files.ts"
 import { grantRoutes } from "./grants.ts"
 import { healthRoutes } from "./health.ts"
 import { operatingRoutes } from "./operating.ts"
+import { openAiRoutes } from "./openai.ts"
 import { proposalRoutes } from "./proposals.ts"
 import { resultRoutes } from "./results.ts"
 import { retentionRoutes } from "./retention.ts"
@@ -40,6 +41,7 @@ export const routes = {
   ...fileRoutes,
   ...resultRoutes,
   ...threadRoutes,
+  ...openAiRoutes,
   ...usageRoutes,
   ...retentionRoutes,
   ...operatingRoutes,

@@ -27,6 +27,8 @@ export interface Route {
   readonly stream?: "always" | "asked"
   /** What it answers instead of JSON. */
   readonly media?: string
+  /** What goes wrong is told in the words of a dialect, not as a problem. */
+  readonly errors?: "openai"
 }
 
 type Input<Schema> = Schema extends z.ZodType ? z.input<Schema> : undefined

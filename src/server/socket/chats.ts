@@ -11,7 +11,7 @@ import {
   askedSince,
   withoutQuestion,
 } from "./open-questions.ts"
-import { toClientContext } from "./client-context.ts"
+import { toClientContext } from "../conversation/client-context.ts"
 import { demandOf, spokenBy } from "../door/caller.ts"
 import { ChatFrames } from "./chat-frames.ts"
 import type { DeviceConnection } from "./device-connection.ts"

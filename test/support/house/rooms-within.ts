@@ -64,6 +64,7 @@ export const roomsWithin: Readonly<Record<string, Readonly<Record<string, readon
     conversations: [],
     data: [],
     models: [],
+    openai: [],
     operations: [],
     packs: [],
     pages: ["packs"], // the reference tells what packs bring

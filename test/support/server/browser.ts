@@ -61,4 +61,7 @@ export async function linkFor(face: Face, name: string, ...granted: Scope[]): Pr
   return sessions.createLink(await people.ensure(name, now), scopes, now)
 }
 
-export const codeOf = ({ status, body }: Reply): [number, string | undefined] => [status, body?.code]
+export const codeOf = ({ status, body }: Reply): [number, string | undefined] => [
+  status,
+  body?.code ?? body?.error?.code, // problem JSON, or what a dialect has for it
+]

@@ -11,6 +11,7 @@ import type { Replaced, ReplacedPorts } from "../../../src/compose/replaced.ts"
 import { type ServerSettings, settingsIn } from "../../../src/compose/settings.ts"
 import type { ModelSettings } from "../../../src/models/providers/settings.ts"
 import { failure } from "../../../src/protocol/errors.ts"
+import { OpenAiError } from "../../../src/protocol/openai.ts"
 import { routes } from "../../../src/protocol/routes/index.ts"
 import type { Route } from "../../../src/protocol/routes/route.ts"
 import type { Scope } from "../../../src/protocol/scopes.ts"
@@ -286,8 +287,10 @@ async function keepsTheTreaty({ method, url }: Request, response: Response): Pro
   const route = Object.values<Route>(routes).find(
     (candidate) => candidate.method === method && fits(candidate, pathname),
   )
+  if (!route && response.status === 404 && pathname.startsWith("/v1/")) return
   if (!route) throw new Error(`${method} ${pathname} answered ${response.status} and is in no table of routes`)
-  const schema = route.answers[response.status]
+  const isError = response.status >= 400 && route.errors === "openai"
+  const schema = isError ? OpenAiError : route.answers[response.status]
   if (!schema) throw new Error(`${method} ${route.path} may not answer ${response.status}`)
   const { error } = schema.safeParse(await response.json())
   if (error) throw new Error(`${method} ${route.path} broke its treaty: ${error.message}`)

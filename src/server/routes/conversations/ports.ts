@@ -3,6 +3,7 @@ import type { MessageInput } from "../../../agent/input.ts"
 import type { QueuedMessage } from "../../../protocol/answers.ts"
 import type { ConversationId, MessageId } from "../../../protocol/ids.ts"
 import type { MessageFiles } from "../../../protocol/ports/message-files.ts"
+import type { MessageKeys } from "../../conversation/message-key.ts"
 import type { StreamPorts } from "../../stream/ports.ts"
 
 /** Beside what every stream needs: messages that wait, and those that come twice. */
@@ -20,12 +21,4 @@ export interface Queue {
   edit(id: ConversationId, message: MessageId, words: Pick<MessageInput, "text" | "asks">): Promise<boolean>
   withdraw(id: ConversationId, message: MessageId): Promise<boolean>
   release(id: ConversationId, message: MessageId, by: Pick<MessageInput, "asks">): Promise<boolean>
-}
-
-/** Keys that make it safe to send a message again. */
-export interface MessageKeys {
-  claim(
-    id: ConversationId,
-    keyed: { readonly key: string; readonly body: string; readonly messageId: MessageId },
-  ): Promise<MessageId | "misused" | "withdrawn">
 }

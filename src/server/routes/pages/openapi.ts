@@ -3,6 +3,7 @@ import { ConversationDetail, ProblemAnswer, RunAnswer, StateAnswer } from "../..
 import { ConversationView } from "../../../protocol/conversation/conversation.ts"
 import { feedFrames, frames } from "../../../protocol/frames.ts"
 import { Message } from "../../../protocol/conversation/message.ts"
+import { OpenAiError } from "../../../protocol/openai.ts"
 import { Proposal } from "../../../protocol/proposals/proposal.ts"
 import type { Route } from "../../../protocol/routes/route.ts"
 import { routes } from "../../../protocol/routes/index.ts"
@@ -88,7 +89,10 @@ class Printer {
       ]
     })
     if (stream && listed.length === 0) listed.push(["200", { description: describe(200), content: events }])
-    const problem = { "application/problem+json": { schema: this.#print(ProblemAnswer, "output") } }
+    const problem =
+      route.errors === "openai"
+        ? { "application/json": { schema: this.#print(OpenAiError, "output") } }
+        : { "application/problem+json": { schema: this.#print(ProblemAnswer, "output") } }
     return { ...Object.fromEntries(listed), default: { description: "What went wrong.", content: problem } }
   }
 

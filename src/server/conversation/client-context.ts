@@ -1,9 +1,13 @@
 import { type Brought, CLIENT_HISTORY } from "../../protocol/conversation/brought.ts"
 import { mendText } from "../../protocol/text/text.ts"
 
-/** Characters a client may send along with a message, in all and for one thing; and how many things. */
-const MAX = 24_000
-const MAX_OF_ONE = 8000
+/** Characters a client may send along with a message, in all and for one thing. */
+interface Room {
+  readonly all: number
+  readonly one: number
+}
+const USUAL_ROOM: Room = { all: 24_000, one: 8000 }
+/** How many things. */
 const MAX_THINGS = 64
 const MAX_OF_NAME = 100
 
@@ -11,14 +15,17 @@ const MAX_OF_NAME = 100
 const USUAL = ["user_profile", "recent_tasks", "relevant_documents", CLIENT_HISTORY]
 
 /** What a client has sent along, as a model can be shown it. Each value is looked at once; what does not fit is counted. */
-export function toClientContext(context: readonly (readonly [name: string, value: unknown])[]): Brought[] {
+export function toClientContext(
+  context: readonly (readonly [name: string, value: unknown])[],
+  { all, one }: Room = USUAL_ROOM,
+): Brought[] {
   const brought: Brought[] = []
-  let left = MAX
+  let left = all
   for (const [name, value] of [...context].sort(([a], [b]) => rankOf(a) - rankOf(b))) {
     if (brought.length === MAX_THINGS || left <= 0) break
     const lines = linesOf(value).filter((line) => line.trim() !== "")
     if (lines.length === 0) continue
-    const room = Math.min(left, MAX_OF_ONE)
+    const room = Math.min(left, one)
     const text = name === CLIENT_HISTORY ? lastOf(lines, room) : firstOf(lines, room)
     left -= text.length
     brought.push({ name: mendText(name.slice(0, MAX_OF_NAME).replaceAll(/\s/g, " ")), text: mendText(text) })

@@ -1,0 +1,67 @@
+import type { Context } from "hono"
+import { readChat } from "../../../dialects/openai/asked-answer.ts"
+import { ChatAnswer } from "../../../dialects/openai/chat.ts"
+import { readModelName, toModels } from "../../../dialects/openai/model-names.ts"
+import { AppError, codeOf, failure } from "../../../protocol/errors.ts"
+import type { ChatCompletion, ChatCompletionRequest, OpenAiModels } from "../../../protocol/openai.ts"
+import { userOf } from "../../door/caller.ts"
+import type { Env } from "../../door/request-env.ts"
+import { STREAM_HEADERS } from "../../stream/event-stream.ts"
+import { pulseOf } from "../../stream/keep-alive.ts"
+import { openFor } from "../../stream/open-stream.ts"
+import { type OpenedRun, openRun } from "./open-run.ts"
+import type { OpenAiPorts } from "./ports.ts"
+import { toTextStream, type Translation } from "./text-stream.ts"
+
+export async function listModels(c: Context<Env>, { agents, models }: OpenAiPorts): Promise<OpenAiModels> {
+  const user = userOf(c)
+  const { items } = (await models.look?.(user, {})) ?? { items: await models.list(user) }
+  return toModels({ agents: agents.all.map(({ name }) => name), models: items })
+}
+
+export async function answerChat(
+  c: Context<Env>,
+  ports: OpenAiPorts,
+  body: ChatCompletionRequest,
+): Promise<ChatCompletion | Response> {
+  const asked = readChat(body)
+  const named = readModelName(body.model)
+  const conversation = c.req.header("x-pawl-conversation")
+  const run = await openRun(c, ports, { asked, named, body, conversation })
+  const head = { model: body.model, conversation: run.id, created: Math.floor(ports.clock.now() / 1000) }
+  const answer = new ChatAnswer(head, { tellsUsage: body.stream_options?.include_usage ?? false })
+  if (body.stream) return streamAnswer(c, ports, { run, answer })
+  await collect(c, ports, { run, answer })
+  return answer.toCompletion()
+}
+
+interface Answering {
+  readonly run: OpenedRun
+  readonly answer: Translation & { readonly failed: { readonly code: string; readonly message: string } | undefined }
+}
+
+/** The run goes on when its listener hangs up: it is kept, and the listener may come again. */
+function streamAnswer(c: Context<Env>, ports: OpenAiPorts, { run, answer }: Answering): Response {
+  const source = openFor(c.get("caller"), ports, run.frames)
+  return c.body(toTextStream(source, answer, pulseOf(ports.clock)), 200, STREAM_HEADERS)
+}
+
+/** Whoever does not want it bit by bit waits for all of it. Throws what the run has failed with. */
+async function collect(c: Context<Env>, ports: OpenAiPorts, { run, answer }: Answering): Promise<void> {
+  const source = openFor(c.get("caller"), ports, run.frames)
+  try {
+    while (!answer.isOver) {
+      const frames = await source.next()
+      if (!frames) break
+      for (const frame of frames) answer.translate(frame)
+    }
+  } finally {
+    source.close()
+  }
+  if (answer.isOver && !answer.failed) return
+  // The run has been: to ask again by oneself, as clients do after such a status, would begin another one.
+  c.header("x-should-retry", "false")
+  if (!answer.failed) throw failure("draining")
+  const { message } = answer.failed
+  throw new AppError(codeOf(answer.failed) ?? "internal", message)
+}

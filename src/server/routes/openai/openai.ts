@@ -1,0 +1,14 @@
+import type { Hono } from "hono"
+import { routes } from "../../../protocol/routes/index.ts"
+import type { Env } from "../../door/request-env.ts"
+import { serveRoute } from "../../request/serve-route.ts"
+import type { OpenAiPorts } from "./ports.ts"
+
+/** OpenAI's API over the same conversations. What translates is loaded by the first request that needs it. */
+export function openAiRoutes(app: Hono<Env>, ports: OpenAiPorts): void {
+  serveRoute(app, routes.listOpenAiModels, async (c) => (await import("./answers.ts")).listModels(c, ports))
+
+  serveRoute(app, routes.createChatCompletion, async (c, { body }) =>
+    (await import("./answers.ts")).answerChat(c, ports, body),
+  )
+}

@@ -1,0 +1,53 @@
+import { readFileSync } from "node:fs"
+import { expect, test } from "vitest"
+import { scripted } from "../../src/models/scripted/model.ts"
+import { calls, says } from "../../src/models/scripted/script.ts"
+import { readSources } from "../support/house/sources.ts"
+import { databases } from "../support/databases.ts"
+import { OpenAI, openAiAs, type OpenAiOptions } from "../support/dialects/openai-client.ts"
+import { Face } from "../support/server/face.ts"
+
+const page = readFileSync(new URL("../../docs/openai.md", import.meta.url), "utf8")
+
+test("the example of docs/openai.md prints what the page says", async () => {
+  const [, code = "", output] = /```ts\nimport OpenAI from "openai"\n(.*?)```.*?```text\n(.*?)```/s.exec(page) ?? []
+  const { url } = await databases[0]!.create()
+  await using face = await Face.open({
+    url,
+    model: scripted(calls("create_task", { title: "Buy milk" }), says("All kinds of things.")),
+  })
+  const { token } = await openAiAs(face, "ada")
+  const asked: string[] = []
+  class Installed extends OpenAI {
+    constructor(options: OpenAiOptions) {
+      const here = async (address: string, init: RequestInit) => {
+        asked.push(address)
+        return face.fetch(new Request(address.replace("127.0.0.1:7295", "localhost"), init))
+      }
+      super({ ...options, fetch: here as typeof fetch })
+    }
+  }
+  const printed: unknown[] = []
+  const names = ["OpenAI", "process", "console"]
+  const run = new (Object.getPrototypeOf(async () => {}).constructor)(...names, code)
+  await run(Installed, { env: { PAWL_TOKEN: token } }, { log: (line: unknown) => printed.push(line) })
+  expect(`${printed.join("\n")}\n`).toBe(output)
+  expect(asked[0]).toBe("http://127.0.0.1:7295/v1/chat/completions")
+})
+
+test("a server that is never asked in OpenAI's words loads nothing that speaks them", () => {
+  const sources = readSources("src")
+  const loaded = new Set<string>()
+  const next = ["src/server/app.ts"]
+  for (let path = next.pop(); path !== undefined; path = next.pop()) {
+    if (loaded.has(path)) continue
+    loaded.add(path)
+    // Only what is imported before anything runs, and is more than a type.
+    const imports = (sources[path] ?? "").matchAll(/^(?:import|export) (?!type )[^;]*? from "(\.[^"]+)"/gms)
+    for (const [, from] of imports) next.push(new URL(from!, `file:///${path}`).pathname.slice(1))
+  }
+  expect(loaded).toContain("src/server/routes/openai/openai.ts")
+  expect([...loaded].filter((path) => path.includes("dialects/openai") || path.endsWith("openai/answers.ts"))).toEqual(
+    [],
+  )
+})
