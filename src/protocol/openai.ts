@@ -15,11 +15,11 @@ const Name = z.string().min(1).max(400)
 const passedOver = z.unknown().optional()
 
 const Part = z.looseObject({ type: z.string().max(100), text: z.string().optional() })
-const Content = z.union([z.string(), boundedList(Part, 256)])
-export type OpenAiContent = z.infer<typeof Content>
+export const OpenAiContent = z.union([z.string(), boundedList(Part, 256)])
+export type OpenAiContent = z.infer<typeof OpenAiContent>
 
 /** How the answer is to be formed: words, JSON, or JSON that fits a schema. */
-const Format = z.looseObject({ type: z.enum(["text", "json_object", "json_schema"]) })
+export const OpenAiFormat = z.looseObject({ type: z.enum(["text", "json_object", "json_schema"]) })
 
 const sampling = { top_p: passedOver, seed: passedOver, logit_bias: passedOver }
 const bookkeeping = {
@@ -38,7 +38,9 @@ const tools = {
 
 export const ChatCompletionRequest = z.strictObject({
   model: Name,
-  messages: boundedList(z.looseObject({ role: z.string().max(40), content: Content.nullish() }), 10_000, { least: 1 }),
+  messages: boundedList(z.looseObject({ role: z.string().max(40), content: OpenAiContent.nullish() }), 10_000, {
+    least: 1,
+  }),
   stream: z.boolean().nullish(),
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
   temperature: temperature.nullish(),
@@ -46,7 +48,7 @@ export const ChatCompletionRequest = z.strictObject({
   max_completion_tokens: maxOutputTokens.nullish(),
   stop: stop.nullish(),
   reasoning_effort: effort.nullish(),
-  response_format: Format.nullish(),
+  response_format: OpenAiFormat.nullish(),
   ...tools,
   ...{ n: z.unknown().optional(), functions: z.unknown().optional(), function_call: z.unknown().optional() },
   ...{ audio: z.unknown().optional(), modalities: z.unknown().optional(), prediction: z.unknown().optional() },

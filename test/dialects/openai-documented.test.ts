@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
-import { scripted } from "../../src/models/scripted/model.ts"
+import { always, scripted } from "../../src/models/scripted/model.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { readSources } from "../support/house/sources.ts"
 import { databases } from "../support/databases.ts"
@@ -14,7 +14,7 @@ test("the example of docs/openai.md prints what the page says", async () => {
   const { url } = await databases[0]!.create()
   await using face = await Face.open({
     url,
-    model: scripted(calls("create_task", { title: "Buy milk" }), says("All kinds of things.")),
+    model: scripted(calls("create_task", { title: "Buy milk" }), always(says("All kinds of things."))),
   })
   const { token } = await openAiAs(face, "ada")
   const asked: string[] = []

@@ -34,7 +34,7 @@ const SELDOM_WELL: readonly RouteName[] = [
   // A file of which there are bytes, and an endpoint that somebody has named.
   ...(["uploadFile", "readFile", "removeFile", "changeProvider"] as const),
   // A name of a model that is an agent's.
-  ...(["createChatCompletion"] as const),
+  ...(["createChatCompletion", "createResponse"] as const),
   // A document together with the collection that it is in.
   ...(["readDocument", "readDocumentText", "removeDocument", "readPassage"] as const),
 ]

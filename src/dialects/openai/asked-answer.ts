@@ -77,7 +77,7 @@ export function readFormat(
   return { schema: data.schema }
 }
 
-const NO_TOOLS =
+export const NO_TOOLS =
   "functions of the client are not called here. An agent has its own tools; to add some, see docs/packs.md"
 
 /** What each of these asks for is not done, so that an answer without it would not be what was asked for. */
@@ -86,6 +86,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   ...{ n: "there is one answer", logprobs: "they are not told", top_logprobs: "they are not told" },
   ...{ audio: "answers are text", modalities: "answers are text", prediction: "it is not taken" },
   ...{ web_search_options: "ask the agent pawl/research", background: "an answer is waited for, or streamed" },
+  prompt: "there are no stored prompts; say what is to be done",
 }
 
 /** The values with which they ask for nothing. */

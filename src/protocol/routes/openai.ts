@@ -1,4 +1,5 @@
 import { ChatCompletion, ChatCompletionRequest, OpenAiModels } from "../openai.ts"
+import { ResponseAnswered, ResponseRequest } from "../openai-responses.ts"
 import { defineRoutes } from "./route.ts"
 
 /** For programs that were written for OpenAI's API: the same conversations, in its words (docs/openai.md). */
@@ -18,6 +19,15 @@ export const openAiRoutes = defineRoutes({
     says: "OpenAI dialect: an agent answers the last message, whole or, with `stream`, as data lines to `[DONE]`.",
     body: ChatCompletionRequest,
     answers: { 200: ChatCompletion },
+    errors: "openai",
+  },
+  createResponse: {
+    method: "POST",
+    path: "/v1/responses",
+    needs: "chat",
+    says: "OpenAI dialect: the same as a response, which goes on with `previous_response_id` or `conversation`.",
+    body: ResponseRequest,
+    answers: { 200: ResponseAnswered },
     errors: "openai",
   },
 })

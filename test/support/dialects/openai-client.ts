@@ -16,7 +16,10 @@ export interface OpenAiOptions {
 export interface OpenAiClient {
   readonly models: { list(): Promise<{ readonly data: Told[] }> }
   readonly chat: { readonly completions: { create(body: object, options?: object): OpenAiPromise } }
-  readonly responses: { create(body: object, options?: object): OpenAiPromise }
+  readonly responses: {
+    create(body: object, options?: object): OpenAiPromise
+    stream(body: object): AsyncIterable<Told> & { finalResponse(): Promise<Told> }
+  }
 }
 
 interface OpenAiPromise extends Promise<Told> {

@@ -1,9 +1,12 @@
 import type { Context } from "hono"
 import { readChat } from "../../../dialects/openai/asked-answer.ts"
 import { ChatAnswer } from "../../../dialects/openai/chat.ts"
+import { readResponse } from "../../../dialects/openai/asked-response.ts"
 import { readModelName, toModels } from "../../../dialects/openai/model-names.ts"
+import { ResponseAnswer } from "../../../dialects/openai/responses.ts"
 import { AppError, codeOf, failure } from "../../../protocol/errors.ts"
 import type { ChatCompletion, ChatCompletionRequest, OpenAiModels } from "../../../protocol/openai.ts"
+import type { ResponseAnswered, ResponseRequest } from "../../../protocol/openai-responses.ts"
 import { userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
 import { STREAM_HEADERS } from "../../stream/event-stream.ts"
@@ -28,12 +31,28 @@ export async function answerChat(
   const named = readModelName(body.model)
   const conversation = c.req.header("x-pawl-conversation")
   const run = await openRun(c, ports, { asked, named, body, conversation })
-  const head = { model: body.model, conversation: run.id, created: Math.floor(ports.clock.now() / 1000) }
+  const head = { model: body.model, conversation: run.id, created: secondsOf(ports) }
   const answer = new ChatAnswer(head, { tellsUsage: body.stream_options?.include_usage ?? false })
   if (body.stream) return streamAnswer(c, ports, { run, answer })
   await collect(c, ports, { run, answer })
   return answer.toCompletion()
 }
+
+export async function answerResponse(
+  c: Context<Env>,
+  ports: OpenAiPorts,
+  body: ResponseRequest,
+): Promise<ResponseAnswered | Response> {
+  const asked = readResponse(body)
+  const named = readModelName(body.model)
+  const run = await openRun(c, ports, { asked, named, body, conversation: asked.conversation, after: asked.after })
+  const answer = new ResponseAnswer({ model: body.model, conversation: run.id, created: secondsOf(ports) }, body)
+  if (body.stream) return streamAnswer(c, ports, { run, answer })
+  await collect(c, ports, { run, answer })
+  return answer.toResponse()
+}
+
+const secondsOf = ({ clock }: OpenAiPorts): number => Math.floor(clock.now() / 1000)
 
 interface Answering {
   readonly run: OpenedRun

@@ -5,7 +5,7 @@ import type { AskedAnswer } from "../../../dialects/openai/asked-answer.ts"
 import type { NamedModel } from "../../../dialects/openai/model-names.ts"
 import type { ConversationView } from "../../../protocol/conversation/conversation.ts"
 import { failure } from "../../../protocol/errors.ts"
-import { type ConversationId, isId, newId, slotDigitsOf, type UserId } from "../../../protocol/ids.ts"
+import { type ConversationId, isId, newId, type RunId, slotDigitsOf, type UserId } from "../../../protocol/ids.ts"
 import { toClientContext } from "../../conversation/client-context.ts"
 import { conversationOf } from "../../conversation/find.ts"
 import { messageIdFor, readKey } from "../../conversation/message-key.ts"
@@ -26,6 +26,8 @@ export interface WantedRun {
   readonly named: NamedModel
   /** The conversation that it goes on with; without one it begins its own. */
   readonly conversation: string | undefined
+  /** The same by its newest run: what was said since would be passed over otherwise. */
+  readonly after?: RunId | undefined
   /** All that was asked: with the same key it has to be the same. */
   readonly body: unknown
 }
@@ -43,7 +45,7 @@ export async function openRun(c: Context<Env>, ports: OpenAiPorts, wanted: Wante
   if (asked.schema) await ports.answerSchema?.(asked.schema)
   ports.streams.admit(c.get("caller")) // before anything is done that a refusal would deny
   const mode = writes === "refuse" ? "read-only" : undefined
-  const found = wanted.conversation === undefined ? undefined : await findOwn(c, ports, wanted.conversation)
+  const found = await findNamed(c, ports, wanted)
   if (found) await fit(c, ports, { found, named, mode })
   const begin = async (id: ConversationId, message?: MessageInput) =>
     ports.runtime.begin({ ...(await toBeginning(c.get("caller"), ports, { ...named, mode })), id }, message)
@@ -59,6 +61,9 @@ export async function openRun(c: Context<Env>, ports: OpenAiPorts, wanted: Wante
     const { id } = place
     const { messageId, repeated } = await messageIdFor(c, ports, { id, body: wanted.body })
     const message = toMessage(c, asked, messageId)
+    // One that is there already has come after its run itself.
+    const isThere = repeated && (await ports.conversations.placeOf(id, messageId)) !== undefined
+    if (!isThere && wanted.after) await requireNewest(ports, id, wanted.after)
     if (repeated) return { id, frames: (await watchRepeated(ports, { ...place, message })).frames }
     return { id, frames: await sayAndWatch(ports, place, message) }
   }
@@ -113,9 +118,24 @@ function readWrites(c: Context<Env>): "wait" | "refuse" {
   return given
 }
 
-async function findOwn(c: Context<Env>, ports: OpenAiPorts, id: string): Promise<ConversationView> {
-  if (!isId("conv", id)) throw failure("not_found")
-  return conversationOf(ports, userOf(c), id)
+/** The conversation that a request goes on with, if it names one. Throws `not_found` for what is not the caller's. */
+async function findNamed(
+  c: Context<Env>,
+  ports: OpenAiPorts,
+  { conversation, after }: WantedRun,
+): Promise<ConversationView | undefined> {
+  const user = userOf(c)
+  const id = after ? (await ports.conversations.run(user, after))?.conversationId : conversation
+  if (id === undefined && !after) return undefined
+  if (id === undefined || !isId("conv", id)) throw failure("not_found")
+  return conversationOf(ports, user, id)
+}
+
+async function requireNewest({ conversations }: OpenAiPorts, id: ConversationId, after: RunId): Promise<void> {
+  const [newest] = (await conversations.runs(id, { limit: 1 })).items
+  if (newest?.id === after) return
+  const problem = `previous_response_id: more was said since; send \`conversation: "${id}"\` to go on, or fork it.`
+  throw failure("bad_request", { problem })
 }
 
 interface Fitting {

@@ -11,4 +11,8 @@ export function openAiRoutes(app: Hono<Env>, ports: OpenAiPorts): void {
   serveRoute(app, routes.createChatCompletion, async (c, { body }) =>
     (await import("./answers.ts")).answerChat(c, ports, body),
   )
+
+  serveRoute(app, routes.createResponse, async (c, { body }) =>
+    (await import("./answers.ts")).answerResponse(c, ports, body),
+  )
 }

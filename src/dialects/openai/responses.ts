@@ -1,0 +1,150 @@
+import type { Frame, UnknownFrame } from "../../protocol/frames.ts"
+import type { OutputItem, ResponseAnswered, ResponseRequest } from "../../protocol/openai-responses.ts"
+import { toResponseId } from "./asked-response.ts"
+import type { AnswerHead } from "./chat.ts"
+import { type RunPiece, RunReader } from "./run-reader.ts"
+
+/**
+ * A run as a response: each of its replies is a message of the output. A reply that had to begin again is closed as
+ * incomplete, and only the next one is in the whole.
+ */
+export class ResponseAnswer {
+  readonly #head: AnswerHead
+  readonly #request: ResponseRequest
+  readonly #reader: RunReader
+  readonly #output: OutputItem[] = []
+  /** The reply that is being written: how much of it was told. */
+  #open: { readonly id: string; readonly index: number; text: string } | undefined
+  #items = 0
+  #events = 0
+  #status: ResponseAnswered["status"] = "in_progress"
+  #failed: { readonly code: string; readonly message: string } | undefined
+
+  constructor(head: AnswerHead, request: ResponseRequest) {
+    this.#head = head
+    this.#request = request
+    this.#reader = new RunReader(head.conversation)
+  }
+
+  /** The server-sent events of a frame. */
+  translate(frame: Frame | UnknownFrame): string[] {
+    return this.#reader.read(frame).flatMap((piece) => this.#take(piece))
+  }
+
+  get isOver(): boolean {
+    return this.#status !== "in_progress"
+  }
+
+  get failed(): { readonly code: string; readonly message: string } | undefined {
+    return this.#failed
+  }
+
+  toResponse(): ResponseAnswered {
+    const { model, created, conversation } = this.#head
+    const { instructions, temperature, parallel_tool_calls, previous_response_id } = this.#request
+    const reason = this.#reader.finishReason === "length" ? "max_output_tokens" : "content_filter"
+    return {
+      id: toResponseId(this.#reader.runId),
+      object: "response",
+      created_at: created,
+      status: this.#status,
+      error: this.#failed ?? null,
+      incomplete_details: this.#status === "incomplete" ? { reason } : null,
+      instructions: instructions ?? null,
+      model,
+      output: this.#output,
+      parallel_tool_calls: parallel_tool_calls ?? true,
+      previous_response_id: previous_response_id ?? null,
+      conversation: { id: conversation },
+      temperature: temperature ?? null,
+      ...{ tool_choice: "auto", tools: [], top_p: null, metadata: {} },
+      usage: toUsage(this.#reader),
+      ...(this.#status === "completed" ? { pawl: this.#reader.beside } : {}),
+    }
+  }
+
+  #take(piece: RunPiece): string[] {
+    switch (piece.type) {
+      case "began":
+        return ["response.created", "response.in_progress"].map((type) => this.#lifecycle(type))
+      case "text":
+        return this.#say(piece.text)
+      case "taken_back":
+        return this.#close("incomplete")
+      case "reply":
+        return this.#open ? this.#close("completed") : [...this.#say(piece.text), ...this.#close("completed")]
+      case "waits":
+        return [...this.#say(piece.text), ...this.#close("completed")]
+      case "ended":
+        this.#status = this.#reader.finishReason === "stop" ? "completed" : "incomplete"
+        return [...this.#close("incomplete"), this.#lifecycle(`response.${this.#status}`)]
+      case "failed":
+        this.#status = "failed"
+        this.#failed = { code: piece.error.code, message: piece.error.message }
+        return [...this.#close("incomplete"), this.#lifecycle("response.failed")]
+    }
+  }
+
+  #say(delta: string): string[] {
+    const opening = this.#open ? [] : this.#begin()
+    const open = this.#open!
+    open.text += delta
+    return [...opening, this.#event("response.output_text.delta", { ...placeOf(open), delta, logprobs: [] })]
+  }
+
+  #begin(): string[] {
+    const index = this.#items++
+    const open = { id: `msg_${this.#reader.runId.slice("run_".length)}_${index}`, index, text: "" }
+    this.#open = open
+    const item = { ...toItem(open, "in_progress"), content: [] }
+    return [
+      this.#event("response.output_item.added", { output_index: index, item }),
+      this.#event("response.content_part.added", { ...placeOf(open), part: toPart("") }),
+    ]
+  }
+
+  #close(status: "completed" | "incomplete"): string[] {
+    const open = this.#open
+    if (!open) return []
+    this.#open = undefined
+    const item = toItem(open, status)
+    if (status === "completed") this.#output.push(item)
+    return [
+      this.#event("response.output_text.done", { ...placeOf(open), text: open.text, logprobs: [] }),
+      this.#event("response.content_part.done", { ...placeOf(open), part: toPart(open.text) }),
+      this.#event("response.output_item.done", { output_index: open.index, item }),
+    ]
+  }
+
+  #lifecycle(type: string): string {
+    return this.#event(type, { response: this.toResponse() })
+  }
+
+  #event(type: string, fields: object): string {
+    return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: this.#events++, ...fields })}\n\n`
+  }
+}
+
+interface Place {
+  readonly id: string
+  readonly index: number
+}
+
+const placeOf = ({ id, index }: Place) => ({ item_id: id, output_index: index, content_index: 0 })
+
+const toPart = (text: string) => ({ type: "output_text" as const, text, annotations: [] })
+
+const toItem = ({ id, text }: Place & { readonly text: string }, status: OutputItem["status"]): OutputItem => ({
+  ...{ id, type: "message", role: "assistant", status, content: [toPart(text)] },
+})
+
+function toUsage({ tokens }: RunReader): ResponseAnswered["usage"] {
+  if (!tokens) return null
+  return {
+    input_tokens: tokens.input,
+    input_tokens_details: { cached_tokens: tokens.cached },
+    output_tokens: tokens.output,
+    output_tokens_details: { reasoning_tokens: tokens.reasoning },
+    total_tokens: tokens.input + tokens.output,
+  }
+}

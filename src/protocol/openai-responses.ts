@@ -1,0 +1,76 @@
+import { z } from "zod"
+import { boundedList } from "./bounded-list.ts"
+import { ChatCompletionRequest, OpenAiContent, OpenAiFormat, PawlBeside } from "./openai.ts"
+
+/** The same for OpenAI's Responses, which know what went before them. */
+
+const { model, messages, stream, temperature, max_completion_tokens, reasoning_effort, ...shared } =
+  ChatCompletionRequest.shape
+const { tools, tool_choice, parallel_tool_calls, top_logprobs, top_p, user, metadata, safety_identifier } = shared
+const { service_tier, prompt_cache_key, prompt_cache_retention, stream_options } = shared
+const Id = z.string().min(1).max(100)
+
+/** Something that was said; `type` is `message` where there is one. */
+const InputItem = z.looseObject({
+  type: z.string().max(100).nullish(),
+  role: z.string().max(40).nullish(),
+  content: OpenAiContent.nullish(),
+})
+
+export const ResponseRequest = z.strictObject({
+  model,
+  input: z.union([z.string(), boundedList(InputItem, 10_000, { least: 1 })]),
+  instructions: z.string().nullish(),
+  previous_response_id: Id.nullish(),
+  conversation: z.union([Id, z.looseObject({ id: Id })]).nullish(),
+  stream,
+  ...{ stream_options, temperature, max_output_tokens: max_completion_tokens },
+  reasoning: z.looseObject({ effort: reasoning_effort }).nullish(),
+  text: z.looseObject({ format: OpenAiFormat.nullish() }).nullish(),
+  store: z.boolean().nullish(),
+  ...{ tools, tool_choice, parallel_tool_calls, top_logprobs },
+  ...{ background: z.unknown().optional(), prompt: z.unknown().optional() },
+  ...{ include: z.unknown().optional(), truncation: z.unknown().optional(), max_tool_calls: z.unknown().optional() },
+  ...{ top_p, user, metadata, safety_identifier, service_tier, prompt_cache_key, prompt_cache_retention },
+})
+export type ResponseRequest = z.infer<typeof ResponseRequest>
+
+const OutputItem = z.object({
+  id: z.string(),
+  type: z.literal("message"),
+  role: z.literal("assistant"),
+  status: z.enum(["in_progress", "completed", "incomplete"]),
+  content: z.array(z.object({ type: z.literal("output_text"), text: z.string(), annotations: z.array(z.unknown()) })),
+})
+export type OutputItem = z.infer<typeof OutputItem>
+
+const ResponseUsage = z.object({
+  input_tokens: z.number(),
+  input_tokens_details: z.object({ cached_tokens: z.number() }),
+  output_tokens: z.number(),
+  output_tokens_details: z.object({ reasoning_tokens: z.number() }),
+  total_tokens: z.number(),
+})
+
+export const ResponseAnswered = z.object({
+  id: z.string(),
+  object: z.literal("response"),
+  created_at: z.number().int(),
+  status: z.enum(["in_progress", "completed", "incomplete", "failed"]),
+  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+  incomplete_details: z.object({ reason: z.enum(["max_output_tokens", "content_filter"]) }).nullable(),
+  instructions: z.string().nullable(),
+  model: z.string(),
+  output: z.array(OutputItem),
+  parallel_tool_calls: z.boolean(),
+  previous_response_id: z.string().nullable(),
+  conversation: z.object({ id: z.string() }),
+  temperature: z.number().nullable(),
+  tool_choice: z.literal("auto"),
+  tools: z.array(z.unknown()),
+  top_p: z.null(),
+  metadata: z.object({}),
+  usage: ResponseUsage.nullable(),
+  pawl: PawlBeside.optional(),
+})
+export type ResponseAnswered = z.infer<typeof ResponseAnswered>
