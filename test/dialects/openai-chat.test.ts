@@ -4,7 +4,7 @@ import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../
 import { calls, fails, finishes, replies, says } from "../../src/models/scripted/script.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { type OpenAiPerson, openAiAs, refusalOf } from "../support/dialects/openai-client.ts"
-import { Face, type Visitor } from "../support/server/face.ts"
+import { Face, Visitor } from "../support/server/face.ts"
 
 const USAGE = { inputTokens: 20, outputTokens: 5, cachedTokens: 8, reasoningTokens: 2 }
 const ask = (content: string, more: object = {}) => ({
@@ -215,8 +215,8 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     const reader = await openAiAs(face, "ada", "read")
     const refused = await refusalOf(reader.client.chat.completions.create(ask("Hello")))
     expect([refused.status, refused.code, refused.type]).toEqual([403, "forbidden", "permission_error"])
-    const stranger = await face.fetch(new Request("http://localhost/v1/models"))
-    expect([stranger.status, (await stranger.json()).error.code]).toEqual([401, "unauthenticated"])
+    const stranger = await new Visitor((request) => face.fetch(request), undefined).get("/v1/models")
+    expect([stranger.status, stranger.body.error.code]).toEqual([401, "unauthenticated"])
     const nowhere = await native.get("/v1/files")
     expect([nowhere.status, nowhere.body.error.code]).toEqual([404, "not_found"])
   })
