@@ -14,6 +14,7 @@ export type {
   UserTurn,
   WaitingPart,
   LeftOutPart,
+  ThinkingPart,
   BesidePart,
 } from "./agent/model.ts"
 export type { Clock } from "./agent/clock.ts"

@@ -13,6 +13,7 @@ export type {
   WaitingPart,
   LeftOutPart,
   BesidePart,
+  ThinkingPart,
 } from "./agent/model.ts"
 export type { ReplySettings } from "./protocol/conversation/reply-settings.ts"
 export type { ReplyFinish } from "./protocol/conversation/message.ts"

@@ -137,8 +137,17 @@ export interface LeftOutPart {
   readonly settings: readonly { readonly name: SettingName; readonly because: string }[]
 }
 
+/**
+ * Nor this: more of a block of thinking that is being written, for whoever watches. The first of a block may be empty. The
+ * whole block follows as a part of the reply; a model that tells only whole ones need not say this.
+ */
+export interface ThinkingPart {
+  readonly type: "thinking"
+  readonly text: string
+}
+
 /** What is told beside a reply. */
-export type BesidePart = WaitingPart | LeftOutPart
+export type BesidePart = WaitingPart | LeftOutPart | ThinkingPart
 
 export type ReplyPart =
   | { readonly type: "text"; readonly text: string }

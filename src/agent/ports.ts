@@ -152,6 +152,13 @@ export type NewsKind = "conversations" | "workspace"
 export interface LiveReply {
   readonly position: number
   readonly text: string
+  /** What was thought for it. */
+  readonly thought?: LiveThought
+}
+
+export interface LiveThought {
+  readonly text: string
+  readonly ms: number
 }
 
 export type Live =
@@ -159,6 +166,14 @@ export type Live =
   | { readonly type: "events"; readonly user: UserId; readonly events: readonly JournalEvent[] }
   /** Text of the reply that is open after `position`; `offset` is where it ends. Shown, never stored. */
   | { readonly type: "text_delta"; readonly position: number; readonly offset: number; readonly text: string }
+  /** The same of what is thought for it: `offset` is where it ends in all of that, `ms` how long it took so far. */
+  | {
+      readonly type: "reasoning_delta"
+      readonly position: number
+      readonly offset: number
+      readonly text: string
+      readonly ms: number
+    }
   /** The writer has nothing left to do. */
   | { readonly type: "rest" }
   /** The person has seen something of it that is no row: what is listed of it for them has changed. */

@@ -84,7 +84,7 @@ export async function lookUntil<Found>(
   let happened = () => {}
   using stack = new DisposableStack()
   // More of a reply changes nothing on record; whoever takes a waiting message back wakes the conversation.
-  stack.defer(bus.subscribe(id, ({ type }) => type !== "text_delta" && happened()))
+  stack.defer(bus.subscribe(id, ({ type }) => type !== "text_delta" && type !== "reasoning_delta" && happened()))
   stack.defer(bus.onWake((woken) => woken === id && happened()))
   const stop = () => happened()
   closing.addEventListener("abort", stop)

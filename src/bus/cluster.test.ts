@@ -273,3 +273,37 @@ test("nothing that is carried is longer than the room there is, however much is 
   expect(carried.length).toBeGreaterThan(5)
   expect(Math.max(...carried.map((letter) => letter.length))).toBeLessThan(MAX_WORD + 200)
 })
+
+test("what is thought goes the way of text: in order, once, and from its beginning to whoever comes late", async () => {
+  const { one, two, settle, clock } = open()
+  const id = newId("conv")
+  const think = async (text: string, offset: number) => {
+    one.publish(id, { type: "reasoning_delta", position: 1, offset, text, ms: offset })
+    await clock.turn(16)
+    await settle()
+  }
+  const thought = async () => (await two.soFar(id))?.thought
+  await think("Hm, ", 4)
+  const { heard } = watch(two, id)
+  await settle()
+  await think("wait", 8)
+  expect(await thought()).toEqual({ text: "Hm, wait", ms: 8 })
+  one.publish(id, { type: "text_delta", position: 1, offset: 3, text: "Yes" })
+  await clock.turn(16)
+  await settle()
+  await think(".", 9)
+  expect(await two.soFar(id)).toEqual({ position: 1, text: "Yes", thought: { text: "Hm, wait.", ms: 9 } })
+  const told = heard.flatMap((live) => (live.type === "reasoning_delta" ? [live.text] : []))
+  expect(told.join("")).toBe("Hm, wait.")
+})
+
+test("where words are not carried nothing of what is thought is", async () => {
+  const { one, two, settle, clock } = open({ carriesWords: false })
+  const id = newId("conv")
+  const { heard } = watch(two, id)
+  await settle()
+  one.publish(id, { type: "reasoning_delta", position: 1, offset: 3, text: "Hm.", ms: 1 })
+  await clock.turn(16)
+  await settle()
+  expect(heard.filter(({ type }) => type === "reasoning_delta")).toEqual([])
+})

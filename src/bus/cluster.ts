@@ -147,6 +147,8 @@ export class ClusterBus implements Bus, AsyncDisposable {
         return voice.interest.answered(from, word.at, monotonicOf(this.#options.clock))
       case "delta":
         return this.#heardText(from, word)
+      case "thought":
+        return this.#heardThought(from, word)
       case "again":
         return voice.tellReply(from, word.id, here.openReply(word.id))
       case "rows":
@@ -195,6 +197,16 @@ export class ClusterBus implements Bus, AsyncDisposable {
     if (start > 0 && offset <= known) return // heard before
     const rest = start === 0 ? text : text.slice(known - start)
     this.#here.publish(id, { type: "text_delta", position, offset, text: rest })
+  }
+
+  #heardThought(from: string, { id, position, offset, text, ms }: WordOf<"thought">): void {
+    if (!this.#watches.told.conversations.has(id)) return
+    const open = this.#here.openReply(id)
+    const start = offset - text.length
+    const known = open?.position === position ? (open.thought?.text.length ?? 0) : 0
+    if (start > known) return this.#voice.say(from, { type: "again", id })
+    if (offset <= known) return // heard before, or said again from its beginning for the sake of the words
+    this.#here.publish(id, { type: "reasoning_delta", position, offset, text: text.slice(known - start), ms })
   }
 
   #sayWatches(to: Addressee): void {

@@ -1,11 +1,11 @@
-import type { Bus, Happened, Live, LiveReply, NewsKind, Watched } from "../agent/ports.ts"
+import type { Bus, Happened, Live, LiveReply, LiveThought, NewsKind, Watched } from "../agent/ports.ts"
 import type { ConversationId, UserId } from "../protocol/ids.ts"
 
 type Waken = (id: ConversationId, from: "here" | "elsewhere") => void
 
 /** The bus of a single process: plain callbacks. All it keeps is the text of replies that are open. */
 export class InProcessBus implements Bus {
-  readonly #open = new Map<ConversationId, { position: number; text: string }>()
+  readonly #open = new Map<ConversationId, { position: number; text: string; thought?: LiveThought }>()
   readonly #watchers = new Map<ConversationId, Set<(live: Live) => void>>()
   readonly #userWatchers = new Map<UserId, Set<(id: ConversationId, happened: readonly Happened[]) => void>>()
   readonly #newsWatchers = new Map<UserId, Set<(kind: NewsKind) => void>>()
@@ -24,7 +24,8 @@ export class InProcessBus implements Bus {
         }
       }
     }
-    if (live.type === "text_delta" || live.type === "rest" || live.type === "recorded" || !live.user) return
+    if (live.type === "text_delta" || live.type === "rest" || live.type === "recorded") return
+    if (live.type === "reasoning_delta" || !live.user) return
     this.publishToUser(live.user, id, live.type === "events" ? live.events : [])
   }
 
@@ -98,13 +99,26 @@ export class InProcessBus implements Bus {
     const open = this.#open.get(id)
     if (live.type === "seen") return // a reply that is open stays open
     if (live.type === "recorded" && live.position <= (open?.position ?? 0)) return
+    if (live.type === "reasoning_delta") return this.#rememberThought(id, live)
     if (live.type !== "text_delta") {
       this.#open.delete(id)
       return
     }
     // A delta that starts at nothing is another attempt: what the last one had shown is gone with it.
-    if (open?.position === live.position && live.offset > live.text.length) open.text += live.text
-    else this.#open.set(id, { position: live.position, text: live.text })
+    const { position, offset, text } = live
+    if (open?.position === position && (offset > text.length || open.text === "")) open.text += text
+    else this.#open.set(id, { position, text })
+  }
+
+  #rememberThought(
+    id: ConversationId,
+    { position, offset, text, ms }: Extract<Live, { type: "reasoning_delta" }>,
+  ): void {
+    const open = this.#open.get(id)
+    const isFirst = offset === text.length
+    if (open?.position !== position || (isFirst && open.thought))
+      this.#open.set(id, { position, text: "", thought: { text, ms } })
+    else open.thought = { text: (open.thought?.text ?? "") + text, ms }
   }
 }
 

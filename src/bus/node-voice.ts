@@ -3,7 +3,7 @@ import type { Happened, Live, LiveReply } from "../agent/ports.ts"
 import type { ConversationId, UserId } from "../protocol/ids.ts"
 import { rowsLength } from "../protocol/rows-length.ts"
 import { Interest } from "./interest.ts"
-import type { NodeWord } from "./node-words.ts"
+import type { NodeWord, WordOf } from "./node-words.ts"
 import { Outbox, partsOf } from "./outbox.ts"
 import { type Addressee, EVERYBODY, MAX_WORD, type Wire } from "./wire.ts"
 
@@ -30,10 +30,10 @@ export class NodeVoice {
   /** What was found in the record is not told on: the others find it there. */
   tell(id: ConversationId, live: Live): void {
     if (live.type === "recorded") return
-    if (live.type === "text_delta") this.#writing.add(id)
+    if (live.type === "text_delta" || live.type === "reasoning_delta") this.#writing.add(id)
     else if (live.type !== "seen") this.#writing.delete(id)
     const nodes = this.interest.ofConversation(id)
-    if (live.type === "text_delta") return this.#tellText(id, live, nodes)
+    if (live.type === "text_delta" || live.type === "reasoning_delta") return this.#tellText(id, live, nodes)
     if (live.type === "rest") return this.sayAll(nodes, { type: "rest", id })
     if (live.user === undefined) return
     if (live.type === "gone") this.sayAll(nodes, { type: "gone", id, user: live.user })
@@ -55,7 +55,12 @@ export class NodeVoice {
   tellReply(to: string, id: ConversationId, open: LiveReply | undefined): void {
     if (!open || !this.#writing.has(id) || !this.#options.carriesWords) return
     this.#outbox(to).dropText(id) // it is in what is said now
-    const { position, text } = open
+    const { position, text, thought } = open
+    if (thought) {
+      const word = { type: "thought", id, position, offset: thought.text.length, ...thought } as const
+      for (const part of partsOf<WordOf<"thought">>(word)) this.say(to, part)
+    }
+    if (text === "") return
     for (const part of partsOf({ type: "delta", id, position, offset: text.length, text })) this.say(to, part)
   }
 
@@ -83,9 +88,14 @@ export class NodeVoice {
     }
   }
 
-  #tellText(id: ConversationId, live: Extract<Live, { type: "text_delta" }>, nodes: ReadonlySet<string>): void {
+  #tellText(id: ConversationId, live: Growing, nodes: ReadonlySet<string>): void {
     if (!this.#options.carriesWords) return
     const { position, offset, text } = live
+    if (live.type === "reasoning_delta") {
+      const word = { type: "thought", id, position, offset, text, ms: live.ms } as const
+      for (const node of nodes) this.#outbox(node).addThought(word)
+      return
+    }
     for (const node of nodes) this.#outbox(node).addText({ type: "delta", id, position, offset, text })
   }
 
@@ -110,4 +120,5 @@ export class NodeVoice {
 const toRows = (id: ConversationId, user: UserId, events: RowsOf["events"]): string =>
   JSON.stringify({ type: "rows", id, user, events: [...events] } satisfies NodeWord)
 
+type Growing = Extract<Live, { type: "text_delta" | "reasoning_delta" }>
 type RowsOf = { readonly user: UserId } & Pick<Extract<Live, { type: "events" }>, "events">

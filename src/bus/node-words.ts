@@ -23,6 +23,11 @@ const word = z.discriminatedUnion("type", [
   z.object({ type: z.literal("echo"), at: z.number() }),
   /** More of a reply; `offset` is where it ends. */
   z.object({ type: z.literal("delta"), id: conversation, position: count, offset: count, text: z.string() }),
+  /** And of what is thought for it, with how long that took. */
+  z.object({
+    type: z.literal("thought"),
+    ...{ id: conversation, position: count, offset: count, text: z.string(), ms: z.number() },
+  }),
   /** What comes does not follow what was heard of this reply: say it from its beginning. */
   z.object({ type: z.literal("again"), id: conversation }),
   z.object({ type: z.literal("rows"), id: conversation, user, events: z.array(z.custom<JournalEvent>(isRow)) }),

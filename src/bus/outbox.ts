@@ -18,6 +18,7 @@ export class Outbox {
   #words: string[] = []
   /** Text that waits, by its conversation: what follows is joined to it. */
   readonly #texts = new Map<ConversationId, WordOf<"delta">>()
+  readonly #thoughts = new Map<ConversationId, WordOf<"thought">>()
   #stopPausing: (() => void) | undefined
   #soon: NodeJS.Immediate | undefined
 
@@ -34,15 +35,23 @@ export class Outbox {
   }
 
   addText(delta: WordOf<"delta">): void {
-    const waiting = this.#texts.get(delta.id)
-    const follows = waiting?.position === delta.position && waiting.offset === delta.offset - delta.text.length
-    this.#texts.set(delta.id, follows ? { ...delta, text: waiting.text + delta.text } : delta)
+    this.#texts.set(delta.id, joined(this.#texts.get(delta.id), delta))
+    this.#sendSoon()
+  }
+
+  addThought(thought: WordOf<"thought">): void {
+    this.#thoughts.set(thought.id, joined(this.#thoughts.get(thought.id), thought))
+    this.#sendSoon()
+  }
+
+  #sendSoon(): void {
     this.#stopPausing ??= this.#clock.alarm(PACE_MS, () => this.#send(), "background")
   }
 
   /** What waits of a reply is said by the row that ends it. */
   dropText(id: ConversationId): void {
     this.#texts.delete(id)
+    this.#thoughts.delete(id)
   }
 
   /** What waits is not sent. */
@@ -52,10 +61,12 @@ export class Outbox {
     this.#stopPausing = this.#soon = undefined
     this.#words = []
     this.#texts.clear()
+    this.#thoughts.clear()
   }
 
   #send(): void {
     const words = this.#words
+    for (const thought of this.#thoughts.values()) for (const part of partsOf(thought)) words.push(JSON.stringify(part))
     for (const text of this.#texts.values()) for (const part of partsOf(text)) words.push(JSON.stringify(part))
     this.clear()
     const full = Math.min(FULL, this.#wire.room)
@@ -75,8 +86,16 @@ export class Outbox {
   }
 }
 
+type Growing = WordOf<"delta"> | WordOf<"thought">
+
+/** What follows what waits is said together with it. */
+function joined<Word extends Growing>(waiting: Word | undefined, more: Word): Word {
+  const follows = waiting?.position === more.position && waiting.offset === more.offset - more.text.length
+  return follows ? { ...more, text: waiting.text + more.text } : more
+}
+
 /** The same text in words that a wire can carry. */
-export function partsOf(delta: WordOf<"delta">): readonly WordOf<"delta">[] {
+export function partsOf<Word extends Growing>(delta: Word): readonly Word[] {
   if (delta.text.length <= PART) return [delta] // nearly always
   const start = delta.offset - delta.text.length
   return Array.from({ length: Math.ceil(delta.text.length / PART) }, (_, at) => {

@@ -325,3 +325,32 @@ test("what a grant has agreed to is asked about again when the grant is taken ba
   expect(of([...granted, revoked])).toEqual(["running", "applying", "pending"])
   expect(of([...granted, revoked, ended])).toEqual(["awaiting_confirmation", "applied", "pending"])
 })
+
+describe("what is thought for the open reply", () => {
+  const think = (id: string, text: string, offset: number) =>
+    ({ id, type: "reasoning_delta", data: { text, offset, ms: offset * 100 } }) as UnknownFrame
+  const open = begun.reduce(reduce, emptyTranscript)
+  const place = open.cursor
+
+  test("grows, is taken once however often it comes, and moves no cursor", () => {
+    const frames = [think(place, "Hm, ", 4), think(place, "Hm, wait", 8), think(place, "Hm, ", 4), think(place, ".", 9)]
+    const after = frames.reduce(reduce, open)
+    expect(after.thinking).toEqual({ text: "Hm, wait.", ms: 900 })
+    expect(after.cursor).toBe(place)
+    expect(after.writing).toBeNull()
+  })
+
+  test("stays while words come, and ends with the row that ends the reply", () => {
+    const spoken = [think(place, "Hm.", 3), { id: `${place}.3`, type: "text_delta", data: { text: "Yes" } }]
+    const writing = [...spoken, think(`${place}.3`, " Or no.", 10)].reduce(reduce, open)
+    expect(writing).toMatchObject({ writing: "Yes", thinking: { text: "Hm. Or no." }, cursor: `${place}.3` })
+    const whole = message(2, "assistant", "Yes", { reasoning: { text: "Hm. Or no.", ms: 5 } })
+    const done = reduce(writing, says(String(Number(place) + 1), whole))
+    expect(done).toMatchObject({ writing: null, thinking: null })
+    expect(done.items.at(-1)).toMatchObject({ message: { reasoning: { text: "Hm. Or no.", ms: 5 } } })
+  })
+
+  test("is left out where something is missing before it", () => {
+    expect(reduce(open, think(place, "later", 20)).thinking).toBeNull()
+  })
+})

@@ -18,12 +18,14 @@ export function reduce(transcript: Transcript, frame: UnknownFrame): Transcript 
   if (!next) return transcript // not of a conversation: nothing to say when it comes again
   const known = toKnownFrame(frame)
   if (known?.type === "text_delta") return write(transcript, known.data.text, { at, next })
+  if (known?.type === "reasoning_delta") return think(transcript, known.data, { at, next })
   if (known?.type === "usage" && next.position === at.position) return total(transcript, known)
   if (next.position <= at.position) return transcript
+  // A row ends the reply that was open, by holding it whole or by saying that it died, unless its id says otherwise.
+  const goesOn = next.offset > 0 && next.offset === transcript.writing?.length
   const moved: Transcript = {
     ...transcript,
-    // A row ends the reply that was open, by holding it whole or by saying that it died, unless its id says otherwise.
-    writing: next.offset > 0 && next.offset === transcript.writing?.length ? transcript.writing : null,
+    ...(goesOn ? {} : { writing: null, thinking: null }),
     cursor: toCursor(next),
   }
   const applied = known
@@ -46,6 +48,18 @@ function write(transcript: Transcript, text: string, { at, next }: { at: Cursor;
   if (start > at.offset) return transcript // text is missing before it; the message will bring all of it
   const fresh = start === at.offset ? text : text.slice(at.offset - start)
   return { ...transcript, writing: (transcript.writing ?? "") + fresh, cursor: toCursor(next) }
+}
+
+/** Adds to what is thought for the open reply; it may come again, and what is missing before it comes with the message. */
+function think(
+  transcript: Transcript,
+  { text, offset, ms }: Frame<"reasoning_delta">["data"],
+  { at, next }: { at: Cursor; next: Cursor },
+): Transcript {
+  const known = transcript.thinking?.text ?? ""
+  const start = offset - text.length
+  if (next.position !== at.position || offset <= known.length || start > known.length) return transcript
+  return { ...transcript, thinking: { text: known + text.slice(known.length - start), ms } }
 }
 
 type Apply<Type extends FrameType> = (transcript: Transcript, frame: Frame<Type>) => Transcript
@@ -95,6 +109,7 @@ const table: { [Type in FrameType]: Apply<Type> } = {
   },
   // These repeat the cursor of rows that say the same, so they never get here with something new.
   text_delta: (transcript) => transcript,
+  reasoning_delta: (transcript) => transcript,
   usage: total,
   done: (transcript) => transcript,
   error: (transcript) => transcript,

@@ -11,7 +11,7 @@ import { tableNames } from "./workspace-tables.ts"
 
 /**
  * What a stream is made of. One row of the journal is one frame with its position as id; `text_delta` has
- * `position.offset`; `usage`, `done` and `error` are about the rows before them and repeat their cursor.
+ * `position.offset`; `reasoning_delta`, `usage`, `done` and `error` are about what was told before them and repeat its cursor.
  */
 
 /** When the row was recorded, on every frame that is a row. */
@@ -42,6 +42,12 @@ export const MessageFrame = z.object({ message: Message, at })
 const shaped = {
   /** More of the reply that is open. Shown as it comes; the `message` that follows is the whole of it. */
   text_delta: z.object({ text: z.string() }),
+  /**
+   * More of what its model thinks before and between its words, for whoever watches: it moves no cursor, and repeats the one
+   * that was told last. `offset` is where it ends in all that was thought for the open reply, `ms` how long that took so far.
+   * It may come again from its beginning. The `message` holds what there is to keep of it.
+   */
+  reasoning_delta: z.object({ text: z.string(), offset: z.number().int(), ms: z.number() }),
   message: MessageFrame,
   tool_start: z.object({ callId: ids.call, name: z.string(), input: JsonObject, at }),
   tool_end: z.object({

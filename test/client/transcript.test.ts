@@ -10,6 +10,8 @@ import { Story } from "../support/client-story.ts"
 const dice = fc.array(fc.nat(10_000), { minLength: 20, maxLength: 250 })
 const fold = (frames: readonly UnknownFrame[], from: Transcript = emptyTranscript) => frames.reduce(reduce, from)
 const positionOf = ({ id }: UnknownFrame) => parseCursor(id)?.position ?? 0
+/** What repeats the cursor of what was told before it. */
+const BESIDE = ["usage", "done", "error", "reasoning_delta"]
 const runs = { numRuns: 150 }
 
 /** Of two that were proposed the first is edited, and so proposed once more, while nobody listens. */
@@ -102,7 +104,7 @@ describe("the transcript of any conversation", { timeout: 120_000 }, () => {
         for (const frame of new Story(rolls).frames) {
           transcript = reduce(transcript, frame)
           if (frame.type === "text_delta") text += (frame.data as { text: string }).text
-          else if (positionOf(frame) > 0 && !["usage", "done", "error"].includes(frame.type)) text = ""
+          else if (positionOf(frame) > 0 && !BESIDE.includes(frame.type)) text = ""
           expect(transcript.writing ?? "").toBe(text)
         }
       }),

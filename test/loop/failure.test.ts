@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { answer } from "../../src/agent/definition/tool.ts"
 import type { Model } from "../../src/agent/model.ts"
-import { breaksOff, calls, fails, replies, says, waits } from "../../src/models/scripted/script.ts"
+import { breaksOff, calls, fails, replies, says, thinks, waits } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import type { ErrorCode } from "../../src/protocol/errors.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"
@@ -82,6 +82,32 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       expect(types.slice(3)).toEqual(["restarted", "message", "run_ended"])
       expect(of(await world.events(id), "restarted")).toMatchObject([{ because: "provider", detail: "overloaded" }])
       expect(await repliesOf(world, id)).toEqual(["Once upon a time."])
+    })
+
+    test("is asked again also where it had only thought, and what an attempt before had said is not forgotten", async () => {
+      await using database = await create()
+      const thinksAndDies = (text: string) =>
+        replies(thinks(text, undefined, { chunks: 2 }), fails("overloaded", { retriable: true }))
+      const model = scripted(
+        fails("overloaded", { after: "Once up", retriable: true }),
+        thinksAndDies("Hm."),
+        says("Once."),
+      )
+      await using world = await openChecked({ url: database.url, model })
+      const id = await world.begin("Tell a story.")
+      expect(of(await world.events(id), "restarted")).toMatchObject([{ shown: "Once up" }, { because: "provider" }])
+      expect(await repliesOf(world, id)).toEqual(["Once."])
+      const sealed = replies(
+        { parts: [{ type: "thinking", text: "" }], end: { type: "stop" } },
+        fails("overloaded", { retriable: true }),
+      )
+      const silent = scripted(sealed, says("Well."))
+      await using other = await openChecked({ url: database.url, model: silent })
+      expect(await repliesOf(other, await other.begin("And?"))).toEqual(["Well."])
+      const last = scripted(fails("overloaded", { after: "Once", retriable: true }), always(thinksAndDies("Hm.")))
+      await using third = await openChecked({ url: database.url, model: last })
+      const failedId = await third.begin("Again.")
+      expect(await repliesOf(third, failedId)).toEqual(["Once"])
     })
 
     test("is asked three times and no more", async () => {

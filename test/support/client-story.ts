@@ -240,7 +240,13 @@ export class Story {
       this.#shown = end
       pieces.push(FrameMaker.text(text.slice(start, end), { position: row.position - 1, offset: end }))
     }
-    return pieces
+    if (text === "") return pieces
+    // It was thought about before the first word and after the last, without a place of its own.
+    const thought = (id: string, said: string, offset: number): UnknownFrame => ({
+      ...{ id, type: "reasoning_delta", data: { text: said, offset, ms: offset } },
+    })
+    const first = String(row.position - 1)
+    return [thought(first, "Hm", 2), ...pieces, thought(pieces.at(-1)?.id ?? first, ", so", 6)]
   }
 
   #remember(frame: Frame): void {

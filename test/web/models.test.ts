@@ -4,6 +4,7 @@ import { always, scripted } from "../../src/models/scripted/model.ts"
 import type { ListedModel } from "../../src/protocol/answers.ts"
 import { seriousFaultsInTurn } from "../support/web/serious-faults.ts"
 import { oneVisit } from "../support/web/one-visit.ts"
+import { say } from "../support/web/talk.ts"
 
 const listed = (name: string, provider: string, need: string | null = null): ListedModel => ({
   ...{ name, provider, need, available: need === null },
@@ -114,3 +115,53 @@ test.each([
     expect(faults).toEqual([])
   },
 )
+
+test.each([
+  ["desktop", { width: 1280, height: 800 }],
+  ["phone", { width: 360, height: 740 }],
+])("on a %s how the model replies is set before the first word and later, by keys alone", async (_name, viewport) => {
+  const { page, faults, ada } = await visit.begin(model)
+  await page.setViewportSize(viewport)
+  const panel = page.getByRole("dialog", { name: "How the model replies" })
+  const field = (name: RegExp) => panel.getByLabel(name)
+  await page.getByRole("button", { name: "How it replies: as usual" }).press("Enter")
+  await field(/^Effort/).waitFor()
+  await field(/^Effort/).selectOption("high")
+  await panel.getByText("Nobody has said that this model thinks").waitFor()
+  await field(/^Temperature/).fill("3")
+  await field(/^Temperature/).press("Enter")
+  await panel.getByText("Temperature is a number from 0 to 2.").waitFor()
+  expect(await seriousFaultsInTurn(page)).toEqual([])
+  await field(/^Temperature/).fill("0.2")
+  await field(/^Temperature/).press("Enter")
+  await panel.waitFor({ state: "hidden" })
+  await page.getByRole("button", { name: "How it replies: high effort · temperature 0.2" }).waitFor()
+  await say(page, "hello")
+  await page.getByText("ok", { exact: true }).waitFor()
+  const id = page.url().split("/").at(-1)
+  const settings = async () => (await ada.get(`/api/conversations/${id}`)).body.settings
+  expect(await settings()).toEqual({ effort: "high", temperature: 0.2 })
+
+  // Later: one is taken back, another is set; what the server refuses is said in its words.
+  await page.getByRole("button", { name: "How it replies: high effort · temperature 0.2" }).press("Enter")
+  await field(/^Temperature/).fill("")
+  await field(/^Stop/).fill("END")
+  await page.route(`**/api/conversations/${id}`, (route) =>
+    route.fulfill({
+      status: 409,
+      contentType: "application/problem+json",
+      body: JSON.stringify({ type: "about:blank", title: "busy", status: 409, detail: "Not now.", code: "busy" }),
+    }),
+  )
+  await panel.getByRole("button", { name: "Save" }).press("Enter")
+  await panel.getByRole("alert").getByText("Not now.").waitFor()
+  await page.unroute(`**/api/conversations/${id}`)
+  await panel.getByRole("button", { name: "Save" }).press("Enter")
+  await page.getByRole("button", { name: "How it replies: high effort · stops early" }).waitFor()
+  expect(await settings()).toEqual({ effort: "high", stop: ["END"] })
+  await page.getByRole("button", { name: /^How it replies/ }).press("Enter")
+  await panel.getByRole("button", { name: "All as usual" }).press("Enter")
+  await page.getByRole("button", { name: "How it replies: as usual" }).waitFor()
+  expect((await settings()) ?? {}).toEqual({})
+  expect(faults.filter((fault) => !fault.includes("409"))).toEqual([])
+})

@@ -1,6 +1,6 @@
 import { ArrowUp } from "../icons/arrows.ts"
 import { useState } from "react"
-import type { Mode } from "../../src/protocol/index.ts"
+import { type Mode, type ReplySettings, withSettings } from "../../src/protocol/index.ts"
 import { connectSample, isSample } from "../connections/sample.ts"
 import { attempt } from "../parts/explain.ts"
 import { Link } from "../parts/link.tsx"
@@ -23,6 +23,7 @@ import { ModelPicker } from "./composer/model-picker.tsx"
 import { NoFolder } from "./beginning/no-folder.tsx"
 import { AgentPicker, ModePicker } from "./composer/pickers.tsx"
 import { useSend } from "./composer/use-send.tsx"
+import { SettingsPicker } from "./reply-settings/settings-picker.tsx"
 import { NEW_DRAFT, SendingRow } from "./messages/sending-row.tsx"
 import { useFolder } from "./beginning/use-folder.ts"
 
@@ -33,6 +34,7 @@ interface Chosen {
   readonly agent?: string
   readonly model?: string
   readonly mode?: Mode
+  readonly settings?: ReplySettings
   /** Null where the person wants none. */
   readonly connectionId?: string | null
 }
@@ -129,6 +131,14 @@ function Beginnings() {
                   side="bottom"
                   value={chosen.model}
                   onChoose={(next) => setChosen({ ...chosen, model: next })}
+                />
+                <SettingsPicker
+                  side="bottom"
+                  settings={chosen.settings ?? {}}
+                  model={chosen.model}
+                  onChange={async (patch) =>
+                    setChosen({ ...chosen, settings: withSettings(chosen.settings ?? {}, patch) })
+                  }
                 />
                 <ModePicker
                   value={chosen.mode ?? "confirm"}

@@ -59,7 +59,8 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
   try {
     const { signal } = work
     const most = ports.limits.replyCharacters
-    const asked = { model, request: bounded, signal, most, tell: reportBeside(work, model.name) }
+    const think = (text: string) => showThought(work, reply, reply.thinking.more(text))
+    const asked = { model, request: bounded, signal, most, tell: reportBeside(work, model.name), think }
     isCut = (await streamReply(asked, (part) => show(work, reply, part))) === "cut"
   } catch (error) {
     // Not the provider's failure but ours: a wait could not be put on record.
@@ -109,9 +110,17 @@ const NO_TOOLS: ToolDeclaration = {
 }
 
 /** Text is shown as it comes, after what is recorded so far. */
-function show({ conversation: { id, position }, ports }: Work, reply: Reply, part: ReplyPart): void {
+function show(work: Work, reply: Reply, part: ReplyPart): void {
+  const { conversation, ports } = work
+  const { id, position } = conversation
   const text = reply.add(part)
   if (text) ports.bus.publish(id, { type: "text_delta", position, offset: reply.offset, text })
+  if (part.type === "reasoning") showThought(work, reply, reply.thoughtToShow)
+}
+
+function showThought({ conversation: { id, position }, ports }: Work, { thinking }: Reply, text: string): void {
+  if (text === "") return
+  ports.bus.publish(id, { type: "reasoning_delta", position, offset: thinking.offset, text, ms: thinking.ms })
 }
 
 interface Whole {
@@ -185,10 +194,12 @@ async function broken(work: Work, model: string, error: unknown, reply?: Reply):
   if (cut) return record(work, [{ type: "history_cut", ...cut }])
   // Before anything was shown, models/ has tried again by itself; after that only the loop may, and says so.
   const retriable =
-    error instanceof AppError && error.details.retriable === true && reply !== undefined && reply.offset > 0
+    error instanceof AppError && error.details.retriable === true && reply !== undefined && reply.hasBegun
   const restarts = conversation.run?.restarts ?? 0
   if (retriable && restarts + 1 < ports.limits.restarts) {
-    return record(work, [{ type: "restarted", because: "provider", detail: code, shown: reply.shown }])
+    // One that had only thought leaves what an attempt before it had shown.
+    const shown = reply.offset > 0 ? { shown: reply.shown } : {}
+    return record(work, [{ type: "restarted", because: "provider", detail: code, ...shown }])
   }
   return record(work, [
     ...brokenOffReply(work, "broken", reply?.shownParts()),

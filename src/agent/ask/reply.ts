@@ -4,6 +4,7 @@ import { mendText, mendValue } from "../../protocol/text/text.ts"
 import type { JsonObject } from "../../protocol/schema.ts"
 import type { Clock } from "../clock.ts"
 import type { ReplyPart } from "../model.ts"
+import { LiveThinking } from "./live-thinking.ts"
 
 /** More calls than this in one reply are a model gone wrong; the rest is dropped. */
 const MAX_CALLS = 256
@@ -22,6 +23,9 @@ export class Reply {
   /** Half of a surrogate pair at the end of a delta: its other half is in the next one. */
   #half = ""
   #calls = 0
+  readonly thinking: LiveThinking
+  /** Of a block of thinking that has just become whole: what nobody was shown yet. */
+  thoughtToShow = ""
   finish: ReplyFinish | undefined
   usage: Usage | undefined
 
@@ -29,11 +33,17 @@ export class Reply {
     this.#model = model
     this.#user = user
     this.#clock = clock
+    this.thinking = new LiveThinking(clock)
   }
 
   /** How much text has been shown. */
   get offset(): number {
     return this.#shown
+  }
+
+  /** Whether its model has said or thought something: its provider is no longer asked again unseen. */
+  get hasBegun(): boolean {
+    return this.#shown > 0 || this.thinking.hasBegun
   }
 
   /** The words that were shown so far. */
@@ -53,7 +63,11 @@ export class Reply {
       case "reasoning": {
         const shown = this.#closeText()
         const metadata = part.metadata === undefined ? {} : { metadata: mendValue(part.metadata) }
-        this.parts.push({ type: "reasoning", text: mendText(part.text), model: this.#model, ...metadata })
+        const text = mendText(part.text)
+        const { rest, ms } = this.thinking.end(text)
+        this.thoughtToShow = rest
+        const time = ms === undefined ? {} : { ms }
+        this.parts.push({ type: "reasoning", text, model: this.#model, ...metadata, ...time })
         return shown
       }
       case "call": {

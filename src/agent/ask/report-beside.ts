@@ -1,5 +1,5 @@
 import { LEFT_OUT, WAITING } from "../definition/stages.ts"
-import type { BesidePart } from "../model.ts"
+import type { BesidePart, ThinkingPart } from "../model.ts"
 import { record, type Work } from "../record.ts"
 import { toldSettings } from "../told-settings.ts"
 
@@ -7,7 +7,7 @@ import { toldSettings } from "../told-settings.ts"
  * Puts on record what is told beside a reply: that a provider is waited for, so that whoever watches knows why nothing
  * comes, and once in a conversation that a setting does not count. Both are there after a reload, too.
  */
-export function reportBeside(work: Work, model: string): (part: BesidePart) => Promise<void> {
+export function reportBeside(work: Work, model: string): (part: Exclude<BesidePart, ThinkingPart>) => Promise<void> {
   return async (part) => {
     if (part.type === "left_out") {
       const { leftOut } = work.conversation

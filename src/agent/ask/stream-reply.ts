@@ -1,5 +1,5 @@
 import { failure } from "../../protocol/errors.ts"
-import type { BesidePart, Model, ModelRequest, ReplyPart } from "../model.ts"
+import type { BesidePart, Model, ModelRequest, ReplyPart, ThinkingPart } from "../model.ts"
 
 export interface ReplyRequest {
   readonly model: Model
@@ -8,7 +8,9 @@ export interface ReplyRequest {
   /** The reply may hold so many characters: words, thinking and arguments together. Then it is cut, as a whole reply. */
   readonly most?: number
   /** Told when the provider has to be waited for, and what of the settings it does not take. */
-  readonly tell?: (part: BesidePart) => Promise<void>
+  readonly tell?: (part: Exclude<BesidePart, ThinkingPart>) => Promise<void>
+  /** Hears what it thinks while it does: what counts of it comes with the parts. */
+  readonly think?: (text: string) => void
 }
 
 /** About a quarter of a million tokens, twice what models write at most. One gone wrong would fill a disk. */
@@ -28,6 +30,10 @@ export async function streamReply(asked: ReplyRequest, hear: (part: ReplyPart) =
     let left = most
     for await (const part of model.stream(request, signal)) {
       if (!listening) return
+      if (part.type === "thinking") {
+        asked.think?.(part.text)
+        continue
+      }
       if (part.type === "waiting" || part.type === "left_out") {
         await asked.tell?.(part)
         continue

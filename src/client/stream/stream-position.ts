@@ -12,6 +12,8 @@ export class StreamPosition {
   #at: Cursor | undefined
   /** The types of frames seen at this position: `usage` and `done` repeat the cursor of the row before them. */
   readonly #seen = new Set<string>()
+  /** Units of what is thought for the open reply that were seen; a connection tells it from its beginning. */
+  #thought = 0
   /** What is about rows up to here was told to whoever gave us this place. */
   readonly #start: number | undefined
 
@@ -48,6 +50,7 @@ export class StreamPosition {
     if (frame.type === "text_delta") return this.#takeText(frame, next)
     const at = this.#at
     if (at && next.position < at.position) return undefined
+    if (frame.type === "reasoning_delta" && at?.position === next.position) return this.#takeThought(frame)
     if (at && next.position === at.position) return this.#takeRepeated(frame)
     this.#move(next, frame.type)
     return frame
@@ -69,8 +72,22 @@ export class StreamPosition {
     return start === at.offset ? frame : { ...frame, data: { text: text.slice(at.offset - start) } }
   }
 
+  /** It moves nothing. A frame that does not say where it stands is shown as it is. */
+  #takeThought(frame: UnknownFrame): UnknownFrame | undefined {
+    const { offset } = frame.data as { offset?: unknown }
+    if (typeof offset !== "number") return frame
+    const [text, seen] = [textOf(frame) ?? "", this.#thought]
+    if (offset <= seen) return undefined
+    this.#thought = offset
+    const start = offset - text.length
+    return start >= seen ? frame : { ...frame, data: { ...(frame.data as object), text: text.slice(seen - start) } }
+  }
+
   #move(to: Cursor, type: string): void {
-    if (to.position !== this.#at?.position) this.#seen.clear()
+    if (to.position !== this.#at?.position) {
+      this.#seen.clear()
+      this.#thought = 0
+    }
     this.#seen.add(type)
     this.#at = to
   }

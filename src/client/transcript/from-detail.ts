@@ -33,7 +33,16 @@ export function withDetail(transcript: Transcript, detail: ConversationDetail): 
   let after = 0
   for (const proposal of told) after = addProposal(left, proposal, after) + 1
   const head = { title, agent, model, mode, settings, connectionId, status }
-  return { ...head, items: left, writing: null, run: null, usage: null, context, cursor: String(position) }
+  return {
+    ...head,
+    items: left,
+    writing: null,
+    thinking: null,
+    run: null,
+    usage: null,
+    context,
+    cursor: String(position),
+  }
 }
 
 /** What has expired among what is open, as it was proposed: by time, and within one moment by their calls. */

@@ -28,6 +28,8 @@ export interface Transcript {
   readonly items: readonly Item[]
   /** The reply that is being written, to be shown after the items; null while none is. Its `message` takes its place. */
   readonly writing: string | null
+  /** What was thought for that reply so far, and how long it took by then; null while nothing was. */
+  readonly thinking: { readonly text: string; readonly ms: number } | null
   /** The newest run, as far as it was seen. */
   readonly run: TranscriptRun | null
   /** What the newest run has used. */
@@ -135,6 +137,7 @@ export const emptyTranscript: Transcript = {
   status: "active",
   items: [],
   writing: null,
+  thinking: null,
   run: null,
   usage: null,
   context: null,

@@ -81,6 +81,21 @@ describe("a reply", () => {
     ])
   })
 
+  test("tells what it thinks while it comes, beginning with the first sign of it, and nothing of what is sealed", async () => {
+    const heard: string[] = []
+    const model = streaming(
+      { type: "reasoning-start", id: "r", providerMetadata: { p: { redactedData: "sealed" } } },
+      { type: "reasoning-delta", id: "r", delta: "I th" },
+      { type: "reasoning-delta", id: "r", delta: "ink", providerMetadata: { p: { signature: "sealed" } } },
+      { type: "reasoning-end", id: "r", providerMetadata: { p: { encrypted: "sealed" } } },
+      text("So."),
+      finish("stop"),
+    )
+    for await (const part of model.stream(anyRequest, new AbortController().signal))
+      heard.push(part.type === "thinking" ? `thinking:${part.text}` : part.type)
+    expect(heard).toEqual(["thinking:", "thinking:I th", "thinking:ink", "reasoning", "text", "finish"])
+  })
+
   test("holds each call once, with its arguments as the model wrote them and metadata under the model's name", async () => {
     const signed: LanguageModelV4StreamPart = { ...call, input: "{oops", providerMetadata: { p: { id: 1 } } }
     const parts = await collect(

@@ -1,6 +1,6 @@
 import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider"
 import { type Clock, sleep, systemClock } from "../../agent/clock.ts"
-import type { BesidePart, LeftOutPart, Model, ModelRequest, Price, ReplyPart } from "../../agent/model.ts"
+import type { BesidePart, LeftOutPart, Model, ModelRequest, Price, ReplyPart, ThinkingPart } from "../../agent/model.ts"
 import { codeOf } from "../../protocol/errors.ts"
 import type { PaidBy } from "../../protocol/conversation/message.ts"
 import { refusesMarks, withCacheMarks } from "./request/cache-marks.ts"
@@ -52,7 +52,7 @@ export interface ProviderModelOptions {
 const TOLD_MS = 1000
 
 interface Opened {
-  readonly first: ReplyPart
+  readonly first: ReplyPart | ThinkingPart
   readonly reply: OpenReply
   /** What does not count of its settings, as far as we know ourselves and the adapter does. */
   readonly leftOut: LeftOutPart["settings"]

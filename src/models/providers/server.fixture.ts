@@ -106,6 +106,7 @@ export async function collect(
   signal: AbortSignal = new AbortController().signal,
 ): Promise<(ReplyPart | BesidePart)[]> {
   const parts: (ReplyPart | BesidePart)[] = []
-  for await (const part of model.stream(request, signal)) parts.push(part)
+  // What is thought comes again as a whole part.
+  for await (const part of model.stream(request, signal)) if (part.type !== "thinking") parts.push(part)
   return parts
 }

@@ -30,12 +30,11 @@ export function says(text: string, { chunks = 1 }: Saying = {}): Script {
   return { parts: pieces.map((piece) => ({ type: "text", text: piece })), end: STOP }
 }
 
-/** Private reasoning before an answer: `replies(thinks("…"), says("…"))`. */
-export function thinks(text: string, metadata?: unknown): Script {
-  return {
-    parts: [metadata === undefined ? { type: "reasoning", text } : { type: "reasoning", text, metadata }],
-    end: STOP,
-  }
+/** Private reasoning before an answer: `replies(thinks("…"), says("…"))`. With `chunks` it is also heard while it comes. */
+export function thinks(text: string, metadata?: unknown, { chunks = 0 }: Saying = {}): Script {
+  const whole: ReplyPart = metadata === undefined ? { type: "reasoning", text } : { type: "reasoning", text, metadata }
+  const pieces = chunks === 0 ? [] : ["", ...chunkText(text, chunks)]
+  return { parts: [...pieces.map((piece) => ({ type: "thinking" as const, text: piece })), whole], end: STOP }
 }
 
 /** Arguments of a call; a text is taken as the model wrote it, valid JSON or not. */

@@ -3,6 +3,7 @@ import { Brought } from "./brought.ts"
 import { MessageFile } from "./message-file.ts"
 import { CallStatus } from "./call-status.ts"
 import { ids, JsonObject } from "../schema.ts"
+import { Reasoning } from "./reasoning.ts"
 import { ReplySettings } from "./reply-settings.ts"
 
 /** A message is made of parts, so that images and files can come without rewriting journals. */
@@ -14,6 +15,8 @@ export const ReasoningPart = z.object({
   text: z.string(),
   model: z.string(),
   metadata: z.unknown().optional(),
+  /** How long it took, where it was seen to come. */
+  ms: z.number().optional(),
 })
 
 /** A tool call. `invalidInput` keeps arguments that were not a JSON object, as the model wrote them. */
@@ -85,6 +88,8 @@ export const Message = z.object({
   finish: Finish.optional(),
   model: z.string().optional(),
   usage: Usage.optional(),
+  /** And what that model thought before, as far as its provider tells it in words. */
+  reasoning: Reasoning.optional(),
   /** Of a long one that is told with others: `content` is its beginning, and `length` is how long the whole is. */
   truncated: z.literal(true).optional(),
   length: z.number().int().optional(),

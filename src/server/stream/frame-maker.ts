@@ -6,6 +6,7 @@ import type { Frame, UnknownFrame } from "../../protocol/frames.ts"
 import type { ConversationId, RunId } from "../../protocol/ids.ts"
 import type { Message, Usage } from "../../protocol/conversation/message.ts"
 import type { Proposal, Proposed } from "../../protocol/proposals/proposal.ts"
+import { reasoningOf } from "../../protocol/conversation/reasoning.ts"
 import { PendingCalls } from "./pending-calls.ts"
 
 export type AnyFrame = Frame | UnknownFrame
@@ -103,7 +104,9 @@ export class FrameMaker {
       ...(schema ? { schema } : {}),
       ...(data === undefined ? {} : { data }),
     }
-    const frame = { id, type: "message", data: { message: { ...message, finish, model, usage }, at } } as Frame
+    const reasoning = reasoningOf(parts)
+    const written = { finish, model, usage, ...(reasoning ? { reasoning } : {}) }
+    const frame = { id, type: "message", data: { message: { ...message, ...written }, at } } as Frame
     // Whoever has not seen all of the text gets the rest as if it were still coming: the same from any cursor.
     const rest = role === "assistant" ? content.slice(wholeUnits(content, offset)) : ""
     if (rest === "") return [frame]

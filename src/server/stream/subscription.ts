@@ -7,6 +7,7 @@ import type { ConversationId } from "../../protocol/ids.ts"
 import type { FrameSource, WaitingSource } from "./event-stream.ts"
 import { type AnyFrame, FrameMaker, wholeUnits } from "./frame-maker.ts"
 import { JournalPages } from "./journal-pages.ts"
+import { ThinkingStream } from "./thinking-stream.ts"
 import { rowsLength } from "../../protocol/rows-length.ts"
 
 export interface SubscriptionTarget {
@@ -32,6 +33,7 @@ const MAX_WAITING_TEXT = 64 * 1024
 /** Text that follows text waits for the next picture on a screen: a model may be faster than anyone can see. */
 const PACE_MS = 16
 const NO_ROWS: readonly never[] = []
+const NO_FRAMES: never[] = []
 const START: Cursor = { position: 0, offset: 0 }
 
 /**
@@ -53,6 +55,8 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
   #rowsLength = 0
   #text = ""
   #textAt: Cursor = START
+  /** Only while the open reply thinks. */
+  #thinking: ThinkingStream | undefined
   /** The journal has to be read: at first, and whenever something came too fast or not in order. */
   #behind = true
   #primed = false
@@ -97,6 +101,7 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
     this.#pausing?.()
     this.#rows = NO_ROWS
     this.#text = ""
+    this.#thinking = undefined
     this.#wakeUp()
   }
 
@@ -140,7 +145,9 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
     }
     this.#pages = undefined
     const open = await this.#source.bus.soFar(this.#id)
-    if (open?.position === this.#position) frames.push(...this.#moreText(open.text, 0))
+    if (open?.position !== this.#position) return frames
+    if (open.thought) this.#thinkingAt(this.#position).begin(open)
+    frames.push(...this.#takeThought(), ...this.#moreText(open.text, 0))
     return frames
   }
 
@@ -161,13 +168,25 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
 
   #showText(): AnyFrame[] {
     if (this.#pausing) return []
+    const thought = this.#takeThought()
     const text = this.#text
     const { position, offset } = this.#textAt
     this.#text = ""
-    if (text === "" || position < this.#position) return []
-    if (position === this.#position && offset <= this.#offset) return this.#moreText(text, offset)
+    if (text === "" || position < this.#position) return thought
+    if (position === this.#position && offset <= this.#offset) return [...thought, ...this.#moreText(text, offset)]
     this.#behind = true
-    return []
+    return thought
+  }
+
+  #takeThought(): AnyFrame[] {
+    const thinking = this.#thinking
+    if (!thinking?.hasNews || thinking.position !== this.#position) return NO_FRAMES
+    this.#pause()
+    return thinking.take({ position: this.#position, offset: this.#offset })
+  }
+
+  #thinkingAt(position: number): ThinkingStream {
+    return this.#thinking?.position === position ? this.#thinking : (this.#thinking = new ThinkingStream(position))
   }
 
   /** What the watcher has not seen of a text that starts at an offset of the open reply. */
@@ -180,7 +199,11 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
   }
 
   #hasNews(): boolean {
-    return this.#behind || this.#rows.length > 0 || (this.#text !== "" && !this.#pausing)
+    return this.#behind || this.#rows.length > 0 || (!this.#pausing && this.#hasText())
+  }
+
+  #hasText(): boolean {
+    return this.#text !== "" || (this.#thinking?.hasNews === true && this.#thinking.position === this.#position)
   }
 
   #pause(): void {
@@ -188,7 +211,7 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
       PACE_MS,
       () => {
         this.#pausing = undefined
-        if (this.#text !== "") this.#wakeUp()
+        if (this.#hasText()) this.#wakeUp()
       },
       "background",
     )
@@ -199,6 +222,7 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
     if (this.#behind) return // the journal will tell it
     if (live.type === "events") this.#hearRows(live.events)
     else if (live.type === "text_delta") this.#hearText(live)
+    else if (live.type === "reasoning_delta") this.#thinkingAt(live.position).hear(live)
     else if (live.type === "recorded" && live.position > (this.#rows.at(-1)?.position ?? this.#position))
       this.#fallBehind() // another process wrote that
     else return
@@ -207,6 +231,7 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
 
   #hearRows(rows: readonly JournalEvent[]): void {
     this.#text = "" // the row that ends a reply holds all of its text
+    this.#thinking = undefined
     this.#rowsLength += rowsLength(rows)
     if (this.#rows.length + rows.length > MAX_WAITING || this.#rowsLength > MAX_WAITING_LENGTH) this.#fallBehind()
     else this.#rows = this.#rows === NO_ROWS ? rows : [...this.#rows, ...rows]
@@ -227,6 +252,7 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
     this.#rows = NO_ROWS
     this.#rowsLength = 0
     this.#text = ""
+    this.#thinking = undefined
     this.#behind = true
   }
 

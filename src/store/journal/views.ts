@@ -1,6 +1,7 @@
 import type { ConversationView } from "../../protocol/conversation/conversation.ts"
 import type { CallId, ConversationId, MessageId, RunId } from "../../protocol/ids.ts"
-import type { Message } from "../../protocol/conversation/message.ts"
+import type { Message, Part } from "../../protocol/conversation/message.ts"
+import { reasoningOf } from "../../protocol/conversation/reasoning.ts"
 import { type NOTICED, type NoticeView, toNotice } from "../../protocol/notices.ts"
 import type { StepView } from "../../protocol/conversation/stages.ts"
 import { usualFinish } from "../engine/event-rows.ts"
@@ -79,7 +80,7 @@ export function toRunView(row: RunRow): Run {
   }
 }
 
-type Ended = Pick<
+type Ended = { readonly parts?: readonly Part[] } & Pick<
   Message,
   "data" | "brought" | "files" | "settings" | "schema" | "status" | "ms" | "finish" | "model" | "usage"
 >
@@ -87,6 +88,7 @@ type Ended = Pick<
 /** A message from the columns of its event. */
 export function toMessage(row: Record<string, unknown>): Message {
   const body = row.body === null ? {} : (JSON.parse(row.body as string) as Ended)
+  const reasoning = body.parts && reasoningOf(body.parts)
   const { finish = usualFinish(row.role as Message["role"], row.tool_calls !== null), model, usage } = body
   return {
     id: row.message_id as MessageId,
@@ -105,6 +107,7 @@ export function toMessage(row: Record<string, unknown>): Message {
     ...(finish ? { finish } : {}),
     ...(model ? { model } : {}),
     ...(usage ? { usage } : {}),
+    ...(reasoning ? { reasoning } : {}),
     createdAt: toTime(row.at as number),
   }
 }

@@ -13,6 +13,7 @@ import { type CallDrawing, callLines } from "./call-lines.ts"
 import { BOLD, DIM, type Line, line, span, type Style } from "../line.ts"
 import { markdownLines } from "./markdown-lines.ts"
 import { toShown, toShownLines } from "../shown.ts"
+import { thoughtLines } from "./thought-lines.ts"
 import { count, duration, humanName } from "../../client/words.ts"
 import { wrap } from "../wrap.ts"
 
@@ -28,7 +29,11 @@ export function itemLines(item: Item, width: number, context: CallDrawing = {}):
     case "message":
       return item.message.role === "user"
         ? [...userLines(item.message.content, width), ...moreLines(item.message, width)]
-        : [...replyLines(item.message.content, width), ...endingLines(item.message, width)]
+        : [
+            ...reasonedLines(item.message, width),
+            ...replyLines(item.message.content, width),
+            ...endingLines(item.message, width),
+          ]
     case "call":
       return callLines(item, width, context)
     case "proposal":
@@ -61,6 +66,10 @@ export function userLines(text: string, width: number, isWhole = false): Line[] 
 export function replyLines(text: string, width: number): Line[] {
   return text.trim() === "" ? [] : [[], ...markdownLines(text, width)]
 }
+
+/** That it was thought about, where there is something to be read of that. */
+export const reasonedLines = ({ reasoning }: MessageItem["message"], width: number): Line[] =>
+  reasoning ? thoughtLines(reasoning.ms, width) : []
 
 /** Why it ended, where that is not plain; that somebody stopped it is told by the notice below. */
 export function endingLines(message: MessageItem["message"], width: number): Line[] {

@@ -78,3 +78,29 @@ test("what came late is told once", () => {
   for (const item of [call("a", true), late, { ...late }]) scrollback.take(transcript([item]), 60)
   expect(printed(scrollback)).toEqual(["✓ Read file  a.txt  5 ms", "  It ended after all: It was there."])
 })
+
+test("that it was thought about stands once before the reply, and while it thinks one line moves", () => {
+  const scrollback = new Scrollback()
+  const thinking = { text: "Plan:\nfirst \u001b[31mlook", ms: 3000 }
+  const live = (each: Transcript) => scrollback.live(each, 60, moving).map(lineText)
+  expect(live({ ...transcript([]), thinking })).toEqual(["", "· Thinking 3 s: first ⟨U+001B⟩[31mlook"])
+  const text = "One.\n\nTwo."
+  expect(live({ ...transcript([], "One."), thinking })).toEqual([
+    "",
+    "· Thought for 3 s · /reasoning shows what",
+    "",
+    "One.",
+  ])
+  for (let end = 1; end <= text.length; end++) scrollback.take({ ...transcript([], text.slice(0, end)), thinking }, 60)
+  expect(printed(scrollback)).toEqual(["· Thought for 3 s · /reasoning shows what", "One."])
+  const whole = {
+    type: "message",
+    key: "m",
+    message: { role: "assistant", content: text, reasoning: thinking },
+  } as Item
+  scrollback.take(transcript([whole]), 60)
+  expect(printed(scrollback)).toEqual(["· Thought for 3 s · /reasoning shows what", "One.", "Two."])
+  const again = { ...whole, key: "n" } as Item
+  scrollback.take(transcript([whole, again]), 60)
+  expect(printed(scrollback).slice(3)).toEqual(["· Thought for 3 s · /reasoning shows what", "One.", "Two."])
+})

@@ -1,8 +1,9 @@
 import type { Item, ProposalItem, Transcript } from "../../client/transcript/transcript.ts"
 import { lateLines } from "./call-lines.ts"
-import { endingLines, isFinal, itemLines, replyLines } from "./item-lines.ts"
+import { endingLines, isFinal, itemLines, reasonedLines, replyLines } from "./item-lines.ts"
 import type { Line } from "../line.ts"
 import { settledLength } from "./markdown-lines.ts"
+import { thinkingLines, thoughtLines } from "./thought-lines.ts"
 import type { Room } from "../room.ts"
 import { lineWidth } from "../wrap.ts"
 
@@ -32,6 +33,8 @@ export class Scrollback {
   #items: readonly Item[] = []
   /** The beginning of the open reply that stands in the scrollback already. */
   #said = ""
+  /** And so does that it was thought about. */
+  #hasThought = false
   #told = new Set<string>()
   #prints = 0
 
@@ -44,6 +47,7 @@ export class Scrollback {
     this.#next = 0
     this.#items = []
     this.#said = ""
+    this.#hasThought = false
     this.print(lines)
   }
 
@@ -64,23 +68,32 @@ export class Scrollback {
   }
 
   /** Prints what has become final. */
-  take({ items, writing }: Transcript, width: number): void {
+  take({ items, writing, thinking }: Transcript, width: number): void {
     if (items !== this.#items) this.#takeItems(items, width)
     if (writing === null || this.#next < items.length) return
-    if (!writing.startsWith(this.#said)) this.#said = "" // another reply, of which nothing stands here yet
+    if (!writing.startsWith(this.#said)) {
+      this.#said = "" // another reply, of which nothing stands here yet
+      this.#hasThought = false
+    }
     const rest = writing.slice(this.#said.length)
     const settled = rest.slice(0, settledLength(rest))
     if (settled.trim() === "") return
+    if (thinking && !this.#hasThought) {
+      this.print(thoughtLines(thinking.ms, width))
+      this.#hasThought = true
+    }
     this.print(replyLines(settled, width))
     this.#said += settled
   }
 
   /** What is not final yet, for the part of the screen that is drawn anew. */
-  live({ items, writing }: Transcript, width: number, { workingMs, isHidden }: Moving): Line[] {
+  live({ items, writing, thinking }: Transcript, width: number, { workingMs, isHidden }: Moving): Line[] {
     const moving = items.slice(this.#next).filter(({ key }) => !isHidden(key))
     const context = (key: string) => ({ workingMs: workingMs(key), proposal: proposalOf(items, key) })
     const lines = moving.flatMap((item) => itemLines(item, width, context(item.key)))
-    return writing === null ? lines : [...lines, ...replyLines(writing.slice(this.#said.length), width)]
+    if (writing === null) return thinking ? [...lines, ...thinkingLines(thinking, width)] : lines
+    const thought = thinking && !this.#hasThought ? thoughtLines(thinking.ms, width) : []
+    return [...lines, ...thought, ...replyLines(writing.slice(this.#said.length), width)]
   }
 
   #takeItems(items: readonly Item[], width: number): void {
@@ -101,10 +114,15 @@ export class Scrollback {
     if (item.type === "message" && item.message.role === "assistant") {
       const { content } = item.message
       const said = content.startsWith(this.#said) ? this.#said.length : 0
+      const thought = this.#hasThought && said > 0 ? [] : reasonedLines(item.message, width)
       this.#said = ""
-      return [...replyLines(content.slice(said), width), ...endingLines(item.message, width)]
+      this.#hasThought = false
+      return [...thought, ...replyLines(content.slice(said), width), ...endingLines(item.message, width)]
     }
-    if (item.type === "notice") this.#said = ""
+    if (item.type === "notice") {
+      this.#said = ""
+      this.#hasThought = false
+    }
     return itemLines(item, width, { proposal: proposalOf(this.#items, item.key) })
   }
 }

@@ -10,6 +10,7 @@ import { isLongOwn, itemLines, userLines } from "../drawing/item-lines.ts"
 import { BOLD, DIM, type Line, line, span } from "../line.ts"
 import { toShown, toShownLines } from "../shown.ts"
 import { modelCommand } from "./model-command.ts"
+import { reasoningCommand } from "./reasoning-command.ts"
 import { settingsCommand } from "./settings-command.ts"
 import type { Talk } from "./talk.ts"
 import { fallbackCommand } from "./fallback-command.ts"
@@ -61,6 +62,10 @@ export const commands: Readonly<Record<string, SlashCommand>> = {
   again: { takes: "[N]", says: "propose once more what expired last, or the Nth last that did", run: again },
   grants: { takes: "[off]", says: "what you have agreed to beforehand; off takes it back", run: grants },
   show: { says: "the last call in full: what it was given and what it said", run: showCall },
+  reasoning: {
+    says: "what the model thought before its last reply, where its provider tells it",
+    run: reasoningCommand,
+  },
   all: { says: "the last long message whose beginning alone is shown, whole", run: showAll },
   send: { says: "send the message now that was held because its run was stopped or failed", run: sendHeld },
   unqueue: { says: "take the newest message that waits back into the editor", run: unqueue },

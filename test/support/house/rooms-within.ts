@@ -117,7 +117,7 @@ export const roomsWithin: Readonly<Record<string, Readonly<Record<string, readon
     settings: ["connections", "icons", "parts", "shell", "state"],
     workspace: ["icons", "markdown", "parts", "shell", "state"],
   },
-  "web/conversation": { composer: [], messages: ["composer"], beginning: [] },
+  "web/conversation": { "reply-settings": [], composer: ["reply-settings"], messages: ["composer"], beginning: [] },
   "web/workspace": { rows: [], tasks: ["rows"] },
 }
 

@@ -1,4 +1,4 @@
-import type { Model, ModelRequest, ReplyPart } from "../../../src/agent/model.ts"
+import type { Model, ModelRequest, ReplyPart, ThinkingPart } from "../../../src/agent/model.ts"
 import { UNCOUNTED } from "../../../src/models/scripted/script.ts"
 
 /** A model that writes when the test says so: what a person sees in the middle of a reply can be looked at at leisure. */
@@ -7,12 +7,21 @@ export class PacedModel implements Model {
   provider = "scripted"
   contextTokens = 200_000
   readonly requests: ModelRequest[] = []
-  readonly #parts: ReplyPart[] = []
+  readonly #parts: (ReplyPart | ThinkingPart)[] = []
   #wake: (() => void) | undefined
 
   /** A piece of the reply. */
   write(text: string): this {
     return this.#push({ type: "text", text })
+  }
+
+  /** More of what it thinks; `thought` is all of it. */
+  think(text: string): this {
+    return this.#push({ type: "thinking", text })
+  }
+
+  thought(text: string, metadata?: unknown): this {
+    return this.#push({ type: "reasoning", text, ...(metadata === undefined ? {} : { metadata }) })
   }
 
   call(name: string, input: Record<string, unknown> = {}): this {
@@ -24,7 +33,7 @@ export class PacedModel implements Model {
     return this.#push({ type: "finish", finish, usage: UNCOUNTED })
   }
 
-  async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ReplyPart> {
+  async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ReplyPart | ThinkingPart> {
     this.requests.push(request)
     signal.addEventListener("abort", () => this.#wake?.(), { once: true })
     for (;;) {
@@ -39,7 +48,7 @@ export class PacedModel implements Model {
     }
   }
 
-  #push(part: ReplyPart): this {
+  #push(part: ReplyPart | ThinkingPart): this {
     this.#parts.push(part)
     this.#wake?.()
     return this

@@ -23,7 +23,7 @@ interface ComposerProps {
 
 /** Where the person writes. While a run works words wait for its end, or steer it. */
 export function Composer({ conversation, transcript, draftKey, onSay }: ComposerProps) {
-  const { status, model, mode } = transcript
+  const { status } = transcript
   const isRunning = status === "running"
   const open = openProposals(transcript)
   const expired = useExpired(open)
@@ -57,7 +57,7 @@ export function Composer({ conversation, transcript, draftKey, onSay }: Composer
       }
       pickers={
         <>
-          <Pickers conversationId={conversation.id} model={model} mode={mode} />
+          <Pickers conversationId={conversation.id} transcript={transcript} />
           <ContextSign transcript={transcript} />
         </>
       }

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react"
+import type { Transcript } from "../../../src/client/index.ts"
 import type { Mode } from "../../../src/protocol/index.ts"
 import { attempt } from "../../parts/explain.ts"
 import { type Choice, Menu, MenuChoices } from "../../parts/menu.tsx"
@@ -10,15 +11,15 @@ import { useStore } from "../../state/store.ts"
 import { FallbackChoice } from "./fallback-choice.tsx"
 import { ModelPicker } from "./model-picker.tsx"
 import { PickerButton } from "./picker-button.tsx"
+import { SettingsPicker } from "../reply-settings/settings-picker.tsx"
 
 interface PickersProps {
   readonly conversationId: string
-  readonly model: string | null
-  readonly mode: Mode | null
+  readonly transcript: Transcript
 }
 
-/** With which model, and what it may do, for a conversation that is there. Its agent is for good. */
-export function Pickers({ conversationId, model, mode }: PickersProps) {
+/** With which model, how it replies and what it may do, for a conversation that is there. Its agent is for good. */
+export function Pickers({ conversationId, transcript: { model, mode, settings, items } }: PickersProps) {
   const params = { id: conversationId }
   return (
     <>
@@ -26,6 +27,12 @@ export function Pickers({ conversationId, model, mode }: PickersProps) {
         value={model ?? undefined}
         below={<FallbackChoice conversationId={conversationId} model={model} />}
         onChoose={(name) => void attempt(() => client.chooseModel({ params, body: { name } }))}
+      />
+      <SettingsPicker
+        settings={settings}
+        model={model ?? undefined}
+        items={items}
+        onChange={(patch) => client.changeConversation({ params, body: { settings: patch } })}
       />
       <ModePicker
         value={mode ?? "confirm"}

@@ -42,7 +42,13 @@ export function MessageList({ conversation, state }: MessageListProps) {
   const writingKey = useWritingKey(transcript)
   // After what is there: what is on its way, what is being written, and how the last run went.
   const rows: readonly Row[] = isWriting
-    ? [...done, { type: "reply", key: writingKey.next, text: transcript.writing ?? "", isLast: false }]
+    ? [
+        ...done,
+        {
+          ...{ type: "reply", key: writingKey.next, text: transcript.writing ?? "", isLast: false },
+          thinking: transcript.thinking ?? undefined,
+        },
+      ]
     : done
   // Whoever works on something in the list, such as its SQL or a source, has what they look at change in its place.
   const [isIn, setIn] = useState(false)
@@ -175,7 +181,15 @@ const DrawnRow = memo(
       case "user":
         return <UserRow item={row.item} conversation={conversation} />
       case "reply":
-        return <ReplyRow text={row.text} item={row.item} isLast={row.isLast} conversation={conversation} />
+        return (
+          <ReplyRow
+            text={row.text}
+            item={row.item}
+            thinking={row.thinking}
+            isLast={row.isLast}
+            conversation={conversation}
+          />
+        )
       case "work":
         return <WorkRow items={row.items} since={row.since} />
       case "proposal":

@@ -1,7 +1,7 @@
 import { GitBranch } from "../../icons/arrows.ts"
 import { memo, useDeferredValue, useMemo, useState } from "react"
 import { answerWords, citationsOf, endingWords, type MessageItem } from "../../../src/client/index.ts"
-import type { AnswerData } from "../../../src/protocol/index.ts"
+import type { AnswerData, Reasoning } from "../../../src/protocol/index.ts"
 import { IconButton } from "../../parts/button.tsx"
 import { CopyButton } from "../../parts/copy-button.tsx"
 import { time } from "../../parts/words.ts"
@@ -10,6 +10,7 @@ import { DataView } from "../../views/data-view.tsx"
 import { type Shown, ShownSource } from "../../markdown/citation-mark.tsx"
 import { forkAfter } from "./fork.ts"
 import { Markdown } from "../../markdown/markdown.tsx"
+import { Thought } from "./thought.tsx"
 import { ShowAll, wholeOf } from "./show-all.tsx"
 import { inWords } from "./usage-words.ts"
 
@@ -17,12 +18,14 @@ interface ReplyRowProps {
   readonly text: string
   /** Undefined while it is being written. */
   readonly item: MessageItem | undefined
+  /** What is thought for it while it is being written. */
+  readonly thinking?: Reasoning | undefined
   readonly isLast: boolean
   readonly conversation: OpenConversation
 }
 
 /** A reply, from its first letter on: the same element is drawn while it is written and when it is whole. */
-export const ReplyRow = memo(function ReplyRow({ text, item, isLast, conversation }: ReplyRowProps) {
+export const ReplyRow = memo(function ReplyRow({ text, item, thinking, isLast, conversation }: ReplyRowProps) {
   // What a person types goes first: text that comes may be drawn a picture later.
   const shown = useDeferredValue(text)
   const data = item?.message.data
@@ -30,10 +33,12 @@ export const ReplyRow = memo(function ReplyRow({ text, item, isLast, conversatio
   const [shownSource, show] = useState<Shown>()
   const chosen = useMemo(() => ({ shown: shownSource, show }), [shownSource])
   const ended = item && endingWords(item.message)
+  const reasoning = item ? item.message.reasoning : thinking
   return (
     <article aria-label="Pawl" className="group pt-2 pb-1">
+      {reasoning && <Thought reasoning={reasoning} isLive={!item && text === ""} />}
       <ShownSource value={chosen}>
-        {shown.trim() === "" && item ? null : shown === "" ? (
+        {shown.trim() === "" && (item || reasoning) ? null : shown === "" ? (
           <p className="flex items-center gap-2.5 py-1 text-sm text-soft">
             <span className="pulse size-2 rounded-full bg-accent" /> At work …
           </p>

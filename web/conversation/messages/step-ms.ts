@@ -1,14 +1,10 @@
-import type { CallItem, StepItem } from "../../../src/client/index.ts"
+import type { WorkItem } from "./to-rows.ts"
 
 /**
  * How long a stage took. One that has measured itself says so; a stage is recorded when it is over, so of any other it is
  * the time since what was recorded before it. Not known after a call, which does not say when it ended.
  */
-export function stepMs(
-  items: readonly (CallItem | StepItem)[],
-  index: number,
-  since: string | undefined,
-): number | undefined {
+export function stepMs(items: readonly WorkItem[], index: number, since: string | undefined): number | undefined {
   const item = items[index]
   if (item?.type !== "step") return undefined
   const { detail } = item

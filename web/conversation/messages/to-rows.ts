@@ -8,6 +8,10 @@ import {
   type StepItem,
   type UnknownItem,
 } from "../../../src/client/index.ts"
+import type { Reasoning } from "../../../src/protocol/index.ts"
+
+/** A reply among them has no words: it is there for what was thought. */
+export type WorkItem = CallItem | StepItem | MessageItem
 
 export type Row =
   | { readonly type: "user"; readonly key: string; readonly item: MessageItem }
@@ -17,13 +21,15 @@ export type Row =
       readonly key: string
       readonly text: string
       readonly item?: MessageItem
+      /** What is thought for it while it is being written. */
+      readonly thinking?: Reasoning | undefined
       readonly isLast: boolean
     }
-  /** What was done between two texts: calls and steps, in order. */
+  /** What was done between two texts: calls, steps, and what was thought before them, in order. */
   | {
       readonly type: "work"
       readonly key: string
-      readonly items: readonly (CallItem | StepItem)[]
+      readonly items: readonly WorkItem[]
       /** When what came before it was recorded. */
       readonly since: string | undefined
     }
@@ -35,7 +41,7 @@ export type Row =
 /** The items of a transcript as the lines of the page. A reply without words is only what it did, or why it has none. */
 export function toRows(items: readonly Item[]): Row[] {
   const rows: Row[] = []
-  let work: (CallItem | StepItem)[] | undefined
+  let work: WorkItem[] | undefined
   let since: string | undefined
   const cards = cardsOf(items)
   for (const item of items) {
@@ -48,6 +54,9 @@ export function toRows(items: readonly Item[]): Row[] {
     }
     if (item.type === "message" && isBlank(item.message) && endingWords(item.message) === undefined) {
       if (rows.at(-1)?.type === "proposal") work = undefined
+      if (!item.message.reasoning) continue
+      if (work) work.push(item)
+      else rows.push({ type: "work", key: item.key, items: (work = [item]), since })
       continue
     }
     // The cards of a reply stand below all of its calls.
@@ -92,6 +101,7 @@ export function isSameRow(a: Row, b: Row): boolean {
     return a.items.length === b.items.length && a.items.every((item, index) => item === b.items[index])
   }
   if (a.type === "proposal" && b.type === "proposal" && a.call !== b.call) return false
-  if (a.type === "reply" && b.type === "reply") return a.item === b.item && a.text === b.text
+  if (a.type === "reply" && b.type === "reply")
+    return a.item === b.item && a.text === b.text && a.thinking === b.thinking
   return a.type !== "work" && b.type !== "work" && a.item === b.item
 }

@@ -1,23 +1,24 @@
 import { ChevronRight } from "../../icons/arrows.ts"
-import type { CallItem, StepItem } from "../../../src/client/index.ts"
 import { count, duration } from "../../parts/words.ts"
 import { DataView, isShownAtOnce } from "../../views/data-view.tsx"
 import { CallEntry } from "./call-entry.tsx"
 import { StepEntry } from "./step-entry.tsx"
 import { stepMs } from "./step-ms.ts"
+import { Thought } from "./thought.tsx"
+import type { WorkItem } from "./to-rows.ts"
 
 /** When a run is over, more steps than this are folded into one line. */
 const MANY = 3
 
 interface WorkRowProps {
-  readonly items: readonly (CallItem | StepItem)[]
+  readonly items: readonly WorkItem[]
   /** When what came before it was recorded. */
   readonly since: string | undefined
 }
 
 /** What was done between two texts. */
 export function WorkRow({ items, since }: WorkRowProps) {
-  const isOver = items.every((item) => item.type === "step" || item.isOver)
+  const isOver = items.every((item) => item.type !== "call" || item.isOver)
   const isFolded = isOver && items.length > MANY
   const list = (
     <ol className="space-y-0.5">
@@ -25,18 +26,21 @@ export function WorkRow({ items, since }: WorkRowProps) {
         <li key={item.key}>
           {item.type === "call" ? (
             <CallEntry item={item} isBare={isFolded} />
-          ) : (
+          ) : item.type === "step" ? (
             <StepEntry item={item} ms={stepMs(items, index, since)} />
+          ) : (
+            item.message.reasoning && (
+              <div className="px-2">
+                <Thought reasoning={item.message.reasoning} />
+              </div>
+            )
           )}
         </li>
       ))}
     </ol>
   )
   if (!isFolded) return <div className="py-1.5">{list}</div>
-  const ms = items.reduce(
-    (sum, item, index) => sum + ((item.type === "call" ? item.ms : stepMs(items, index, since)) ?? 0),
-    0,
-  )
+  const ms = items.reduce((sum, item, index) => sum + (workMs(item) ?? stepMs(items, index, since) ?? 0), 0)
   return (
     <div className="py-1.5">
       <details className="group/work">
@@ -53,4 +57,10 @@ export function WorkRow({ items, since }: WorkRowProps) {
       )}
     </div>
   )
+}
+
+/** How long it took, where that is its own to say. */
+function workMs(item: WorkItem): number | null | undefined {
+  if (item.type === "call") return item.ms ?? 0
+  return item.type === "message" ? (item.message.reasoning?.ms ?? 0) : undefined
 }

@@ -5,7 +5,7 @@ import type {
   LanguageModelV4StreamResult,
   SharedV4Warning,
 } from "@ai-sdk/provider"
-import type { ReplyPart } from "../../../agent/model.ts"
+import type { ReplyPart, ThinkingPart } from "../../../agent/model.ts"
 import type { SilenceWatch } from "./silence-watch.ts"
 import { NotAStream } from "./not-a-stream.ts"
 import { brokenReply, type ErrorSource, toProviderError } from "../errors/errors.ts"
@@ -30,7 +30,7 @@ export interface ReplyCall {
 }
 
 /** Sends the request and reads up to the first part of the reply; from there on the caller reads and closes. */
-export async function openReply(asking: ReplyCall): Promise<{ first: ReplyPart; reply: OpenReply }> {
+export async function openReply(asking: ReplyCall): Promise<{ first: ReplyPart | ThinkingPart; reply: OpenReply }> {
   const { adapter, call, source, watch, quirks } = asking
   let reply: OpenReply | undefined
   try {
@@ -68,7 +68,7 @@ export class OpenReply {
   }
 
   /** The next part. The last one is `finish`; a reply that breaks before it rejects with a typed error. */
-  async next(): Promise<ReplyPart> {
+  async next(): Promise<ReplyPart | ThinkingPart> {
     try {
       this.#watch.waiting()
       for (;;) {

@@ -6,7 +6,7 @@ import type {
   SharedV4ProviderMetadata,
   SharedV4Warning,
 } from "@ai-sdk/provider"
-import type { ReplyPart } from "../../../agent/model.ts"
+import type { ReplyPart, ThinkingPart } from "../../../agent/model.ts"
 import type { ReplyFinish, Usage } from "../../../protocol/conversation/message.ts"
 import { brokenReply, type ErrorSource, toProviderError } from "../errors/errors.ts"
 import type { CallMetadata } from "../request/to-prompt.ts"
@@ -34,7 +34,7 @@ export class ReplyParts {
     this.#isMarkedDone = isMarkedDone
   }
 
-  translate(part: LanguageModelV4StreamPart): ReplyPart | undefined {
+  translate(part: LanguageModelV4StreamPart): ReplyPart | ThinkingPart | undefined {
     if (part.type === "reasoning-delta" || part.type === "tool-input-delta") this.#gathered += part.delta.length
     if (this.#gathered > MAX_GATHERED) return { type: "finish", finish: "limit", usage: UNCOUNTED }
     switch (part.type) {
@@ -47,7 +47,7 @@ export class ReplyParts {
       case "reasoning-start":
       case "reasoning-delta":
         this.#think(part)
-        return undefined
+        return { type: "thinking", text: part.type === "reasoning-delta" ? part.delta : "" }
       case "reasoning-end":
         return this.#endThought(this.#think(part), part.id)
       case "tool-call":

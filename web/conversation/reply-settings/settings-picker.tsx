@@ -1,0 +1,68 @@
+import { Popover } from "radix-ui"
+import { useState } from "react"
+import type { Item } from "../../../src/client/index.ts"
+import type { ReplySettings, ReplySettingsPatch } from "../../../src/protocol/index.ts"
+import { Sliders } from "../../icons/things.ts"
+import { escapeHidden } from "../../parts/hidden-characters.ts"
+import { Plain } from "../../parts/plain.tsx"
+import { catalogue } from "../../state/catalogue.ts"
+import { useStore } from "../../state/store.ts"
+import { SettingsForm } from "./settings-form.tsx"
+import { settingNotes } from "./setting-notes.ts"
+import { settingsInShort } from "./settings-draft.ts"
+
+interface SettingsPickerProps {
+  readonly settings: ReplySettings
+  /** Undefined: what the server chooses. */
+  readonly model: string | undefined
+  readonly items?: readonly Item[]
+  readonly side?: "top" | "bottom"
+  /** Fails with what is to be said about it. */
+  readonly onChange: (patch: ReplySettingsPatch) => Promise<unknown>
+}
+
+/** How the model is to reply: what is set of it, and the way to set it. */
+export function SettingsPicker({ settings, model, items = [], side = "top", onChange }: SettingsPickerProps) {
+  const models = useStore(catalogue)?.models
+  const [isOpen, setOpen] = useState(false)
+  if (!models) return null
+  const name = model ?? models.default ?? undefined
+  const chosen = models.items.find((each) => each.name === name || each.aliases.includes(name ?? ""))
+  const set = settingsInShort(settings)
+  return (
+    <Popover.Root open={isOpen} onOpenChange={setOpen}>
+      <Popover.Trigger asChild>
+        <button
+          type="button"
+          aria-label={`How it replies: ${set === "" ? "as usual" : escapeHidden(set)}`}
+          title="How it replies"
+          className="flex h-8 max-w-56 min-w-0 items-center gap-1.5 rounded-lg px-2 text-[13px] text-soft hover:bg-sunken hover:text-ink"
+        >
+          <Sliders className="size-4 shrink-0" />
+          {set !== "" && (
+            <span className="truncate">
+              <Plain text={set} />
+            </span>
+          )}
+        </button>
+      </Popover.Trigger>
+      <Popover.Portal>
+        <Popover.Content
+          aria-label="How the model replies"
+          align="start"
+          side={side}
+          sideOffset={6}
+          collisionPadding={8}
+          className="appear z-50 max-h-[var(--radix-popover-content-available-height)] w-[min(25rem,calc(100vw-1rem))] overflow-y-auto rounded-xl border border-line bg-surface p-4 text-sm shadow-lg"
+        >
+          <SettingsForm
+            settings={settings}
+            notes={settingNotes(chosen, items)}
+            onChange={onChange}
+            onClose={() => setOpen(false)}
+          />
+        </Popover.Content>
+      </Popover.Portal>
+    </Popover.Root>
+  )
+}
