@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process"
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { LLMock } from "@copilotkit/aimock"
 import { build } from "rolldown"
 import { beforeAll, expect, inject, test } from "vitest"
 import { openBrowser } from "../../scripts/chromium.ts"
@@ -144,6 +145,39 @@ test("pawl exec answers, pawl backup copies what it wrote, and pawl chat talks i
   writeFileSync(join(cwd, "colours.txt"), "red, green\n")
   terminal.type("search for green", keys.enter)
   await terminal.shows("colours.txt")
+})
+
+test("the adapter of each dialect is with it, and is found when somebody asks its first model", async () => {
+  const provider = new LLMock({ port: 0 })
+  provider.on({ userMessage: "Who is there?" }, { content: "A model." })
+  const url = await provider.start()
+  const data = dataFolder()
+  await using server = start(["serve"], {
+    ...{ PAWL_DATA: data, PAWL_PORT: "0", PAWL_LOG: "off", VLLM_ENDPOINT: url },
+    ...{ AZURE_OPENAI_API_KEY: "k", AZURE_OPENAI_ENDPOINT: url, ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: url },
+    ...{ GEMINI_API_KEY: "k", GEMINI_BASE_URL: url },
+    ...{ AWS_BEARER_TOKEN_BEDROCK: "k", AWS_ENDPOINT_URL_BEDROCK_RUNTIME: url },
+  })
+  const [, base = ""] = await server.says(/listening on (\S+)/)
+  const headers = { authorization: `Bearer ${await tokenFor({ PAWL_DATA: data })}`, "content-type": "application/json" }
+  const post = async (path: string, body: object) => {
+    const response = await fetch(`${base}/api/conversations${path}`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(body),
+    })
+    return (await response.json()) as { id: string; run: object; messages: { content: string }[] }
+  }
+  for (const model of ["vllm/m", "azure/m", "anthropic/claude-x", "google/gemini-3-pro", "bedrock/m"]) {
+    const { id } = await post("", { model })
+    const { run, messages } = await post(`/${id}/messages`, { text: "Who is there?" })
+    expect([model, run, messages?.at(-1)?.content]).toEqual([
+      model,
+      expect.objectContaining({ status: "completed" }),
+      "A model.",
+    ])
+  }
+  await provider.stop()
 })
 
 /** What brings more packages from npm is done in one run of four, by the seed, and in the long one. */
