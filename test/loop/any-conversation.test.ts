@@ -49,6 +49,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
       when: fc.constantFrom("queue", "steer"),
       length: fc.integer({ min: 0, max: 80 }),
       files: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, fc.array(fc.nat(6), { maxLength: 3 })),
+      maxIterations: fc.constantFrom(1, 2, 10),
       wantsJson: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
     }),
   ),

@@ -39,6 +39,8 @@ export type Act =
       /** Which of the files come along. */
       readonly files: readonly number[]
       readonly wantsJson: boolean
+      /** How often it may call before it has to answer in words. */
+      readonly maxIterations: number
     }
   | { readonly do: "switch"; readonly model: number }
   | { readonly do: "fallback"; readonly models: readonly number[] }
@@ -191,11 +193,11 @@ export class Story {
     }
   }
 
-  #words({ when, length, files, wantsJson }: Extract<Act, { do: "say" }>): MessageInput {
+  #words({ when, length, files, wantsJson, maxIterations }: Extract<Act, { do: "say" }>): MessageInput {
     const text = `Question ${++this.#said} ${"why ".repeat(length)}`
     const along = files.flatMap((which) => storyFiles[which] ?? [])
     const more = { ...(along.length > 0 ? { files: along } : {}), ...(wantsJson ? { schema: WANTED } : {}) }
-    return message(text, { when, ...more })
+    return message(text, { when, maxIterations, ...more })
   }
 
   async #decide(decision: "commit" | "reject" | "edit", which: number): Promise<void> {
