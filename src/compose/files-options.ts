@@ -13,17 +13,25 @@ export function filesOptions(
   folder: Folder,
   secrets: Iterable<string> = settings.secrets,
 ): FilesOptions {
-  const { commandEnvironment: environment, dataFolder, filesFolder } = settings
+  const { commandEnvironment: environment, dataFolder } = settings
   const home = environment.HOME || homedir()
   const sandbox = findSandbox({
     searchPath: environment.PATH ?? "",
     root: folder.root,
     id: folder.id,
     home,
-    hidden: hiddenPlaces(home, dataFolder, ...(filesFolder ? [filesFolder] : [])),
+    hidden: hiddenPlaces(home, ...placesOfOurs(settings)),
     homes: join(dataFolder, "sandboxes"),
   })
   return { folder, sandbox, environment, secrets, kept: new KeptInFolder(join(dataFolder, "kept")) }
+}
+
+/** Where what people have said and sent lies: no tool works there, and no command sees it. */
+export function placesOfOurs({
+  dataFolder,
+  filesFolder,
+}: Pick<ServerSettings, "dataFolder" | "filesFolder">): string[] {
+  return [dataFolder, ...(filesFolder === undefined ? [] : [filesFolder])]
 }
 
 /**

@@ -1,8 +1,9 @@
-import { readdirSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { expect, test, vi } from "vitest"
 import { openStore } from "../../src/store/store.ts"
+import { large, namesIn, newFolder } from "../support/message-files/files-world.ts"
 import { command } from "../support/processes/commands.ts"
 import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
 import { tokenFor } from "../support/processes/token-for.ts"
@@ -111,4 +112,36 @@ test("a backup that is killed leaves no file of that name", async () => {
   expect(readdirSync(folder)).not.toContain("copy.db")
   const again = await pawl(["backup", to], environment)
   expect([again.code, statSync(to).size]).toEqual([0, expect.toSatisfy((size: number) => size > 100_000_000)])
+})
+
+test("files that lie in a folder are in the backup, and `doctor` says where they are or what to set", async () => {
+  const environment = { PAWL_DATA: dataFolder(), PAWL_FILES_FOLDER: newFolder() }
+  await command(["migrate"], environment)
+  const url = `file:${join(environment.PAWL_DATA, "pawl.db")}`
+  await using store = await openStore({ url, filesFolder: environment.PAWL_FILES_FOLDER })
+  const { id: ada } = await store.people.ensure("ada", Date.now())
+  await store.messageFiles.keep(ada, large("x"), 1e9)
+  const to = join(dataFolder(), "copy.db")
+  const made = await command(["backup", to], environment)
+  expect([made.code, made.stdout]).toEqual([0, expect.stringContaining(`${to}.files (1 files, 1.0 MB)`)])
+  expect(namesIn(`${to}.files`)).toEqual(namesIn(environment.PAWL_FILES_FOLDER))
+  const lacking = await command(["backup", `${to}2`], { PAWL_DATA: environment.PAWL_DATA })
+  expect([lacking.code, lacking.stderr]).toEqual([1, expect.stringContaining("set PAWL_FILES_FOLDER")])
+  expect(existsSync(`${to}2`)).toBe(false)
+
+  const well = await command(["doctor"], environment)
+  expect([well.code, well.stdout]).toEqual([0, expect.stringMatching(/^ok {4}files: .*, 1 files \(1\.0 MB\)$/m)])
+  const unnamed = await command(["doctor"], { PAWL_DATA: environment.PAWL_DATA })
+  expect([unnamed.code, unnamed.stdout]).toEqual([
+    1,
+    expect.stringMatching(/^wrong files: 1 files .* set PAWL_FILES_FOLDER to it$/m),
+  ])
+  const other = await command(["doctor"], { ...environment, PAWL_FILES_FOLDER: newFolder() })
+  expect([other.code, other.stdout]).toEqual([
+    1,
+    expect.stringMatching(/^wrong The folder of files .* See whether its disk is mounted/m),
+  ])
+  for (const name of namesIn(environment.PAWL_FILES_FOLDER)) rmSync(join(environment.PAWL_FILES_FOLDER, name))
+  const lost = await command(["doctor"], environment)
+  expect([lost.code, lost.stdout]).toEqual([1, expect.stringMatching(/^wrong files: 1 of them are not in/m)])
 })

@@ -232,6 +232,7 @@ describe.each(databases)("on $name", ({ create }) => {
       ["no longer in the folder", () => rmSync(path, { recursive: true })],
       ["see whether its disk is mounted", () => renameSync(join(folder, MARK_FILE), join(folder, "moved"))],
     ]
+    expect(await bytesOf(files, ada, id)).toHaveLength(LARGE) // known as good until then
     for (const [words, plant] of faults) {
       plant()
       let given = 0
@@ -375,7 +376,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(await refusal(join(own, "link"))).toBe("opened")
     // What the refusal says to begin anew with does it.
     const fresh = newFolder()
-    const [, line] = /echo (\S+ \S+) >/.exec(await refusal(fresh)) ?? []
+    const [, line] = /`echo (\S+ \S+) > [^`]*\/pawl-files`/.exec(await refusal(fresh)) ?? []
     writeFileSync(join(fresh, MARK_FILE), `${line}\n`)
     expect(await refusal(fresh)).toBe("opened")
   })

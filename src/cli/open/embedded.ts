@@ -10,6 +10,7 @@ import type { Caller, People } from "../../server/door/ports.ts"
 import type { Store } from "../../store/store.ts"
 import { type ComposedServer, composeServer } from "../../compose/compose-server.ts"
 import type { Replaced } from "../../compose/replaced.ts"
+import { placesOfOurs } from "../../compose/files-options.ts"
 import { CommandError } from "../process/command.ts"
 import { userName } from "../process/user-name.ts"
 import type { Config } from "../settings/config.ts"
@@ -42,7 +43,7 @@ export interface EmbeddedServer extends InProcess {
 
 /** With the agent `files` over a folder. */
 export async function openEmbedded(config: Config, options: EmbeddedOptions): Promise<EmbeddedServer> {
-  const folder = toFolder(options.dir, config.dataFolder)
+  const folder = toFolder(options.dir, placesOfOurs(config))
   const dir = folder.root
   const conversations = new FolderConversations(config.dataFolder, dir)
   const opened = await openInProcess(config, { ...options, folder, begun: (id) => conversations.note(id) })
@@ -136,9 +137,9 @@ function withOwner(people: Store["people"], secret: string): People {
   }
 }
 
-function toFolder(dir: string, dataFolder: string): Folder {
+function toFolder(dir: string, closed: readonly string[]): Folder {
   try {
-    return openFolder(dir, undefined, [dataFolder])
+    return openFolder(dir, undefined, closed)
   } catch (error) {
     throw new CommandError(`The folder ${JSON.stringify(dir)} cannot be opened: ${(error as Error).message}.`)
   }

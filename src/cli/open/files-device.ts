@@ -8,7 +8,7 @@ import { fileHandlers } from "../../packs/files/device-handlers.ts"
 import { openFolder } from "../../packs/files/folder/local-folder.ts"
 import { CommandError } from "../process/command.ts"
 import type { Config } from "../settings/config.ts"
-import { filesOptions } from "../../compose/files-options.ts"
+import { filesOptions, placesOfOurs } from "../../compose/files-options.ts"
 
 export interface FilesDevice extends AsyncDisposable {
   readonly deviceId: string
@@ -24,7 +24,7 @@ export async function openFilesDevice(config: Config, where: { server: string; d
   const { token, dataFolder } = config
   const server = where.server.replace(/(?<!\/)\/+$/, "")
   if (!token) throw new CommandError("Say who this machine belongs to: PAWL_TOKEN; `pawl token create` makes one.")
-  const folder = openFolder(where.dir, undefined, [dataFolder])
+  const folder = openFolder(where.dir, undefined, placesOfOurs(config))
   const name = createHash("sha256").update(`${hostname()}\0${folder.root}\0${server}`).digest("hex").slice(0, 32)
   const files = join(dataFolder, "folders")
   mkdirSync(files, { recursive: true, mode: 0o700 })

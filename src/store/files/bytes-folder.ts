@@ -10,6 +10,8 @@ import { type FolderMark, readMark } from "./folder-mark.ts"
 
 /** Bytes that are in memory at a time of a file that is read. */
 const PORTION = 1024 * 1024
+/** Files that are known to be what they were: a model is shown the beginning of one again and again. */
+const MAX_VERIFIED = 10_000
 const NAME = /^[0-9a-f]{32}$/
 /** A file that is being written, or was when a process died. */
 const PART = ".part"
@@ -24,6 +26,8 @@ export class BytesFolder implements BytesPlace {
   readonly path: string
   readonly #mark: FolderMark
   readonly #disk: FolderDisk
+  /** By name, with what tells whether anybody has touched the file since. */
+  readonly #verified = new Map<string, string>()
 
   constructor(path: string, mark: FolderMark, disk: FolderDisk = folderDisk) {
     this.path = path
@@ -50,7 +54,12 @@ export class BytesFolder implements BytesPlace {
     const file = await this.#open(name)
     try {
       // All of it before any of it is given: who reads half of a file that is another one cannot give that half back.
-      if ((await file.stat()).size !== size || (await hashOf(file, size)) !== sha256) throw unreadable(DAMAGED)
+      const state = await stateOf(file)
+      if (this.#verified.get(name) !== `${sha256} ${state}`) {
+        if ((await file.stat()).size !== size || (await hashOf(file, size)) !== sha256) throw unreadable(DAMAGED)
+        if (this.#verified.size >= MAX_VERIFIED) this.#verified.clear()
+        this.#verified.set(name, `${sha256} ${state}`)
+      }
       const again = createHash("sha256")
       for (let at = 0; at < Math.min(size, most);) {
         const portion = await readAt(file, at, size)
@@ -133,6 +142,12 @@ function toFolderFailure(error: unknown): AppError {
   })
   known.cause = error
   return known
+}
+
+/** Another text when anybody has written to the file, or put another one in its place. */
+async function stateOf(file: FileHandle): Promise<string> {
+  const { size, mtimeNs, ctimeNs, ino, dev } = await file.stat({ bigint: true })
+  return `${size} ${mtimeNs} ${ctimeNs} ${ino} ${dev}`
 }
 
 async function hashOf(file: FileHandle, size: number): Promise<string> {

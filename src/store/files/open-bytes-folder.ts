@@ -56,7 +56,7 @@ async function findFolder(path: string, isKnown: boolean, refused: (problem: str
   if (!isKnown) await mkdir(path, { recursive: true, mode: 0o700 })
   const real = await realpath(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT") throw error
-    throw refused("it is not there, and files of messages lie in it. See whether its disk is mounted")
+    throw refused("it is not there, and it is where files of this database lie. See whether its disk is mounted")
   })
   const found = await stat(real)
   if (!found.isDirectory()) throw refused("it is not a folder")
@@ -79,7 +79,7 @@ const ANOTHER_FOLDER =
 
 const emptied = (real: string, mark: FolderMark) =>
   `it does not hold the files of this database (no ${MARK_FILE} in it). See whether its disk is mounted, or where it was moved to. ` +
-  `Where those files are lost for good, begin anew with: echo ${markLine(mark)} > ${real}/${MARK_FILE}`
+  `Where those files are lost for good, begin anew with \`echo ${markLine(mark)} > ${real}/${MARK_FILE}\``
 
 async function change(engine: Engine, statement: Statement): Promise<void> {
   await engine.change({ type: "statements", statements: [statement] })
