@@ -2,6 +2,7 @@ import { rmSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import type { UserTurn } from "../../src/agent/model.ts"
+import { listenOn, startServer } from "../../src/compose/start-server.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
 import { says } from "../../src/models/scripted/script.ts"
 import { anyDatabase } from "../support/databases.ts"
@@ -39,5 +40,25 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     const { body } = await ada.say(id, "And now?")
     expect(body.run.status).toBe("completed")
     expect(shown()).toMatchObject({ text: expect.stringContaining("no longer in the folder of files") as string })
+  })
+
+  test("a server that is not told of the folder starts and says so; whoever asks for a file of it is told what is to be set", async () => {
+    await using database = await create()
+    const filesFolder = newFolder()
+    const headers = { "content-type": "text/plain", "x-file-name": "long.txt" }
+    let path = ""
+    {
+      await using face = await Face.open({ url: database.url, model: scripted(), filesFolder })
+      const sent = await (await face.as("ada")).post("/api/files", Buffer.alloc(LARGE, "word "), headers)
+      path = `/api/files/${sent.body.id}`
+    }
+    await using face = await Face.open({ url: database.url, model: scripted() })
+    const running = await startServer(face.server, await listenOn(face.server, 0))
+    await running.close(0)
+    expect(face.logged).toContainEqual(expect.objectContaining({ event: "files_folder_not_named" }))
+    const ada = await face.as("ada")
+    expect((await ada.get(path)).body.detail).toContain("set PAWL_FILES_FOLDER")
+    expect((await ada.delete(path)).status).toBe(204)
+    expect(namesIn(filesFolder)).toHaveLength(1) // until it is named again
   })
 })
