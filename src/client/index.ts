@@ -52,6 +52,15 @@ export { fullnessWords, meterWords } from "./transcript/context-meter.ts"
 export { callWords, proposalWords } from "./transcript/outcome-words.ts"
 export { lastThought, thinkingWords, thoughtWords } from "./transcript/thought-words.ts"
 export { endpointWords, modelFacts, sourceWords } from "./model-words.ts"
-export { endingWords, GO_ON, isCutShort, leftOutWords, noticeWords, waitingWords } from "./transcript/reply-words.ts"
+export {
+  endingWords,
+  gaveWayWords,
+  GO_ON,
+  isCutShort,
+  keptLists,
+  leftOutWords,
+  noticeWords,
+  waitingWords,
+} from "./transcript/reply-words.ts"
 export { capitalized, count, dollars, duration, humanName } from "./words.ts"
 export { titleOf } from "../protocol/conversation/title.ts"

@@ -83,7 +83,8 @@ const table: { [Type in FrameType]: Apply<Type> } = {
     settings: withSettings(transcript.settings, settings),
     connectionId: connectionId === undefined ? transcript.connectionId : connectionId,
     // What another model can read, the next look at the conversation tells.
-    context: model === undefined || !transcript.context ? transcript.context : { ...transcript.context, limit: null },
+    context:
+      model === undefined || !transcript.context ? transcript.context : { ...transcript.context, limitTokens: null },
   }),
   run_started: (transcript, { data: { runId, maxIterations, again, at } }) => ({
     ...(again ? supersede(transcript, again) : transcript),
@@ -101,11 +102,15 @@ const table: { [Type in FrameType]: Apply<Type> } = {
   restarted: tell,
   fallback: tell,
   history_cut: (transcript, frame) => tell(meterBeside(transcript, frame.data), frame),
-  compaction: (transcript, frame) => tell(meterBeside(transcript, frame.data), frame),
+  compaction(transcript, frame) {
+    const { what } = frame.data
+    const isSummingUp = what === "references" ? transcript.isSummingUp : what === "due"
+    return tell({ ...meterBeside(transcript, frame.data), isSummingUp }, frame)
+  },
   run_ended(transcript, frame) {
     const { status, reason = null, error = null, at } = frame.data
     const run = transcript.run && { ...transcript.run, status, reason, error, endedAt: at }
-    return tell({ ...transcript, run, status: status === "failed" ? "failed" : "active" }, frame)
+    return tell({ ...transcript, run, isSummingUp: false, status: status === "failed" ? "failed" : "active" }, frame)
   },
   // These repeat the cursor of rows that say the same, so they never get here with something new.
   text_delta: (transcript) => transcript,

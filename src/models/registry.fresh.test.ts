@@ -124,6 +124,11 @@ describe("the model of a conversation that chose none", () => {
     }
   })
 
+  test("that nobody chose is told with a few of very many", () => {
+    const many = Array.from({ length: 400 }, (_, at) => `gateway/model-${at}`)
+    expect(() => defaultModel(undefined, many)).toThrow(/: gateway\/model-0, .* and 395 more\.$/)
+  })
+
   test.each([
     ["m", ["a"], "m"],
     ["m", [], "m"],

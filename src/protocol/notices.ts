@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { KeptInSummary } from "./conversation/compaction.ts"
 import type { RunError } from "./conversation/run.ts"
 import { fallbackWords } from "./models/fallback-words.ts"
 
@@ -13,6 +14,14 @@ export const NoticeKind = z.enum([
   "failed",
 ])
 
+/** What a summary stands for: how many messages gave way, about how many tokens that freed, and what stands beside it word for word. */
+export const SummedUp = z.object({
+  messages: z.number().int().optional(),
+  tokens: z.number().optional(),
+  kept: KeptInSummary.optional(),
+})
+export type SummedUp = z.infer<typeof SummedUp>
+
 /** A notice as it is read beside messages. */
 export const NoticeView = z.object({
   position: z.number().int(),
@@ -21,11 +30,13 @@ export const NoticeView = z.object({
   notice: NoticeKind,
   /** Why: a cause, a code, a count; of `compacted` the summary itself. */
   detail: z.string().nullable(),
+  /** Of `compacted`. */
+  summedUp: SummedUp.optional(),
   at: z.string(),
 })
 export type NoticeView = z.infer<typeof NoticeView>
 
-type Notice = Pick<NoticeView, "notice" | "detail">
+type Notice = Pick<NoticeView, "notice" | "detail" | "summedUp">
 
 /** What each type of event with small print may hold; the same on a stream and in the journal. */
 interface Told {
@@ -38,6 +49,9 @@ interface Told {
   readonly seq?: number | undefined
   readonly what?: string | undefined
   readonly summary?: string | undefined
+  readonly messages?: number | undefined
+  readonly tokens?: number | undefined
+  readonly kept?: KeptInSummary | undefined
   readonly problem?: string | undefined
   readonly status?: string | undefined
   readonly reason?: string | null | undefined
@@ -56,7 +70,10 @@ export function toNotice(type: (typeof NOTICED)[number], told: Told): Notice | u
     case "history_cut":
       return { notice: "history_cut", detail: String(told.seq) }
     case "compaction":
-      if (told.what === "summary") return { notice: "compacted", detail: told.summary ?? "" }
+      if (told.what === "summary") {
+        const { messages, tokens, kept } = told
+        return { notice: "compacted", detail: told.summary ?? "", summedUp: { messages, tokens, kept } }
+      }
       return told.what === "failed" ? { notice: "not_compacted", detail: told.problem ?? null } : undefined
     case "run_ended": {
       const { status, reason = null, error } = told

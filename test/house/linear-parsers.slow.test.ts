@@ -30,7 +30,7 @@ import { isLong, oneIn } from "../support/sizes.ts"
 import { repeated } from "../support/slow-texts.ts"
 
 const MILLION = 1_000_000
-const NOTHING_SAID = { status: 400, message: "", headers: {}, retriable: false, permanent: false }
+const NOTHING_SAID = { status: 400, message: "", headers: {}, retriable: false, network: false, permanent: false }
 
 /** What reads text from outside in the thread that everybody shares, and how long that text may be. */
 const PARSERS: Readonly<Record<string, { readonly most: number; readonly read: (text: string) => unknown }>> = {

@@ -83,7 +83,7 @@ describe.each(anyDatabase)("resuming on $name", ({ create }) => {
     const id = await ada.begin({ agent: "test" })
     await ada.say(id, "First?")
     expect((await ada.say(id, "Second?")).body.run.status).toBe("failed")
-    expect((await ada.post(`/api/conversations/${id}/compact`)).body).toEqual({ compacting: true })
+    expect((await ada.post(`/api/conversations/${id}/compact`)).body).toMatchObject({ id })
     await face.pawl.runtime.rest(id as never)
     const resumed = await ada.send("POST", `/api/conversations/${id}/resume`, { headers: stream })
     const frames = await readFrames(resumed, () => false)

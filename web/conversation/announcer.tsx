@@ -9,13 +9,14 @@ const SAYS: Record<Transcript["status"], string> = {
 }
 
 /** Says aloud how things stand. The text itself is not read out piece by piece: it is there when it is whole. */
-export function Announcer({ transcript: { status, items } }: { readonly transcript: Transcript }) {
+export function Announcer({ transcript: { status, items, isSummingUp } }: { readonly transcript: Transcript }) {
   const open = items.flatMap((item) => {
     return item.type === "proposal" && item.proposal.status === "pending" ? [item.proposal] : []
   })
   const expired = useExpired(open)
   const isOver = status === "awaiting_confirmation" && open.length > 0 && open.every(({ id }) => expired.has(id))
-  const says = isOver ? "What waited for your decision has expired. It can be proposed again." : SAYS[status]
+  const stands = status === "running" && isSummingUp ? "What was said is being summed up." : SAYS[status]
+  const says = isOver ? "What waited for your decision has expired. It can be proposed again." : stands
   return (
     <p role="status" className="sr-only">
       {items.length === 0 ? "" : says}

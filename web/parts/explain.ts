@@ -15,6 +15,8 @@ export function explain(error: unknown): string {
       return "This is gone, or it is not yours."
     case "unauthenticated":
       return "You are signed out. Open a new sign-in link."
+    case "no_model_selected":
+      return "No model is chosen yet. Choose one below, then send it again."
     case "forbidden":
       return "Your sign-in does not allow this. Ask whoever runs the server for a link that does."
     default:

@@ -100,7 +100,8 @@ const table: { [Type in EventType]: Apply<Type> } = {
       usage: undefined,
       fallback: undefined,
       model: undefined,
-      counted: undefined,
+      // What was counted before stands until its own reply: a summary has none, and nobody's meter shall jump meanwhile.
+      counted: last?.counted,
       workedMs: 0,
       longGapsMs: [],
       ...NO_DEATHS,

@@ -151,7 +151,7 @@ const runs = {
 const models = {
   PAWL_MODEL: setting(anyText, {
     says: "The model of conversations that chose none.",
-    usuallyInWords: "the first that is reachable; without any, a small offline one",
+    usuallyInWords: "nobody guesses: each conversation chooses; where there is no provider, a small offline one",
   }),
   ...modelChoices,
   PAWL_SUMMARY_MODEL: setting(anyText, {

@@ -11,9 +11,9 @@ export function meterMessage(transcript: Transcript, { content, usage }: ShownMe
   const { context } = transcript
   if (!context) return transcript
   const counted = typeof usage?.inputTokens === "number" ? usage.inputTokens + (usage.outputTokens ?? 0) : undefined
-  const used = counted ?? context.used + Math.ceil(content.length / CHARACTERS_A_TOKEN)
+  const usedTokens = counted ?? context.usedTokens + Math.ceil(content.length / CHARACTERS_A_TOKEN)
   const estimated = counted === undefined && context.estimated
-  return { ...transcript, context: { ...context, used, estimated, cost: sum(context.cost, usage) } }
+  return { ...transcript, context: { ...context, usedTokens, estimated, costUsd: sum(context.costUsd, usage) } }
 }
 
 /** The same where something was asked beside the replies, or has left the history. */
@@ -23,25 +23,26 @@ export function meterBeside(
 ): Transcript {
   const { context } = transcript
   if (!context || (tokens === 0 && !asked)) return transcript
-  const used = Math.max(0, context.used - tokens)
-  return { ...transcript, context: { ...context, used, cost: sum(context.cost, asked?.usage) } }
+  const usedTokens = Math.max(0, context.usedTokens - tokens)
+  return { ...transcript, context: { ...context, usedTokens, costUsd: sum(context.costUsd, asked?.usage) } }
 }
 
 const sum = (cost: number | null, usage: Usage | undefined): number | null =>
   typeof usage?.cost === "number" ? (cost ?? 0) + usage.cost : cost
 
 /** `32% of 8k`, `1.2k tokens`: how much the model is shown; undefined where that is nothing yet. */
-export function fullnessWords({ used, limit }: ContextMeter): string | undefined {
+export function fullnessWords({ usedTokens: used, limitTokens: limit }: ContextMeter): string | undefined {
   if (used === 0) return undefined
   return limit === null ? `${inThousands(used)} tokens` : `${percentOf(used, limit)}% of ${inThousands(limit)}`
 }
 
 /** A whole sentence for whoever wants to know more. */
 export function meterWords(context: ContextMeter): string {
-  const { used, limit, cost, estimated } = context
+  const { usedTokens: used, limitTokens: limit, costUsd: cost, estimated } = context
   const room = limit === null ? "" : ` of ${inThousands(limit)} that it can read`
   const count = `The model is shown ${estimated ? "about " : ""}${inThousands(used)} tokens${room}.`
-  return cost === null ? count : `${count} So far: ${dollars(cost)}.`
+  if (cost === null) return count
+  return `${count} This conversation has cost ${cost === 0 ? "nothing" : dollars(cost)} so far.`
 }
 
 const percentOf = (used: number, limit: number): number => Math.min(100, Math.round((100 * used) / Math.max(1, limit)))

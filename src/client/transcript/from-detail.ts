@@ -33,16 +33,8 @@ export function withDetail(transcript: Transcript, detail: ConversationDetail): 
   let after = 0
   for (const proposal of told) after = addProposal(left, proposal, after) + 1
   const head = { title, agent, model, mode, settings, connectionId, status }
-  return {
-    ...head,
-    items: left,
-    writing: null,
-    thinking: null,
-    run: null,
-    usage: null,
-    context,
-    cursor: String(position),
-  }
+  const rest = { writing: null, thinking: null, isSummingUp: false, run: null, usage: null }
+  return { ...head, ...rest, items: left, context, cursor: String(position) }
 }
 
 /** What has expired among what is open, as it was proposed: by time, and within one moment by their calls. */
@@ -100,7 +92,10 @@ export function addMessages(items: Item[], messages: readonly Message[], { steps
 
 function besideItem(beside: StepView | NoticeView): Item {
   const key = String(beside.position)
-  if ("notice" in beside) return { type: "notice", key, notice: beside.notice, detail: beside.detail }
+  if ("notice" in beside) {
+    const { notice, detail, summedUp } = beside
+    return { type: "notice", key, notice, detail, ...(summedUp ? { summedUp } : {}) }
+  }
   const { position: _, after: __, ...step } = beside
   return { type: "step", key, ...step, detail: step.detail }
 }

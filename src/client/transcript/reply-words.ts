@@ -1,4 +1,6 @@
 import { LeftOut, Waiting } from "../../protocol/conversation/stages.ts"
+import type { SummedUp } from "../../protocol/notices.ts"
+import { count } from "../words.ts"
 import type { MessageItem, NoticeItem } from "./transcript.ts"
 
 /** What becomes of replies, in sentences for people: the same in the page and in the terminal, and never in codes. */
@@ -59,6 +61,24 @@ export function noticeWords({ notice, detail }: Pick<NoticeItem, "notice" | "det
       // The code before the sentence is for programs.
       return `This run failed. ${(detail ?? "").replace(/^[a-z_]+: /, "")}`.trim()
   }
+}
+
+/** What a summary took the place of, and what it did not touch; the same for every summary where an older server has not counted. */
+export function gaveWayWords({ messages, tokens = 0 }: SummedUp): string {
+  const gone = messages === undefined ? "What was said first" : count(messages, "message")
+  const room = tokens > 0 ? `, which frees about ${count(tokens, "token")}` : ""
+  return `The model is shown this in place of what was said before: ${gone} gave way to it${room}. Your last question and its answer stay as they are.`
+}
+
+/** What stands beside a summary word for word, in lists with a heading each. */
+export function keptLists({ kept }: SummedUp): { readonly head: string; readonly lines: readonly string[] }[] {
+  const { decisions = [], proposals = [], sources = [] } = kept ?? {}
+  const titles = sources.map(({ title, number }) => (number === undefined ? title : `[${number}] ${title}`))
+  return [
+    { head: "Kept word for word: what you decided", lines: decisions },
+    { head: "Kept word for word: what is proposed and not settled", lines: proposals },
+    { head: "Kept word for word: sources that were cited", lines: titles },
+  ].filter(({ lines }) => lines.length > 0)
 }
 
 function noSummaryWords(problem: string | null): string {

@@ -30,6 +30,8 @@ export interface Transcript {
   readonly writing: string | null
   /** What was thought for that reply so far, and how long it took by then; null while nothing was. */
   readonly thinking: { readonly text: string; readonly ms: number } | null
+  /** What was said is being summed up, as far as that was seen. */
+  readonly isSummingUp: boolean
   /** The newest run, as far as it was seen. */
   readonly run: TranscriptRun | null
   /** What the newest run has used. */
@@ -117,6 +119,8 @@ export interface NoticeItem {
   readonly notice: NoticeView["notice"]
   /** Why: a cause, a code, a count, of `compacted` the summary; to be put into words by the face. */
   readonly detail: string | null
+  /** Of `compacted`: what gave way to the summary, and what was kept. */
+  readonly summedUp?: NoticeView["summedUp"]
 }
 
 /** A frame of a newer server, as it came. */
@@ -138,6 +142,7 @@ export const emptyTranscript: Transcript = {
   items: [],
   writing: null,
   thinking: null,
+  isSummingUp: false,
   run: null,
   usage: null,
   context: null,

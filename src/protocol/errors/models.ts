@@ -23,7 +23,7 @@ export const modelErrors = {
   no_model_selected: {
     status: 409,
     say: (d: { choices: string }) =>
-      `No model is chosen. Set PAWL_MODEL or choose one for the conversation: ${d.choices}.`,
+      `No model is chosen. Choose one for the conversation, or set PAWL_MODEL for all of them: ${d.choices}.`,
   },
   unknown_model: {
     status: 400,
@@ -68,7 +68,11 @@ export const modelErrors = {
       `The conversation is longer than ${d.provider}'s model can read; start a new one or fork it.${inItsWords(d)}`,
   },
   refused: { status: 502, say: (d: FromProvider) => `${d.provider} declined to answer this.${inItsWords(d)}` },
-  provider_error: { status: 502, say: (d: { provider: string; problem: string }) => `${d.provider}: ${d.problem}` },
+  provider_error: {
+    status: 502,
+    say: (d: { provider: string; problem: string; todo?: string | undefined }) =>
+      `${d.provider}: ${d.problem}${d.todo ? `${/[.!?]$/.test(d.problem) ? "" : "."} ${d.todo}` : ""}`,
+  },
   answer_unfit: {
     status: 502,
     say: (d: { problem: string; times: number }) =>

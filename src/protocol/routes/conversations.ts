@@ -97,7 +97,7 @@ export const conversationRoutes = defineRoutes({
     path: "/api/conversations/{id}/compact",
     needs: "chat",
     says: "Sums up what was said, so that the model has room again: now, or before the next reply of a run that works.",
-    answers: { 200: z.object({ compacting: z.boolean() }) },
+    answers: { 200: ConversationView },
   },
   cancelRun: {
     method: "POST",

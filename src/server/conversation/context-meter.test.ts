@@ -22,12 +22,12 @@ const meterOf = (newest: readonly Message[]) => {
 
 test("a long conversation is as full as its provider counted for the last reply, and what came since", async () => {
   const newest = [say("user", "Hello"), say("assistant", "Hi", [700, 20]), say("user", "x".repeat(400))]
-  expect(await meterOf(newest)).toEqual({ used: 820, estimated: false, limit: 8000, cost: 0.5 })
+  expect(await meterOf(newest)).toEqual({ usedTokens: 820, estimated: false, limitTokens: 8000, costUsd: 0.5 })
 })
 
 test("where nobody has counted, its newest messages are estimated", async () => {
   expect(await meterOf([say("user", "x".repeat(400)), say("assistant", "y".repeat(40))])).toMatchObject({
-    used: 110,
+    usedTokens: 110,
     estimated: true,
   })
 })

@@ -113,5 +113,6 @@ function stepLines({ step, detail }: StepItem, width: number): Line[] {
 
 function noticeLines(item: NoticeItem, width: number): Line[] {
   const says = noticeWords(item)
-  return says === undefined ? [] : warnLines(says, width, item.notice === "failed" ? { colour: "red" } : DIM)
+  const more = item.notice === "compacted" ? " /summary shows what the model sees instead." : ""
+  return says === undefined ? [] : warnLines(says + more, width, item.notice === "failed" ? { colour: "red" } : DIM)
 }

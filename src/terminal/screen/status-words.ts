@@ -5,23 +5,29 @@ import type { Talk } from "../talk/talk.ts"
 import { usageWords } from "./usage-words.ts"
 
 /** The last line: what goes on, and with what. */
-export function statusWords({ conversation, choices, reached, isAway, isBusy, mode, usualModel }: Talk): string[] {
+export function statusWords(talk: Talk): string[] {
+  const { conversation, choices, reached, isAway, isBusy, mode, usualModel } = talk
   const transcript = conversation?.transcript
   const usage = transcript?.usage ? usageWords(transcript.usage) : ""
   const since = transcript?.run && transcript.run.endedAt === null ? Date.parse(transcript.run.startedAt) : undefined
-  const works = isBusy ? `working${since === undefined ? "" : ` ${seconds(Date.now() - since)}`} · Esc stops` : ""
+  const doing = transcript?.isSummingUp ? "summing up" : "working"
+  const works = isBusy ? `${doing}${since === undefined ? "" : ` ${seconds(Date.now() - since)}`} · Esc stops` : ""
   // What works there may work on, but nobody here can tell, or stop it.
   const state = isAway ? "no line to the server, trying again" : works
   const model = transcript?.model ?? choices.model ?? usualModel
   const agent = transcript?.agent ?? choices.agent ?? reached.begins.agent ?? ""
-  return [state, mode, model, agent, usage, fullness(transcript), reached.where].filter((part) => part !== "")
+  // Where the line is too narrow its end is cut: what the newest run has used is in the sum, the folder is known.
+  return [state, mode, model, agent, fullness(transcript, talk.windows.get(model)), usage, reached.where].filter(
+    (part) => part !== "",
+  )
 }
 
 /** How much of what the model can read is taken, and what all of it has cost. */
-function fullness(transcript: Transcript | undefined): string {
-  const context = transcript?.context
-  if (!context) return ""
-  const { used, limit, cost } = context
+function fullness(transcript: Transcript | undefined, known: number | undefined): string {
+  if (!transcript?.context) return ""
+  // After a change of the model the list of models knows what the new one can read.
+  const context = { ...transcript.context, limitTokens: transcript.context.limitTokens ?? known ?? null }
+  const { usedTokens: used, limitTokens: limit, costUsd: cost } = context
   // Of an empty one nothing is said: a narrow line has no room for it.
   if (limit !== null && used * 100 < limit && !cost) return ""
   const words = fullnessWords(context)

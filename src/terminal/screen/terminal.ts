@@ -105,6 +105,8 @@ export class Terminal {
 
   frame(room: Room): ScreenFrame {
     const { editor, hint, talk } = this
+    // What is printed next is broken as the window is now, also where only a key has drawn since it became narrower.
+    if (talk) talk.columns = room.columns
     const question = this.#edited ? "Change it, then Enter; Esc leaves it as it was." : (talk?.question ?? "")
     const status = talk ? statusWords(talk) : openingWords(Date.now() - this.#begunAt)
     if (!talk) this.#pictures.tick()

@@ -1,5 +1,5 @@
 import { withWhole } from "../../client/transcript/with-whole.ts"
-import { GO_ON, isCutShort } from "../../client/transcript/reply-words.ts"
+import { gaveWayWords, GO_ON, isCutShort, keptLists } from "../../client/transcript/reply-words.ts"
 import { meterWords } from "../../client/transcript/context-meter.ts"
 import type { MessageItem } from "../../client/transcript/transcript.ts"
 import { humanName } from "../../client/words.ts"
@@ -7,6 +7,7 @@ import type { AuditEntry } from "../../protocol/proposals/audit.ts"
 import { Mode } from "../../protocol/schema.ts"
 import { columnLines } from "../column-lines.ts"
 import { isLongOwn, itemLines, userLines } from "../drawing/item-lines.ts"
+import { markdownLines } from "../drawing/markdown-lines.ts"
 import { BOLD, DIM, type Line, line, span } from "../line.ts"
 import { toShown, toShownLines } from "../shown.ts"
 import { modelCommand } from "./model-command.ts"
@@ -224,20 +225,22 @@ async function compact({ talk }: CommandContext): Promise<void> {
   const { conversation } = talk
   if (!conversation) return talk.print(line("! Nothing was said yet that could be summed up."))
   await talk.client.compactConversation({ params: { id: conversation.id } })
-  const { context } = conversation.transcript
-  const full = context ? ` ${meterWords(context)}` : ""
-  talk.print(line(`What was said is summed up, now or before the next reply.${full}`, DIM))
+  const { context, model } = conversation.transcript
+  const limitTokens = context?.limitTokens ?? talk.windows.get(model ?? "") ?? null
+  const full = context ? `${meterWords({ ...context, limitTokens })} ` : ""
+  talk.print(line(`${full}A summary is asked for; a line here says what came of it.`, DIM))
 }
 
 function showSummary({ talk }: CommandContext): void {
   const items = talk.conversation?.transcript.items ?? []
   const last = items.findLast((item) => item.type === "notice" && item.notice === "compacted")
   if (last?.type !== "notice") return talk.print(line("! Nothing that is shown here was summed up. /compact does it."))
-  talk.print(
-    [],
-    line("The model is shown this in the place of what was said before:", DIM),
-    ...toShownLines(last.detail ?? "").map((each) => line(each)),
-  )
+  const { detail, summedUp = {} } = last
+  const kept = keptLists(summedUp).flatMap(({ head, lines }) => [
+    ...[[], line(head, DIM)],
+    ...lines.map((each) => line(`- ${toShown(each)}`)),
+  ])
+  talk.print([], line(gaveWayWords(summedUp), DIM), [], ...markdownLines(detail ?? "", talk.columns), ...kept)
 }
 
 async function again({ talk }: CommandContext, word: string): Promise<void> {

@@ -10,6 +10,8 @@ export function explain(error: unknown): string {
       return "The server answered in a way this terminal does not understand; it may be of another version."
     case "not_found":
       return "This is gone, or it is not yours."
+    case "no_model_selected":
+      return "No model is chosen yet. /model lists them, /model NAME chooses one; Ctrl+C takes your words off the line first, and ↑ brings them back."
     case "unauthenticated":
       return "The server does not let this token in. Make a new one: pawl token create."
     default:

@@ -11,11 +11,15 @@ const listed = (name: string, more: Partial<ListedModel> = {}): ListedModel => (
   ...more,
 })
 
+/** Who says what of one of them; the rest nobody does. */
+const SOURCES = { contextTokens: "endpoint", price: "assumed" } as ListedModel["sources"]
+
 /** What `/model` prints with these models, what it asks the server for, and which it chooses. */
 async function typed(words: string, items: readonly ListedModel[], endpoints: readonly ModelEndpoint[] = []) {
   const printed: string[] = []
   const chosen: string[] = []
   const asked: unknown[] = []
+  const windows = new Map<string, number>()
   const client = {
     listModels: async (given: unknown) => {
       asked.push(given)
@@ -26,9 +30,10 @@ async function typed(words: string, items: readonly ListedModel[], endpoints: re
     client,
     print: (...lines: Line[]) => void printed.push(...lines.map((line) => line.map(({ text }) => text).join(""))),
     setModel: async (name: string) => void chosen.push(name),
+    windows,
   }
   await modelCommand(talk as unknown as Talk, words)
-  return { printed, chosen, asked }
+  return { printed, chosen, asked, windows }
 }
 
 test("/model lists what each model reads, costs and can do, and how it went with their endpoints", async () => {
@@ -64,14 +69,21 @@ test("of very many it shows some, finds by letters, and asks endpoints again", a
 })
 
 test("a name chooses; one that no endpoint lists is left to the server to judge, and what is no name is refused", async () => {
-  const models = [listed("p/a", { aliases: ["a"] }), listed("p/b", { can: { ...listed("p/b").can!, tools: false } })]
+  const models = [
+    listed("p/a", { aliases: ["a"] }),
+    listed("p/b", { can: { ...listed("p/b").can!, tools: false }, sources: SOURCES }),
+  ]
   expect((await typed("a", models)).chosen).toEqual(["a"])
   expect((await typed("groq/new-one", models)).chosen).toEqual(["groq/new-one"])
   const without = await typed("p/b", models)
   expect([without.chosen, without.printed]).toEqual([
     ["p/b"],
-    ["Model: p/b. It takes no tools: agents that work with tools refuse it."],
+    [
+      "Model: p/b. 128k tokens · price not known · no tools. It takes no tools: agents that work with tools refuse it.",
+      "Its endpoint says: window. Assumed: price.",
+    ],
   ])
+  expect(without.windows.get("p/b")).toBe(128_000)
   const none = await typed("nothing", models)
   expect([none.chosen, none.printed]).toEqual([[], ['! There is no model "nothing". /model lists them.']])
 })

@@ -1,4 +1,4 @@
-import { endpointWords, modelFacts } from "../../client/model-words.ts"
+import { endpointWords, modelFacts, sourceWords } from "../../client/model-words.ts"
 import { count } from "../../client/words.ts"
 import type { ListedModel } from "../../protocol/answers.ts"
 import { DIM, type Line, line, span } from "../line.ts"
@@ -19,8 +19,11 @@ export async function modelCommand(talk: Talk, words: string): Promise<void> {
   if (listed || (words.includes("/") && !items.some(({ name }) => has(name, words)))) {
     // What no endpoint lists may be there all the same: the server says whether it can be asked for.
     await talk.setModel(words)
+    if (listed) talk.windows.set(listed.name, listed.contextTokens)
     const lacks = listed?.can?.tools === false ? " It takes no tools: agents that work with tools refuse it." : ""
-    return talk.print(line(`Model: ${toShown(words)}.${lacks}`, DIM))
+    const known = listed ? ` ${modelFacts(listed).join(" · ")}.` : ""
+    const whose = listed?.sources ? [line(sourceWords(listed.sources), DIM)] : []
+    return talk.print(line(`Model: ${toShown(words)}.${toShown(known)}${lacks}`, DIM), ...whose)
   }
   const found = words === "" || refresh ? items : items.filter(({ name }) => has(name, words))
   if (found.length === 0) return talk.print(line(`! There is no model "${toShown(words)}". /model lists them.`))

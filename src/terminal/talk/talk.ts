@@ -1,5 +1,5 @@
 import type { Client } from "../../client/client.ts"
-import { count, humanName } from "../../client/words.ts"
+import { humanName } from "../../client/words.ts"
 import { titleOf } from "../../protocol/conversation/title.ts"
 import { hasCode } from "../../protocol/errors.ts"
 import { USUAL_USES } from "../../protocol/proposals/grant.ts"
@@ -12,6 +12,7 @@ import { OpenConversation } from "./open-conversation.ts"
 import type { StartChoices, TerminalServer } from "../terminal-server.ts"
 import type { Room } from "../room.ts"
 import { Scrollback } from "../drawing/scrollback.ts"
+import { tailLines } from "../drawing/tail-lines.ts"
 import { toShown } from "../shown.ts"
 import { queueLines, wordsLine } from "../drawing/queue-lines.ts"
 import { untilAnswered } from "./until-answered.ts"
@@ -31,6 +32,8 @@ export class Talk {
   choices: StartChoices
   /** Which model answers where nobody has chosen one. */
   usualModel = ""
+  /** What models can read, of those that were chosen here: a change of the model says only its name. */
+  readonly windows = new Map<string, number>()
   conversation: OpenConversation | undefined
   readonly #changed: () => void
   readonly #clock: () => number
@@ -284,17 +287,10 @@ export class Talk {
     const queued = [...queueLines(conversation.queue, conversation.transcript, columns), ...onTheirWay(unsent)]
     const room = Math.max(1, rows - queued.length)
     const card = this.card.draw(columns, room)
-    return [...tail(live, room - card.length), ...card, ...queued].slice(-Math.max(1, rows))
+    return [...tailLines(live, room - card.length), ...card, ...queued].slice(-Math.max(1, rows))
   }
 
   get question(): string | undefined {
     return this.waiting.length > 0 ? questionOf(this.waiting, this.#time) : undefined
   }
-}
-
-/** The end of what does not fit, under a line that says so. */
-function tail(lines: readonly Line[], rows: number): Line[] {
-  if (lines.length <= rows) return [...lines]
-  if (rows <= 1) return []
-  return [line(`… ${count(lines.length - rows + 1, "line")} above`, DIM), ...lines.slice(lines.length - rows + 1)]
 }

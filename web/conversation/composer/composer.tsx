@@ -58,7 +58,7 @@ export function Composer({ conversation, transcript, draftKey, onSay }: Composer
       pickers={
         <>
           <Pickers conversationId={conversation.id} transcript={transcript} />
-          <ContextSign transcript={transcript} />
+          <ContextSign conversationId={conversation.id} transcript={transcript} />
         </>
       }
     >

@@ -96,7 +96,8 @@ export function ModelList({ models, chosen, onChoose }: ModelListProps) {
                   {modelFacts({ name, provider, ...facts }).join(" · ")}
                 </span>
               </span>
-              {provider !== name && (
+              {/* Most names begin with it: to say it twice only takes the room of what is known of them. */}
+              {provider !== name && !name.startsWith(`${provider}/`) && (
                 <span className="shrink-0 text-[13px] text-faint">
                   <Plain text={provider} />
                 </span>

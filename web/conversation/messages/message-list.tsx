@@ -40,12 +40,14 @@ export function MessageList({ conversation, state }: MessageListProps) {
   const done = useMemo(() => toRows(transcript.items), [transcript.items])
   const isWriting = transcript.writing !== null || transcript.status === "running"
   const writingKey = useWritingKey(transcript)
+  const doing = transcript.isSummingUp ? { doing: "Summing up what was said …" } : {}
   // After what is there: what is on its way, what is being written, and how the last run went.
   const rows: readonly Row[] = isWriting
     ? [
         ...done,
         {
           ...{ type: "reply", key: writingKey.next, text: transcript.writing ?? "", isLast: false },
+          ...doing,
           thinking: transcript.thinking ?? undefined,
         },
       ]
@@ -181,15 +183,7 @@ const DrawnRow = memo(
       case "user":
         return <UserRow item={row.item} conversation={conversation} />
       case "reply":
-        return (
-          <ReplyRow
-            text={row.text}
-            item={row.item}
-            thinking={row.thinking}
-            isLast={row.isLast}
-            conversation={conversation}
-          />
-        )
+        return <ReplyRow {...row} item={row.item} conversation={conversation} />
       case "work":
         return <WorkRow items={row.items} since={row.since} />
       case "proposal":

@@ -2,6 +2,7 @@ import { Info } from "../../icons/signs.ts"
 import { type NoticeItem, noticeWords, type UnknownItem } from "../../../src/client/index.ts"
 import { Json } from "../../parts/json.tsx"
 import { Plain } from "../../parts/plain.tsx"
+import { SummaryRow } from "./summary-row.tsx"
 
 /**
  * Something that happened to the conversation, in small print. How the newest run went is told at the end of the list, with
@@ -10,18 +11,7 @@ import { Plain } from "../../parts/plain.tsx"
 export function NoticeRow({ item }: { readonly item: NoticeItem }) {
   const says = noticeWords(item)
   if (says === undefined) return null
-  if (item.notice === "compacted") {
-    return (
-      <details className="py-2 text-[13px] text-faint">
-        <summary>
-          <Plain text={says} />
-        </summary>
-        <p className="mt-1 border-l-2 border-line pl-3 whitespace-pre-wrap">
-          <Plain text={item.detail ?? ""} />
-        </p>
-      </details>
-    )
-  }
+  if (item.notice === "compacted") return <SummaryRow item={item} />
   return (
     <p className="flex items-start gap-2 py-2 text-[13px] text-faint">
       <Info className="mt-[3px] size-3.5 shrink-0" /> <Plain text={says} />

@@ -21,11 +21,20 @@ interface ReplyRowProps {
   /** What is thought for it while it is being written. */
   readonly thinking?: Reasoning | undefined
   readonly isLast: boolean
+  /** What is done before its first word. */
+  readonly doing?: string
   readonly conversation: OpenConversation
 }
 
 /** A reply, from its first letter on: the same element is drawn while it is written and when it is whole. */
-export const ReplyRow = memo(function ReplyRow({ text, item, thinking, isLast, conversation }: ReplyRowProps) {
+export const ReplyRow = memo(function ReplyRow({
+  text,
+  item,
+  thinking,
+  isLast,
+  doing = "At work …",
+  conversation,
+}: ReplyRowProps) {
   // What a person types goes first: text that comes may be drawn a picture later.
   const shown = useDeferredValue(text)
   const data = item?.message.data
@@ -40,7 +49,7 @@ export const ReplyRow = memo(function ReplyRow({ text, item, thinking, isLast, c
       <ShownSource value={chosen}>
         {shown.trim() === "" && (item || reasoning) ? null : shown === "" ? (
           <p className="flex items-center gap-2.5 py-1 text-sm text-soft">
-            <span className="pulse size-2 rounded-full bg-accent" /> At work …
+            <span className="pulse size-2 rounded-full bg-accent" /> {doing}
           </p>
         ) : (
           <Markdown text={shown} isOpen={item === undefined} citations={citations} />

@@ -24,6 +24,8 @@ export type Row =
       /** What is thought for it while it is being written. */
       readonly thinking?: Reasoning | undefined
       readonly isLast: boolean
+      /** What is done before its first word, where that is known. */
+      readonly doing?: string
     }
   /** What was done between two texts: calls, steps, and what was thought before them, in order. */
   | {
@@ -102,6 +104,6 @@ export function isSameRow(a: Row, b: Row): boolean {
   }
   if (a.type === "proposal" && b.type === "proposal" && a.call !== b.call) return false
   if (a.type === "reply" && b.type === "reply")
-    return a.item === b.item && a.text === b.text && a.thinking === b.thinking
+    return a.item === b.item && a.text === b.text && a.thinking === b.thinking && a.doing === b.doing
   return a.type !== "work" && b.type !== "work" && a.item === b.item
 }

@@ -12,6 +12,8 @@ export interface ErrorFacts {
   readonly headers: Readonly<Record<string, string>>
   /** Whether the adapter itself believes that asking again may help. */
   readonly retriable: boolean
+  /** Nobody answered, or the line was cut. */
+  readonly network: boolean
   /** It will be the same next time, whatever the adapter believes. */
   readonly permanent: boolean
 }
@@ -36,6 +38,7 @@ export function readErrorFacts(error: unknown): ErrorFacts {
     message,
     text: `${message} ${own}`,
     headers: (thrown.responseHeaders ?? {}) as Record<string, string>,
+    network: network !== undefined,
     permanent: network?.permanent === true,
     retriable: thrown.isRetryable === true || network !== undefined || quotes || thrown.name === BROKEN,
   }
@@ -103,6 +106,7 @@ const plain = (message: string): ErrorFacts => ({
   text: message,
   headers: {},
   retriable: false,
+  network: false,
   permanent: false,
 })
 

@@ -368,6 +368,14 @@ test("a server that is not there is named with the reason", async () => {
   const error = (await collect(await models.get("qwen")).catch((error: unknown) => error)) as AppError
   expect(error).toMatchObject({ code: "provider_error", details: { retriable: true } })
   expect(error.message).toMatch(/^LM Studio: the connection failed: connect ECONNREFUSED/)
+  expect(error.message).toMatch(/\. Check that it runs and can be reached from here, or choose another model\.$/)
+})
+
+test("a model that its provider does not know is told with what to do", async () => {
+  const unknown = { error: { message: "The model `m` does not exist.", code: "model_not_found", type: null } }
+  expect((await errorOf("chat", 404, unknown)).message).toBe(
+    "OpenAI: The model `m` does not exist. Check the model's name, or choose another model.",
+  )
 })
 
 test("a redirect is not followed: it could take the key to a stranger", async () => {

@@ -14,6 +14,8 @@ export interface ErrorSource {
 
 /** What the loop and the retries go by; in `details` of every error made here. */
 export interface Retriability extends RetryAfter {
+  /** What a person can do about it, where its own sentence does not say. */
+  readonly todo?: string
   readonly retriable: boolean
   /** It was the request that was wrong, not its sender, its length or the moment. */
   readonly refusesRequest?: boolean
@@ -32,6 +34,7 @@ export function toProviderError(error: unknown, source: ErrorSource): AppError {
   const said = readErrorFacts(error)
   const code = codeFor(said)
   return build(code, said.message, source, {
+    ...(code === "provider_error" ? todoFor(said) : {}),
     retriable: isRetriable(code, said),
     ...(code === "provider_error" && (said.status === 400 || said.status === 422) ? { refusesRequest: true } : {}),
     ...retryAfter(said.headers, source.now?.() ?? Date.now()),
@@ -50,6 +53,15 @@ function build(code: ProviderCode, problem: string, source: ErrorSource, retriab
   const clean = shorten(escapeHidden(plain.toWellFormed()))
   const given = code === "provider_error" ? clean || "it gave no reason" : clean
   return failure<ProviderCode>(code, { provider, problem: given, ...retriability })
+}
+
+/** What helps is not in the sentence of a provider that does not know the model, nor in that of a socket. */
+function todoFor({ status, code, network, permanent }: ErrorFacts): { readonly todo?: string } {
+  if (status === 404 || /model_not_found/.test(code))
+    return { todo: "Check the model's name, or choose another model." }
+  if (network && !permanent)
+    return { todo: "Check that it runs and can be reached from here, or choose another model." }
+  return {}
 }
 
 function isRetriable(code: ProviderCode, { status, retriable, permanent }: ErrorFacts): boolean {

@@ -90,7 +90,7 @@ export function conversationRoutes(app: Hono<Env>, ports: ConversationRoutePorts
   serveRoute(app, routes.compactConversation, async (c) => {
     const { id } = await findConversation(c, ports)
     await runtime.submit(id, { type: "compact", ...doneBy(c) })
-    return { compacting: true }
+    return nameModel(models, userOf(c), await findConversation(c, ports))
   })
 
   serveRoute(app, routes.readState, async (c, { query }) => {

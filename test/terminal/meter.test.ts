@@ -1,0 +1,47 @@
+import { describe, expect, test } from "vitest"
+import { finishes, replies, says } from "../../src/models/scripted/script.ts"
+import { scripted } from "../../src/models/scripted/model.ts"
+import { statusWords } from "../../src/terminal/screen/status-words.ts"
+import { runSlashCommand } from "../../src/terminal/talk/commands.ts"
+import { anyDatabase } from "../support/databases.ts"
+import { named } from "../support/loop/several-models.ts"
+import { printed, talkTo } from "../support/terminal/talk.ts"
+
+const counted = (text: string, inputTokens: number) =>
+  replies(says(text), finishes("stop", { inputTokens, outputTokens: 1000 }))
+
+describe.each(anyDatabase)("how full a conversation is, in the terminal on $name", ({ create }) => {
+  test("stands in the last line, and /compact and /summary say what became of what was said", async () => {
+    const summary = "## Goal\nA trip to **Rome**."
+    const model = scripted(counted("One.", 20_000), counted("Two.", 59_000), counted(summary, 3000))
+    await using database = await create()
+    await using place = await talkTo(database.url, model, [named("other")])
+    const talk = place.begin()
+    const context = { talk, write() {}, quit() {} }
+    const meter = () => statusWords(talk).filter((part) => part.startsWith("context"))
+    await runSlashCommand("/compact", context)
+    expect(printed(talk)).toEqual(["! Nothing was said yet that could be summed up."])
+
+    const answers = () => printed(talk).filter((line) => /^(One|Two)\.$/.test(line)).length
+    await talk.say(`First? ${"x".repeat(4000)}`, "queue")
+    await expect.poll(answers).toBe(1)
+    expect(meter()).toEqual(["context 11% of 200k"])
+    await talk.say("Second?", "queue")
+    await expect.poll(answers).toBe(2)
+    await expect.poll(() => talk.isBusy).toBe(false)
+    expect(meter()).toEqual(["context 30% of 200k"])
+
+    await runSlashCommand("/compact", context)
+    expect(printed(talk).at(-1)).toContain("The model is shown 60k tokens of 200k that it can read.")
+    await expect.poll(() => printed(talk).at(-1)).toContain("/summary shows what the model sees instead.")
+    await runSlashCommand("/summary", context)
+    const told = printed(talk).slice(-3)
+    expect(told[0]).toContain("2 messages gave way to it, which frees about ")
+    expect(told.slice(1)).toEqual(["## Goal", "A trip to Rome."])
+
+    // Another model's size is known from the list that it was chosen from.
+    await runSlashCommand("/model other", context)
+    await expect.poll(() => talk.conversation?.transcript.model).toBe("other")
+    expect(meter()).toEqual([expect.stringMatching(/^context \d+% of \d+k$/)])
+  })
+})
