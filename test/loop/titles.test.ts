@@ -134,7 +134,7 @@ describe.each(anyDatabase)("a title on $name", ({ create }) => {
     const id = await begin(world, "How many days are left?")
     await world.pawl.runtime.close()
     expect(await titleIn(world, id)).toBe("How many days are left?")
-    world.problems.length = 0
+    expect(world.problems).toEqual([])
   })
 
   test("is paid for like everything else, and not asked for where a ceiling is reached", async () => {

@@ -47,6 +47,8 @@ export class Titles {
     const conversation = firstAnswer === undefined ? await journal.load(id) : undefined
     if (conversation?.firstAnswer === undefined || conversation.titled || this.#closing.aborted) return
     const made = this.#make(conversation, titleModel).catch((error: unknown) => {
+      // Who goes down has stopped it itself: `pawl exec` would end each answer with a complaint that nobody understands.
+      if (this.#closing.aborted) return
       // A title that was not made is worth a line, and nothing else: there is one already.
       this.#ports.log.warn("title_failed", { conversation: id, error: codeOf(error) ?? error })
     })

@@ -19,6 +19,21 @@ test.each([
   expect(said.join("")).toContain("pay needs your confirmation: Pay 5")
 })
 
+test("that another model answered, and that what was said was summed up, is told beside the answer", () => {
+  const said: string[] = []
+  using _stderr = vi.spyOn(process.stderr, "write").mockImplementation((text) => said.push(String(text)) > 0)
+  const printer = textPrinter()
+  const at = new Date(0).toISOString()
+  const fallback = { from: "a/x", to: "b/y", because: "quota_spent", message: "used up", until: 0, at }
+  printer.show({ type: "fallback", data: fallback } as never)
+  printer.show({ type: "compaction", data: { what: "due", because: "full", at } } as never)
+  printer.show({ type: "compaction", data: { what: "summary", seq: 4, summary: "So far.", at } } as never)
+  expect(said).toEqual([
+    "(b/y answers instead of a/x, which had no quota left.)\n",
+    "(What was said before was summed up here for the model. You still see all of it.)\n",
+  ])
+})
+
 test("a result is printed once, as a table with its shape, and kept with the answer", () => {
   const said: string[] = []
   using _stdout = vi.spyOn(process.stdout, "write").mockImplementation((text) => said.push(String(text)) > 0)

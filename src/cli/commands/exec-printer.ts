@@ -1,5 +1,6 @@
-import { citationLegend, isFrame, leftOutWords, waitingWords } from "../../client/index.ts"
+import { citationLegend, isFrame, leftOutWords, noticeWords, waitingWords } from "../../client/index.ts"
 import type { UnknownFrame } from "../../protocol/frames.ts"
+import { toNotice } from "../../protocol/notices.ts"
 import { escapeHidden, escapeHiddenJson } from "../../protocol/text/hidden-characters.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
 import type { ExecResult } from "./exec-ending.ts"
@@ -67,11 +68,20 @@ export function textPrinter(): Printer {
       const told = waitingWords(step, detail) ?? leftOutWords(step, detail)
       if (told) note(`(${told})`)
     }
+    // That somebody else answered, or was shown less, belongs to the answer.
+    if (isFrame(frame, "fallback")) tell(toNotice("fallback", frame.data))
+    if (isFrame(frame, "history_cut")) tell(toNotice("history_cut", frame.data))
+    if (isFrame(frame, "compaction")) tell(toNotice("compaction", frame.data))
     if (isFrame(frame, "restarted")) {
       // Without a word of it, it was a tool that was at work.
       note(hasBegun ? "(the answer broke off; it starts again)" : "(it was interrupted, and has gone on)")
       hasBegun = false
     }
+  }
+
+  function tell(notice: ReturnType<typeof toNotice>): void {
+    const words = notice && noticeWords(notice)
+    if (words) note(`(${words})`)
   }
 
   function showResult(data: unknown): void {

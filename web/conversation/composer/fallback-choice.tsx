@@ -21,7 +21,9 @@ export function FallbackChoice({ conversationId, model }: FallbackChoiceProps) {
   const told = value?.fallback
   if (trouble || !told) return trouble
   const chosen = ticked ?? told.models
-  const whose = ticked || told.from === "conversation" ? "" : ` (chosen by the ${told.from})`
+  // Where nobody has chosen anybody there is no choice to tell of.
+  const isUnsaid = told.from === "server" && told.models.length === 0
+  const whose = ticked || isUnsaid || told.from === "conversation" ? "" : ` (chosen by the ${told.from})`
   const usable = models.filter(({ name, available }) => (available && name !== model) || chosen.includes(name))
   const choose = async (fallback: string[]) => {
     if (await attempt(() => client.changeConversation({ params, body: { fallback } }))) setTicked(fallback)
