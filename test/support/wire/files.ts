@@ -16,14 +16,14 @@ interface StoryFile {
 const files: readonly StoryFile[] = [
   { name: "tree.png", type: "image/png", bytes: png(20, 20), text: "" },
   { name: "a  plan: [v2].final.pdf", type: "application/pdf", bytes: pdf("A plan."), text: "A plan.", pages: 1 },
-  { name: "a plan.pdf", type: "application/pdf", bytes: pdf("Another."), text: "Another.", pages: 1 },
+  { name: "a  plan: [v2].final.pdf", type: "application/pdf", bytes: pdf("Another."), text: "Another.", pages: 1 },
   { name: "notes.txt", type: "text/plain", bytes: Buffer.from("Milk."), text: "Milk. ".repeat(200) },
   { name: "broken.pdf", type: "application/pdf", bytes: Buffer.from("%PDF"), text: "", problem: "it is torn" },
   { name: "removed.png", type: "image/png", bytes: png(5, 5), text: "", gone: true },
   { name: "empty.txt", type: "text/plain", bytes: Buffer.from(""), text: "" },
 ]
 
-/** What a person may send along: to be seen, to be read, torn, empty, and removed since. */
+/** What a person may send along: to be seen, to be read, two of one odd name, torn, empty, and removed since. */
 export const storyFiles: readonly MessageFile[] = files.map(({ name, type, bytes }, at) => {
   const size = type.startsWith("image/") ? { width: 20, height: 20 } : {}
   return { id: `file_${at}` as FileId, name, type, size: bytes.length, ...size }

@@ -56,7 +56,7 @@ export const wireFormats: Readonly<Record<string, Format>> = {
   },
   "google/gemini-3-pro": { at: /google/, check: checkGemini, write: writeGemini, contextTokens: 2600, sees: ALL },
   "bedrock/anthropic.claude-x": {
-    ...{ at: /bedrock/, check: checkConverse, write: writeConverse, contextTokens: 800, sees: ALL },
+    ...{ at: /bedrock/, check: checkConverse, write: writeConverse, contextTokens: 3000, sees: ALL },
   },
 }
 
