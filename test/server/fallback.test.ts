@@ -45,7 +45,7 @@ describe.each(anyDatabase)("who answers instead, on $name", ({ create }) => {
     const { model, others } = models()
     await using place = await talkTo(database.url, model, others)
     const talk = place.begin()
-    const context = { talk, write() {}, quit() {} }
+    const context = { talk, write() {}, async paste() {}, quit() {} }
     await runSlashCommand("/fallback", context)
     expect(printed(talk)[0]).toBe("Nobody answers instead.")
     await runSlashCommand("/fallback locked, b", context)

@@ -112,7 +112,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     talk.leave()
     await talk.enter(id)
     talk.settle(100)
-    const context = { talk, write() {}, quit() {} }
+    const context = { talk, write() {}, async paste() {}, quit() {} }
     await runSlashCommand("/again 2", context)
     await expect.poll(() => talk.waiting.map(({ arguments: given }) => given)).toEqual([{ q: "a" }])
     expect(await world.answers("yes")).toEqual({ yes: true })

@@ -52,7 +52,7 @@ describe.each(anyDatabase)("pawl chat on $name", ({ create }) => {
     const talk = place.begin()
     await talk.say("count", "queue")
     await expect.poll(() => printed(talk).at(-1)).toContain("/continue does.")
-    const context = { talk, write() {}, quit() {} }
+    const context = { talk, write() {}, async paste() {}, quit() {} }
     await runSlashCommand("/continue", context)
     await expect.poll(() => printed(talk).slice(-2)).toEqual(["> continue", "three."])
     expect(printed(talk)).toContain("One, two,")

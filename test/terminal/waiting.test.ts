@@ -108,7 +108,7 @@ describe.each(anyDatabase)("a message that waits, on $name", ({ create }) => {
     const later = place.begin()
     await later.enter(talk.conversation!.id)
     await expect.poll(() => drawn(later)).toContain("held: rather that")
-    await runSlashCommand("/send", { talk, write() {}, quit() {} })
+    await runSlashCommand("/send", { talk, write() {}, async paste() {}, quit() {} })
     await expect.poll(() => printed(talk)).toContain("After all.")
     await expect.poll(() => drawn(talk)).toEqual([])
     expect(said(talk)).toEqual(["> work", "> rather that"])

@@ -22,7 +22,7 @@ export function editing(editor: Editor, press: Press): Editor | undefined {
     case "line-end":
       return edit.toLineEnd(editor)
     case "delete-left":
-      return edit.deleteLeft(editor)
+      return edit.withoutLastFile(editor) ?? edit.deleteLeft(editor)
     case "delete-right":
       return edit.deleteRight(editor)
     case "delete-word":

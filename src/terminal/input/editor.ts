@@ -12,14 +12,26 @@ export function insert(editor: Editor, added: string): Editor {
 export const paste = (editor: Editor, added: string): Editor =>
   isLong(added) ? insertFolded(editor, added) : insert(editor, added)
 
-/** One behind the other, with all that is folded in them. */
-export function appended(first: Editor, { text, folded }: Editor): Editor {
-  const end: Editor = { ...first, text: `${first.text}\n`, at: first.text.length + 1 }
+/** One behind the other, with all that is folded in them and goes along with them. */
+export function appended(first: Editor, { text, folded, files }: Editor): Editor {
+  const end: Editor = { ...addFilesTo(first, files), text: `${first.text}\n`, at: first.text.length + 1 }
   // What stands for something here may stand for something else there.
   return text.split(SPLIT_AT_MARKS).reduce((editor, part) => {
     const behind = folded?.get(part)
     return behind === undefined ? insert(editor, part) : insertFolded(editor, behind)
   }, end)
+}
+
+/** The same, with more files. */
+export function addFilesTo(editor: Editor, more: Editor["files"] = []): Editor {
+  const files = new Map([...(editor.files ?? []), ...more].map((file) => [file.id, file]))
+  return files.size === 0 ? editor : { ...editor, files: [...files.values()] }
+}
+
+/** Without the file that came last; undefined where there is none, or where there is a letter to delete. */
+export function withoutLastFile({ files, ...editor }: Editor): Editor | undefined {
+  if (editor.at > 0 || !files) return undefined
+  return files.length > 1 ? { ...editor, files: files.slice(0, -1) } : editor
 }
 
 export const toLeft = (editor: Editor): Editor => ({ ...editor, at: before(editor) })

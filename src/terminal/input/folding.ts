@@ -15,10 +15,11 @@ export const isLong = (text: string): boolean =>
   text.length > MAX_CHARACTERS || text.split("\n", MAX_LINES + 2).length > MAX_LINES + 1
 
 /** The text at the cursor as one mark; the text itself where there are more marks than anybody pastes. */
-export function insertFolded({ text, at, folded }: Editor, added: string): Editor {
+export function insertFolded({ text, at, folded, ...rest }: Editor, added: string): Editor {
   const mark = freeMark(text)
   const put = mark ?? added
   return {
+    ...rest,
     text: text.slice(0, at) + put + text.slice(at),
     at: at + put.length,
     ...(mark ? { folded: new Map([...(folded ?? []), [mark, added]]) } : folded ? { folded } : {}),

@@ -28,7 +28,16 @@ test("a key that is let go was pressed before", () => {
 const LETTERS = [..."abcdefghijklmnopqrstuvwxyz"]
 const CONTROLS: Record<string, string> = {
   ...{ a: "line-start", b: "left", c: "interrupt", d: "end-of-input", e: "line-end", f: "right", j: "newline" },
-  ...{ k: "delete-to-end", l: "redraw", n: "down", p: "up", u: "delete-to-start", w: "delete-word", z: "suspend" },
+  ...{
+    k: "delete-to-end",
+    l: "redraw",
+    n: "down",
+    p: "up",
+    u: "delete-to-start",
+    v: "paste-image",
+    w: "delete-word",
+    z: "suspend",
+  },
 }
 
 test.each([...LETTERS, ..."0123456789 \\]^_@[/"])(

@@ -13,6 +13,8 @@ export type Press =
         | "interrupt"
         | "end-of-input"
         | "cycle-mode"
+        | "complete"
+        | "paste-image"
         | "redraw"
         | "suspend"
         | "left"
@@ -45,6 +47,7 @@ const CONTROL: Readonly<Record<string, Press["type"]>> = {
   n: "down",
   p: "up",
   u: "delete-to-start",
+  v: "paste-image",
   w: "delete-word",
   z: "suspend",
 }
@@ -89,7 +92,7 @@ function named(input: string, key: Key): Press["type"] | undefined {
   if (key.return) return key.shift ? "newline" : "enter"
   if (input === "\n") return "newline"
   if (key.escape) return "escape"
-  if (key.tab) return key.shift ? "cycle-mode" : undefined
+  if (key.tab) return key.shift ? "cycle-mode" : "complete"
   if (key.backspace) return "delete-left"
   if (key.delete) return "delete-right"
   if (key.leftArrow) return "left"

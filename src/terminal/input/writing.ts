@@ -1,7 +1,7 @@
 import { count } from "../../client/words.ts"
 import { MAX_BODY_BYTES } from "../../protocol/requests.ts"
 import { editing } from "./editing.ts"
-import { paste, toLine } from "./editor.ts"
+import { paste, toLine, addFilesTo } from "./editor.ts"
 import { type Editor, editorOf, emptyEditor } from "./editor-state.ts"
 import { insertFolded, unfoldedText } from "./folding.ts"
 import { appended } from "./editor.ts"
@@ -81,13 +81,14 @@ export class Writing {
   }
 
   /** Words to be changed and sent. */
-  put(words: string): void {
-    this.editor = words.length > MAX_DRAWN ? insertFolded(emptyEditor, words) : editorOf(words)
+  put(words: string, files: Editor["files"] = []): void {
+    this.editor = addFilesTo(words.length > MAX_DRAWN ? insertFolded(emptyEditor, words) : editorOf(words), files)
   }
 
   /** Words that were no answer, and are none to what has come up since; before whatever is written by now. */
   giveBack(said: Editor): void {
-    this.editor = this.isEmpty ? { ...said, at: said.text.length } : appended(said, this.editor)
+    const { files } = this.editor
+    this.editor = this.isEmpty ? addFilesTo({ ...said, at: said.text.length }, files) : appended(said, this.editor)
     this.begun.when = "before"
   }
 }

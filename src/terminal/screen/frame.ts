@@ -17,6 +17,8 @@ export interface Framed {
   readonly question: string
   readonly hint: string
   readonly status: readonly string[]
+  /** What stands below what is written. */
+  readonly below: readonly Line[]
   /** What stands above, in as many lines as there is room for. */
   body(room: Room): readonly Line[]
 }
@@ -25,7 +27,7 @@ const MAX_EDITOR_ROWS = 8
 const PROMPT = "> "
 
 /** Everything below the scrollback. Never as high as the screen: Ink would have to clear all of it each time. */
-export function toFrame({ editor, question, hint, status, body }: Framed, { columns, rows }: Room): ScreenFrame {
+export function toFrame({ editor, question, hint, status, below, body }: Framed, { columns, rows }: Room): ScreenFrame {
   const room = Math.max(3, rows - 1)
   const editorRows = Math.max(1, Math.min(MAX_EDITOR_ROWS, Math.floor(room / 3)))
   const written = editorLines(editor, PROMPT, { columns, rows: editorRows })
@@ -34,9 +36,10 @@ export function toFrame({ editor, question, hint, status, body }: Framed, { colu
     .filter((each) => each.length > 0)
     .flatMap((each) => wrap(each, columns))
     .slice(0, Math.max(1, room - written.lines.length - 2))
+  const under = below.slice(0, Math.max(0, room - written.lines.length - foot.length - 2))
   const last = clip(line(toShown(status.join(" · ")), DIM), columns)
-  const left = room - written.lines.length - foot.length - 2
+  const left = room - written.lines.length - foot.length - under.length - 2
   const above: Line[] = [...(left > 0 ? body({ columns, rows: left }) : []), [], ...foot]
   const cursor = { x: written.cursor.x, y: above.length + written.cursor.y }
-  return { lines: [...above, ...written.lines, last], cursor }
+  return { lines: [...above, ...written.lines, ...under, last], cursor }
 }

@@ -1,11 +1,11 @@
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
 import { AnswerOnItsWay } from "../deciding/answer-on-its-way.ts"
-import type { TypedDecision } from "../deciding/decision.ts"
 import { type Editor, editorOf, emptyEditor } from "../input/editor-state.ts"
 import { isLong, unfoldedText } from "../input/folding.ts"
 import { type ScreenFrame, toFrame } from "./frame.ts"
 import type { InputHistory } from "../input/history.ts"
 import type { Press } from "../input/keys.ts"
+import { NamingFiles } from "./naming-files.ts"
 import { openingWords } from "./opening-words.ts"
 import { Pictures } from "./pictures.ts"
 import { QuitTwice } from "./quit-twice.ts"
@@ -14,6 +14,7 @@ import type { ScrollbackEntry } from "../drawing/scrollback.ts"
 import type { Room } from "../room.ts"
 import { statusWords } from "./status-words.ts"
 import type { Talk } from "../talk/talk.ts"
+import { whyNotNow } from "../deciding/why-not-now.ts"
 import { Writing } from "../input/writing.ts"
 
 export interface TerminalPorts {
@@ -38,6 +39,7 @@ export class Terminal {
   /** The proposal whose arguments are in the editor. */
   #edited: Proposal | undefined
   readonly #writing: Writing
+  readonly #naming: NamingFiles
   readonly #onItsWay = new AnswerOnItsWay()
   readonly #quits = new QuitTwice()
   #earlier: { readonly said: Editor; readonly when: "queue" | "steer" }[] = []
@@ -45,7 +47,9 @@ export class Terminal {
 
   constructor(ports: TerminalPorts) {
     this.#ports = ports
-    this.#writing = new Writing(ports.history)
+    const writing = (this.#writing = new Writing(ports.history))
+    const tell = (words: string) => void (this.hint = words)
+    this.#naming = new NamingFiles({ writing, tell, changed: () => this.#drawNow(), talk: () => this.talk })
   }
 
   get editor(): Editor {
@@ -85,6 +89,7 @@ export class Terminal {
 
   paste(text: string): void {
     this.#writing.paste(text)
+    if (!this.#edited) void this.#naming.pasted(text)
     this.#drawNow()
   }
 
@@ -92,6 +97,7 @@ export class Terminal {
     const { isEmpty } = this.#writing
     if (press.type !== "interrupt") this.hint = ""
     this.#act(press)
+    if (!this.#edited) this.#naming.pressed(press)
     if (this.#writing.isEmpty && !isEmpty) this.#writing.begun.when = "here"
     this.#drawNow()
   }
@@ -110,7 +116,8 @@ export class Terminal {
     const question = this.#edited ? "Change it, then Enter; Esc leaves it as it was." : (talk?.question ?? "")
     const status = talk ? statusWords(talk) : openingWords(Date.now() - this.#begunAt)
     if (!talk) this.#pictures.tick()
-    this.drawn = toFrame({ editor, hint, question, status, body: (left) => talk?.body(left) ?? [] }, room)
+    const below = this.#naming.lines(room.columns)
+    this.drawn = toFrame({ editor, hint, question, status, below, body: (left) => talk?.body(left) ?? [] }, room)
     return this.drawn
   }
 
@@ -163,7 +170,7 @@ export class Terminal {
       case "cycle-mode":
         return this.#attempt(talk?.cycleMode())
       default:
-        this.#writing.edit(press)
+        if (!this.#naming.takes(press)) this.#writing.edit(press)
     }
   }
 
@@ -171,7 +178,7 @@ export class Terminal {
     const writing = this.#writing
     if (this.#edited) return this.#sendEdit(this.#edited, writing.words)
     if (writing.continuesLine()) return
-    const { obstacle } = writing
+    const obstacle = this.#naming.obstacle ?? writing.obstacle
     if (obstacle !== undefined) return void (this.hint = obstacle)
     if (this.talk) return this.#submit(this.talk, when)
     if (writing.words.trim() === "") return
@@ -196,7 +203,7 @@ export class Terminal {
     const text = unfoldedText(said)
     if (/^\/[a-z]+(\s|$)/.test(text.trim())) return this.#attempt(this.#command(talk, text.trim()))
     this.#attempt(
-      talk.say(text, when, isLong(said.text) ? "" : said.text).catch((error: unknown) => {
+      talk.say(text, when, { seen: isLong(said.text) ? "" : said.text, files: said.files }).catch((error: unknown) => {
         // Words that did not arrive are not lost.
         this.#writing.giveBack(said)
         throw error
@@ -213,15 +220,13 @@ export class Terminal {
       return false
     }
     this.#writing.editor = emptyEditor
-    if (this.#writing.begun.when === "under-others") this.hint = "What waits is another one now: look, then answer."
-    else if (decision.type === "unclear") this.hint = decision.says
+    const { card, waiting } = talk
+    const isUnderOthers = this.#writing.begun.when === "under-others"
+    const hint = whyNotNow(decision, { isUnderOthers, card, waiting, isBare: text.trim() === "" })
+    if (hint !== undefined || decision.type === "unclear") this.hint = hint ?? ""
     else if (decision.type === "edit") {
       this.#edited = decision.proposal
       this.#writing.editor = editorOf(JSON.stringify(decision.proposal.arguments, null, 2))
-    } else if (AGREES.has(decision.type) && !talk.card.isRead(talk.waiting)) {
-      this.hint = "Read it to its end first: Space or PgDn."
-    } else if (text.trim() === "" && decision.type === "no" && !talk.card.isShown(talk.waiting)) {
-      this.hint = "It was not on the screen yet: look, then answer."
     } else this.#attempt(this.#onItsWay.send(talk.waiting, talk.decide(decision)))
     return false
   }
@@ -253,8 +258,8 @@ export class Terminal {
 
   async #command(talk: Talk, text: string): Promise<void> {
     const { runSlashCommand } = await import("../talk/commands.ts")
-    const write = (words: string) => this.#writing.put(words)
-    await runSlashCommand(text, { talk, write, quit: this.#ports.quit })
+    const write = (words: string, files?: Editor["files"]) => this.#writing.put(words, files)
+    await runSlashCommand(text, { talk, write, paste: () => this.#naming.pasteImage(), quit: this.#ports.quit })
   }
 
   #escape(): void {
@@ -266,9 +271,9 @@ export class Terminal {
   }
 
   async #takeBack(talk: Talk): Promise<void> {
-    const words = await talk.conversation?.takeBack()
-    if (words === undefined) this.hint = "It no longer waits: it was taken."
-    else this.#writing.giveBack(editorOf(words))
+    const back = await talk.conversation?.takeBack()
+    if (back === undefined) this.hint = "It no longer waits: it was taken."
+    else this.#writing.giveBack(editorOf(back.text, back.files))
   }
 
   #interrupt(): void {
@@ -293,5 +298,4 @@ export class Terminal {
   }
 }
 
-const AGREES: ReadonlySet<TypedDecision["type"]> = new Set(["yes", "all", "always"])
 const NOTHING: readonly ScrollbackEntry[] = []

@@ -10,6 +10,8 @@ import { isLongOwn, itemLines, userLines } from "../drawing/item-lines.ts"
 import { markdownLines } from "../drawing/markdown-lines.ts"
 import { BOLD, DIM, type Line, line, span } from "../line.ts"
 import { toShown, toShownLines } from "../shown.ts"
+import type { MessageFile } from "../../protocol/conversation/message-file.ts"
+import { filesBack } from "./sent-files.ts"
 import { modelCommand } from "./model-command.ts"
 import { reasoningCommand } from "./reasoning-command.ts"
 import { settingsCommand } from "./settings-command.ts"
@@ -21,7 +23,9 @@ import { own } from "../../protocol/own.ts"
 export interface CommandContext {
   readonly talk: Talk
   /** Puts words into the editor, to be changed and sent. */
-  write(text: string): void
+  write(text: string, files?: readonly MessageFile[]): void
+  /** Has the image in the clipboard go along with what is written next. */
+  paste(): Promise<void>
   quit(): void
 }
 
@@ -69,6 +73,7 @@ export const commands: Readonly<Record<string, SlashCommand>> = {
   },
   all: { says: "the last long message whose beginning alone is shown, whole", run: showAll },
   send: { says: "send the message now that was held because its run was stopped or failed", run: sendHeld },
+  paste: { says: "send the image in the clipboard along with your next words (Ctrl+V)", run: ({ paste }) => paste() },
   unqueue: { says: "take the newest message that waits back into the editor", run: unqueue },
   quit: { says: "leave; --continue comes back here", run: ({ quit }) => quit() },
 }
@@ -85,6 +90,8 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["Enter", "send; while it works: steer it"],
   ["Alt+Enter", "send; while it works: wait for its end"],
   ["Ctrl+J, \\ Enter", "new line"],
+  ["@path, Tab", "send a file along; Tab completes its name"],
+  ["Ctrl+V", "send the image in the clipboard along"],
   ["Shift+Tab", "read-only → confirm → auto"],
   ["Esc", "take back the message that waits; stop what works; leave an edit"],
   ["↑ ↓", "what you wrote before"],
@@ -200,7 +207,7 @@ async function fork({ talk, write }: CommandContext, word: string): Promise<void
   const { id } = await talk.client.forkConversation({ params, body })
   await talk.enter(id)
   talk.print(line("This is a branch. The conversation it comes from stays as it is.", DIM))
-  if (whole) write(whole.content)
+  if (whole) write(whole.content, await filesBack(talk.client, whole.content, message?.files ?? []))
 }
 
 async function undo({ talk }: CommandContext): Promise<void> {
@@ -278,9 +285,9 @@ const isShownInPart = ({ truncated, role, content }: MessageItem["message"]): bo
 
 async function unqueue({ talk, write }: CommandContext): Promise<void> {
   if (talk.queue.length === 0) return talk.print(line("! Nothing waits."))
-  const words = await talk.conversation?.takeBack()
-  if (words === undefined) return talk.print(line("! It no longer waits: it was taken."))
-  write(words)
+  const back = await talk.conversation?.takeBack()
+  if (back === undefined) return talk.print(line("! It no longer waits: it was taken."))
+  write(back.text, back.files)
 }
 
 /** What was held has its turn, the oldest first; the others follow it. */

@@ -42,7 +42,7 @@ async function open(more: object) {
   const talk = new Talk(reached, { mode: "confirm" }, () => {})
   await talk.enter("conv_1")
   const written: string[] = []
-  const context: CommandContext = { talk, write: (text) => void written.push(text), quit() {} }
+  const context: CommandContext = { talk, write: (text) => void written.push(text), async paste() {}, quit() {} }
   const screen = () => talk.scrollback.entries.flatMap(({ lines }) => lines.map(lineText)).join("\n")
   return { context, screen, written }
 }

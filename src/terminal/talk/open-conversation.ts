@@ -1,4 +1,4 @@
-import { filesWords, uploadNamed } from "./sent-files.ts"
+import { filesBack, filesWords, uploadNamed } from "./sent-files.ts"
 import { newKey } from "../../client/calls.ts"
 import type { Client } from "../../client/client.ts"
 import type { StreamState } from "../../client/stream/follow.ts"
@@ -27,6 +27,14 @@ export interface Told {
 export interface LoadedConversation {
   readonly detail: ConversationDetail
   readonly decided: readonly Proposal[]
+}
+
+/** What goes along with words. */
+export interface Along {
+  /** What of the words stands on the screen, where it may name files. */
+  readonly seen?: string
+  /** Files that the server has already. */
+  readonly files?: readonly MessageFile[] | undefined
 }
 
 interface Sending {
@@ -90,13 +98,14 @@ export class OpenConversation {
    * Says something. While a run works it waits, or steers it; otherwise a run begins. Ends when the server has it. Only files
    * that the words name where their person sees them go along: not those that a long paste names.
    */
-  async say(text: string, when: "queue" | "steer", seen = ""): Promise<void> {
+  async say(text: string, when: "queue" | "steer", { seen = "", files = [] }: Along = {}): Promise<void> {
     this.sending = [...this.sending, text]
     // One key, however often it is sent: what arrived and was not answered is not said twice.
     const idempotencyKey = newKey()
-    const sendWith = (files: readonly MessageFile[]) =>
-      untilAnswered(() => this.#send(text, { when, idempotencyKey, files }))
-    const send = () => (seen.includes("@") ? this.#upload(seen).then(sendWith) : sendWith([]))
+    const sendWith = (all: readonly MessageFile[]) =>
+      untilAnswered(() => this.#send(text, { when, idempotencyKey, files: all }))
+    const isAlone = files.length === 0 && !seen.includes("@")
+    const send = () => (isAlone ? sendWith([]) : this.#upload(seen, files).then(sendWith))
     // One behind the other, so that they arrive in the order they were said, whichever the server lets in first.
     const arrived = this.#last ? this.#last.then(send) : send()
     const last = arrived.catch(() => {}) // one that was refused holds up none
@@ -111,8 +120,9 @@ export class OpenConversation {
     }
   }
 
-  async #upload(words: string): Promise<MessageFile[]> {
-    const files = await uploadNamed(this.#client, words)
+  async #upload(words: string, along: readonly MessageFile[]): Promise<MessageFile[]> {
+    const named = await uploadNamed(this.#client, words)
+    const files = [...new Map([...along, ...named].map((file) => [file.id, file])).values()]
     if (files.length > 0) this.#told.tells(filesWords(files))
     return files
   }
@@ -130,8 +140,8 @@ export class OpenConversation {
       break
   }
 
-  /** Takes the newest message that waits back; undefined where none does any more. */
-  async takeBack(): Promise<string | undefined> {
+  /** Takes the newest message that waits back, with those of its files that it does not name; undefined where none does any more. */
+  async takeBack(): Promise<{ readonly text: string; readonly files: readonly MessageFile[] } | undefined> {
     const last = this.queue.at(-1)
     if (!last) return undefined
     // At once: a second press means the one before it.
@@ -146,7 +156,7 @@ export class OpenConversation {
           throw error
         }),
       )
-      return last.text
+      return { text: last.text, files: await filesBack(this.#client, last.text, last.files ?? []) }
     } catch (error) {
       if (hasCode(error, "message_taken") || hasCode(error, "not_found")) return undefined
       throw error

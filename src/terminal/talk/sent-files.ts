@@ -1,10 +1,10 @@
 import { readFile, stat } from "node:fs/promises"
-import { homedir } from "node:os"
-import { basename, join, resolve } from "node:path"
+import { basename } from "node:path"
 import type { Client } from "../../client/index.ts"
 import { failure } from "../../protocol/errors.ts"
 import { MAX_BYTES_OF_FILE, MAX_FILES } from "../../protocol/conversation/message-file.ts"
 import type { MessageFile } from "../../protocol/conversation/message-file.ts"
+import { namedPaths, toPlace } from "../naming/file-words.ts"
 import { toShown } from "../shown.ts"
 import { untilAnswered } from "./until-answered.ts"
 
@@ -12,36 +12,63 @@ type Uploading = Pick<Client, "uploadFile">
 
 /** Uploads a file of this machine for a message. Its size is looked at first, so that nothing large is read for nothing. */
 export async function uploadForMessage(client: Uploading, path: string): Promise<MessageFile> {
-  const place = resolve(path.startsWith("~/") ? join(homedir(), path.slice(2)) : path)
+  const place = toPlace(path)
   const { size } = await stat(place)
   if (size > MAX_BYTES_OF_FILE) throw failure("message_file_too_large", { most: MAX_BYTES_OF_FILE })
   const file = new Uint8Array(await readFile(place))
   return client.uploadFile({ file, query: { name: basename(place) } })
 }
 
-/** `@path`, or `@"a path"`, at the beginning of a word. */
-const NAMED = /(?:^|\s)@(?:"([^"\n]{1,1000})"|([^\s"@]{1,1000}))/g
+/** What was uploaded from where, as it was then, and which of that has come back with words that were taken back. */
+interface Uploaded {
+  readonly byState: Map<string, MessageFile>
+  readonly back: Set<string>
+}
 
-/** The files that words name with `@path`, each uploaded once, however often that is tried. What names no file is a word like any other. */
+const uploadedBy = new WeakMap<object, Uploaded>()
+
+function uploadedOf(client: object): Uploaded {
+  const known = uploadedBy.get(client) ?? { byState: new Map(), back: new Set() }
+  uploadedBy.set(client, known)
+  return known
+}
+
+/**
+ * The files that words name with `@path`, each uploaded once, however often that is tried; not again what has come back with
+ * its words and is as it was. What names no file is a word like any other.
+ */
 export async function uploadNamed(client: Uploading, text: string): Promise<MessageFile[]> {
-  const paths = [...text.matchAll(NAMED)].map(([, quoted, plain = ""]) => quoted ?? plain.replace(/[.,;:!?)]$/, ""))
-  const found = await Promise.all([...new Set(paths)].map(async (path) => ((await isFile(path)) ? [path] : [])))
+  const { byState, back } = uploadedOf(client)
+  const found = await Promise.all(namedPaths(text).map(async (path) => ({ path, state: await stateOf(path) })))
   const files = new Map<string, MessageFile>()
-  for (const path of found.flat().slice(0, MAX_FILES)) {
-    const file = await untilAnswered(() => uploadForMessage(client, path))
+  for (const { path, state } of found.filter((each) => each.state !== undefined).slice(0, MAX_FILES)) {
+    const known = byState.get(state!)
+    // Once: where the server no longer has it, the next try uploads it.
+    const file = known && back.delete(known.id) ? known : await untilAnswered(() => uploadForMessage(client, path))
+    byState.set(state!, file)
     files.set(file.id, file)
   }
   return [...files.values()]
+}
+
+/** Of the files of a message that was taken back those that its words do not name themselves, as they are now. */
+export async function filesBack(client: object, text: string, files: readonly MessageFile[]): Promise<MessageFile[]> {
+  const { byState, back } = uploadedOf(client)
+  const states = await Promise.all(namedPaths(text).map(stateOf))
+  const named = new Set(states.flatMap((state) => (state === undefined ? [] : [byState.get(state)?.id])))
+  for (const { id } of files) if (named.has(id)) back.add(id)
+  return files.filter(({ id }) => !named.has(id))
 }
 
 /** What goes along with a message, for its person to see: "with a.csv (3 KB)". */
 export const filesWords = (files: readonly MessageFile[]): string =>
   `with ${files.map(({ name, size }) => `${toShown(name)} (${Math.ceil(size / 1024).toLocaleString("en")} KB)`).join(", ")}`
 
-async function isFile(path: string): Promise<boolean> {
-  const place = path.startsWith("~/") ? join(homedir(), path.slice(2)) : path
+/** A file that has not been written to since has the same one. */
+async function stateOf(path: string): Promise<string | undefined> {
+  const place = toPlace(path)
   return stat(place).then(
-    (found) => found.isFile(),
-    () => false,
+    (found) => (found.isFile() ? `${place} ${found.mtimeMs} ${found.size}` : undefined),
+    () => undefined,
   )
 }

@@ -8,7 +8,7 @@ import type { Mode } from "../../protocol/schema.ts"
 import { type TypedDecision, questionOf, readDecision, type Time } from "../deciding/decision.ts"
 import { explain } from "./explain.ts"
 import { DIM, type Line, line, span } from "../line.ts"
-import { OpenConversation } from "./open-conversation.ts"
+import { type Along, OpenConversation } from "./open-conversation.ts"
 import type { StartChoices, TerminalServer } from "../terminal-server.ts"
 import type { Room } from "../room.ts"
 import { Scrollback } from "../drawing/scrollback.ts"
@@ -99,9 +99,9 @@ export class Talk {
     this.print([span("! ", { colour: "red" }), span(toShown(explain(error)))])
   }
 
-  /** Says something; the first words begin the conversation. `seen` is what of it stands on the screen, where it may name files. */
-  async say(text: string, when: "queue" | "steer", seen?: string): Promise<void> {
-    await (this.conversation ?? (await this.#beginWith(text))).say(text, when, seen)
+  /** Says something; the first words begin the conversation. `along` is what goes with it. */
+  async say(text: string, when: "queue" | "steer", along?: Along): Promise<void> {
+    await (this.conversation ?? (await this.#beginWith(text))).say(text, when, along)
   }
 
   /** Words that come before there is a conversation are all of the same one. */

@@ -90,8 +90,9 @@ export const roomsWithin: Readonly<Record<string, Readonly<Record<string, readon
     input: [],
     drawing: [],
     deciding: ["drawing"],
-    talk: ["deciding", "drawing"],
-    screen: ["deciding", "drawing", "input", "talk"],
+    naming: [],
+    talk: ["deciding", "drawing", "naming"],
+    screen: ["deciding", "drawing", "input", "naming", "talk"],
   },
   "src/cli": {
     process: [],
