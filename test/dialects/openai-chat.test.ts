@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { Model } from "../../src/agent/model.ts"
 import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../src/models/scripted/model.ts"
-import { calls, fails, finishes, replies, says } from "../../src/models/scripted/script.ts"
+import { calls, fails, finishes, hangs, replies, says } from "../../src/models/scripted/script.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { type OpenAiPerson, openAiAs, refusalOf } from "../support/dialects/openai-client.ts"
 import { Face, Visitor } from "../support/server/face.ts"
@@ -257,6 +257,30 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     expect(theirs.id).not.toBe(both[0].id)
   })
 
+  test("a conversation at work refuses, and lets nothing wait that nobody sees", async () => {
+    plays(replies(says("Half"), hangs()))
+    const stream = await chat(ask("One", { stream: true })).withResponse()
+    const id = stream.response.headers.get("x-pawl-conversation")!
+    const headers = { "x-pawl-conversation": id }
+    const busy = await refusalOf(chat(ask("Two"), headers))
+    expect([busy.status, busy.code]).toEqual([409, "busy"])
+    expect((await native.get(`/api/conversations/${id}/queue`)).body.items).toEqual([])
+    await native.post(`/api/conversations/${id}/cancel`)
+    const stopped = await refusalOf(drained(stream.data))
+    expect(stopped.code).toBe("cancelled")
+  })
+
+  test("an answer that is broken off because its token is revoked does not pass for a whole one", async () => {
+    plays(replies(says("Half"), hangs()))
+    const eve = await openAiAs(face, "ada")
+    const stream = await eve.client.chat.completions.create(ask("One", { stream: true }))
+    const chunks = stream[Symbol.asyncIterator]()
+    for (let text = ""; text === "";) text = (await chunks.next()).value.choices[0].delta.content
+    const rest = refusalOf(drained({ [Symbol.asyncIterator]: () => chunks }))
+    expect((await native.delete(`/api/tokens/${eve.tokenId}`)).status).toBe(204)
+    expect(await rest).toBeInstanceOf(Error)
+  })
+
   test("whoever hangs up stops nothing: the run is kept to its end", async () => {
     plays(always(says("Four of them.", { chunks: 4 })))
     const response = await native.send("POST", "/v1/chat/completions", { body: ask("How many?", { stream: true }) })
@@ -266,6 +290,10 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     expect((await native.get(`/api/conversations/${id}`)).body.messages.at(-1).content).toBe("Four of them.")
   })
 })
+
+async function drained(stream: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of stream);
+}
 
 /** The text that the chunks of a stream add up to. */
 const textIn = (stream: string): string =>

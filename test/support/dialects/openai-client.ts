@@ -34,15 +34,18 @@ export const OpenAI = (
 export interface OpenAiPerson {
   readonly client: OpenAiClient
   readonly token: string
+  /** The token's, for who revokes it. */
+  readonly tokenId: string
 }
 
 /** Somebody who uses it against a server in this process. It does not try again by itself, so that each request is one. */
 export async function openAiAs(face: Face, name: string, ...granted: Scope[]): Promise<OpenAiPerson> {
   const person = await face.store.people.ensure(name, Date.now())
   const scopes: Scope[] = granted.length > 0 ? granted : ["read", "chat", "approve", "manage"]
-  const { token } = await face.store.people.createToken(person, scopes, Date.now())
+  const { id: tokenId, token } = await face.store.people.createToken(person, scopes, Date.now())
   const ask = ((url: string, init: RequestInit) => face.fetch(new Request(url, init))) as typeof fetch
-  return { token, client: new OpenAI({ apiKey: token, baseURL: "http://localhost/v1", fetch: ask, maxRetries: 0 }) }
+  const client = new OpenAI({ apiKey: token, baseURL: "http://localhost/v1", fetch: ask, maxRetries: 0 })
+  return { token, tokenId, client }
 }
 
 /** What a promise has failed with, as the client tells it. */

@@ -45,7 +45,9 @@ export async function answerResponse(
 ): Promise<ResponseAnswered | Response> {
   const asked = readResponse(body)
   const named = readModelName(body.model)
-  const run = await openRun(c, ports, { asked, named, body, conversation: asked.conversation, after: asked.after })
+  const { after } = asked
+  const conversation = asked.conversation ?? (after ? undefined : c.req.header("x-pawl-conversation"))
+  const run = await openRun(c, ports, { asked, named, body, conversation, after })
   const answer = new ResponseAnswer({ model: body.model, conversation: run.id, created: secondsOf(ports) }, body)
   if (body.stream) return streamAnswer(c, ports, { run, answer })
   await collect(c, ports, { run, answer })

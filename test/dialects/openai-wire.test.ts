@@ -1,0 +1,87 @@
+import { beforeAll, describe, expect, test } from "vitest"
+import { always, scripted } from "../../src/models/scripted/model.ts"
+import { says } from "../../src/models/scripted/script.ts"
+import { anyDatabase } from "../support/databases.ts"
+import { OpenAI, type OpenAiClient, refusalOf } from "../support/dialects/openai-client.ts"
+import { Cutter } from "../support/server/cutter.ts"
+import { openServer } from "../support/server/socket.ts"
+
+const ANSWER = "Four of them, and a few more."
+const LONG = "word ".repeat(200_000)
+const ask = (content: string, more: object = {}) => ({
+  model: "pawl/test",
+  messages: [{ role: "user", content }],
+  ...more,
+})
+
+describe.each(anyDatabase)("the openai package on the wire, on $name", (database) => {
+  let server: Awaited<ReturnType<typeof openServer>>
+  let cutter: Cutter
+  let client: OpenAiClient
+  const model = scripted(
+    always(({ history }) => {
+      const last = history.at(-1)
+      return last?.role === "user" && last.text === "long" ? says(LONG, { chunks: 400 }) : says(ANSWER, { chunks: 5 })
+    }),
+  )
+
+  beforeAll(async () => {
+    server = await openServer({ database, model })
+    cutter = await Cutter.open(server.url)
+    const apiKey = await server.tokenFor("ada")
+    client = new OpenAI({ apiKey, baseURL: `${cutter.url}/v1`, maxRetries: 0 })
+    return async () => {
+      await cutter[Symbol.asyncDispose]()
+      await server[Symbol.asyncDispose]()
+    }
+  })
+
+  const textOf = async (body: object, key: string) => {
+    const options = { headers: { "idempotency-key": key } }
+    const answer = await client.chat.completions.create(body, options)
+    if (!(Symbol.asyncIterator in answer)) return answer.choices[0].message.content
+    let text = ""
+    for await (const chunk of answer) text += chunk.choices[0]?.delta.content ?? ""
+    return text
+  }
+
+  test.each([true, false])(
+    "an answer cut after any byte is never taken for a whole one, and comes again (stream: %s)",
+    async (stream) => {
+      const before = model.received.length
+      let [keys, cuts] = [0, 0]
+      for (let bytes = 1; bytes < 4000; bytes = Math.ceil(bytes * 2.3)) {
+        cutter.cutAfter(bytes)
+        keys++
+        const key = `cut-${stream}-${bytes}`
+        const first = await textOf(ask("How many?", { stream }), key).catch(() => undefined)
+        expect([undefined, ANSWER]).toContain(first)
+        if (first === undefined) cuts++
+        cutter.cutAfter(Number.POSITIVE_INFINITY)
+        expect(await textOf(ask("How many?", { stream }), key)).toBe(ANSWER)
+      }
+      expect(cuts).toBeGreaterThan(4)
+      expect(model.received.length - before).toBe(keys)
+    },
+  )
+
+  test("whoever does not read holds nobody up, and may still have all of it later", async () => {
+    const slow = await client.chat.completions.create(ask("long", { stream: true }))
+    expect(await textOf(ask("How many?"), "beside")).toBe(ANSWER)
+    let length = 0
+    for await (const chunk of slow) length += chunk.choices[0]?.delta.content?.length ?? 0
+    expect(length).toBe(LONG.length)
+  })
+
+  test("what is too large, too deep or no JSON is refused in OpenAI's shape", async () => {
+    const large = await refusalOf(client.chat.completions.create(ask("x".repeat(2_000_000))))
+    expect([large.status, large.code]).toEqual([400, "bad_request"])
+    const headers = { authorization: `Bearer ${await server.tokenFor("ada")}` }
+    for (const body of [`{"a":`.repeat(100), "[".repeat(10_000), "no json", "\ud800", "[]", "null", `"x"`]) {
+      const refused = await fetch(`${server.url}/v1/responses`, { method: "POST", headers, body })
+      expect([refused.status, ((await refused.json()) as { error: { type: string } }).error.type]).toEqual([
+        ...[400, "invalid_request_error"],
+      ])
+    }
+  })
+})
