@@ -1,11 +1,10 @@
-import { createHash } from "node:crypto"
 import type { Context } from "hono"
 import type { MessageInput } from "../../../agent/input.ts"
 import type { AskedAnswer } from "../../../dialects/openai/asked-answer.ts"
 import type { NamedModel } from "../../../dialects/openai/model-names.ts"
 import type { ConversationView } from "../../../protocol/conversation/conversation.ts"
 import { failure } from "../../../protocol/errors.ts"
-import { type ConversationId, isId, newId, type RunId, slotDigitsOf, type UserId } from "../../../protocol/ids.ts"
+import { type ConversationId, isId, newId, type RunId } from "../../../protocol/ids.ts"
 import { toClientContext } from "../../conversation/client-context.ts"
 import { conversationOf } from "../../conversation/find.ts"
 import { messageIdFor, readKey } from "../../conversation/message-key.ts"
@@ -16,6 +15,7 @@ import type { FrameSource } from "../../stream/event-stream.ts"
 import { subscribe } from "../../stream/open-stream.ts"
 import { framesOfRun, sayAndWatch } from "../../stream/say-and-watch.ts"
 import { watchRepeated } from "../../stream/watch-repeated.ts"
+import { conversationOfKey } from "./conversation-of-key.ts"
 import type { OpenAiPorts } from "./ports.ts"
 
 /** Characters that these clients send along, which tell all of a conversation with each request. */
@@ -156,13 +156,4 @@ async function fit(c: Context<Env>, ports: OpenAiPorts, { found, named, mode }: 
   if (chosen.model === found.model) return
   if (status === "running") throw failure("busy", { id })
   await ports.runtime.submit(id, { type: "settings", ...chosen })
-}
-
-/** Nobody who does not have the person's id can make it, and everybody who has the key twice makes it twice. */
-function conversationOfKey(user: UserId, key: string): ConversationId {
-  const digits = createHash("sha256")
-    .update(JSON.stringify([user, key]))
-    .digest("hex")
-    .slice(0, 18)
-  return `conv_${digits}${slotDigitsOf(user)}` as ConversationId
 }
