@@ -1,6 +1,8 @@
 import { homedir } from "node:os"
 import { join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
+import type { MessageFile } from "../../protocol/conversation/message-file.ts"
+import { toShown } from "../shown.ts"
 
 /** `@path`, or `@"a path"` in which `\"` is a quotation mark, at the beginning of a word. */
 const NAMED = /(?:^|\s)@(?:"((?:[^"\\\n]|\\.){1,1000})"|([^\s"@]{1,1000}))/g
@@ -10,6 +12,10 @@ const BEGUN = /(?:^|\s)@([^\s"@]{0,1000})$/
 const MAX_BEGUN = 1010
 /** What would end the path, or be taken for the end of a sentence. */
 const NEEDS_QUOTES = /[\s"@]|[.,;:!?)]$/
+
+/** What goes along with a message, for its person to see: "with a.csv (3 KB)". */
+export const filesWords = (files: readonly MessageFile[]): string =>
+  `with ${files.map(({ name, size }) => `${toShown(name)} (${Math.ceil(size / 1024).toLocaleString("en")} KB)`).join(", ")}`
 
 /** The paths that words name, each once. */
 export function namedPaths(text: string): string[] {

@@ -1,11 +1,10 @@
 import { stat } from "node:fs/promises"
 import type { MessageFile } from "../../protocol/conversation/message-file.ts"
 import type { ClipboardImage } from "../naming/clipboard-image.ts"
-import { droppedPaths, toNamed, toPlace } from "../naming/file-words.ts"
+import { droppedPaths, filesWords, toNamed, toPlace } from "../naming/file-words.ts"
 import type { Press } from "../input/keys.ts"
 import { DIM, type Line, line } from "../line.ts"
 import { clip } from "../wrap.ts"
-import { filesWords } from "../talk/sent-files.ts"
 import type { Talk } from "../talk/talk.ts"
 import { Completion, type CompletionPorts } from "./completion.ts"
 

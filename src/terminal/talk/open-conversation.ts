@@ -1,4 +1,5 @@
-import { filesBack, filesWords, uploadNamed } from "./sent-files.ts"
+import { filesWords } from "../naming/file-words.ts"
+import { filesBack, uploadNamed } from "./sent-files.ts"
 import { newKey } from "../../client/calls.ts"
 import type { Client } from "../../client/client.ts"
 import type { StreamState } from "../../client/stream/follow.ts"

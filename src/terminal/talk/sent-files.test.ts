@@ -2,7 +2,8 @@ import { mkdtempSync, truncateSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, inject, test } from "vitest"
-import { filesBack, filesWords, uploadNamed } from "./sent-files.ts"
+import { filesWords } from "../naming/file-words.ts"
+import { filesBack, uploadNamed } from "./sent-files.ts"
 
 test("what words name with @path is uploaded once each, and other words with @ are words", async () => {
   const folder = mkdtempSync(join(tmpdir(), inject("testRun"), "named-"))

@@ -5,7 +5,6 @@ import { failure } from "../../protocol/errors.ts"
 import { MAX_BYTES_OF_FILE, MAX_FILES } from "../../protocol/conversation/message-file.ts"
 import type { MessageFile } from "../../protocol/conversation/message-file.ts"
 import { namedPaths, toPlace } from "../naming/file-words.ts"
-import { toShown } from "../shown.ts"
 import { untilAnswered } from "./until-answered.ts"
 
 type Uploading = Pick<Client, "uploadFile">
@@ -59,10 +58,6 @@ export async function filesBack(client: object, text: string, files: readonly Me
   for (const { id } of files) if (named.has(id)) back.add(id)
   return files.filter(({ id }) => !named.has(id))
 }
-
-/** What goes along with a message, for its person to see: "with a.csv (3 KB)". */
-export const filesWords = (files: readonly MessageFile[]): string =>
-  `with ${files.map(({ name, size }) => `${toShown(name)} (${Math.ceil(size / 1024).toLocaleString("en")} KB)`).join(", ")}`
 
 /** A file that has not been written to since has the same one. */
 async function stateOf(path: string): Promise<string | undefined> {
