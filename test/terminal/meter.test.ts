@@ -17,7 +17,7 @@ describe.each(anyDatabase)("how full a conversation is, in the terminal on $name
     await using database = await create()
     await using place = await talkTo(database.url, model, [named("other")])
     const talk = place.begin()
-    const context = { talk, write() {}, quit() {} }
+    const context = { talk, write() {}, async paste() {}, quit() {} }
     const meter = () => statusWords(talk).filter((part) => part.startsWith("context"))
     await runSlashCommand("/compact", context)
     expect(printed(talk)).toEqual(["! Nothing was said yet that could be summed up."])
