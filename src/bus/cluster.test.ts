@@ -275,7 +275,7 @@ test("nothing that is carried is longer than the room there is, however much is 
 })
 
 test("what is thought goes the way of text: in order, once, and from its beginning to whoever comes late", async () => {
-  const { one, two, settle, clock } = open()
+  const { net, one, two, settle, clock } = open()
   const id = newId("conv")
   const think = async (text: string, offset: number) => {
     one.publish(id, { type: "reasoning_delta", position: 1, offset, text, ms: offset })
@@ -293,8 +293,14 @@ test("what is thought goes the way of text: in order, once, and from its beginni
   await settle()
   await think(".", 9)
   expect(await two.soFar(id)).toEqual({ position: 1, text: "Yes", thought: { text: "Hm, wait.", ms: 9 } })
+  // What is lost is asked for, told from its beginning, and shown once; what comes twice too.
+  net.copies = (text) => (text.includes(" Or") ? 0 : 1)
+  await think(" Or", 12)
+  net.copies = () => 2
+  await think(" no?", 16)
+  expect((await thought())?.text).toBe("Hm, wait. Or no?")
   const told = heard.flatMap((live) => (live.type === "reasoning_delta" ? [live.text] : []))
-  expect(told.join("")).toBe("Hm, wait.")
+  expect(told.join("")).toBe("Hm, wait. Or no?")
 })
 
 test("where words are not carried nothing of what is thought is", async () => {

@@ -104,10 +104,10 @@ export class InProcessBus implements Bus {
       this.#open.delete(id)
       return
     }
-    // A delta that starts at nothing is another attempt: what the last one had shown is gone with it.
     const { position, offset, text } = live
-    if (open?.position === position && (offset > text.length || open.text === "")) open.text += text
-    else this.#open.set(id, { position, text })
+    if (open?.position !== position) this.#open.set(id, { position, text })
+    // A delta that starts at nothing is another attempt, or is told again: what was thought came before it and stays.
+    else open.text = offset > text.length ? open.text + text : text
   }
 
   #rememberThought(
