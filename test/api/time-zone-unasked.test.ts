@@ -5,15 +5,25 @@ import { scripted } from "../../src/testing.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 
 // What the zones are called takes 25 ms to load, which is much of a start.
-test("a server asks what zone its machine is in when it needs to know, and not to be there", async () => {
-  const asked = vi.spyOn(Intl, "DateTimeFormat")
-  try {
-    await using server = await composeServer(settingsIn(dataFolder()), { model: scripted() })
-    expect(asked).not.toHaveBeenCalled()
-    const { ports } = server.pawl
-    expect(ports.timeZone).toBe(ports.timeZone)
-    expect(asked).toHaveBeenCalledTimes(1)
-  } finally {
-    asked.mockRestore()
-  }
-})
+test.each([
+  ["Europe/Berlin", 1],
+  ["UTC", 0],
+])(
+  "a server on %s asks what zone its machine is in when it needs to know, %i times, and not to be there",
+  async (zone, times) => {
+    const { TZ } = process.env
+    process.env.TZ = zone
+    const asked = vi.spyOn(Intl, "DateTimeFormat")
+    try {
+      await using server = await composeServer(settingsIn(dataFolder()), { model: scripted() })
+      expect(asked).not.toHaveBeenCalled()
+      const { ports } = server.pawl
+      expect([ports.timeZone, ports.timeZone]).toEqual([zone, zone])
+      expect(asked).toHaveBeenCalledTimes(times)
+    } finally {
+      asked.mockRestore()
+      if (TZ === undefined) delete process.env.TZ
+      else process.env.TZ = TZ
+    }
+  },
+)

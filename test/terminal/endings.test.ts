@@ -5,6 +5,8 @@ import { runSlashCommand } from "../../src/terminal/talk/commands.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { openTalk, printed } from "../support/terminal/talk.ts"
 
+const THOUGHT = expect.stringMatching(/^· Thought .*\/reasoning shows what$/) as string
+
 describe.each(anyDatabase)("pawl chat on $name", ({ create }) => {
   test.each<[string, ScriptedReply, string[]]>([
     ["was refused", replies(finishes("refused")), ["! The model's provider declined to answer."]],
@@ -21,10 +23,14 @@ describe.each(anyDatabase)("pawl chat on $name", ({ create }) => {
     [
       "reached its limit while it was thinking",
       replies(thinks("Hm"), finishes("limit")),
-      ["! The model reached its limit before it said a word; ask again, or for less."],
+      [THOUGHT, "! The model reached its limit before it said a word; ask again, or for less."],
     ],
     ["was empty", replies(finishes("stop")), ["! The model ended its reply without a word."]],
-    ["held only thinking", replies(thinks("Hm"), finishes("stop")), ["! The model ended its reply without a word."]],
+    [
+      "held only thinking",
+      replies(thinks("Hm"), finishes("stop")),
+      [THOUGHT, "! The model ended its reply without a word."],
+    ],
     [
       "ended and nobody knows why",
       replies(says("One."), finishes("unknown")),
