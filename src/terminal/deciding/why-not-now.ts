@@ -5,8 +5,7 @@ import type { WaitingCard } from "./waiting-card.ts"
 interface Seen {
   /** What waits is another one than what waited when the answer was begun. */
   readonly isUnderOthers: boolean
-  readonly card: Pick<WaitingCard, "isRead" | "isShown">
-  readonly waiting: readonly Proposal[]
+  readonly talk: { readonly card: Pick<WaitingCard, "isRead" | "isShown">; readonly waiting: readonly Proposal[] }
   /** Enter alone. */
   readonly isBare: boolean
 }
@@ -14,7 +13,8 @@ interface Seen {
 const AGREES: ReadonlySet<TypedDecision["type"]> = new Set(["yes", "all", "always"])
 
 /** Why an answer does not count yet; undefined where it does. Nobody agrees to what they cannot have seen. */
-export function whyNotNow(decision: TypedDecision, { isUnderOthers, card, waiting, isBare }: Seen): string | undefined {
+export function whyNotNow(decision: TypedDecision, { isUnderOthers, talk, isBare }: Seen): string | undefined {
+  const { card, waiting } = talk
   if (isUnderOthers) return "What waits is another one now: look, then answer."
   if (decision.type === "unclear") return decision.says
   if (AGREES.has(decision.type) && !card.isRead(waiting)) return "Read it to its end first: Space or PgDn."

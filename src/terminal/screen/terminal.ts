@@ -220,9 +220,8 @@ export class Terminal {
       return false
     }
     this.#writing.editor = emptyEditor
-    const { card, waiting } = talk
     const isUnderOthers = this.#writing.begun.when === "under-others"
-    const hint = whyNotNow(decision, { isUnderOthers, card, waiting, isBare: text.trim() === "" })
+    const hint = whyNotNow(decision, { isUnderOthers, talk, isBare: text.trim() === "" })
     if (hint !== undefined || decision.type === "unclear") this.hint = hint ?? ""
     else if (decision.type === "edit") {
       this.#edited = decision.proposal
