@@ -156,6 +156,7 @@ export class ModelRegistry implements ModelSource {
       import("./providers/stream/watched-fetch.ts"),
     ])
     const { idleSeconds } = this.#settings
+    const { dialect, marksCache } = { ...connection, ...connection.ofModel?.(entry.id) }
     return new ProviderModel({
       name: entry.name,
       provider: entry.provider,
@@ -172,10 +173,10 @@ export class ModelRegistry implements ModelSource {
       ...(isOwn && this.table.isNamed(entry.provider) ? { countedAs: "own" } : {}),
       load: () => connection.open(entry.id, watchedFetch(fetch)),
       providerOptions: connection.providerOptions,
-      dialect: connection.dialect,
+      dialect,
       reasons: entry.sources.reasoning === "assumed" ? undefined : entry.features.includes("reasoning"),
       quirks: connection.quirks,
-      ...(connection.marksCache ? { marksCache: true } : {}),
+      ...(marksCache ? { marksCache } : {}),
       secrets: [...providerSecrets(this.#settings), ...secrets],
       clock,
       idleMs: idleSeconds === undefined ? undefined : idleSeconds * 1000,

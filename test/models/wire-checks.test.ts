@@ -121,3 +121,43 @@ describe.each(wireModels)("a request to %s", (model) => {
     expect(problemOf({ model, body: broken })).toBeDefined()
   })
 })
+
+describe("Bedrock refuses a request", () => {
+  const model = wireModels.find((name) => name.startsWith("bedrock/")) as string
+  const point = { cachePoint: { type: "default" } }
+  const thought = { reasoningContent: { reasoningText: { text: "Hm.", signature: "s" } } }
+  const toolUse = { toolUse: { toolUseId: "call_1", name: "look", input: {} } }
+  const results = { role: "user", content: [{ toolResult: { toolUseId: "call_1", content: [{ text: "First." }] } }] }
+  const inferenceConfig = { maxTokens: 4096 }
+  const toolConfig = {
+    tools: [{ toolSpec: { name: "look", description: "d", inputSchema: { json: { ...tools[0]?.inputSchema } } } }],
+  }
+  const asked = (content: readonly object[], more: Json = {}) => ({
+    messages: [{ role: "user", content: [{ text: "Look." }] }, { role: "assistant", content }, results],
+    ...{ inferenceConfig, toolConfig, ...more },
+  })
+  const thinking = (budget: number) => ({
+    additionalModelRequestFields: { thinking: { type: "enabled", budget_tokens: budget } },
+  })
+  const told = (content: readonly object[]) => ({ messages: [{ role: "user", content }] })
+  const text = { text: "Look." }
+
+  test.each([
+    ["a point behind a thought", asked([thought, point, toolUse]), asked([thought, toolUse, point])],
+    ["a point behind nothing", told([point, text]), told([text, point])],
+    ["five points", told(Array(5).fill([text, point]).flat()), told(Array(4).fill([text, point]).flat())],
+    [
+      "calls that no thought stands before",
+      asked([toolUse], thinking(2048)),
+      asked([thought, toolUse], thinking(2048)),
+    ],
+    [
+      "a thought that takes it all",
+      asked([thought, toolUse], thinking(4096)),
+      asked([thought, toolUse], thinking(4095)),
+    ],
+  ])("for %s", (_, refused, taken) => {
+    expect(problemOf({ model, body: taken })).toBeUndefined()
+    expect(problemOf({ model, body: refused })).toBeDefined()
+  })
+})

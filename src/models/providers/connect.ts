@@ -1,8 +1,8 @@
-import type { LanguageModelV4, LanguageModelV4CallOptions, SharedV4ProviderOptions } from "@ai-sdk/provider"
+import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider"
 import { isHostLabel, splitQuery, toAzureEndpoint, toBaseUrl } from "./endpoints/endpoint.ts"
 import { toGeminiEndpoint, toVersionedUrl, withQuery } from "./endpoints/endpoint.ts"
 import { type ModelListing, toListing } from "./model-listing.ts"
-import { withThinkingInBounds } from "./request/messages-body.ts"
+import { toldItsBound, withThinkingInBounds } from "./request/messages-body.ts"
 import type { Quirks } from "./quirks.ts"
 import type { Dialect } from "./settings-reader.ts"
 
@@ -16,6 +16,8 @@ export interface ProviderConnection {
   readonly quirks?: Quirks
   /** It keeps what it has read where a request is marked, and nothing unasked. */
   readonly marksCache?: boolean
+  /** What of this is otherwise for one of its models: clouds serve those of several makers. */
+  readonly ofModel?: (id: string) => Pick<ProviderConnection, "dialect" | "marksCache">
   /** What leads there was set for other programs as well: it serves who names it, and makes nobody choose a model. */
   readonly isFound?: boolean
   /** Where it tells which models it has, if it does. */
@@ -191,18 +193,16 @@ export function messagesServer({
     async open(id, fetch) {
       const { AnthropicLanguageModel } = await import("@ai-sdk/anthropic/internal")
       const { base, query } = splitQuery(baseUrl)
-      const make = (most?: number) =>
-        new AnthropicLanguageModel(id, {
-          provider: "anthropic.messages",
-          baseURL: base,
-          headers: { "anthropic-version": "2023-06-01", ...(apiKey ? { "x-api-key": apiKey } : {}), ...headers },
-          transformRequestBody: (body) => withThinkingInBounds(body, most),
-          fetch: withQuery(fetch, query),
-        })
-      // One for each request, which costs nothing: only so does what changes the body know how long the reply may be.
-      return Object.assign(make(), {
-        doStream: (call: LanguageModelV4CallOptions) => make(call.maxOutputTokens).doStream(call),
-      })
+      return toldItsBound(
+        (most) =>
+          new AnthropicLanguageModel(id, {
+            provider: "anthropic.messages",
+            baseURL: base,
+            headers: { "anthropic-version": "2023-06-01", ...(apiKey ? { "x-api-key": apiKey } : {}), ...headers },
+            transformRequestBody: (body) => withThinkingInBounds(body, most),
+            fetch: withQuery(fetch, query),
+          }),
+      )
     },
   }
 }

@@ -158,7 +158,7 @@ export class ProviderModel implements Model {
     const merged = mergeOptions(providerOptions, options.providerOptions)
     const prompt = withQuirks(toPrompt(asked, name), quirks)
     const call = {
-      prompt: this.#marksCache ? withCacheMarks(prompt) : prompt,
+      prompt: this.#marksCache ? withCacheMarks(prompt, this.#options.dialect) : prompt,
       ...toTools(asked),
       ...options,
       ...formatOf(asked, this.#options),

@@ -2,15 +2,18 @@ import type { LanguageModelV4CallOptions } from "@ai-sdk/provider"
 import type { ModelRequest } from "../../agent/model.ts"
 import type { ReplySettings, SettingName } from "../../protocol/conversation/reply-settings.ts"
 
-/** What a server speaks, which decides by which words settings reach it: Responses, Messages, Gemini's own, chat completions. */
-export type Dialect = "responses" | "messages" | "gemini" | "chat"
+/**
+ * What a server speaks, which decides by which words settings reach it: Responses, Messages, Gemini's own, chat completions,
+ * and Bedrock's Converse, of those of its models that are Claude's.
+ */
+export type Dialect = "responses" | "messages" | "gemini" | "chat" | "converse"
 
 /** Who is asked, as far as settings depend on it. */
 export interface SettingsReader {
   /** Our name of the model, and its provider's. */
   readonly name: string
   readonly provider: string
-  /** Undefined for an adapter that a program has brought: it gets what every adapter understands. */
+  /** Undefined for an adapter that a program has brought, and for most models of Bedrock: they get what every adapter understands. */
   readonly dialect?: Dialect | undefined
   /** Known to think, or not to; undefined where it is not known. */
   readonly reasons?: boolean | undefined

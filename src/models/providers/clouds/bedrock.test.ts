@@ -143,9 +143,10 @@ describe("what is sent to Bedrock", () => {
     const { path, headers, body } = await sent({ ...anyRequest, history, tools })
     expect(path).toBe(`/model/${encodeURIComponent(ID)}/converse-stream`)
     expect(headers.authorization).toBe("Bearer bedrock-key")
-    expect(body.system).toEqual([{ text: "Be brief." }])
+    const point = { cachePoint: { type: "default" } }
+    expect(body.system).toEqual([{ text: "Be brief." }, point])
     expect(body.messages).toEqual([
-      { role: "user", content: [{ text: "Both." }] },
+      { role: "user", content: [{ text: "Both." }, point] },
       {
         role: "assistant",
         content: [
@@ -160,6 +161,7 @@ describe("what is sent to Bedrock", () => {
           { toolResult: { toolUseId: "call_1", content: [{ text: "It returned nothing." }] } },
           { toolResult: { toolUseId: "call_2", content: [{ text: "Not allowed." }] } },
           { text: "Go on." },
+          point,
         ],
       },
     ])
@@ -168,7 +170,9 @@ describe("what is sent to Bedrock", () => {
   test("are tools and the whole history also where nothing is to be called, which is said in words", async () => {
     const { body } = await sent({ ...anyRequest, history, tools, toolChoice: "none" })
     expect(body.toolConfig).toMatchObject({ tools: [{ toolSpec: { name: "find" } }], toolChoice: { auto: {} } })
-    expect(body.messages[2].content).toHaveLength(3)
+    expect(body.messages[2].content.map((block: object) => Object.keys(block)[0])).toEqual([
+      ...["toolResult", "toolResult", "text", "cachePoint"],
+    ])
     expect(body.system[0].text).toMatch(/^Be brief\.\n\nCall no tool now/)
   })
 

@@ -5,6 +5,18 @@ import type { Quirks } from "../quirks.ts"
 /** Refuses a text without a word and a name used twice, and has no way to be told that nothing is to be called. */
 const QUIRKS: Quirks = { refusesBlanks: true, callsAtWill: true, numbersFiles: true }
 
+/**
+ * Those of Claude that know cache points: the others, and other makers' models, refuse a request that has one. By Amazon's guide
+ * (*prompt-caching*), and for the newest by what people saw. Amazon's own Nova keeps what it has read unasked, and refuses
+ * points behind results.
+ */
+const KNOWS_POINTS = /anthropic\.claude-(?:3-5-haiku|3-7-sonnet|(?:opus|sonnet|haiku)-4|fable-5)(?!\d)/
+
+/** Those of Claude that think as they like, and can be told all the same how much in tokens; later ones refuse that. */
+const TAKES_BUDGET = /claude-(?:opus|sonnet)-4-6/
+
+const isClaude = (id: string): boolean => id.includes("anthropic.claude-")
+
 const SUFFIXES: readonly (readonly [region: string, suffix: string])[] = [
   ["cn-", "amazonaws.com.cn"],
   ["eusc-", "amazonaws.eu"],
@@ -55,12 +67,13 @@ export const connectBedrock: Connect = ({ apiKey, baseUrl: given, more = {} }) =
     listPrice: given === undefined,
     quirks: QUIRKS,
     isFound: !apiKey,
+    ofModel: (id) => (isClaude(id) ? { dialect: "converse", marksCache: KNOWS_POINTS.test(id) } : {}),
     async open(id, fetch) {
       const [{ createAmazonBedrock }, { framedFetch }] = await Promise.all([
         import("@ai-sdk/amazon-bedrock"),
         import("../stream/event-frames.ts"),
       ])
-      return createAmazonBedrock({
+      const model = createAmazonBedrock({
         // All of it, also where it is nothing: what is left out here the adapter takes from the environment, and with a
         // person's own means that would be the operator's.
         ...{ apiKey: apiKey ?? "", region: region ?? "", baseURL },
@@ -70,6 +83,12 @@ export const connectBedrock: Connect = ({ apiKey, baseUrl: given, more = {} }) =
         }),
         fetch: framedFetch(fetch),
       }).languageModel(id)
+      if (!isClaude(id)) return model
+      const [{ getModelCapabilities }, { withThinkingInConverse }] = await Promise.all([
+        import("@ai-sdk/anthropic/internal"),
+        import("../request/converse-call.ts"),
+      ])
+      return withThinkingInConverse(model, { ...getModelCapabilities(id), takesBudget: TAKES_BUDGET.test(id) })
     },
   }
 }

@@ -1,4 +1,4 @@
-import { withThinkingInBounds } from "../request/messages-body.ts"
+import { toldItsBound, withThinkingInBounds } from "../request/messages-body.ts"
 import { isHostLabel, splitQuery, toAddress, withQuery } from "../endpoints/endpoint.ts"
 import type { Connect, Lack, ProviderConnection } from "../connect.ts"
 
@@ -83,11 +83,13 @@ interface Reached {
 }
 
 function connection({ gemini, claude, headers, signedIn, listPrice = false }: Reached): ProviderConnection {
+  const isClaude = (id: string) => claude !== undefined && id.startsWith("claude-")
   return {
     listPrice,
+    ofModel: (id) => (isClaude(id) ? { dialect: "messages", marksCache: true } : { dialect: "gemini" }),
     async open(id, given) {
       const fetch = await signedIn(given)
-      if (claude !== undefined && id.startsWith("claude-")) return openClaude(id, claude, fetch)
+      if (claude !== undefined && isClaude(id)) return openClaude(id, claude, fetch)
       const { GoogleLanguageModel } = await import("@ai-sdk/google/internal")
       const { base, query } = splitQuery(gemini(id))
       return new GoogleLanguageModel(id, {
@@ -102,14 +104,18 @@ function connection({ gemini, claude, headers, signedIn, listPrice = false }: Re
 async function openClaude(id: string, address: string, fetch: typeof globalThis.fetch) {
   const { AnthropicLanguageModel } = await import("@ai-sdk/anthropic/internal")
   const { base, query } = splitQuery(address)
-  return new AnthropicLanguageModel(id, {
-    ...{ provider: "vertex.anthropic.messages", baseURL: base, headers: {}, fetch: withQuery(fetch, query) },
-    buildRequestUrl: (baseURL, isStreaming) => `${baseURL}/${id}:${isStreaming ? "streamRawPredict" : "rawPredict"}`,
-    transformRequestBody: ({ model: _, ...body }) => ({
-      ...withThinkingInBounds(body, undefined),
-      anthropic_version: "vertex-2023-10-16",
-    }),
-  })
+  return toldItsBound(
+    (most) =>
+      new AnthropicLanguageModel(id, {
+        ...{ provider: "vertex.anthropic.messages", baseURL: base, headers: {}, fetch: withQuery(fetch, query) },
+        buildRequestUrl: (baseURL, isStreaming) =>
+          `${baseURL}/${id}:${isStreaming ? "streamRawPredict" : "rawPredict"}`,
+        transformRequestBody: ({ model: _, ...body }) => ({
+          ...withThinkingInBounds(body, most),
+          anthropic_version: "vertex-2023-10-16",
+        }),
+      }),
+  )
 }
 
 function hostOf(location: string): string {

@@ -13,6 +13,7 @@ const say = (role: "user" | "assistant", text: string): LanguageModelV4Message =
   role,
   content: [{ type: "text", text }],
 })
+const POINT = { bedrock: { cachePoint: { type: "default" } } }
 const SYSTEM: LanguageModelV4Message = { role: "system", content: "Be exact." }
 
 const marksOf = (prompt: LanguageModelV4Prompt) =>
@@ -37,6 +38,20 @@ test("each request is marked where the one before it ended, whatever stands betw
     before = prompt.length - 1
     prompt.push(say("assistant", `reply ${turn}`))
   }
+})
+
+test("Bedrock is asked by points of its own, and neither behind a thought, where they are refused", () => {
+  const thinking = (...more: readonly string[]): LanguageModelV4Message => ({
+    role: "assistant",
+    content: [...more.map((text) => ({ type: "text" as const, text })), { type: "reasoning", text: "Hm." }],
+  })
+  // Two replies in a row: the first ended in a thought, as one that was broken off may.
+  const prompt = [SYSTEM, say("user", "1"), thinking("a"), say("assistant", "b"), say("user", "2")]
+  expect(withCacheMarks(prompt, "converse").map(({ providerOptions }) => providerOptions)).toEqual([
+    ...[POINT, undefined, undefined, undefined, POINT],
+  ])
+  expect(marksOf(prompt)).toEqual([0, 4])
+  expect(marksOf([SYSTEM, say("user", "1"), say("assistant", "a"), say("assistant", "b")])).toEqual([0, 2, 3])
 })
 
 test("marks change nothing but themselves", () => {

@@ -1,3 +1,5 @@
+import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider"
+
 /** What of a request for Anthropic's messages we look at. */
 interface Body {
   readonly max_tokens?: number
@@ -28,6 +30,13 @@ export function withThinkingInBounds(body: Record<string, unknown>, most: number
   if (room < LEAST_THINKING || hasUnthoughtCalls(messages)) return { ...without, ...bounded }
   const budget_tokens = Math.min(thinking.budget_tokens ?? LEAST_THINKING, room)
   return { ...body, ...bounded, thinking: { ...thinking, budget_tokens } }
+}
+
+/** A model made anew for each request, which costs nothing: only so does what changes the body know how long the reply may be. */
+export function toldItsBound(make: (most?: number) => LanguageModelV4): LanguageModelV4 {
+  return Object.assign(make(), {
+    doStream: (call: LanguageModelV4CallOptions) => make(call.maxOutputTokens).doStream(call),
+  })
 }
 
 /** Whether the reply that is under way has made calls without a thought before them. */

@@ -32,7 +32,8 @@ export function thinkingOptions(translating: Translating): AdapterSettings {
 
 function whyNoThinking(reader: SettingsReader, most: number | undefined): string | undefined {
   if (reader.reasons === false) return NO_THINKING
-  const isTight = reader.dialect === "messages" && most !== undefined && most < LEAST_THINKING + LEAST_WORDS
+  const isClaude = reader.dialect === "messages" || reader.dialect === "converse"
+  const isTight = isClaude && most !== undefined && most < LEAST_THINKING + LEAST_WORDS
   return isTight ? `maxOutputTokens is ${most}, which leaves no room to think in` : undefined
 }
 
@@ -42,7 +43,9 @@ function budgetOption({ dialect }: SettingsReader, tokens: number | undefined): 
     const budget = tokens === undefined ? {} : { thinkingBudget: tokens }
     return { google: { thinkingConfig: { includeThoughts: true, ...budget } } }
   }
-  if (dialect !== "messages" || tokens === undefined) return undefined
+  if (tokens === undefined) return undefined
+  if (dialect === "converse") return { bedrock: { reasoningConfig: { type: "enabled", budgetTokens: tokens } } }
+  if (dialect !== "messages") return undefined
   return { anthropic: { thinking: { type: "enabled", budgetTokens: tokens } } }
 }
 
