@@ -188,6 +188,10 @@ describe("Claude on Bedrock thinks", () => {
     ]
     const anew = await ask(HAIKU, settings, { history: later, tools: [find] })
     expect(fieldsOf(anew.body)).toBeDefined()
+    // What was answered before without a thought is over.
+    const answered = { role: "assistant", parts: [{ type: "text", text: "Hello." }] } as const
+    const over: HistoryMessage[] = [{ role: "user", text: "Hi." }, answered, ...amidCalls(thought(HAIKU), call)]
+    expect(fieldsOf((await ask(HAIKU, settings, { history: over, tools: [find] })).body)).toBeDefined()
     // What a person says beside results is part of the same turn.
     const beside: HistoryMessage[] = [...amidCalls(call), { role: "user", text: "Quick." }]
     expect(fieldsOf((await ask(HAIKU, settings, { history: beside, tools: [find] })).body)).toBeUndefined()

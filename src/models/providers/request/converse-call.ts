@@ -29,7 +29,14 @@ interface Asked {
 }
 
 /** How much of its longest reply such a model thinks with, where it has to be told a number. */
-const SHARES: Readonly<Record<string, number>> = { minimal: 0.02, low: 0.1, medium: 0.3, high: 0.6, xhigh: 0.9 }
+const SHARES: Readonly<Record<string, number>> = {
+  minimal: 0.02,
+  low: 0.1,
+  medium: 0.3,
+  high: 0.6,
+  xhigh: 0.9,
+  max: 0.95,
+}
 
 /** What is left for words beside a budget where nobody bounds the reply. */
 const USUAL_WORDS = 4096
