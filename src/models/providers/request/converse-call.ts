@@ -6,6 +6,7 @@ import type {
   LanguageModelV4StreamPart,
   SharedV4Warning,
 } from "@ai-sdk/provider"
+import { own } from "../../../protocol/own.ts"
 import { LEAST_THINKING, LEAST_WORDS } from "./messages-body.ts"
 
 /** How a model of Claude's thinks. */
@@ -73,7 +74,7 @@ function toConverse(call: LanguageModelV4CallOptions, thinking: ClaudeThinking):
     if (wished === undefined) return { call: shown }
     return { call: { ...shown, reasoning: reasoning ?? "medium" }, warnings: [NO_BUDGET] }
   }
-  const share = SHARES[reasoning ?? ""] ?? SHARES.medium!
+  const share = own<number>(SHARES, reasoning ?? "medium") ?? 0
   return { call: withBudget(call, wished ?? Math.round(share * thinking.maxOutputTokens), thinking) }
 }
 
