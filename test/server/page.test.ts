@@ -53,7 +53,6 @@ test("whoever does not open a page, and whatever lies below /api, is refused as 
   const refused: [string, Record<string, string>, number][] = [
     ["/nowhere", { accept: "application/json" }, 404],
     ["/nowhere", {}, 404],
-    ["/v1/nowhere", BROWSER, 404],
     ["/assets/other.js", BROWSER, 404],
     ["/assets/..%2findex.html", BROWSER, 404],
     ["/assets/..%2f.sources", BROWSER, 404],

@@ -27,19 +27,23 @@ export const EVENTS = `SELECT ${EVENT_COLUMNS} FROM event
 /**
  * What a fold needs, and it needs little of the runs before the newest one: not the starts of calls nor the ends of runs
  * (two of seven rows of a usual turn; a result says that its call was begun, the next run that this one is over), not the
- * ids of replies and results, not what a reply has used nor how far a run might have gone. What stands beside a person's
+ * ids of replies and results, not what a reply has used nor how far a run might have gone, but for the last reply of which
+ * a provider has counted it: the meter shows that until the newest run has one. What stands beside a person's
  * words (where they were) is little, and counts until they say otherwise. A run that we wrote (an undo, a summary) leaves
  * how the one before it has ended as it was, so that one is still needed; and so is an end that takes files out of what
  * models are shown. Only for the fold: what is shown to anybody is
  * read whole.
  */
-export const EVENTS_TO_FOLD = `SELECT position, type, version, at,
-    CASE WHEN type = 'run_started' OR role = 'user' THEN message_id END, role, seq, content, tool_calls, call_id,
-    CASE WHEN position >= newest OR role = 'user' OR (type <> 'message' AND type <> 'run_started') THEN body
-      WHEN substr(body, 1, 8) = '{"parts"' OR body LIKE '%"undoes":%' OR body LIKE '%"compacts":%' THEN body END
-  FROM event, (SELECT coalesce((SELECT position FROM event WHERE conversation = ? AND type = 'run_started'
+export const EVENTS_TO_FOLD = `WITH run AS (SELECT coalesce((SELECT position FROM event WHERE conversation = ? AND type = 'run_started'
     AND body NOT LIKE '%"undoes":%' AND body NOT LIKE '%"again":%' AND body NOT LIKE '%"compacts":%'
-    ORDER BY position DESC LIMIT 1), 0) AS newest) AS run
+    ORDER BY position DESC LIMIT 1), 0) AS newest),
+  counted AS (SELECT coalesce((SELECT position FROM event WHERE conversation = ? AND position < (SELECT newest FROM run)
+    AND role = 'assistant' AND body LIKE '%"inputTokens":%' AND body NOT LIKE '%"inputTokens":null%' ORDER BY position DESC LIMIT 1), 0) AS reply)
+  SELECT position, type, version, at,
+    CASE WHEN type = 'run_started' OR role = 'user' THEN message_id END, role, seq, content, tool_calls, call_id,
+    CASE WHEN position >= newest OR position = reply OR role = 'user' OR (type <> 'message' AND type <> 'run_started') THEN body
+      WHEN substr(body, 1, 8) = '{"parts"' OR body LIKE '%"undoes":%' OR body LIKE '%"compacts":%' THEN body END
+  FROM event, run, counted
   WHERE conversation = ? AND NOT (position < newest AND type IN ('tool_start', 'run_ended') AND version = ${EVENT_VERSION}
     AND coalesce(body, '') NOT LIKE '%"refuses":%')
   ORDER BY position`

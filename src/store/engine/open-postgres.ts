@@ -166,7 +166,7 @@ export function openPostgres({ url, durability, connections, waits = WAITS }: Po
       return (await read({ ...query, rowMode: "array" })).rows as unknown as EventRow[]
     },
     async eventsToFold(key) {
-      const query = { name: "events-to-fold", ...toQuery(EVENTS_TO_FOLD, [key, key]) }
+      const query = { name: "events-to-fold", ...toQuery(EVENTS_TO_FOLD, [key, key, key]) }
       return (await read({ ...query, rowMode: "array" })).rows as unknown as EventRow[]
     },
     hurry: () => pool.hurry(),

@@ -73,7 +73,7 @@ export function openSqlite({ file, durability, log }: SqliteOptions): Engine {
       reading(() => prepare(sql).all(...(values as string[])) as Row[]),
     events: async (key, { after, upTo, limit }) =>
       reading(() => prepareRows(EVENTS).all(key, after, upTo, limit) as unknown as EventRow[]),
-    eventsToFold: async (key) => reading(() => prepareRows(EVENTS_TO_FOLD).all(key, key) as unknown as EventRow[]),
+    eventsToFold: async (key) => reading(() => prepareRows(EVENTS_TO_FOLD).all(key, key, key) as unknown as EventRow[]),
     hurry() {}, // a file does not fall silent
     close() {
       closing ??= writer.close().then(() => {
