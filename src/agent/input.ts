@@ -110,6 +110,8 @@ export interface MessageInput {
   readonly approves?: string
   /** Its sender may not approve: its run asks about every write, whatever the mode. */
   readonly asks?: true
+  /** Refused unless this is the newest run still: its sender has not seen what was said since. Only with `reject`. */
+  readonly behind?: RunId
   /** Where the run works that it begins. One that it enters stays where it is, and so does everything when it is refused. */
   readonly place?: RunSite
 }

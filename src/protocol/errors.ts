@@ -1,4 +1,5 @@
 import { CATALOGUE } from "./error-catalogue.ts"
+import { own } from "./own.ts"
 
 export type ErrorCode = keyof typeof CATALOGUE
 type DetailsOf<Code extends ErrorCode> = Parameters<(typeof CATALOGUE)[Code]["say"]>[0]
@@ -33,7 +34,7 @@ export function hasCode(error: unknown, code: ErrorCode): boolean {
 /** The code of an error where it is one of ours. */
 export function codeOf(error: unknown): ErrorCode | undefined {
   const code = typeof error === "object" && error !== null ? (error as { code?: unknown }).code : undefined
-  return typeof code === "string" && code in CATALOGUE ? (code as ErrorCode) : undefined
+  return typeof code === "string" && own(CATALOGUE, code) ? (code as ErrorCode) : undefined
 }
 
 export const errorCodes = Object.keys(CATALOGUE) as ErrorCode[]

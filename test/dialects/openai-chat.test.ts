@@ -7,6 +7,8 @@ import { type OpenAiPerson, openAiAs, refusalOf } from "../support/dialects/open
 import { Face, Visitor } from "../support/server/face.ts"
 
 const USAGE = { inputTokens: 20, outputTokens: 5, cachedTokens: 8, reasoningTokens: 2 }
+const ASKED = { role: "user", content: "Hello" }
+const CALL = { role: "assistant", content: null, tool_calls: [{ id: "c", type: "function", function: { name: "f" } }] }
 const ask = (content: string, more: object = {}) => ({
   model: "pawl/test",
   messages: [{ role: "user", content }],
@@ -123,15 +125,26 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     const { response } = await chat(ask("Hello", { ...body, top_p: 0.5, user: "x" })).withResponse()
     expect(response.headers.get("x-pawl-ignored")).toBe("user, top_p")
     const { settings } = current.received.at(-1)!.request
-    expect(settings).toMatchObject({ temperature: 0.2, maxOutputTokens: 50, stop: ["END"] })
+    expect(settings).toMatchObject({ temperature: 0.2, maxOutputTokens: 50, stop: ["END"], effort: "low" })
   })
 
   test("an answer that has to be JSON is, by the schema that was sent", async () => {
-    plays(says("nonsense"), says('{"count": 4}'))
     const schema = { type: "object", properties: { count: { type: "number" } }, required: ["count"] }
     const response_format = { type: "json_schema", json_schema: { name: "answer", schema } }
-    const answer = await chat(ask("How many?", { response_format }))
-    expect(answer.choices[0].message.content).toContain('{"count": 4}')
+    const body = ask("How many?", { response_format })
+    const script = () =>
+      plays(replies(says("Let me look."), calls("unknown_tool")), says("nonsense"), says('{"count": 4}', { chunks: 3 }))
+    script()
+    expect((await chat(body)).choices[0]).toMatchObject({
+      ...{ message: { content: '{"count": 4}' }, finish_reason: "stop" },
+    })
+    script()
+    expect(textOf(await streamed(body))).toBe('{"count": 4}')
+    plays(says('Here it is:\n```json\n{"count": 4}\n```'))
+    expect(JSON.parse((await chat(body)).choices[0].message.content)).toEqual({ count: 4 })
+    plays(calls("create_task", { title: "Buy milk" }))
+    const waits = await chat({ ...body, model: "pawl/workspace" })
+    expect([waits.pawl.status, waits.choices[0].finish_reason]).toEqual(["paused", "content_filter"])
   })
 
   test("it goes on with the conversation that a header names, if that is its person's and its agent's", async () => {
@@ -139,8 +152,9 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     const id = data.pawl.conversation_id
     expect(response.headers.get("x-pawl-conversation")).toBe(id)
     const headers = { "x-pawl-conversation": id }
-    const next = await chat(ask("Two"), headers)
-    expect(next.pawl.conversation_id).toBe(id)
+    const turns = ["One", "Two"].map((content) => ({ role: "user", content }))
+    const next = await chat({ ...ask("Two"), messages: turns }, headers).withResponse()
+    expect([next.data.pawl.conversation_id, next.response.headers.get("x-pawl-ignored")]).toEqual([id, "messages"])
     expect((await native.get(`/api/conversations/${id}`)).body.messages).toHaveLength(4)
     const bob = await openAiAs(face, "bob")
     const theirs = await refusalOf(bob.client.chat.completions.create(ask("Mine?"), { headers }))
@@ -196,6 +210,14 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     ["a field that nobody knows", { temprature: 1 }, 400, "bad_request"],
     ["an image", { messages: [{ role: "user", content: [{ type: "image_url" }] }] }, 400, "bad_request"],
     ["a result of a tool", { messages: [{ role: "tool", content: "4" }] }, 400, "bad_request"],
+    ["a call of a tool", { messages: [CALL, { role: "user", content: "4" }] }, 400, "bad_request"],
+    ["nothing in the place of something else", { top_logprobs: 1 }, 400, "bad_request"],
+    [
+      "rules that would be cut",
+      { messages: [{ role: "system", content: "x".repeat(50_000) }, ASKED] },
+      400,
+      "bad_request",
+    ],
     ["no message", { messages: [] }, 400, "bad_request"],
     ["a role that is none", { messages: [{ role: 7 }] }, 400, "bad_request"],
     ["a temperature of a thousand", { temperature: 1000 }, 400, "bad_request"],

@@ -119,11 +119,30 @@ describe.each(anyDatabase)("the openai package asks for responses on $name", ({ 
   })
 
   test("an answer that has to be JSON is", async () => {
-    plays(says('{"count": 4}'))
+    plays(says("nonsense"), says('{"count": 4}'))
     const schema = { type: "object", properties: { count: { type: "number" } }, required: ["count"] }
     const text = { format: { type: "json_schema", name: "answer", schema } }
-    expect(JSON.parse((await respond({ input: "How many?", text })).output_text)).toEqual({ count: 4 })
-    expect(current.received[0]!.history).toHaveLength(1)
+    const answer = await respond({ input: "How many?", text })
+    expect([answer.output_text, answer.output.length]).toEqual(['{"count": 4}', 1])
+    plays(calls("create_task", { title: "Buy milk" }))
+    const waits = await respond({ model: "pawl/workspace", input: "milk", text })
+    expect(waits).toMatchObject({ status: "incomplete", pawl: { status: "paused" } })
+  })
+
+  test("what is new in a response that goes on is told, before its question, or refused where it is too long", async () => {
+    const first = await respond({ input: "One" })
+    const documents = (text: string) => [
+      { role: "user", content: text },
+      { role: "user", content: "What is it?" },
+    ]
+    for (const more of [{ previous_response_id: first.id }, { conversation: first.conversation.id }]) {
+      const word = Object.keys(more)[0]!
+      await respond({ input: documents(`The secret is ${word}.`), ...more })
+      expect(JSON.stringify(current.received.at(-1)!.history)).toContain(`user: The secret is ${word}.`)
+    }
+    const conversation = first.conversation.id
+    const long = await refusalOf(respond({ input: documents("x".repeat(50_000)), conversation }))
+    expect([long.status, long.param]).toEqual([400, "input"])
   })
 
   test.each<[what: string, body: object]>([

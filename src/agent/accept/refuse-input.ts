@@ -90,6 +90,9 @@ export function refuseInput(conversation: Conversation, input: Input, now: numbe
     case "again":
       return guardAgain(conversation, input, now)
     case "message":
+      if (input.behind === undefined || conversation.run?.id === input.behind) return
+      if (conversation.said.includes(input.id)) return // sent again because its answer was lost
+      throw failure("bad_request", { problem: `More was said in ${conversation.id} since.` })
     case "cancel":
     case "revoke":
     case "settings":

@@ -159,8 +159,8 @@ export class Runtime {
 
   async #take(id: ConversationId, input: Input): Promise<"taken" | "moved" | "busy"> {
     const { journal, agents, clock, limits, bus } = this.ports
-    // A decision is judged by what is on disk; a message fits any state, and a stale one is found out by the claim.
-    const conversation = await journal.load(id, input.type !== "message")
+    // What is judged is judged by what is on disk; other words fit any state, and a stale one is found out by the claim.
+    const conversation = await journal.load(id, input.type !== "message" || input.behind !== undefined)
     const now = clock.now()
     if (conversation.hasUnknownEvents && canBeLeftToNewer(input) && (await journal.hasNewerNode())) return "busy"
     refuseInput(conversation, input, now)

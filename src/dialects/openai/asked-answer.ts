@@ -1,4 +1,3 @@
-import { CLIENT_HISTORY } from "../../protocol/conversation/brought.ts"
 import type { ReplySettings } from "../../protocol/conversation/reply-settings.ts"
 import { failure } from "../../protocol/errors.ts"
 import { type ChatCompletionRequest, JsonSchemaFormat, type OpenAiContent } from "../../protocol/openai.ts"
@@ -8,17 +7,28 @@ import type { JsonObject } from "../../protocol/schema.ts"
 export interface AskedAnswer {
   /** What the person says now. */
   readonly words: string
-  /** What the program sends along: it is told to the model as words from outside, never as something that was said here. */
-  readonly context: readonly (readonly [name: string, value: unknown])[]
+  /** Rules of the program. Like what is before the words, they are told to the model as words from outside. */
+  readonly instructions: readonly string[]
+  readonly before: SaidBefore
   readonly settings: ReplySettings
   readonly schema?: JsonObject
   /** Fields that were sent and passed over. */
   readonly ignored: readonly string[]
 }
 
+/** What stands before the words, a line for each, never taken for something that was said here. */
+export interface SaidBefore {
+  /** The field that it stands in. */
+  readonly field: string
+  readonly lines: readonly string[]
+  /** A conversation that goes on does not know it: it is no memory of what was said there. */
+  readonly isNew: boolean
+}
+
 export interface Spoken {
   readonly role: string
   readonly content?: OpenAiContent | null | undefined
+  readonly [more: string]: unknown
 }
 
 export function readChat(body: ChatCompletionRequest): AskedAnswer {
@@ -35,22 +45,23 @@ export function readChat(body: ChatCompletionRequest): AskedAnswer {
 }
 
 /** The last of what was said are the words; everything before them comes along. */
-export function readSpoken(all: readonly Spoken[], field: string): Pick<AskedAnswer, "words" | "context"> {
+export function readSpoken(
+  all: readonly Spoken[],
+  field: string,
+  { isNew = false } = {},
+): Pick<AskedAnswer, "words" | "instructions" | "before"> {
   const last = all.at(-1)
   const at = `${field}.${all.length - 1}`
   if (last?.role !== "user") throw problem(`${at}: the last message is what is answered, and has the role user`)
   const words = textOf(last.content, at)
-  const before = all.slice(0, -1).map(({ role, content }, index) => {
-    if (role === "tool" || role === "function") throw problem(`${field}.${index}: ${NO_TOOLS}`)
-    return { role, content: textOf(content, `${field}.${index}`) }
+  const before = all.slice(0, -1).map(({ role, content, tool_calls: calls, function_call: call }, index) => {
+    const isCall = (Array.isArray(calls) && calls.length > 0) || Boolean(call)
+    if (role === "tool" || role === "function" || isCall) throw problem(`${field}.${index}: ${NO_TOOLS}`)
+    return { role, text: textOf(content, `${field}.${index}`) }
   })
-  const isRule = ({ role }: Spoken) => role === "system" || role === "developer"
-  const rules = before.filter(isRule).map(({ content }) => content)
-  const history = before.filter((each) => !isRule(each))
-  return {
-    words,
-    context: [...(rules.length > 0 ? [["instructions", rules] as const] : []), [CLIENT_HISTORY, history]],
-  }
+  const isRule = ({ role }: { role: string }) => role === "system" || role === "developer"
+  const lines = before.filter((each) => !isRule(each)).map(({ role, text }) => `${role}: ${text}`)
+  return { words, instructions: before.filter(isRule).map(({ text }) => text), before: { field, lines, isNew } }
 }
 
 const TEXT_PARTS = new Set(["text", "input_text", "output_text"])
@@ -80,22 +91,26 @@ export function readFormat(
 export const NO_TOOLS =
   "functions of the client are not called here. An agent has its own tools; to add some, see docs/packs.md"
 
+const NONE = ["null", "[]", "false"]
+
 /** What each of these asks for is not done, so that an answer without it would not be what was asked for. */
-const REFUSED: Readonly<Record<string, string>> = {
-  ...{ tools: NO_TOOLS, tool_choice: NO_TOOLS, functions: NO_TOOLS, function_call: NO_TOOLS },
-  ...{ n: "there is one answer", logprobs: "they are not told", top_logprobs: "they are not told" },
-  ...{ audio: "answers are text", modalities: "answers are text", prediction: "it is not taken" },
-  ...{ web_search_options: "ask the agent pawl/research", background: "an answer is waited for, or streamed" },
-  prompt: "there are no stored prompts; say what is to be done",
+const REFUSED: Readonly<Record<string, { readonly why: string; readonly nothing?: readonly string[] }>> = {
+  ...{ tools: { why: NO_TOOLS }, functions: { why: NO_TOOLS } },
+  tool_choice: { why: NO_TOOLS, nothing: ['"none"', '"auto"'] },
+  function_call: { why: NO_TOOLS, nothing: ['"none"', '"auto"'] },
+  n: { why: "there is one answer", nothing: ["1"] },
+  ...{ logprobs: { why: "they are not told" }, top_logprobs: { why: "they are not told", nothing: ["0"] } },
+  ...{ audio: { why: "answers are text" }, modalities: { why: "answers are text", nothing: ['["text"]'] } },
+  ...{ prediction: { why: "it is not taken" }, web_search_options: { why: "ask the agent pawl/research" } },
+  background: { why: "an answer is waited for, or streamed" },
+  prompt: { why: "there are no stored prompts; say what is to be done" },
 }
 
-/** The values with which they ask for nothing. */
-const NOTHING = new Set(["null", "[]", "false", "0", "1", '"none"', '"auto"', '["text"]'])
-
+/** Refuses each of them, unless its value asks for nothing. */
 export function refuseFields(body: Readonly<Record<string, unknown>>): void {
-  for (const [name, why] of Object.entries(REFUSED)) {
+  for (const [name, { why, nothing = [] }] of Object.entries(REFUSED)) {
     const value = body[name]
-    if (value === undefined || NOTHING.has(JSON.stringify(value))) continue
+    if (value === undefined || [...NONE, ...nothing].includes(JSON.stringify(value))) continue
     throw problem(`${name}: ${why}`)
   }
 }
@@ -115,4 +130,4 @@ export const saidSettings = (settings: { readonly [Name in keyof ReplySettings]:
     Object.entries(settings).filter(([, value]) => value !== null && value !== undefined),
   ) as ReplySettings
 
-const problem = (text: string) => failure("bad_request", { problem: `${text}.` })
+export const problem = (text: string) => failure("bad_request", { problem: `${text}.` })

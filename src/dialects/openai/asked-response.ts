@@ -5,6 +5,7 @@ import {
   type AskedAnswer,
   NO_TOOLS,
   passedOver,
+  problem,
   readFormat,
   readSpoken,
   refuseFields,
@@ -25,13 +26,19 @@ export function readResponse(body: ResponseRequest): AskedAnswer & GoesOn {
   const { temperature, parallel_tool_calls: parallelCalls, max_output_tokens: maxOutputTokens } = body
   const format = body.text?.format
   return {
-    ...readSpoken([...rulesOf(body), ...toSpoken(body.input)], "input"),
+    // What an earlier response was given is not sent again, so that all of it is new to a conversation that goes on.
+    ...readSpoken([...rulesOf(body), ...toSpoken(body.input)], "input", { isNew: true }),
     settings: saidSettings({ temperature, parallelCalls, maxOutputTokens, effort: body.reasoning?.effort }),
     ...readFormat(format, format, "text.format"),
-    ignored: passedOver(body).filter((name) => name !== "store"),
+    ignored: [...passedOver(body).filter((name) => name !== "store"), ...passedOverInside(body)],
     ...readGoesOn(body),
   }
 }
+
+const passedOverInside = ({ text, reasoning }: ResponseRequest): string[] => [
+  ...(text?.verbosity ? ["text.verbosity"] : []),
+  ...(reasoning?.summary ? ["reasoning.summary"] : []),
+]
 
 const KEPT =
   "all that is said is kept in a conversation until you delete it (DELETE /api/conversations/{id}); leave it out, or say true"
@@ -63,5 +70,3 @@ function readGoesOn({ conversation, previous_response_id: previous }: ResponseRe
   if (!previous.startsWith(RESPONSE) || !isId("run", run)) throw failure("not_found")
   return { after: run }
 }
-
-const problem = (text: string) => failure("bad_request", { problem: `${text}.` })

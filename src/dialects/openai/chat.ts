@@ -10,6 +10,8 @@ export interface AnswerHead {
   readonly conversation: ConversationId
   /** Seconds since 1970. */
   readonly created: number
+  /** Only the reply that fits the request's schema is the answer. */
+  readonly hasToFit?: boolean
 }
 
 /**
@@ -29,7 +31,7 @@ export class ChatAnswer {
 
   constructor(head: AnswerHead, { tellsUsage = false } = {}) {
     this.#head = head
-    this.#reader = new RunReader(head.conversation)
+    this.#reader = new RunReader(head.conversation, head)
     this.#tellsUsage = tellsUsage
   }
 

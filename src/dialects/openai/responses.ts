@@ -23,7 +23,7 @@ export class ResponseAnswer {
   constructor(head: AnswerHead, request: ResponseRequest) {
     this.#head = head
     this.#request = request
-    this.#reader = new RunReader(head.conversation)
+    this.#reader = new RunReader(head.conversation, head)
   }
 
   /** The server-sent events of a frame. */
@@ -50,7 +50,8 @@ export class ResponseAnswer {
       status: this.#status,
       error: this.#failed ?? null,
       incomplete_details: this.#status === "incomplete" ? { reason } : null,
-      instructions: instructions ?? null,
+      // Once, at the end: they may be long.
+      instructions: this.isOver ? (instructions ?? null) : null,
       model,
       output: this.#output,
       parallel_tool_calls: parallel_tool_calls ?? true,
@@ -59,7 +60,7 @@ export class ResponseAnswer {
       temperature: temperature ?? null,
       ...{ tool_choice: "auto", tools: [], top_p: null, metadata: {} },
       usage: toUsage(this.#reader),
-      ...(this.#status === "completed" ? { pawl: this.#reader.beside } : {}),
+      ...(this.#status === "completed" || this.#status === "incomplete" ? { pawl: this.#reader.beside } : {}),
     }
   }
 

@@ -18,9 +18,21 @@ export type RunPiece =
   | { readonly type: "ended" }
   | { readonly type: "failed"; readonly error: { readonly code: string; readonly message: string } }
 
-/** Reads the frames of one run to its end, and keeps what an answer says beside its text. */
+/** The step that says whether a reply fits the schema that was asked for. */
+const ANSWER = "answer"
+
+/**
+ * Reads the frames of one run to its end, and keeps what an answer says beside its text. Where the answer has to fit a
+ * schema, only the reply that does is told, when it does: what was said on the way there is no JSON.
+ */
 export class RunReader {
   readonly #conversation: ConversationId
+  readonly #hasToFit: boolean
+  /** The newest reply, until it is known whether it fits. */
+  #held = ""
+  #fits = false
+  /** Something that waited was settled. */
+  #decided = false
   #run: RunId | undefined
   #proposals: readonly Proposal[] = []
   #finish: Finish | undefined
@@ -29,8 +41,9 @@ export class RunReader {
   #cached = 0
   #reasoning = 0
 
-  constructor(conversation: ConversationId) {
+  constructor(conversation: ConversationId, { hasToFit = false } = {}) {
     this.#conversation = conversation
+    this.#hasToFit = hasToFit
   }
 
   read(frame: Frame | UnknownFrame): RunPiece[] {
@@ -40,20 +53,35 @@ export class RunReader {
         this.#run = known.data.runId
         return [{ type: "began" }]
       case "text_delta":
-        return [{ type: "text", text: known.data.text }]
+        return this.#hasToFit ? [] : [{ type: "text", text: known.data.text }]
       case "restarted":
-        return [{ type: "taken_back" }]
+        return this.#hasToFit ? [] : [{ type: "taken_back" }]
       case "message": {
         const { role, content, finish, usage } = known.data.message
         if (role !== "assistant") return []
         this.#finish = finish
         this.#cached += usage?.cachedTokens ?? 0
         this.#reasoning += usage?.reasoningTokens ?? 0
-        return content === "" ? [] : [{ type: "reply", text: content }]
+        this.#held = content
+        return content === "" || this.#hasToFit ? [] : [{ type: "reply", text: content }]
       }
+      case "step":
+        return this.#hasToFit && known.data.step === ANSWER ? this.#judged(known.data.detail) : []
       case "awaiting_confirmation":
         this.#proposals = known.data.proposals
+        this.#decided = false
         return []
+      case "proposal":
+        // In another's place, after somebody has changed it.
+        this.#proposals = this.#proposals.map((each) => (each.id === known.data.replaces ? known.data.proposal : each))
+        return []
+      case "tool_end": {
+        const { callId } = known.data
+        if (!this.#proposals.some((each) => each.callId === callId)) return []
+        this.#proposals = this.#proposals.filter((each) => each.callId !== callId)
+        this.#decided = true
+        return []
+      }
       case "usage":
         this.#total = known.data
         return []
@@ -66,12 +94,24 @@ export class RunReader {
     }
   }
 
+  #judged(detail: unknown): RunPiece[] {
+    const { fits, value } = (detail ?? {}) as { readonly fits?: boolean; readonly value?: unknown }
+    if (!fits) return []
+    this.#fits = true
+    return wholeReply(isJson(this.#held) ? this.#held : JSON.stringify(value))
+  }
+
   #done(status: Frame<"done">["data"]["status"]): RunPiece[] {
     if (status === "cancelled")
       return [{ type: "failed", error: { code: "cancelled", message: "The run was cancelled." } }]
-    if (status === "completed") return [{ type: "ended" }]
-    this.#status = status
-    return [{ type: "waits", text: waitingWords(this.#proposals) }, { type: "ended" }]
+    if (status === "paused") {
+      this.#status = status
+      return [{ type: "waits", text: waitingWords(this.#proposals, this.#decided) }, { type: "ended" }]
+    }
+    this.#proposals = []
+    // Said by us in the place of an answer, such as that this is none of the agent's business: a person may read it.
+    const instead = this.#hasToFit && !this.#fits && this.#held !== "" ? wholeReply(this.#held) : []
+    return [...instead, { type: "ended" }]
   }
 
   get runId(): RunId {
@@ -79,6 +119,8 @@ export class RunReader {
   }
 
   get finishReason(): FinishReason {
+    // What is not the JSON that was asked for must not be read as such.
+    if (this.#hasToFit) return this.#fits ? "stop" : "content_filter"
     if (this.#status === "paused") return "stop"
     if (this.#finish === "limit") return "length"
     return this.#finish === "refused" ? "content_filter" : "stop"
@@ -97,11 +139,27 @@ export class RunReader {
   }
 }
 
-/** Said to a person through a program that knows nothing of proposals: what waits, and that nothing was done. */
-function waitingWords(proposals: readonly Proposal[]): string {
+/** A reply that is told in one piece. */
+const wholeReply = (text: string): RunPiece[] => [
+  { type: "text", text },
+  { type: "reply", text },
+]
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Said to a person through a program that knows nothing of proposals: what waits, and that nothing was done, if so. */
+function waitingWords(proposals: readonly Proposal[], decided: boolean): string {
   if (proposals.length === 0) return "Waiting for you: it is not known whether a change was made. Look at it in Pawl."
   const listed = proposals.map(({ id, summary }) => `${summary} (${id})`).join("; ")
-  return `Waiting for your decision: ${listed}. Nothing is changed until you decide in Pawl.`
+  const rest = decided ? "The rest is decided." : "Nothing is changed until you decide in Pawl."
+  return `Waiting for your decision: ${listed}. ${rest}`
 }
 
 export interface CountedTokens {

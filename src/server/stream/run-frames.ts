@@ -4,8 +4,11 @@ import type { FrameSource } from "./event-stream.ts"
 import { isEnd } from "./subscription.ts"
 import type { AnyFrame } from "./frame-maker.ts"
 
-/** Which run: the one a message enters, or the one that goes on from every pause up to a position. */
-export type WhichRun = { readonly message: MessageId } | { readonly position: number }
+/**
+ * Which run: the one a message enters, or the one that goes on from every pause up to a position. Of the first, too, pauses
+ * can be left out that it has gone on from: those up to `pausesUpTo`.
+ */
+export type WhichRun = { readonly message: MessageId; readonly pausesUpTo?: number } | { readonly position: number }
 
 /** The frames of one run out of those of its conversation, to its `done` or `error`. */
 export class RunFrames implements FrameSource<AnyFrame> {
@@ -80,8 +83,8 @@ export class RunFrames implements FrameSource<AnyFrame> {
 
   /** Between two decisions the run paused again: it has gone on since. */
   #wasPaused({ id, type, data }: AnyFrame): boolean {
-    if (!("position" in this.#which) || type !== "done" || (data as Frame<"done">["data"]).status !== "paused")
-      return false
-    return Number(id) <= this.#which.position
+    const left = "position" in this.#which ? this.#which.position : this.#which.pausesUpTo
+    if (left === undefined || type !== "done" || (data as Frame<"done">["data"]).status !== "paused") return false
+    return Number(id) <= left
   }
 }

@@ -21,11 +21,14 @@ interface Said extends Place {
   readonly message: MessageId
   /** Others have to be answered first, and meanwhile it can be taken back. */
   readonly waits: boolean
+  /** Its run has gone on from the pauses up to here. */
+  readonly pausesUpTo?: number
 }
 
 /** The frames of the run that a message enters, out of those of its conversation. */
 export function framesOfRun(ports: StreamPorts, source: Subscription, { waits, ...said }: Said): FrameSource {
-  const frames = new RunFrames(source, { message: said.message })
+  const { message, pausesUpTo } = said
+  const frames = new RunFrames(source, { message, ...(pausesUpTo === undefined ? {} : { pausesUpTo }) })
   return waits ? unlessWithdrawn(ports, frames, said) : frames
 }
 

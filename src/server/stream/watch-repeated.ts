@@ -1,8 +1,10 @@
 import type { MessageInput } from "../../agent/input.ts"
+import { isKnown } from "../../agent/replay/replay.ts"
 import type { ConversationId } from "../../protocol/ids.ts"
 import type { FrameSource } from "./event-stream.ts"
 import { subscribe } from "./open-stream.ts"
 import type { StreamPorts } from "./ports.ts"
+import { PendingCalls } from "./pending-calls.ts"
 import { framesOfRun } from "./say-and-watch.ts"
 
 export interface Repeated {
@@ -10,6 +12,8 @@ export interface Repeated {
   readonly message: MessageInput
   /** Where the conversation was when the request came. */
   readonly position: number
+  /** To its end as it stands now: without the pauses that it has gone on from since. */
+  readonly asItStands?: boolean
 }
 
 export interface WatchedAgain {
@@ -22,7 +26,8 @@ export interface WatchedAgain {
 }
 
 /** The frames of the run that a message has entered which was sent before, from its beginning; it is not begun again. */
-export async function watchRepeated(ports: StreamPorts, { id, message, position }: Repeated): Promise<WatchedAgain> {
+export async function watchRepeated(ports: StreamPorts, repeated: Repeated): Promise<WatchedAgain> {
+  const { id, message, position, asItStands } = repeated
   let place = await ports.conversations.placeOf(id, message.id)
   if (place === undefined) {
     // It is on its way in, or its process died before it was kept. Sent now, it is taken once all the same.
@@ -33,6 +38,30 @@ export async function watchRepeated(ports: StreamPorts, { id, message, position 
   const start = place === "waiting" ? 0 : await ports.conversations.runStart(id, place)
   // Words stand right behind the row that starts their run; those that were let into a working one stand alone.
   const from = place === "waiting" ? position + 1 : place === start + 1 ? start : place
+  const left = asItStands && !waits ? { pausesUpTo: await pausesLeft(ports, { id, start, position }) } : {}
   const source = await subscribe(ports, { id, after: { position: from - 1, offset: 0 } })
-  return { frames: framesOfRun(ports, source, { id, position, message: message.id, waits }), waits, start, from }
+  return {
+    frames: framesOfRun(ports, source, { id, position, message: message.id, waits, ...left }),
+    waits,
+    start,
+    from,
+  }
+}
+
+/** Up to where a run has gone on from its pauses: all that are on record, but the one that it is in. */
+async function pausesLeft(
+  { journal }: StreamPorts,
+  { id, start, position }: { id: ConversationId; start: number; position: number },
+): Promise<number> {
+  const calls = new PendingCalls()
+  let pausedAt = position + 1
+  for (const event of await journal.read(id, { after: start - 1, upTo: position })) {
+    if (!isKnown(event)) continue
+    const before = calls.paused
+    calls.see(event)
+    if (calls.paused && !before) pausedAt = event.position
+    // The next run, and whatever it pauses at, is not this one's.
+    if (event.type === "run_ended") return event.position
+  }
+  return calls.paused ? pausedAt - 1 : position
 }

@@ -7,6 +7,7 @@ import { ResponseAnswer } from "../../../dialects/openai/responses.ts"
 import { AppError, codeOf, failure } from "../../../protocol/errors.ts"
 import type { ChatCompletion, ChatCompletionRequest, OpenAiModels } from "../../../protocol/openai.ts"
 import type { ResponseAnswered, ResponseRequest } from "../../../protocol/openai-responses.ts"
+import { hasKey } from "../../conversation/message-key.ts"
 import { userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
 import { STREAM_HEADERS } from "../../stream/event-stream.ts"
@@ -31,7 +32,8 @@ export async function answerChat(
   const named = readModelName(body.model)
   const conversation = c.req.header("x-pawl-conversation")
   const run = await openRun(c, ports, { asked, named, body, conversation })
-  const head = { model: body.model, conversation: run.id, created: secondsOf(ports) }
+  const hasToFit = asked.schema !== undefined
+  const head = { model: body.model, conversation: run.id, created: secondsOf(ports), hasToFit }
   const answer = new ChatAnswer(head, { tellsUsage: body.stream_options?.include_usage ?? false })
   if (body.stream) return streamAnswer(c, ports, { run, answer })
   await collect(c, ports, { run, answer })
@@ -48,7 +50,9 @@ export async function answerResponse(
   const { after } = asked
   const conversation = asked.conversation ?? (after ? undefined : c.req.header("x-pawl-conversation"))
   const run = await openRun(c, ports, { asked, named, body, conversation, after })
-  const answer = new ResponseAnswer({ model: body.model, conversation: run.id, created: secondsOf(ports) }, body)
+  const hasToFit = asked.schema !== undefined
+  const head = { model: body.model, conversation: run.id, created: secondsOf(ports), hasToFit }
+  const answer = new ResponseAnswer(head, body)
   if (body.stream) return streamAnswer(c, ports, { run, answer })
   await collect(c, ports, { run, answer })
   return answer.toResponse()
@@ -70,6 +74,10 @@ function streamAnswer(c: Context<Env>, ports: OpenAiPorts, { run, answer }: Answ
 /** Whoever does not want it bit by bit waits for all of it. Throws what the run has failed with. */
 async function collect(c: Context<Env>, ports: OpenAiPorts, { run, answer }: Answering): Promise<void> {
   const source = openFor(c.get("caller"), ports, run.frames)
+  const hangUp = () => source.close()
+  const { signal } = c.req.raw
+  signal.addEventListener("abort", hangUp, { once: true })
+  if (signal.aborted) hangUp()
   try {
     while (!answer.isOver) {
       const frames = await source.next()
@@ -77,11 +85,13 @@ async function collect(c: Context<Env>, ports: OpenAiPorts, { run, answer }: Ans
       for (const frame of frames) answer.translate(frame)
     }
   } finally {
+    signal.removeEventListener("abort", hangUp)
     source.close()
   }
   if (answer.isOver && !answer.failed) return
-  // The run has been: to ask again by oneself, as clients do after such a status, would begin another one.
-  c.header("x-should-retry", "false")
+  // The run has been, or goes on: clients ask again by themselves after such a status, which would begin another one. With
+  // a key they get the answer of the one that goes on.
+  if (answer.failed || !hasKey(c)) c.header("x-should-retry", "false")
   if (!answer.failed) throw failure("draining")
   const { message } = answer.failed
   throw new AppError(codeOf(answer.failed) ?? "internal", message)

@@ -1,0 +1,196 @@
+import { beforeAll, beforeEach, describe, expect, test } from "vitest"
+import type { Model } from "../../src/agent/model.ts"
+import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../src/models/scripted/model.ts"
+import { calls, hangs, replies, says } from "../../src/models/scripted/script.ts"
+import { failure } from "../../src/protocol/errors.ts"
+import { anyDatabase } from "../support/databases.ts"
+import { type OpenAiPerson, openAiAs, refusalOf } from "../support/dialects/openai-client.ts"
+import { TurnedClock } from "../support/loop/world.ts"
+import { Face, type Visitor } from "../support/server/face.ts"
+
+const DAY_MS = 24 * 60 * 60 * 1000
+const ask = (content: string, more: object = {}) => ({
+  model: "pawl/test",
+  messages: [{ role: "user", content }],
+  ...more,
+})
+
+describe.each(anyDatabase)("what a program asks happens once, and as it was asked, on $name", ({ create }) => {
+  const clock = new TurnedClock()
+  let face: Face
+  let ada: OpenAiPerson
+  let native: Visitor
+  let current: ScriptedModel
+  /** That the model is asked. */
+  let heard = Promise.withResolvers<void>()
+  /** What the store says when it is next asked for the state of a conversation that is to be heard. */
+  let broken: Error | undefined
+
+  const plays = (...script: ScriptedReply[]) => (current = scripted(...script))
+  const chat = (body: object, headers: object = {}) => ada.client.chat.completions.create(body, { headers })
+  const respond = (body: object, headers: object = {}) =>
+    ada.client.responses.create({ model: "pawl/test", ...body }, { headers })
+  const read = async (id: string) => (await native.get(`/api/conversations/${id}`)).body
+  const begun = async () => (await native.get("/api/conversations?limit=200")).body.items.length as number
+
+  beforeAll(async () => {
+    const named = (name: string): Model => ({
+      ...{ name, provider: "scripted", contextTokens: 200_000 },
+      stream(request, signal) {
+        heard.resolve()
+        return current.stream(request, signal)
+      },
+    })
+    const { url } = await create()
+    face = await Face.open({ url, model: named("scripted"), others: [named("other")], clock })
+    ada = await openAiAs(face, "ada")
+    native = await face.as("ada")
+    const { conversations } = face.store
+    const runStart = conversations.runStart.bind(conversations)
+    conversations.runStart = async (...asked) => {
+      if (!broken) return runStart(...asked)
+      const thrown = broken
+      broken = undefined
+      throw thrown
+    }
+    return () => face[Symbol.asyncDispose]()
+  })
+  beforeEach(() => void plays(always(says("Four of them."))))
+
+  test("a key that is forgotten does not open its old conversation to other words", async () => {
+    const headers = { "idempotency-key": "nightly" }
+    const { pawl } = await chat(ask("One"), headers)
+    clock.shift(DAY_MS + 1)
+    for (const body of [ask("Two"), ask("Two"), ask("One")]) {
+      const refused = await refusalOf(chat(body, { ...headers, "x-pawl-writes": "refuse" }))
+      expect([refused.status, refused.code]).toEqual([422, "key_reused"])
+    }
+    expect((await read(pawl.conversation_id)).messages).toHaveLength(2)
+  })
+
+  test("a key stands for the headers and the address, too", async () => {
+    const headers = { "idempotency-key": "headers" }
+    await chat(ask("One"), headers)
+    const refused = await refusalOf(chat(ask("One"), { ...headers, "x-pawl-writes": "refuse" }))
+    expect([refused.status, refused.code]).toEqual([422, "key_reused"])
+    expect(current.received).toHaveLength(1)
+  })
+
+  test("a conversation that a key has begun before its words is only for a request like the first", async () => {
+    // As a process leaves it that dies between the two.
+    const { conversationOfKey } = await import("../../src/server/routes/openai/conversation-of-key.ts")
+    const user = (await native.get("/api/auth/me")).body.user.id
+    const id = conversationOfKey(user, "died")
+    await face.pawl.runtime.begin({ user, agent: "test", id })
+    for (const [body, more] of [
+      [ask("One", { model: "pawl/workspace" }), {}],
+      [ask("One"), { "x-pawl-writes": "refuse" }],
+    ] as const) {
+      expect((await refusalOf(chat(body, { "idempotency-key": "died", ...more }))).code).toBe("key_reused")
+    }
+    const other = conversationOfKey(user, "died-2")
+    await face.pawl.runtime.begin({ user, agent: "test", id: other })
+    expect((await chat(ask("One"), { "idempotency-key": "died-2" })).pawl.conversation_id).toBe(other)
+  })
+
+  test("what is refused uses up no key and begins nothing", async () => {
+    const headers = { "idempotency-key": "mended" }
+    const before = await begun()
+    expect((await refusalOf(chat(ask(" "), headers))).status).toBe(400)
+    expect((await refusalOf(chat(ask("x", { model: "pawl/test/locked" }), headers))).status).toBe(400)
+    expect(await begun()).toBe(before)
+    expect((await chat(ask("One"), headers)).choices[0].message.content).toBe("Four of them.")
+  })
+
+  test("what is refused or only repeated changes no model", async () => {
+    const first = await respond({ input: "One" })
+    const { id } = first.conversation
+    const keyed = { input: "Two", previous_response_id: first.id, model: "pawl/test/other" }
+    const headers = { "idempotency-key": "model" }
+    const second = await respond(keyed, headers)
+    expect((await read(id)).model).toBe("other")
+    await native.patch(`/api/conversations/${id}`, { model: "scripted" })
+    expect((await respond(keyed, headers)).id).toBe(second.id)
+    const late = { input: "Three", previous_response_id: first.id, model: "pawl/test/other" }
+    expect((await refusalOf(respond(late))).param).toBe("previous_response_id")
+    expect((await read(id)).model).toBe("scripted")
+  })
+
+  test("a summary or an undo is no word of anybody: the response before it is still the last", async () => {
+    const first = await respond({ input: "One" })
+    const { id } = first.conversation
+    expect((await native.post(`/api/conversations/${id}/compact`)).status).toBeLessThan(300)
+    await face.pawl.runtime.rest(id)
+    expect((await native.get(`/api/conversations/${id}/runs`)).body.items).toHaveLength(2)
+    const second = await respond({ input: "Two", previous_response_id: first.id })
+    expect(second.conversation.id).toBe(id)
+    expect((await refusalOf(respond({ input: "Three", previous_response_id: first.id }))).status).toBe(400)
+  })
+
+  test("of two that follow one response, one does", async () => {
+    const first = await respond({ input: "One" })
+    const both = ["Two", "Three"].map((input) => respond({ input, previous_response_id: first.id }))
+    const settled = await Promise.allSettled(both)
+    expect(settled.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"])
+    expect((await read(first.conversation.id)).messages).toHaveLength(4)
+  })
+
+  test("writes wait in a conversation that agrees to them by itself, also for who may approve", async () => {
+    plays(always(calls("create_task", { title: "Buy milk" })))
+    const id = await native.begin({ agent: "workspace", mode: "auto" })
+    for (const headers of [{}, { "x-pawl-writes": "wait" }]) {
+      const answer = await chat(ask("milk", { model: "pawl/workspace" }), { "x-pawl-conversation": id, ...headers })
+      expect([answer.pawl.status, answer.pawl.proposals.length]).toEqual(["paused", 1])
+    }
+    expect((await native.get("/api/workspace/tasks")).body.items).toEqual([])
+  })
+
+  test("told again after a decision, an answer is as it stands: it claims no pause that is over", async () => {
+    const headers = { "idempotency-key": "decided" }
+    plays(calls("create_task", { title: "Buy milk" }), always(says("Done.")))
+    const body = ask("milk", { model: "pawl/workspace" })
+    const first = await chat(body, headers)
+    expect((await chat(body, headers)).choices[0].message.content).toBe(first.choices[0].message.content)
+    await native.post(`/api/agent/proposals/${first.pawl.proposals[0].id}/commit`)
+    await face.pawl.runtime.rest(first.pawl.conversation_id)
+    const again = await chat(body, headers)
+    expect([again.id, again.choices[0].message.content]).toEqual([first.id, "Done."])
+    expect(again.pawl).toMatchObject({ status: "completed", proposals: [] })
+  })
+
+  test("a client is told not to try again by itself where that would say it twice, and may with a key", async () => {
+    plays(replies(says("Half"), hangs()))
+    const stream = await chat(ask("One", { stream: true })).withResponse()
+    const id = stream.response.headers.get("x-pawl-conversation")!
+    for (const key of [{}, { "idempotency-key": "busy" }]) {
+      const busy = await refusalOf(chat(ask("Two"), { "x-pawl-conversation": id, ...key }))
+      expect([busy.code, busy.headers.get("x-should-retry")]).toEqual(["busy", "false"])
+    }
+    await native.post(`/api/conversations/${id}/cancel`)
+    plays(always(says("Four of them.")))
+    for (const [key, retry] of [
+      [{}, "false"],
+      [{ "idempotency-key": "lost" }, null],
+    ] as const) {
+      broken = failure("store_unavailable", { problem: "it is away" })
+      const lost = await refusalOf(chat(ask("One"), key))
+      expect([lost.code, lost.headers.get("x-should-retry")]).toEqual(["store_unavailable", retry])
+    }
+    expect((await chat(ask("One"), { "idempotency-key": "lost" })).choices[0].message.content).toBe("Four of them.")
+  })
+
+  test("who waits for an answer in one piece and hangs up holds no place", async () => {
+    plays(replies(says("Half"), hangs()))
+    heard = Promise.withResolvers()
+    const hung = new AbortController()
+    const body = JSON.stringify(ask("One"))
+    const headers = { authorization: `Bearer ${ada.token}`, "content-type": "application/json" }
+    const request = new Request("http://localhost/v1/chat/completions", {
+      ...{ method: "POST", body, headers, signal: hung.signal },
+    })
+    const asked = face.fetch(request)
+    await heard.promise
+    hung.abort()
+    expect((await asked).status).toBe(503)
+  })
+})
