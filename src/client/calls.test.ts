@@ -1,7 +1,7 @@
 import { expect, expectTypeOf, test } from "vitest"
 import type { ConversationDetail, QueuedAnswer, RunAnswer } from "../protocol/answers.ts"
 import { hasCode } from "../protocol/errors.ts"
-import { routes } from "../protocol/routes/index.ts"
+import { ownRoutes } from "../protocol/routes/own-routes.ts"
 import { createClient } from "./client.ts"
 import type { ClientError } from "./client-error.ts"
 import { HastyClock } from "./hasty-clock.fixture.ts"
@@ -50,7 +50,7 @@ const failed = (promise: Promise<unknown>) =>
 
 test("every route that answers once has a method, and only those", () => {
   const { client } = playing([])
-  const once = Object.entries(routes).filter(
+  const once = Object.entries(ownRoutes).filter(
     ([, route]) => !("stream" in route && (route.stream as string) === "always"),
   )
   expect(Object.keys(client).sort()).toEqual([...once.map(([name]) => name), "events", "feed", "run"].sort())

@@ -1,6 +1,6 @@
 import { hasCode } from "../protocol/errors.ts"
 import type { AnswerOf, BodyInput, ParamsOf, QueryInput, Route } from "../protocol/routes/route.ts"
-import { routes } from "../protocol/routes/index.ts"
+import { ownRoutes } from "../protocol/routes/own-routes.ts"
 import { backOff } from "./back-off.ts"
 import { toClientError, unexpected, unreachable } from "./client-error.ts"
 import { sleepOrAbort } from "./clock.ts"
@@ -9,7 +9,7 @@ import { label, type RequestParts, type SentFile, type Transport } from "./trans
 /** One method per route that answers once, under the name it has in the table. A new line there is a new method here. */
 export type Calls = { readonly [Name in CallName]: Call<Table[Name]> }
 
-type Table = typeof routes
+type Table = typeof ownRoutes
 type CallName = { [Name in keyof Table]: Table[Name] extends { stream: "always" } ? never : Name }[keyof Table]
 
 type Call<R extends Route> =
@@ -46,7 +46,7 @@ export interface CallOptions {
 const TRIES = 4
 
 export function createCalls(transport: Transport): Calls {
-  const once = Object.entries<Route>(routes).filter(([, route]) => route.stream !== "always")
+  const once = Object.entries<Route>(ownRoutes).filter(([, route]) => route.stream !== "always")
   const call = ([name, route]: [string, Route]) => [
     name,
     (given: RequestParts & CallOptions = {}) => ask(transport, { name, route }, given),

@@ -35,19 +35,32 @@ test("the example of docs/openai.md prints what the page says", async () => {
   expect(asked[0]).toBe("http://127.0.0.1:7295/v1/chat/completions")
 })
 
-test("a server that is never asked in OpenAI's words loads nothing that speaks them", () => {
+/** What a file brings with it: only what is imported before anything runs, and is more than a type. */
+function loadedBy(entry: string): string[] {
   const sources = readSources("src")
   const loaded = new Set<string>()
-  const next = ["src/server/app.ts"]
+  const next = [entry]
   for (let path = next.pop(); path !== undefined; path = next.pop()) {
     if (loaded.has(path)) continue
     loaded.add(path)
-    // Only what is imported before anything runs, and is more than a type.
     const imports = (sources[path] ?? "").matchAll(/^(?:import|export) (?!type )[^;]*? from "(\.[^"]+)"/gms)
     for (const [, from] of imports) next.push(new URL(from!, `file:///${path}`).pathname.slice(1))
   }
-  expect(loaded).toContain("src/server/routes/openai/openai.ts")
-  expect([...loaded].filter((path) => path.includes("dialects/openai") || path.endsWith("openai/answers.ts"))).toEqual(
-    [],
-  )
+  return [...loaded]
+}
+
+test("a server that is never asked in OpenAI's words loads its addresses and their shapes, and nothing that speaks them", () => {
+  const spoken = loadedBy("src/server/app.ts").filter((path) => /openai/.test(path))
+  expect(spoken.sort()).toEqual([
+    "src/protocol/openai-responses.ts",
+    "src/protocol/openai.ts",
+    "src/protocol/routes/openai.ts",
+    "src/server/routes/openai/openai.ts",
+  ])
+})
+
+test("a client of our own API, such as the page, carries nothing of OpenAI's", () => {
+  const carried = loadedBy("src/client/index.ts")
+  expect(carried).toContain("src/protocol/routes/own-routes.ts")
+  expect(carried.filter((path) => /openai/.test(path))).toEqual([])
 })

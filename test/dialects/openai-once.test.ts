@@ -3,6 +3,7 @@ import type { Model } from "../../src/agent/model.ts"
 import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../src/models/scripted/model.ts"
 import { calls, hangs, replies, says } from "../../src/models/scripted/script.ts"
 import { failure } from "../../src/protocol/errors.ts"
+import { newId } from "../../src/protocol/ids.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { type OpenAiPerson, openAiAs, refusalOf } from "../support/dialects/openai-client.ts"
 import { TurnedClock } from "../support/loop/world.ts"
@@ -132,6 +133,11 @@ describe.each(anyDatabase)("what a program asks happens once, and as it was aske
     const both = ["Two", "Three"].map((input) => respond({ input, previous_response_id: first.id }))
     const settled = await Promise.allSettled(both)
     expect(settled.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"])
+    expect((await read(first.conversation.id)).messages).toHaveLength(4)
+    // One that was found to be the next, and comes after another was said.
+    const behind = first.pawl.run_id
+    const late = { type: "message", id: newId("msg"), text: "Four", when: "reject", behind } as const
+    await expect(face.pawl.runtime.submit(first.conversation.id, late)).rejects.toThrow(/More was said/)
     expect((await read(first.conversation.id)).messages).toHaveLength(4)
   })
 

@@ -1,4 +1,4 @@
-import { routes } from "../../protocol/routes/index.ts"
+import { ownRoutes } from "../../protocol/routes/own-routes.ts"
 import type { Calls } from "../calls.ts"
 import type { PlainSocket } from "./connection.ts"
 import type { Transport } from "../transport.ts"
@@ -22,5 +22,5 @@ export async function dial(
 ): Promise<PlainSocket> {
   const { ticket } = await calls.createTicket({ signal })
   signal.throwIfAborted()
-  return new WebSocket(transport.socketUrl(routes.openSocket.path), [`pawl.ticket.${ticket}`])
+  return new WebSocket(transport.socketUrl(ownRoutes.openSocket.path), [`pawl.ticket.${ticket}`])
 }

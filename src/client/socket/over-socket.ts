@@ -1,6 +1,6 @@
 import { isId } from "../../protocol/ids.ts"
 import { failure } from "../../protocol/errors.ts"
-import { routes } from "../../protocol/routes/index.ts"
+import { ownRoutes } from "../../protocol/routes/own-routes.ts"
 import type { UnknownFrame } from "../../protocol/frames.ts"
 import { refused } from "../client-error.ts"
 import { followStream, type OpenFrames } from "../stream/follow.ts"
@@ -29,7 +29,7 @@ export function overSocket(transport: Transport, line: SharedSocket): FollowStre
 
 async function subscribe(line: SharedSocket, { id, place, signal }: WatchTarget): Promise<OpenFrames> {
   if (id !== undefined) {
-    toPath(routes.watchConversation.path, { id })
+    toPath(ownRoutes.watchConversation.path, { id })
     // The server would take it for a bad frame and hang up, on everybody.
     if (!isId("conv", id)) throw refused("not_found", failure("not_found").message)
   }

@@ -1,4 +1,4 @@
-import { routes } from "../../protocol/routes/index.ts"
+import { ownRoutes } from "../../protocol/routes/own-routes.ts"
 import { backOff } from "../back-off.ts"
 import { type ClientError, unreachable } from "../client-error.ts"
 import { unlessAborted } from "../clock.ts"
@@ -19,7 +19,7 @@ export type ConnectionState = { readonly state: "idle" } | StreamState
  * one.
  */
 const GRACE_MS = 1000
-const WHERE = label("openSocket", routes.openSocket)
+const WHERE = label("openSocket", ownRoutes.openSocket)
 const IDLE: ConnectionState = { state: "idle" }
 
 /** One socket for everything that is watched, one after the other: opened for the first, closed behind the last. */

@@ -1,5 +1,5 @@
 import type { UnknownFrame } from "../../protocol/frames.ts"
-import { routes } from "../../protocol/routes/index.ts"
+import { ownRoutes } from "../../protocol/routes/own-routes.ts"
 import { unexpected } from "../client-error.ts"
 import { followStream, type OpenFrames } from "./follow.ts"
 import type { StreamEvent } from "./sse-parser.ts"
@@ -15,7 +15,7 @@ export function overSse(transport: Transport): FollowStream {
 
 /** The request that goes on after what has been seen. */
 function nextSource({ id, place, after, speak }: WatchTarget): StreamSource {
-  if (id === undefined) return { name: "watchFeed", route: routes.watchFeed, sent: {} }
+  if (id === undefined) return { name: "watchFeed", route: ownRoutes.watchFeed, sent: {} }
   const cursor = place?.cursor
   if (speak && cursor === undefined) return speak
   return cursor === after ? watchFrom(id, after) : watchOn(id, cursor)
@@ -36,7 +36,7 @@ const watchOn = (id: string, last: string | undefined): StreamSource => ({
   sent: { params: { id }, headers: { "last-event-id": last ?? "0" } },
 })
 
-const WATCH = { name: "watchConversation", route: routes.watchConversation } as const
+const WATCH = { name: "watchConversation", route: ownRoutes.watchConversation } as const
 
 /** The frames that come by one request. */
 export async function openFrames(

@@ -1,6 +1,6 @@
 import type { UnknownFrame } from "../../protocol/frames.ts"
 import type { ReplySettings } from "../../protocol/conversation/reply-settings.ts"
-import { routes } from "../../protocol/routes/index.ts"
+import { ownRoutes } from "../../protocol/routes/own-routes.ts"
 import { keyHeader, newKey } from "../calls.ts"
 import type { FollowOptions } from "./follow.ts"
 import { StreamPosition } from "./stream-position.ts"
@@ -62,11 +62,11 @@ const TRIES = 10
 export function createStreams(follow: FollowStream): ClientStreams {
   return {
     events(id, { after = "0", ...following } = {}) {
-      const where = label("watchConversation", routes.watchConversation)
+      const where = label("watchConversation", ownRoutes.watchConversation)
       return follow({ ...following, where, id, after, place: new StreamPosition(where, after) })
     },
     run: (id, text, options) => run(follow, { id, text }, options),
-    feed: (following) => follow({ ...following, where: label("watchFeed", routes.watchFeed) }),
+    feed: (following) => follow({ ...following, where: label("watchFeed", ownRoutes.watchFeed) }),
   }
 }
 
@@ -94,7 +94,7 @@ async function* run(
   const body = { text, when, maxIterations, timeZone, settings, files, schema }
   const speak: StreamSource = {
     name: "sendMessage",
-    route: routes.sendMessage,
+    route: ownRoutes.sendMessage,
     sent: { params: { id }, body, headers: keyHeader(idempotencyKey) },
   }
   const where = label(speak.name, speak.route)

@@ -1,53 +1,6 @@
-import { auditRoutes } from "./audit.ts"
-import { catalogueRoutes } from "./catalogue.ts"
-import { collectionRoutes } from "./collections.ts"
-import { connectionRoutes } from "./connections.ts"
-import { conversationRoutes } from "./conversations.ts"
-import { deviceRoutes } from "./devices.ts"
-import { fileRoutes } from "./files.ts"
-import { grantRoutes } from "./grants.ts"
-import { healthRoutes } from "./health.ts"
-import { operatingRoutes } from "./operating.ts"
 import { openAiRoutes } from "./openai.ts"
-import { proposalRoutes } from "./proposals.ts"
-import { resultRoutes } from "./results.ts"
-import { retentionRoutes } from "./retention.ts"
-import { queueRoutes } from "./queue.ts"
-import { streamRoutes } from "./streams.ts"
-import { providerRoutes } from "./providers.ts"
-import { runRoutes } from "./runs.ts"
-import { usageRoutes } from "./usage.ts"
-import { signInRoutes } from "./sign-in.ts"
-import { threadRoutes } from "./threads.ts"
-import { tokenRoutes } from "./tokens.ts"
-import { workspaceRoutes } from "./workspace.ts"
-import { vectorRoutes } from "./vectors.ts"
+import { ownRoutes } from "./own-routes.ts"
 
-/** Every address of the server, by the name the typed client calls it. */
-export const routes = {
-  ...healthRoutes,
-  ...conversationRoutes,
-  ...runRoutes,
-  ...queueRoutes,
-  ...streamRoutes,
-  ...deviceRoutes,
-  ...proposalRoutes,
-  ...auditRoutes,
-  ...grantRoutes,
-  ...catalogueRoutes,
-  ...providerRoutes,
-  ...connectionRoutes,
-  ...collectionRoutes,
-  ...fileRoutes,
-  ...resultRoutes,
-  ...threadRoutes,
-  ...openAiRoutes,
-  ...usageRoutes,
-  ...retentionRoutes,
-  ...operatingRoutes,
-  ...signInRoutes,
-  ...tokenRoutes,
-  ...workspaceRoutes,
-  ...vectorRoutes,
-} as const
+/** Every address of the server: our own, and those of a dialect. */
+export const routes = { ...ownRoutes, ...openAiRoutes } as const
 export type RouteName = keyof typeof routes
