@@ -185,18 +185,22 @@ describe.each(anyDatabase)("what a program asks happens once, and as it was aske
     expect((await chat(ask("One"), { "idempotency-key": "lost" })).choices[0].message.content).toBe("Four of them.")
   })
 
-  test("who waits for an answer in one piece and hangs up holds no place", async () => {
+  test.each([
+    ["false", {}],
+    [null, { "idempotency-key": "hung" }],
+  ])("who hangs up while waiting holds no place; to try again by itself it is told %s with %j", async (retry, key) => {
     plays(replies(says("Half"), hangs()))
     heard = Promise.withResolvers()
     const hung = new AbortController()
     const body = JSON.stringify(ask("One"))
-    const headers = { authorization: `Bearer ${ada.token}`, "content-type": "application/json" }
+    const headers = { authorization: `Bearer ${ada.token}`, "content-type": "application/json", ...key }
     const request = new Request("http://localhost/v1/chat/completions", {
-      ...{ method: "POST", body, headers, signal: hung.signal },
+      ...{ method: "POST", body, headers: headers as Record<string, string>, signal: hung.signal },
     })
     const asked = face.fetch(request)
     await heard.promise
     hung.abort()
-    expect((await asked).status).toBe(503)
+    const answer = await asked
+    expect([answer.status, answer.headers.get("x-should-retry")]).toEqual([503, retry])
   })
 })
