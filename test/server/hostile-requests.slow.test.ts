@@ -14,11 +14,12 @@ const MAX_MS = 1000
 
 /** What parsers, patterns and counters are slow on: repeated up to what the field may have. */
 const PIECES = ["[\r", "*_", "a ", "\n", "-1", "<b>", "ß"]
-/** To each route one of them, by the seed, so that each is sent to one of seven routes; the long run sends all to all. */
+/** Of each route some of them, by the seed, so that each is sent to two of seven routes; the long run sends all to all. */
+const SOME = 2
 const SEED = seedOf("PAWL_FUZZ_SEED")
 const piecesFor = (name: string): readonly string[] => {
   const first = SEED + table.findIndex(([each]) => each === name)
-  return isLong ? PIECES : [PIECES[first % PIECES.length]!]
+  return isLong ? PIECES : Array.from({ length: SOME }, (_, at) => PIECES[(first + at * 2) % PIECES.length]!)
 }
 /** Of what grows with the square of a text, a quarter of the greatest length shows it as well. */
 const LONGEST = isLong ? 900_000 : 225_000

@@ -83,3 +83,11 @@ describe("words from outside that are cut end at their mark all the same", () =>
     expect(words.split(endOf(first))).toHaveLength(2)
   })
 })
+
+test.each([0, 60, 200, 260, 300, 400])("with room for %i tokens there are still words to be asked with", (room) => {
+  const older = [person("Where is it? ".repeat(200)), person("And then? ".repeat(200))]
+  for (const opensWithSummary of [true, false]) {
+    const words = wordsIn(summaryRequest(older, { room, most: 50, opensWithSummary }))
+    expect(words.trim()).not.toBe("")
+  }
+})

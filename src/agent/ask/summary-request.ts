@@ -54,9 +54,11 @@ export function summaryRequest(older: readonly HistoryMessage[], bounds: Summary
     if (left < 0) break
     lines.unshift(line)
   }
-  const missing = rest.length - lines.length
+  const shown = [opening, ...lines].filter((line) => line.trim() !== "")
+  const missing = older.length - shown.length
   const gap = missing > 0 ? [`[${missing} messages are left out here.]`] : []
-  const text = [opening, ...gap, ...lines].join("\n\n")
+  // Where there is room for none of them this says so: some words there have to be.
+  const text = (opening === shown[0] ? [opening, ...gap, ...shown.slice(1)] : [...gap, ...shown]).join("\n\n")
   return { system, history: [{ role: "user", text }], tools: [], toolChoice: "none" }
 }
 
@@ -74,12 +76,17 @@ function within(lines: readonly string[], tokens: number): string {
   for (const line of lines) {
     const left = tokens - estimateTokens([...kept, ""].join("\n"))
     if (estimateTokens(line) > left) {
-      kept.push(closedAgain(withinTokens(line, left - MARK_TOKENS)))
+      kept.push(cutTo(line, left))
       break
     }
     kept.push(line)
   }
   return kept.join("\n")
+}
+
+function cutTo(line: string, tokens: number): string {
+  const cut = withinTokens(line, tokens)
+  return closedAgain(cut) === cut ? cut : closedAgain(withinTokens(line, tokens - MARK_TOKENS))
 }
 
 /** What a turn says, line by line: the results of a reply are each one. */
