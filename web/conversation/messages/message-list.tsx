@@ -183,7 +183,17 @@ const DrawnRow = memo(
       case "user":
         return <UserRow item={row.item} conversation={conversation} />
       case "reply":
-        return <ReplyRow {...row} item={row.item} conversation={conversation} />
+        // One by one: a key among them would draw the reply anew when it is whole.
+        return (
+          <ReplyRow
+            text={row.text}
+            item={row.item}
+            thinking={row.thinking}
+            isLast={row.isLast}
+            doing={row.doing}
+            conversation={conversation}
+          />
+        )
       case "work":
         return <WorkRow items={row.items} since={row.since} />
       case "proposal":

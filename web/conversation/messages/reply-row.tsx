@@ -22,7 +22,7 @@ interface ReplyRowProps {
   readonly thinking?: Reasoning | undefined
   readonly isLast: boolean
   /** What is done before its first word. */
-  readonly doing?: string
+  readonly doing?: string | undefined
   readonly conversation: OpenConversation
 }
 
