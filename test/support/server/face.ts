@@ -287,7 +287,9 @@ async function keepsTheTreaty({ method, url }: Request, response: Response): Pro
   const route = Object.values<Route>(routes).find(
     (candidate) => candidate.method === method && fits(candidate, pathname),
   )
-  if (!route && response.status === 404 && pathname.startsWith("/v1/")) return
+  // Below /v1 strangers are turned away, and whoever is none finds nothing there.
+  const isNowhere = !route && pathname.startsWith("/v1/") && [401, 404, 429].includes(response.status)
+  if (isNowhere) return void OpenAiError.parse(await response.json())
   if (!route) throw new Error(`${method} ${pathname} answered ${response.status} and is in no table of routes`)
   const isError = response.status >= 400 && route.errors === "openai"
   const schema = isError ? OpenAiError : route.answers[response.status]
