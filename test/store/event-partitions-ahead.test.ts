@@ -127,7 +127,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))(
 const KEY = "(SELECT key FROM conversation WHERE id = $1)"
 const asked: readonly [string, readonly (number | string | number[])[]][] = [
   [numbered(EVENTS, 4), [1, 0, 9, 9]],
-  [numbered(EVENTS_TO_FOLD, 2), [1, 1]],
+  [numbered(EVENTS_TO_FOLD, 3), [1, 1, 1]],
   [`SELECT max(position) FROM event WHERE conversation = ${KEY}`, ["conv_1"]],
   [`SELECT position FROM event WHERE conversation = ${KEY} AND message_id = 'msg_1_1'`, ["conv_1"]],
   [
