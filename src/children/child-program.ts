@@ -106,6 +106,8 @@ export class ChildProgram {
       if (this.#closed) void child.end()
       await child.hear(options.signal)
       if (size === undefined) await this.#watch(child)
+      // It may have become ready in the very moment in which it was ended.
+      if (this.#closed) throw new ChildDied(this.#name, await child.end().then(() => child.ended))
       return child
     } catch (error) {
       await child.end()
