@@ -15,11 +15,11 @@ const MAX_MS = 1000
 /** What parsers, patterns and counters are slow on: repeated up to what the field may have. */
 const PIECES = ["[\r", "*_", "a ", "\n", "-1", "<b>", "ß"]
 /** Of each route some of them, by the seed, so that each is sent to two of seven routes; the long run sends all to all. */
-const SOME = 2
+const SOME = isLong ? PIECES.length : 2
 const SEED = seedOf("PAWL_FUZZ_SEED")
 const piecesFor = (name: string): readonly string[] => {
   const first = SEED + table.findIndex(([each]) => each === name)
-  return isLong ? PIECES : Array.from({ length: SOME }, (_, at) => PIECES[(first + at * 2) % PIECES.length]!)
+  return PIECES.map((_, at) => PIECES[(first + at * 2) % PIECES.length]!)
 }
 /** Of what grows with the square of a text, a quarter of the greatest length shows it as well. */
 const LONGEST = isLong ? 900_000 : 225_000
@@ -115,8 +115,11 @@ test.each(table)(
       .replace("{table}", "tasks")
       .replaceAll(/\{\w+\}/g, "other")
     const statuses = new Set<number>()
+    let pieces = 0 // that fit: a field with a pattern takes few of them, and one of those has to be sent, whatever the seed
     for (const piece of piecesFor(name)) {
+      if (pieces >= SOME) break
       const told = TOLD[name]?.(textOf({}, piece)) ?? bodiesOf(route.body as z.ZodType, piece)
+      if (told.length > 0) pieces += 1
       for (const body of told) {
         const response = await send(route.method, path, body)
         statuses.add(response.status)
