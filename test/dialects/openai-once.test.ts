@@ -79,7 +79,7 @@ describe.each(anyDatabase)("what a program asks happens once, and as it was aske
 
   test("a conversation that a key has begun before its words is only for a request like the first", async () => {
     // As a process leaves it that dies between the two.
-    const { conversationOfKey } = await import("../../src/server/routes/openai/conversation-of-key.ts")
+    const { conversationOfKey } = await import("../../src/server/conversation/conversation-of-key.ts")
     const user = (await native.get("/api/auth/me")).body.user.id
     const id = conversationOfKey(user, "died")
     await face.pawl.runtime.begin({ user, agent: "test", id })

@@ -1,6 +1,6 @@
 import type { Context } from "hono"
 import { failure } from "../../protocol/errors.ts"
-import { type ConversationId, type MessageId, newId } from "../../protocol/ids.ts"
+import { type ConversationId, type MessageId, newId, type UserId } from "../../protocol/ids.ts"
 import { userOf } from "../door/caller.ts"
 import type { Env } from "../door/request-env.ts"
 
@@ -26,13 +26,30 @@ export function readKey(c: Context<Env>): string | undefined {
 }
 
 /** A new id, or the one that the caller's key has stood for since it was first sent. */
-export async function messageIdFor(
+export const messageIdFor = (
   c: Context<Env>,
-  { messageKeys }: { readonly messageKeys: MessageKeys },
+  ports: { readonly messageKeys: MessageKeys },
   { id, body }: { id: ConversationId; body: unknown },
-): Promise<{ messageId: MessageId; repeated: boolean }> {
-  const key = readKey(c)
-  const messageId = newId("msg", userOf(c))
+): Promise<KeyedMessage> => messageIdOfKey(ports, { user: userOf(c), id, key: readKey(c), body })
+
+interface KeyedMessage {
+  readonly messageId: MessageId
+  readonly repeated: boolean
+}
+
+interface Keyed {
+  readonly user: UserId
+  readonly id: ConversationId
+  readonly key: string | undefined
+  readonly body: unknown
+}
+
+/** The same for a key that did not come as a header. */
+export async function messageIdOfKey(
+  { messageKeys }: { readonly messageKeys: MessageKeys },
+  { user, id, key, body }: Keyed,
+): Promise<KeyedMessage> {
+  const messageId = newId("msg", user)
   if (key === undefined) return { messageId, repeated: false }
   const claimed = await messageKeys.claim(id, { key, body: JSON.stringify(body), messageId })
   if (claimed === "misused") throw failure("key_reused")

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto"
-import type { ConversationView } from "../../../protocol/conversation/conversation.ts"
-import { type ConversationId, slotDigitsOf, type UserId } from "../../../protocol/ids.ts"
-import { conversationOf } from "../../conversation/find.ts"
-import type { OpenAiPorts } from "./ports.ts"
+import type { ConversationView } from "../../protocol/conversation/conversation.ts"
+import { type ConversationId, slotDigitsOf, type UserId } from "../../protocol/ids.ts"
+import { conversationOf } from "./find.ts"
+import type { ConversationPorts } from "./ports.ts"
 
 /**
  * The conversation that a person's key begins. The same key makes the same one however often it comes; another person's
@@ -27,7 +27,7 @@ interface Keyed {
  * between, or two come at once, the next one finds it and says the same words in it.
  */
 export async function conversationForKey(
-  ports: Pick<OpenAiPorts, "conversations">,
+  ports: Pick<ConversationPorts, "conversations">,
   { user, key, begin }: Keyed,
 ): Promise<ConversationView> {
   const id = conversationOfKey(user, key)

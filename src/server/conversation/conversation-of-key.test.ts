@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { isId, newId, slotOf, type UserId } from "../../../protocol/ids.ts"
+import { isId, newId, slotOf, type UserId } from "../../protocol/ids.ts"
 import { conversationOfKey } from "./conversation-of-key.ts"
 
 test("a key is one conversation of one person, in that person's slot, also beside others of the same slot", () => {
