@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process"
-import { randomBytes, randomInt } from "node:crypto"
+import { randomBytes } from "node:crypto"
 import { once } from "node:events"
 import { mkdir, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -7,8 +7,8 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import type { TestProject } from "vitest/node"
-import { numberIn } from "./number-in.ts"
 import { quickFolder } from "./quick-folder.ts"
+import { seedOfRun } from "./seed-of-run.ts"
 import { Admin, makeTemplates } from "./template-databases.ts"
 
 declare module "vitest" {
@@ -49,7 +49,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide("postgresUrl", postgresUrl)
   project.provide("testRun", testRun)
   project.provide("sqliteFolder", sqliteFolder)
-  const seed = numberIn("PAWL_TEST_SEED") ?? randomInt(1, 2 ** 31)
+  const seed = seedOfRun()
   project.provide("seed", seed)
   process.stderr.write(`The tests of chance begin with PAWL_TEST_SEED=${seed}\n`)
   return async () => {

@@ -44,7 +44,7 @@ export const oneIn = <Item>(many: number, list: readonly Item[]): readonly Item[
   isLong ? list : list.filter((_, at) => at % many === inject("seed") % many)
 
 /**
- * What the dice of a test begin with. One number for the whole run, printed when it starts; PAWL_TEST_SEED brings it
- * back, and the variable of one test that test alone.
+ * What the dice of a test begin with. One number for the whole run (`seed-of-run.ts`), printed when it starts;
+ * PAWL_TEST_SEED brings it back, and the variable of one test that test alone.
  */
 export const seedOf = (variable: string): number => numberIn(variable) ?? inject("seed")
