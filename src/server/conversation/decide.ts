@@ -25,11 +25,19 @@ export async function decideAndWait(
   ports: DecidingPorts,
   { user, input, conversationId, happens }: DecisionRequest,
 ): Promise<void> {
-  const { runtime } = ports
   const conversation = await conversationOf(ports, user, conversationId)
   using watching = waitForEvent(ports, conversation, happens)
+  await recordDecision(ports, { user, input, conversationId })
+  await watching.over()
+}
+
+/** The same for whoever watches already. */
+export async function recordDecision(
+  ports: DecidingPorts,
+  { user, input, conversationId }: Omit<DecisionRequest, "happens">,
+): Promise<void> {
   try {
-    await runtime.submit(conversationId, input)
+    await ports.runtime.submit(conversationId, input)
   } catch (error) {
     const code = codeOf(error)
     if (code !== "proposal_decided" && code !== "proposal_expired" && code !== "not_in_doubt") throw error
@@ -39,7 +47,6 @@ export async function decideAndWait(
     if (status === "expired") throw conflict(failure("proposal_expired", { id, at: expiresAt }), proposal)
     throw conflict(failure("proposal_decided", { id, status }), proposal)
   }
-  await watching.over()
 }
 
 /** The call has its result, or it is certain that nobody knows it. */

@@ -15,7 +15,7 @@ import { pulseOf } from "../../stream/keep-alive.ts"
 import { openFor } from "../../stream/open-stream.ts"
 import { type OpenedRun, openRun } from "./open-run.ts"
 import type { OpenAiPorts } from "./ports.ts"
-import { toTextStream, type Translation } from "./text-stream.ts"
+import { toTextStream, type Translation } from "../../stream/text-stream.ts"
 
 export async function listModels(c: Context<Env>, { agents, models }: OpenAiPorts): Promise<OpenAiModels> {
   const user = userOf(c)

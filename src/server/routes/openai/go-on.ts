@@ -1,11 +1,9 @@
 import type { Context } from "hono"
 import { isOurs } from "../../../agent/conversation.ts"
-import type { NamedModel } from "../../../dialects/openai/model-names.ts"
 import type { ConversationView } from "../../../protocol/conversation/conversation.ts"
 import { failure } from "../../../protocol/errors.ts"
 import { type ConversationId, isId, type RunId } from "../../../protocol/ids.ts"
 import { conversationOf } from "../../conversation/find.ts"
-import { chooseModel } from "../../conversation/settings.ts"
 import { userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
 import type { OpenAiPorts } from "./ports.ts"
@@ -61,18 +59,4 @@ export async function newestRunBehind(
     if (!isOurs(started)) return undefined
     upTo = start - 1
   }
-}
-
-/** Another model is asked from now on, where the request names one. */
-export async function changeModel(
-  c: Context<Env>,
-  ports: OpenAiPorts,
-  { found, named }: { readonly found: ConversationView; readonly named: NamedModel },
-): Promise<void> {
-  const { id, model, status } = found
-  if (named.model === undefined) return
-  const chosen = await chooseModel(c.get("caller"), ports, named.model)
-  if (chosen.model === model) return
-  if (status === "running") throw failure("busy", { id })
-  await ports.runtime.submit(id, { type: "settings", ...chosen })
 }

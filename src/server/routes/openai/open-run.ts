@@ -6,6 +6,7 @@ import type { NamedModel } from "../../../dialects/openai/model-names.ts"
 import type { ConversationView } from "../../../protocol/conversation/conversation.ts"
 import { failure, hasCode } from "../../../protocol/errors.ts"
 import { type ConversationId, newId, type RunId } from "../../../protocol/ids.ts"
+import { changeModel } from "../../conversation/change-model.ts"
 import { conversationForKey } from "../../conversation/conversation-of-key.ts"
 import { messageIdFor, readKey } from "../../conversation/message-key.ts"
 import { toBeginning } from "../../conversation/settings.ts"
@@ -15,7 +16,7 @@ import type { FrameSource } from "../../stream/event-stream.ts"
 import { subscribe } from "../../stream/open-stream.ts"
 import { framesOfRun, sayAndWatch } from "../../stream/say-and-watch.ts"
 import { watchRepeated } from "../../stream/watch-repeated.ts"
-import { changeModel, findNamed, newestRunBehind, requireFit } from "./go-on.ts"
+import { findNamed, newestRunBehind, requireFit } from "./go-on.ts"
 import type { OpenAiPorts } from "./ports.ts"
 import { toAskedMessage } from "./asked-message.ts"
 
@@ -117,7 +118,7 @@ async function sayOnce({ c, ports, wanted, message }: Opening, { place, isTaken 
     throw failure("bad_request", { problem })
   }
   return saying(c, async () => {
-    await changeModel(c, ports, { found: place, named: wanted.named })
+    await changeModel(c.get("caller"), ports, { found: place, name: wanted.named.model })
     const words = { ...said, ...(behind ? { behind } : {}) }
     return repeated ? again(words) : { id, frames: await sayAndWatch(ports, place, words) }
   })

@@ -1,6 +1,6 @@
-import type { UnknownFrame } from "../../../protocol/frames.ts"
-import { type FrameSource, SIGN_OF_LIFE } from "../../stream/event-stream.ts"
-import type { KeepAlive } from "../../stream/keep-alive.ts"
+import type { UnknownFrame } from "../../protocol/frames.ts"
+import { type FrameSource, SIGN_OF_LIFE } from "./event-stream.ts"
+import type { KeepAlive } from "./keep-alive.ts"
 
 /** What the frames of a run are in another's words: texts to be sent as they are. */
 export interface Translation {
