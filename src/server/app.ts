@@ -18,6 +18,7 @@ import { healthRoutes } from "./routes/operations/health.ts"
 import { messageRoutes } from "./routes/conversations/messages.ts"
 import { metricsRoute } from "./routes/operations/metrics.ts"
 import { modelRoutes } from "./routes/models/models.ts"
+import { mcpRoutes } from "./routes/mcp/mcp.ts"
 import { openAiRoutes } from "./routes/openai/openai.ts"
 import { createPage, pageRoutes } from "./routes/pages/page.ts"
 import { type PackRoutes, servePackRoutes } from "./routes/packs/packs.ts"
@@ -66,6 +67,7 @@ const faces: readonly ((app: Hono<Env>, ports: ServerPorts, limits: RateLimits) 
   resultRoutes,
   threadRoutes,
   openAiRoutes,
+  mcpRoutes,
   usageRoutes,
   retentionRoutes,
   sessionRoutes,
@@ -108,7 +110,7 @@ export function createApp(ports: ServerPorts & ThreadPaths & PackRoutes): Hono<E
 }
 
 /** Where everybody is asked who they are. */
-const BEHIND_THE_DOOR = ["/api/*", "/v1/*"]
+const BEHIND_THE_DOOR = ["/api/*", "/v1/*", "/mcp"]
 
 const keepsNothing: MiddlewareHandler<Env> = async (c, next) => {
   // What is read here is somebody's own, and another moment's answer is a wrong one. Set before there is an answer:

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
-import { readSources } from "../support/house/sources.ts"
+import { loadedBy } from "../support/house/loaded-by.ts"
 import { databases } from "../support/databases.ts"
 import { OpenAI, openAiAs, type OpenAiOptions } from "../support/dialects/openai-client.ts"
 import { Face } from "../support/server/face.ts"
@@ -34,20 +34,6 @@ test("the example of docs/openai.md prints what the page says", async () => {
   expect(`${printed.join("\n")}\n`).toBe(output)
   expect(asked[0]).toBe("http://127.0.0.1:7295/v1/chat/completions")
 })
-
-/** What a file brings with it: only what is imported before anything runs, and is more than a type. */
-function loadedBy(entry: string): string[] {
-  const sources = readSources("src")
-  const loaded = new Set<string>()
-  const next = [entry]
-  for (let path = next.pop(); path !== undefined; path = next.pop()) {
-    if (loaded.has(path)) continue
-    loaded.add(path)
-    const imports = (sources[path] ?? "").matchAll(/^(?:import|export) (?!type )[^;]*? from "(\.[^"]+)"/gms)
-    for (const [, from] of imports) next.push(new URL(from!, `file:///${path}`).pathname.slice(1))
-  }
-  return [...loaded]
-}
 
 test("a server that is never asked in OpenAI's words loads its addresses and their shapes, and nothing that speaks them", () => {
   const spoken = loadedBy("src/server/app.ts").filter((path) => /openai/.test(path))

@@ -163,7 +163,9 @@ describe("what a credential may do", () => {
     const open = Object.values<Route>(routes).filter(({ needs }) => needs === "nobody")
     expect(open.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(FOR_EVERYBODY)
     expect(
-      Object.values<Route>(routes).filter(({ path, needs }) => needs !== "nobody" && !/^\/(?:api|v1)\//.test(path)),
+      Object.values<Route>(routes).filter(
+        ({ path, needs }) => needs !== "nobody" && !/^\/(?:(?:api|v1)\/|mcp$)/.test(path),
+      ),
     ).toEqual([])
   })
 

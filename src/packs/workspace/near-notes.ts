@@ -1,10 +1,15 @@
-import { isDistant, type Match, type OddRow, type Vector, type Workspace } from "../../protocol/ports/workspace.ts"
+import {
+  isDistant,
+  type Match,
+  MIN_NOTE_SCORE,
+  type OddRow,
+  type Vector,
+  type Workspace,
+} from "../../protocol/ports/workspace.ts"
 import type { Note } from "../../protocol/workspace-tables.ts"
 import { OddAnswer } from "./device/pages.ts"
 import { forgetNotes } from "./findable-notes.ts"
 
-/** Below this two texts have nothing in common but the language, whichever of our embedders looked at them. */
-const LEAST_SCORE = 0.15
 /** A device is asked for at most this many notes at once. */
 const MAX_ASKED = 100
 /** How often a device is asked again when notes that it finds are gone. */
@@ -41,7 +46,7 @@ export async function nearNotes(
       if (round === 1) throw error
       return []
     })
-    const near = matches.filter(({ score }) => score >= LEAST_SCORE)
+    const near = matches.filter(({ score }) => score >= MIN_NOTE_SCORE)
     const candidates = once(near.filter(({ id }) => !seen.has(id)))
     while (found.length < limit && candidates.length > 0) {
       const some = candidates.splice(0, limit - found.length)

@@ -73,6 +73,9 @@ export interface Vector {
   readonly numbers: readonly number[]
 }
 
+/** Below this two texts have nothing in common but the language, whichever of our embedders looked at them. */
+export const MIN_NOTE_SCORE = 0.15
+
 export interface Match {
   readonly id: string
   readonly content: string

@@ -63,6 +63,7 @@ export const roomsWithin: Readonly<Record<string, Readonly<Record<string, readon
     account: [],
     conversations: [],
     data: [],
+    mcp: [],
     models: [],
     openai: [],
     operations: [],

@@ -88,7 +88,7 @@ export interface Workspaces {
 }
 
 /** A workspace under its person's own hand. */
-export interface OwnWorkspace extends Pick<Workspace, "select" | "get"> {
+export interface OwnWorkspace extends Pick<Workspace, "select" | "get" | "nearest" | "indexing"> {
   edit(write: WorkspaceWrite): Promise<Applied>
   export(): Promise<WorkspaceFile>
   import(file: WorkspaceFile): Promise<RowCounts>

@@ -1,0 +1,98 @@
+import { createMcpHandler, McpServer, type ServerContext } from "@modelcontextprotocol/server"
+import type { Context } from "hono"
+import { toErrorResult, type McpResult } from "../../../dialects/mcp/result.ts"
+import { AppError } from "../../../protocol/errors.ts"
+import type { McpMessage } from "../../../protocol/mcp.ts"
+import type { Caller } from "../../door/ports.ts"
+import type { Env } from "../../door/request-env.ts"
+import { askAgent, listAgents } from "./ask.ts"
+import { listConnections, queryDatabase, readSchema } from "./databases.ts"
+import type { McpPorts } from "./ports.ts"
+import { listConversations, listProposals, readConversation, readProposal } from "./reading.ts"
+import { searchLibraryTool, searchNotesTool } from "./searching.ts"
+import type { McpCall, McpTool } from "./tool.ts"
+
+const tools: readonly McpTool[] = [
+  askAgent,
+  listAgents,
+  listConversations,
+  readConversation,
+  listProposals,
+  readProposal,
+  searchNotesTool,
+  searchLibraryTool,
+  listConnections,
+  readSchema,
+  queryDatabase,
+]
+
+const INSTRUCTIONS =
+  "Pawl works on the data of one person. Ask an agent for anything that changes something: a change is proposed and " +
+  "waits until that person decides in Pawl; no tool here decides. Tell the person what waits and where."
+
+/**
+ * Answers one message. Each stands for itself: nothing is kept between two of them, so that any node can answer any, and
+ * clients of 2025 and of 2026 are served alike.
+ */
+export function answerMessage(c: Context<Env>, ports: McpPorts, message: McpMessage): Promise<Response> {
+  const caller = asProgram(c.get("caller"))
+  const page = pageOf(c, ports)
+  const handler = createMcpHandler(
+    ({ era }) => serverFor(ports, { caller, page, ports, hangingUpCancels: era === "modern" }),
+    {
+      // Nothing here changes in a way that is told: a stream for that would be one more to hold open for nothing.
+      maxSubscriptions: 0,
+      onerror: (error) => ports.log.info("mcp_refused", { error: error.message.slice(0, 200) }),
+    },
+  )
+  return handler.fetch(c.req.raw, { parsedBody: message })
+}
+
+/** A program is no place where a person agrees: whatever its token allows, nothing that it does here approves. */
+const asProgram = (caller: Caller): Caller => ({
+  ...caller,
+  scopes: new Set([...caller.scopes].filter((scope) => scope === "read" || scope === "chat")),
+})
+
+function pageOf(c: Context<Env>, { address }: McpPorts): string {
+  const { host, scheme = "http" } = c.get("source")
+  return (address.publicUrl ?? `${scheme}://${host}`).replace(/\/$/, "")
+}
+
+function serverFor(ports: McpPorts, call: Omit<McpCall, "signal" | "progress">): McpServer {
+  const server = new McpServer(
+    { name: "pawl", title: "Pawl", version: ports.version },
+    { capabilities: { tools: { listChanged: false } }, instructions: INSTRUCTIONS },
+  )
+  for (const tool of tools) {
+    if (!call.caller.scopes.has(tool.needs)) continue
+    const { name, title, description, input, reads } = tool
+    const annotations = reads ? { readOnlyHint: true, openWorldHint: false } : { destructiveHint: false }
+    server.registerTool(name, { title, description, inputSchema: input, annotations }, async (given, context) => ({
+      ...(await runTool(tool, given, { ...call, ...toldOf(context) })),
+    }))
+  }
+  return server
+}
+
+async function runTool(tool: McpTool, given: unknown, call: McpCall): Promise<McpResult> {
+  try {
+    return await tool.run(given as never, call)
+  } catch (error) {
+    if (!(error instanceof AppError)) call.ports.log.error("mcp_tool_failed", { tool: tool.name, error })
+    return toErrorResult(error)
+  }
+}
+
+function toldOf({ mcpReq }: ServerContext): Pick<McpCall, "signal" | "progress"> {
+  const progressToken = mcpReq._meta?.progressToken
+  let told = 0
+  return {
+    signal: mcpReq.signal,
+    async progress(message) {
+      if (progressToken === undefined || mcpReq.signal.aborted) return
+      told++
+      await mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress: told, message } })
+    },
+  }
+}

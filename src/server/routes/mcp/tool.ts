@@ -1,0 +1,38 @@
+import type { z } from "zod"
+import type { McpResult } from "../../../dialects/mcp/result.ts"
+import type { Scope } from "../../../protocol/scopes.ts"
+import type { Caller } from "../../door/ports.ts"
+import type { McpPorts } from "./ports.ts"
+
+/** One call of a tool: who calls, and for how long the answer is of interest. */
+export interface McpCall {
+  readonly caller: Caller
+  readonly ports: McpPorts
+  readonly signal: AbortSignal
+  /** Where the person decides: the address of our page. */
+  readonly page: string
+  /** The call was taken back by who made it, which is more than that nobody listens any more. */
+  readonly hangingUpCancels: boolean
+  /** Tells how far it is, to whoever has asked to be told. */
+  progress(words: string): Promise<void>
+}
+
+/** Something that a program may do here in a person's name. Nothing that decides, sets or deletes is one. */
+export interface McpTool {
+  readonly name: string
+  readonly title: string
+  readonly description: string
+  /** The scope of the route that does the same. */
+  readonly needs: Scope
+  /** Reads, and so may be called as often as one likes. */
+  readonly reads: boolean
+  readonly input: z.ZodObject
+  run(input: never, call: McpCall): Promise<McpResult>
+}
+
+export const defineMcpTool = <Input extends z.ZodObject>(
+  tool: Omit<McpTool, "input" | "run"> & {
+    readonly input: Input
+    run(input: z.infer<Input>, call: McpCall): Promise<McpResult>
+  },
+): McpTool => tool as unknown as McpTool
