@@ -16,10 +16,14 @@ export interface Clock {
   alarm(ms: number, ring: () => void, background?: "background"): () => void
 }
 
+/** Alarms this far away may ring up to a second late. Those of one length share a list in Node, and one of a length that no other has costs a new one. */
+const FAR_MS = 10_000
+const toShared = (ms: number): number => (ms < FAR_MS ? ms : Math.ceil(ms / 1000) * 1000)
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   alarm(ms, ring, background) {
-    const timer = setTimeout(ring, ms)
+    const timer = setTimeout(ring, toShared(ms))
     if (background) timer.unref()
     return () => clearTimeout(timer)
   },

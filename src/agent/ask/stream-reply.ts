@@ -30,6 +30,12 @@ export async function streamReply(asked: ReplyRequest, hear: (part: ReplyPart) =
     let left = most
     for await (const part of model.stream(request, signal)) {
       if (!listening) return
+      // Nearly all of a reply, so it comes first.
+      if (part.type === "text" && part.text.length <= left) {
+        left -= part.text.length
+        hear(part)
+        continue
+      }
       if (part.type === "thinking") {
         asked.think?.(part.text)
         continue

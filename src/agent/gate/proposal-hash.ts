@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 import type { Proposed } from "../../protocol/proposals/proposal.ts"
 import type { Call, Conversation } from "../conversation.ts"
 import { canonicalJson } from "../../protocol/canonical-json.ts"
@@ -27,5 +27,5 @@ export function proposalHash(
     // Which machine is changed is part of what was agreed to.
     ...(conversation.site === "device" ? { device: conversation.deviceId } : {}),
   }
-  return createHash("sha256").update(canonicalJson(shown)).digest("base64url")
+  return hash("sha256", canonicalJson(shown), "base64url")
 }

@@ -33,7 +33,8 @@ export function stage(conversation: Conversation, events: readonly NewEvent[], n
   const staged: JournalEvent[] = []
   for (const event of events) {
     const beside = duplicateEnds(conversation, event, now) // before it is folded in: then they do not wait any more
-    for (const each of [event, ...beside]) staged.push(stageCopy(conversation, withNumbers(conversation, each), now))
+    staged.push(stageCopy(conversation, withNumbers(conversation, event), now))
+    for (const each of beside) staged.push(stageCopy(conversation, withNumbers(conversation, each), now))
   }
   return staged
 }
@@ -50,10 +51,18 @@ type Apply<Type extends EventType> = (conversation: Conversation, event: EventOf
 
 /** One line per type of event; the compiler refuses a type without one. */
 const table: { [Type in EventType]: Apply<Type> } = {
-  conversation_started(conversation, { agent, model, provider, mode, title, ...where }) {
-    const { site = "server", deviceId = null, connectionId = null, fallback = null, settings = {} } = where
-    const place = { site, deviceId, connectionId }
-    Object.assign(conversation, { agent, model, provider, mode, title, ...place, fallback, settings })
+  // Field by field, here and below: each resume of a conversation does this, and copying objects costs several times as much.
+  conversation_started(conversation, event) {
+    conversation.agent = event.agent
+    conversation.model = event.model
+    conversation.provider = event.provider
+    conversation.mode = event.mode
+    conversation.title = event.title
+    conversation.site = event.site ?? "server"
+    conversation.deviceId = event.deviceId ?? null
+    conversation.connectionId = event.connectionId ?? null
+    conversation.fallback = event.fallback ?? null
+    conversation.settings = event.settings ?? {}
   },
   settings(conversation, event) {
     const { model, provider, mode, site, deviceId, connectionId, fallback, settings } = event
@@ -133,7 +142,11 @@ const table: { [Type in EventType]: Apply<Type> } = {
   run_ended(conversation, { status, reason, error, refuses, heldUpTo = Number.MAX_SAFE_INTEGER, at }) {
     const { run } = conversation
     if (!run) return
-    Object.assign(run, { status, reason, error, endedAt: at, shown: undefined })
+    run.status = status
+    run.reason = reason
+    run.error = error
+    run.endedAt = at
+    run.shown = undefined
     if (refuses) withholdFiles(conversation, refuses)
     conversation.calls = []
     const held = status === "completed" ? 0 : heldUpTo

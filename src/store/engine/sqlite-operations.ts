@@ -138,8 +138,8 @@ function takeLease(prepared: PreparedStatements, operation: Commit, end: number 
   const { key, node, fence, seen, head, release } = operation
   if (head && end !== undefined && follows(operation.events, end) && change(prepared, operation, seen))
     return { key, fence, arrivals: seen, released: release }
-  const row = get<[arrivals: number, position: number | null]>(prepared.the("lease"), key, node, fence)
-  if (!row || !follows(operation.events, row[1])) throw new Refused("lost")
+  const row = get<[arrivals: number]>(prepared.the("lease"), key, node, fence)
+  if (!row || !follows(operation.events, end ?? lastPosition(prepared, key))) throw new Refused("lost")
   if (operation.taken.length > 0 && row[0] !== seen) throw new Refused("unread")
   if (head) change(prepared, operation, row[0])
   return { key, fence, arrivals: row[0], released: release && row[0] === seen }
@@ -169,9 +169,8 @@ function claim(prepared: PreparedStatements, operation: Commit): Committed {
     ...[key, fence, operation.withInbox ? 1 : 0, seen, node],
   )
   if (!row) throw new Refused(whyNotClaimed(prepared, operation))
-  const [last] = get<[number | null]>(prepared.the("lastPosition"), key) ?? [null]
   // Also where it adds nothing: what it says about the conversation would be old.
-  if (operation.after !== (last ?? 0)) throw new Refused("moved")
+  if (operation.after !== lastPosition(prepared, key)) throw new Refused("moved")
   return { key, fence: row[0], arrivals: row[1], released: row[2] === null }
 }
 
@@ -216,10 +215,13 @@ function onlyAppends({ lease, head, run, events, proposals, audits, usage, taken
   )
 }
 
+const lastPosition = (prepared: PreparedStatements, key: number): number =>
+  get<[number | null]>(prepared.the("lastPosition"), key)?.[0] ?? 0
+
 /** Whether events stand directly behind the last one there is: a journal has no gaps. */
-function follows(events: readonly EventRow[], last: number | null): boolean {
+function follows(events: readonly EventRow[], last: number): boolean {
   const [first] = events
-  return !first || first[0] === (last ?? 0) + 1
+  return !first || first[0] === last + 1
 }
 
 function insertEvents(prepared: PreparedStatements, key: number, events: readonly EventRow[]): void {

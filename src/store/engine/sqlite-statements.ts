@@ -8,8 +8,7 @@ const HEAD =
 const EVENT_VALUES = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
 
 const sql = {
-  lease: `SELECT arrivals, (SELECT max(position) FROM event WHERE conversation = key)
-    FROM conversation WHERE key = ? AND owner = ? AND fence = ?`,
+  lease: "SELECT arrivals FROM conversation WHERE key = ? AND owner = ? AND fence = ?",
   lastPosition: "SELECT max(position) FROM event WHERE conversation = ?",
   change: `UPDATE conversation SET ${HEAD}, owner = ?, seen = coalesce(?, seen)
     WHERE key = ? AND owner = ? AND fence = ? AND arrivals = ?`,

@@ -1,6 +1,7 @@
 import type { Conversation } from "../../agent/conversation.ts"
 import type { LeftBehind } from "../../agent/journal.ts"
 import type { ProposalId } from "../../protocol/ids.ts"
+import { toRowText } from "./mirror-rows.ts"
 
 /** What the journal knows of a fold that it has given out, beside what the fold says. */
 export interface Bookkeeping {
@@ -26,14 +27,32 @@ export interface Bookkeeping {
 const BOOKKEEPING = Symbol("bookkeeping")
 type Kept = Conversation & { readonly [BOOKKEEPING]?: Bookkeeping }
 
-/** That of a fold. One that no journal has read or written yet is nobody's. */
-export function bookkeepingOf(conversation: Conversation): Bookkeeping {
-  return (conversation as Kept)[BOOKKEEPING] ?? begin(conversation)
+type Read = Pick<Bookkeeping, "key" | "fence" | "leftBehind">
+
+const NOBODYS: Read = {
+  key: 0,
+  fence: 0,
+  leftBehind: { owned: false, elsewhere: false, handedOver: false, unread: false },
 }
 
-function begin(conversation: Conversation): Bookkeeping {
-  const leftBehind = { owned: false, elsewhere: false, handedOver: false, unread: false }
-  const books = { key: 0, fence: 0, held: false, seen: 0, taken: undefined, leftBehind, proposals: undefined }
+/** That of a fold. One that no journal has read or written yet is nobody's. */
+export function bookkeepingOf(conversation: Conversation): Bookkeeping {
+  return (conversation as Kept)[BOOKKEEPING] ?? begin(conversation, NOBODYS, undefined)
+}
+
+/** For a fold that was just read: its open proposals are as their rows say. */
+export function beginBookkeeping(conversation: Conversation, read: Read): void {
+  let proposals: Bookkeeping["proposals"]
+  for (const [id, proposal] of conversation.proposals) (proposals ??= new Map()).set(id, toRowText(proposal))
+  begin(conversation, read, proposals)
+}
+
+function begin(
+  conversation: Conversation,
+  { key, fence, leftBehind }: Read,
+  proposals: Bookkeeping["proposals"],
+): Bookkeeping {
+  const books = { key, fence, held: false, seen: 0, taken: undefined, leftBehind, proposals }
   // Not seen by whoever compares or copies folds: it is no part of what the journal says.
   Object.defineProperty(conversation, BOOKKEEPING, { value: books })
   return books

@@ -26,11 +26,11 @@ import type { Engine } from "../engine/engine.ts"
 import { type EventRow, toEvent, toPage } from "../engine/event-rows.ts"
 import { HotConversations } from "./hot-conversations.ts"
 import { readInbox } from "./inbox.ts"
-import { toDeciding, toRowText } from "./mirror-rows.ts"
+import { toDeciding } from "./mirror-rows.ts"
 import { type RecordedRow, readRecorded, toRecorded } from "./recorded.ts"
 import type { ThisNode } from "./nodes.ts"
 import type { Committed } from "../engine/operations.ts"
-import { bookkeepingOf } from "./bookkeeping.ts"
+import { beginBookkeeping, bookkeepingOf } from "./bookkeeping.ts"
 import { toCommit } from "./to-commit.ts"
 
 const EVERYTHING = { after: 0, upTo: Number.MAX_SAFE_INTEGER, limit: Number.MAX_SAFE_INTEGER }
@@ -260,8 +260,7 @@ export class SqlJournal implements Journal {
     conversation.arrivals = arrivals
     const elsewhere = owner !== null && owner !== this.#node.id
     const leftBehind = { owned: owner !== null, elsewhere, handedOver: owner === NOBODY, unread: arrivals !== seen }
-    const proposals = new Map([...conversation.proposals].map(([proposal, entry]) => [proposal, toRowText(entry)]))
-    Object.assign(bookkeepingOf(conversation), { key, fence, leftBehind, proposals })
+    beginBookkeeping(conversation, { key, fence, leftBehind })
     if (arrivals > 0) await readInbox(this.#engine, conversation)
     return conversation
   }

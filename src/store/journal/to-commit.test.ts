@@ -26,6 +26,7 @@ const called = () => asked().calls("write", "write")
 const waits = () => called().proposes(1, 2)
 const granted = () => called().granted(1).granted(2)
 const applying = () => waits().decides(1, "commit").decides(2, "commit").starts(1)
+const oneWaits = () => waits().decides(1, "commit").starts(1)
 const doubted = () => applying().doubts(1)
 
 test.each<[what: string, story: Staged, events: NewEvent[], rows: [head: boolean, run: boolean, proposals: string[]]]>([
@@ -35,7 +36,8 @@ test.each<[what: string, story: Staged, events: NewEvent[], rows: [head: boolean
   ["the end of a run", asked(), [{ type: "run_ended", status: "completed" }], [true, true, []]],
   ["the start of a call", applying(), [{ type: "tool_start", callId: call(2) }], [false, false, []]],
   ["the result of a read", called(), [end(1)], [false, false, []]],
-  ["the result of a write", applying(), [end(1)], [false, true, ["applied"]]],
+  ["the result of a write", applying(), [end(1)], [false, false, ["applied"]]],
+  ["the result of a write beside one that waits", oneWaits(), [end(1)], [false, true, ["applied"]]],
   ["an agreement", waits(), [commits], [true, true, ["applying"]]],
   ["a doubt", applying(), [{ type: "in_doubt", callId: call(1), because: "" }], [true, true, ["in_doubt"]]],
   [

@@ -1,4 +1,4 @@
-import type { Conversation } from "../../agent/conversation.ts"
+import { type Conversation, pauseReason } from "../../agent/conversation.ts"
 import type { OpenProposal } from "../../agent/conversation-writes.ts"
 import type { InboxItem } from "../../agent/input.ts"
 import { dropSettled } from "../../agent/replay/replay.ts"
@@ -26,7 +26,7 @@ export function toCommit(conversation: Conversation, events: readonly JournalEve
   const { born = null, withInbox = false, deciding = null, taken = NONE } = how
   for (const item of taken) take(item, books)
   const proposals = conversation.proposals.size === 0 ? NONE : changedProposals(conversation, books)
-  const changed = changedRows(events, proposals)
+  const changed = changedRows(conversation, events, proposals)
   const commit: Commit = {
     type: "commit",
     lease: how.lease,
@@ -78,6 +78,8 @@ interface ChangedRows {
   readonly run: boolean
   /** Only where it changes a proposal too: that of its call, or any. */
   readonly withProposal?: true
+  /** The row of the run only where that is paused behind it: where it goes on, the row says so since it was decided. */
+  readonly ifPaused?: true
 }
 
 const NEITHER: ChangedRows = { head: false, run: false }
@@ -95,7 +97,7 @@ const table: { readonly [Type in EventType]: ChangedRows } = {
   message: NEITHER,
   step: NEITHER,
   tool_start: NEITHER,
-  tool_end: { head: false, run: true, withProposal: true }, // with others still open the run is paused again
+  tool_end: { head: false, run: true, withProposal: true, ifPaused: true }, // with others still open it is paused again
   awaiting_confirmation: BOTH,
   proposal: NEITHER,
   decision: BOTH,
@@ -110,14 +112,18 @@ const table: { readonly [Type in EventType]: ChangedRows } = {
   run_ended: BOTH,
 }
 
-function changedRows(events: readonly JournalEvent[], proposals: readonly OpenProposal[]): ChangedRows {
+function changedRows(
+  conversation: Conversation,
+  events: readonly JournalEvent[],
+  proposals: readonly OpenProposal[],
+): ChangedRows {
   let head = false
   let run = false
   for (const event of events) {
     const changed = table[event.type]
     if (changed.withProposal && !proposals.some(({ proposed }) => isAbout(event, proposed.callId))) continue
     head ||= changed.head
-    run ||= changed.run
+    run ||= changed.run && (!changed.ifPaused || pauseReason(conversation) !== undefined)
   }
   return { head, run }
 }
