@@ -23,6 +23,7 @@ const mayImport: rules.RoomTables["mayImport"] = {
   client: ["protocol"],
   device: ["client", "protocol", "vectors", "workspace"],
   terminal: ["charts", "client", "protocol"],
+  acp: ["client", "protocol"], // editors: a face like the terminal
   // Puts all of it together, and knows neither commands nor terminals: what it needs to know comes as settings.
   compose: ["agent", "bus", "children", "client", "models", "packs", "protocol", "server", "store"],
   cli: "everything",

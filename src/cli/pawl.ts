@@ -12,6 +12,10 @@ interface Entry {
 const commands: Readonly<Record<string, Entry>> = {
   serve: { summary: "start the server", load: () => import("./commands/serve.ts") },
   chat: { summary: "talk in this folder: pawl chat, pawl chat --continue", load: () => import("./commands/chat.ts") },
+  acp: {
+    summary: "let an editor drive Pawl: Zed, JetBrains, Neovim start it (docs/editors.md)",
+    load: () => import("./commands/acp.ts"),
+  },
   exec: {
     summary: 'run one request and print the answer: pawl exec "list my tasks"',
     load: () => import("./commands/exec.ts"),
@@ -71,8 +75,8 @@ async function main([name, ...words]: readonly string[]): Promise<number> {
     process.stderr.write(`pawl: there is no command "${name}".\n\n${help}`)
     return 2
   }
-  // What a command makes is nobody else's to read. These two also write a person's own files, with the modes they expect.
-  if (name !== "chat" && name !== "exec") process.umask(0o077)
+  // What a command makes is nobody else's to read. These also write a person's own files, with the modes they expect.
+  if (!["chat", "exec", "acp"].includes(name)) process.umask(0o077)
   try {
     const command = await entry.load()
     return words.includes("--help") || words.includes("-h") ? say(command.help) : await command.run(words)

@@ -1,0 +1,163 @@
+import type { PromptResponse, SessionUpdate } from "@agentclientprotocol/sdk"
+import { toKnownFrame } from "../client/is-frame.ts"
+import { reduce } from "../client/reduce.ts"
+import { emptyTranscript, type Transcript } from "../client/transcript/transcript.ts"
+import { titleOf } from "../protocol/conversation/title.ts"
+import { parseCursor } from "../protocol/cursor.ts"
+import { hasCode } from "../protocol/errors.ts"
+import type { UnknownFrame } from "../protocol/frames.ts"
+import type { Editor } from "./editor.ts"
+import type { EditorPlace } from "./place.ts"
+import type { PromptContent } from "./prompt-content.ts"
+import { Questions } from "./questions.ts"
+import { refuse, toRefusal } from "./refusal.ts"
+import { ToUpdates } from "./to-updates.ts"
+import { Turn } from "./turn.ts"
+
+export interface Opening {
+  readonly id: string
+  readonly place: EditorPlace
+  readonly editor: Editor
+  /** What is there already: up to it the editor is only told, and asked nothing. */
+  readonly position: number
+  /** What is known of it, where the editor does not want to be told of it again; otherwise all of it is told. */
+  readonly known?: Transcript
+}
+
+/** A conversation that an editor has open: its journal as updates, its proposals as questions, prompts as messages. */
+export class EditorConversation {
+  readonly id: string
+  readonly place: EditorPlace
+  /** The editor has been told all that was there when it was opened. */
+  readonly told: Promise<void>
+  transcript: Transcript
+  readonly #editor: Editor
+  readonly #updates: ToUpdates
+  readonly #questions: Questions
+  readonly #leaving = new AbortController()
+  #turn: Turn | undefined
+
+  constructor({ id, place, editor, position, known = emptyTranscript }: Opening) {
+    const { client, dir: root } = place
+    this.id = id
+    this.place = place
+    this.transcript = known
+    this.#editor = editor
+    this.#updates = new ToUpdates({ root, notices: editor.can.notices })
+    const cancelled = () => this.cancel()
+    const complain = (error: unknown) => void this.say(toRefusal(error).message).catch(() => {})
+    this.#questions = new Questions({ client, editor, id, root, cancelled, complain })
+    const told = Promise.withResolvers<void>()
+    this.told = told.promise
+    this.#follow(position, told.resolve).catch((error: unknown) => {
+      this.close()
+      this.#turn?.fail(toRefusal(error))
+      told.reject(toRefusal(error))
+    })
+  }
+
+  /** Stops telling the editor of it; what is at work goes on. */
+  close(): void {
+    this.#leaving.abort()
+    this.#questions.close()
+  }
+
+  get isBusy(): boolean {
+    return this.transcript.status === "running" || this.transcript.status === "awaiting_confirmation"
+  }
+
+  /** Says something, and answers when the run that it begins has ended, or was stopped. */
+  async prompt({ text, files: along }: PromptContent, signal: AbortSignal): Promise<PromptResponse> {
+    const { client } = this.place
+    if (text.trim() === "" && along.length === 0) throw refuse("The prompt says nothing.")
+    return this.take(Turn.of(text), signal, async () => {
+      const files: string[] = []
+      for (const { name, bytes } of along)
+        files.push((await client.uploadFile({ file: new Uint8Array(bytes), query: { name } })).id)
+      if (this.transcript.title === null)
+        await client.changeConversation({ params: { id: this.id }, body: { title: titleOf(text) } })
+      const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
+      const said = { when: "queue" as const, timeZone, signal: this.#leaving.signal }
+      // With the first frame the words are safe; the rest comes with the conversation.
+      for await (const _first of client.run(this.id, text, { ...said, ...(files.length > 0 ? { files } : {}) })) break
+    })
+  }
+
+  /** Sets a run going, and answers with its end. One at a time: the protocol has one turn. */
+  async take(turn: Turn, signal: AbortSignal, begin: () => Promise<unknown>): Promise<PromptResponse> {
+    if (this.#turn) throw refuse("This conversation is answering a prompt: wait for its answer, or cancel it first.")
+    this.#turn = turn
+    const stop = () => void this.cancel().catch((error: unknown) => turn.fail(toRefusal(error)))
+    signal.addEventListener("abort", stop, { once: true })
+    try {
+      begin().catch((error: unknown) => turn.fail(toRefusal(error)))
+      return { stopReason: await turn.ended }
+    } finally {
+      signal.removeEventListener("abort", stop)
+      this.#turn = undefined
+    }
+  }
+
+  async cancel(): Promise<void> {
+    const turn = this.#turn
+    if (turn) turn.isCancelled = true
+    await this.place.client.cancelRun({ params: { id: this.id } })
+    if (turn && !turn.hasBegun) await this.#withdraw(turn)
+  }
+
+  /** Tells the editor something that is not of the conversation. */
+  async say(text: string): Promise<void> {
+    await this.update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: `${text}\n\n` } })
+  }
+
+  async update(update: SessionUpdate): Promise<void> {
+    await this.#editor.update(this.id, update)
+  }
+
+  /** Words that wait behind a run which was stopped would be held, and their prompt with them. */
+  async #withdraw(turn: Turn): Promise<void> {
+    const { client } = this.place
+    const { items } = await client.listQueue({ params: { id: this.id } })
+    const last = items.at(-1)
+    if (!last || turn.hasBegun) return
+    try {
+      await client.withdrawQueued({ params: { id: this.id, messageId: last.id } })
+      turn.end("cancelled")
+    } catch (error) {
+      // It has just been taken: its run is stopped as soon as it is seen to begin.
+      if (!hasCode(error, "message_taken") && !hasCode(error, "not_found")) throw error
+    }
+  }
+
+  async #follow(position: number, told: () => void): Promise<void> {
+    const { signal } = this.#leaving
+    const isTold = () => (parseCursor(this.transcript.cursor)?.position ?? 0) >= position
+    if (isTold()) this.#meet(told)
+    try {
+      for await (const frame of this.place.client.events(this.id, { after: this.transcript.cursor, signal })) {
+        this.transcript = reduce(this.transcript, frame)
+        await this.#tell(frame)
+        if (isTold()) this.#meet(told)
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error
+    }
+  }
+
+  /** From here on it is live. */
+  #meet(told: () => void): void {
+    told()
+    this.#questions.follow(this.transcript)
+  }
+
+  async #tell(frame: UnknownFrame): Promise<void> {
+    const known = toKnownFrame(frame)
+    if (!known) return
+    const turn = this.#turn
+    const isOwn = turn?.takes(known) ?? false
+    for (const update of this.#updates.of(known, { isOwn, isAwaited: turn?.hasBegun ?? false }))
+      await this.update(update)
+    turn?.follow(known)
+    if (isOwn && turn?.isCancelled) await this.place.client.cancelRun({ params: { id: this.id } })
+  }
+}

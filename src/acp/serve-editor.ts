@@ -1,0 +1,132 @@
+import {
+  type AgentApp,
+  agent,
+  type ClientCapabilities,
+  type Implementation,
+  ndJsonStream,
+  PROTOCOL_VERSION,
+  type RequestPermissionOutcome,
+} from "@agentclientprotocol/sdk"
+import { Mode } from "../protocol/schema.ts"
+import { EditorConversations, modesIn } from "./conversations.ts"
+import type { Editor, EditorAbilities } from "./editor.ts"
+import type { EditorPlaces } from "./place.ts"
+import { toPromptContent } from "./prompt-content.ts"
+import { refuse, toRefusal } from "./refusal.ts"
+
+export interface EditorOptions {
+  readonly input: ReadableStream<Uint8Array>
+  readonly output: WritableStream<Uint8Array>
+  readonly places: EditorPlaces
+  /** What is listed where the editor names no folder. */
+  readonly folder: string
+  readonly info: Implementation
+  /** Ends it. */
+  readonly signal: AbortSignal
+}
+
+/** Speaks the Agent Client Protocol with one editor until it hangs up; fails where it sends what cannot be read on. */
+export async function serveEditor({ input, output, places, folder, info, signal }: EditorOptions): Promise<void> {
+  const app = agent({ name: info.name })
+  let can: EditorAbilities | undefined
+  const editor: Editor = {
+    get can() {
+      return can ?? abilitiesOf({})
+    },
+    update: (sessionId, update) => connection.client.notify("session/update", { sessionId, update }),
+    async ask(request, withdrawn): Promise<RequestPermissionOutcome> {
+      const how = { cancellationSignal: withdrawn, stopWaitingOnCancel: true }
+      return (await connection.client.request("session/request_permission", request, how)).outcome
+    },
+  }
+  const conversations = new EditorConversations(places, editor, folder)
+  answerRequests(app, conversations, {
+    info,
+    met: () => can !== undefined,
+    meet: (capabilities) => (can = abilitiesOf(capabilities)),
+  })
+  const connection = app.connect(ndJsonStream(output, input))
+  const stop = () => connection.close()
+  signal.addEventListener("abort", stop, { once: true })
+  if (signal.aborted) stop()
+  await connection.closed
+  conversations.closeAll()
+}
+
+interface Meeting {
+  readonly info: Implementation
+  met(): boolean
+  meet(capabilities: ClientCapabilities): void
+}
+
+function answerRequests(app: AgentApp, conversations: EditorConversations, { info, met, meet }: Meeting): void {
+  app
+    .onRequest("initialize", ({ params }) => {
+      meet(params.clientCapabilities ?? {})
+      return {
+        protocolVersion: PROTOCOL_VERSION,
+        agentInfo: info,
+        authMethods: [],
+        agentCapabilities: {
+          loadSession: true,
+          promptCapabilities: { image: true, audio: false, embeddedContext: true },
+          mcpCapabilities: { http: false, sse: false },
+          sessionCapabilities: { list: {}, delete: {}, resume: {}, close: {} },
+        },
+      }
+    })
+    .onRequest("authenticate", () => {
+      throw refuse("Pawl asks nobody to sign in here; with --server it is PAWL_TOKEN that says who asks.")
+    })
+    .onRequest("session/new", ({ params: { cwd } }) =>
+      answer(async () => {
+        const conversation = await conversations.begin(cwd)
+        return { sessionId: conversation.id, modes: modesIn(conversation) }
+      }),
+    )
+    .onRequest("session/load", ({ params: { sessionId, cwd } }) =>
+      answer(async () => ({ modes: modesIn(await conversations.goOn(sessionId, cwd, "all")) })),
+    )
+    .onRequest("session/resume", ({ params: { sessionId, cwd } }) =>
+      answer(async () => ({ modes: modesIn(await conversations.goOn(sessionId, cwd, "nothing")) })),
+    )
+    .onRequest("session/list", ({ params: { cwd, cursor } }) =>
+      answer(() => conversations.list(cwd ?? undefined, cursor ?? undefined)),
+    )
+    .onRequest("session/close", ({ params: { sessionId } }) => answer(() => conversations.close(sessionId)))
+    .onRequest("session/delete", ({ params: { sessionId } }) => answer(() => conversations.remove(sessionId)))
+    .onRequest("session/set_mode", ({ params: { sessionId, modeId } }) =>
+      answer(async () => {
+        const mode = Mode.safeParse(modeId)
+        if (!mode.success) throw refuse(`A mode is one of ${Mode.options.join(", ")}.`)
+        await conversations.setMode(sessionId, mode.data)
+        return {}
+      }),
+    )
+    .onRequest("session/prompt", ({ params: { sessionId, prompt }, signal }) =>
+      answer(async () => {
+        const conversation = conversations.get(sessionId)
+        return conversation.prompt(toPromptContent(prompt, conversation.place.dir), signal)
+      }),
+    )
+    .onNotification("session/cancel", async ({ params: { sessionId } }) => {
+      // Nobody waits for an answer: a turn that cannot be stopped fails by itself.
+      await answer(() => conversations.get(sessionId).cancel()).catch(() => {})
+    })
+
+  /** Nothing is done before it is known what the editor can, and every failure has a sentence. */
+  async function answer<Value>(work: () => Promise<Value>): Promise<Value> {
+    if (!met()) throw refuse("Say initialize first.")
+    try {
+      return await work()
+    } catch (error) {
+      throw toRefusal(error)
+    }
+  }
+}
+
+const abilitiesOf = ({ session, fs }: ClientCapabilities): EditorAbilities => ({
+  notices: Boolean(session?.notices),
+  readsFiles: fs?.readTextFile ?? false,
+  writesFiles: fs?.writeTextFile ?? false,
+})
