@@ -3,23 +3,23 @@ import type { ListSessionsResponse, SessionModeState } from "@agentclientprotoco
 import { RequestError } from "@agentclientprotocol/sdk"
 import { fromDetail } from "../client/transcript/from-detail.ts"
 import type { Mode } from "../protocol/schema.ts"
-import type { Editor } from "./editor.ts"
+import type { ConnectedEditor } from "./connected-editor.ts"
 import { EditorConversation } from "./editor-conversation.ts"
 import { modesOf } from "./modes.ts"
 import type { EditorPlace, EditorPlaces } from "./place.ts"
-import { refuse } from "./refusal.ts"
+import { refuseRequest } from "./refusal.ts"
 
 const LISTED = 50
 
 /** The conversations that one editor has open: what the protocol calls sessions, each under our own id. */
 export class EditorConversations {
   readonly #places: EditorPlaces
-  readonly #editor: Editor
+  readonly #editor: ConnectedEditor
   /** Where there is no folder to look from. */
   readonly #usual: string
   readonly #open = new Map<string, EditorConversation>()
 
-  constructor(places: EditorPlaces, editor: Editor, usual: string) {
+  constructor(places: EditorPlaces, editor: ConnectedEditor, usual: string) {
     this.#places = places
     this.#editor = editor
     this.#usual = usual
@@ -96,7 +96,7 @@ export class EditorConversations {
   }
 
   #placeOf(folder: string): Promise<EditorPlace> {
-    if (!isAbsolute(folder)) throw refuse(`The folder ${JSON.stringify(folder)} has to be an absolute path.`)
+    if (!isAbsolute(folder)) throw refuseRequest(`The folder ${JSON.stringify(folder)} has to be an absolute path.`)
     return this.#places.open(folder)
   }
 }

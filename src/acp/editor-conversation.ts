@@ -6,18 +6,18 @@ import { titleOf } from "../protocol/conversation/title.ts"
 import { parseCursor } from "../protocol/cursor.ts"
 import { hasCode } from "../protocol/errors.ts"
 import type { UnknownFrame } from "../protocol/frames.ts"
-import type { Editor } from "./editor.ts"
+import type { ConnectedEditor } from "./connected-editor.ts"
 import type { EditorPlace } from "./place.ts"
 import type { PromptContent } from "./prompt-content.ts"
 import { Questions } from "./questions.ts"
-import { refuse, toRefusal } from "./refusal.ts"
+import { refuseRequest, toRefusal } from "./refusal.ts"
 import { ToUpdates } from "./to-updates.ts"
-import { Turn } from "./turn.ts"
+import { PromptTurn } from "./prompt-turn.ts"
 
 export interface Opening {
   readonly id: string
   readonly place: EditorPlace
-  readonly editor: Editor
+  readonly editor: ConnectedEditor
   /** What is there already: up to it the editor is only told, and asked nothing. */
   readonly position: number
   /** What is known of it, where the editor does not want to be told of it again; otherwise all of it is told. */
@@ -31,11 +31,11 @@ export class EditorConversation {
   /** The editor has been told all that was there when it was opened. */
   readonly told: Promise<void>
   transcript: Transcript
-  readonly #editor: Editor
+  readonly #editor: ConnectedEditor
   readonly #updates: ToUpdates
   readonly #questions: Questions
   readonly #leaving = new AbortController()
-  #turn: Turn | undefined
+  #turn: PromptTurn | undefined
 
   constructor({ id, place, editor, position, known = emptyTranscript }: Opening) {
     const { client, dir: root } = place
@@ -69,8 +69,8 @@ export class EditorConversation {
   /** Says something, and answers when the run that it begins has ended, or was stopped. */
   async prompt({ text, files: along }: PromptContent, signal: AbortSignal): Promise<PromptResponse> {
     const { client } = this.place
-    if (text.trim() === "" && along.length === 0) throw refuse("The prompt says nothing.")
-    return this.take(Turn.of(text), signal, async () => {
+    if (text.trim() === "" && along.length === 0) throw refuseRequest("The prompt says nothing.")
+    return this.take(PromptTurn.of(text), signal, async () => {
       const files: string[] = []
       for (const { name, bytes } of along)
         files.push((await client.uploadFile({ file: new Uint8Array(bytes), query: { name } })).id)
@@ -84,8 +84,9 @@ export class EditorConversation {
   }
 
   /** Sets a run going, and answers with its end. One at a time: the protocol has one turn. */
-  async take(turn: Turn, signal: AbortSignal, begin: () => Promise<unknown>): Promise<PromptResponse> {
-    if (this.#turn) throw refuse("This conversation is answering a prompt: wait for its answer, or cancel it first.")
+  async take(turn: PromptTurn, signal: AbortSignal, begin: () => Promise<unknown>): Promise<PromptResponse> {
+    if (this.#turn)
+      throw refuseRequest("This conversation is answering a prompt: wait for its answer, or cancel it first.")
     this.#turn = turn
     const stop = () => void this.cancel().catch((error: unknown) => turn.fail(toRefusal(error)))
     signal.addEventListener("abort", stop, { once: true })
@@ -115,7 +116,7 @@ export class EditorConversation {
   }
 
   /** Words that wait behind a run which was stopped would be held, and their prompt with them. */
-  async #withdraw(turn: Turn): Promise<void> {
+  async #withdraw(turn: PromptTurn): Promise<void> {
     const { client } = this.place
     const { items } = await client.listQueue({ params: { id: this.id } })
     const last = items.at(-1)

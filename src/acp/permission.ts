@@ -2,7 +2,7 @@ import type { PermissionOption, RequestPermissionRequest } from "@agentclientpro
 import type { Client } from "../client/client.ts"
 import { hasCode } from "../protocol/errors.ts"
 import type { Proposal } from "../protocol/proposals/proposal.ts"
-import { changedLocations, diffContent, kindOf, locationsOf, textContent } from "./shown-call.ts"
+import { changedLocations, diffContent, toolKindOf, locationsOf, textContent } from "./shown-call.ts"
 
 const YES: PermissionOption = { optionId: "yes", kind: "allow_once", name: "Yes" }
 const ALWAYS: PermissionOption = {
@@ -32,7 +32,7 @@ export function toQuestion(sessionId: string, root: string, proposal: Proposal):
       toolCallId: callId,
       title: summary,
       name: tool,
-      kind: kindOf(tool),
+      kind: toolKindOf(tool),
       status: "pending",
       rawInput: input,
       content: content.length > 0 ? content : [textContent(summary)],

@@ -1,7 +1,7 @@
 import { basename } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { ContentBlock } from "@agentclientprotocol/sdk"
-import { refuse } from "./refusal.ts"
+import { refuseRequest } from "./refusal.ts"
 
 /** A file that goes with words. */
 export interface AlongFile {
@@ -43,7 +43,7 @@ export function toPromptContent(blocks: readonly ContentBlock[], root: string): 
         files.push({ name: nameOfImage(block), bytes: Buffer.from(block.data, "base64") })
         break
       case "audio":
-        throw refuse("Pawl does not listen to audio; say it in words.")
+        throw refuseRequest("Pawl does not listen to audio; say it in words.")
     }
   }
   return { text: `${words.join("")}${below.join("")}`, files }
@@ -51,7 +51,7 @@ export function toPromptContent(blocks: readonly ContentBlock[], root: string): 
 
 function nameOfImage({ uri, mimeType }: { uri?: string | null | undefined; mimeType: string }): string {
   const named = uri ? basename(uri.split(/[?#]/)[0] ?? "") : ""
-  return named.includes(".") ? named : `image.${mimeType.replace(/^image\//, "").replace(/[^a-z0-9].*$/, "")}`
+  return named.includes(".") ? named : `image.${/^image\/(\w+)/.exec(mimeType)?.[1] ?? "png"}`
 }
 
 /** A file of the folder by its path in it, as the tools take it; anything else as it was named. */

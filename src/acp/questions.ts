@@ -3,12 +3,12 @@ import type { Transcript } from "../client/transcript/transcript.ts"
 import { hasCode } from "../protocol/errors.ts"
 import type { Proposal } from "../protocol/proposals/proposal.ts"
 import { isSettled } from "../protocol/proposals/status-after-call.ts"
-import type { Editor } from "./editor.ts"
+import type { ConnectedEditor } from "./connected-editor.ts"
 import { carryOut, toQuestion } from "./permission.ts"
 
 export interface QuestionsOf {
   readonly client: Client
-  readonly editor: Editor
+  readonly editor: ConnectedEditor
   readonly id: string
   readonly root: string
   /** The person stopped the turn instead of answering. */

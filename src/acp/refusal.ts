@@ -24,4 +24,4 @@ function numberOf(error: ClientError | AppError): number {
 }
 
 /** The editor asked for something that cannot be, and this is why. */
-export const refuse = (sentence: string): Error => new RequestError(INVALID_PARAMS, sentence)
+export const refuseRequest = (sentence: string): Error => new RequestError(INVALID_PARAMS, sentence)

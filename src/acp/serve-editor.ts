@@ -9,10 +9,10 @@ import {
 } from "@agentclientprotocol/sdk"
 import { Mode } from "../protocol/schema.ts"
 import { EditorConversations, modesIn } from "./conversations.ts"
-import type { Editor, EditorAbilities } from "./editor.ts"
+import type { ConnectedEditor, EditorAbilities } from "./connected-editor.ts"
 import type { EditorPlaces } from "./place.ts"
 import { toPromptContent } from "./prompt-content.ts"
-import { refuse, toRefusal } from "./refusal.ts"
+import { refuseRequest, toRefusal } from "./refusal.ts"
 
 export interface EditorOptions {
   readonly input: ReadableStream<Uint8Array>
@@ -29,7 +29,7 @@ export interface EditorOptions {
 export async function serveEditor({ input, output, places, folder, info, signal }: EditorOptions): Promise<void> {
   const app = agent({ name: info.name })
   let can: EditorAbilities | undefined
-  const editor: Editor = {
+  const editor: ConnectedEditor = {
     get can() {
       return can ?? abilitiesOf({})
     },
@@ -76,7 +76,7 @@ function answerRequests(app: AgentApp, conversations: EditorConversations, { inf
       }
     })
     .onRequest("authenticate", () => {
-      throw refuse("Pawl asks nobody to sign in here; with --server it is PAWL_TOKEN that says who asks.")
+      throw refuseRequest("Pawl asks nobody to sign in here; with --server it is PAWL_TOKEN that says who asks.")
     })
     .onRequest("session/new", ({ params: { cwd } }) =>
       answer(async () => {
@@ -98,7 +98,7 @@ function answerRequests(app: AgentApp, conversations: EditorConversations, { inf
     .onRequest("session/set_mode", ({ params: { sessionId, modeId } }) =>
       answer(async () => {
         const mode = Mode.safeParse(modeId)
-        if (!mode.success) throw refuse(`A mode is one of ${Mode.options.join(", ")}.`)
+        if (!mode.success) throw refuseRequest(`A mode is one of ${Mode.options.join(", ")}.`)
         await conversations.setMode(sessionId, mode.data)
         return {}
       }),
@@ -116,7 +116,7 @@ function answerRequests(app: AgentApp, conversations: EditorConversations, { inf
 
   /** Nothing is done before it is known what the editor can, and every failure has a sentence. */
   async function answer<Value>(work: () => Promise<Value>): Promise<Value> {
-    if (!met()) throw refuse("Say initialize first.")
+    if (!met()) throw refuseRequest("Say initialize first.")
     try {
       return await work()
     } catch (error) {

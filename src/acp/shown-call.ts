@@ -25,7 +25,7 @@ const KINDS: Readonly<Record<string, ToolKind>> = {
 
 const MAX_TITLE = 200
 
-export const kindOf = (tool: string): ToolKind => own(KINDS, tool) ?? "other"
+export const toolKindOf = (tool: string): ToolKind => own(KINDS, tool) ?? "other"
 
 /** A call in a line: `Read file src/index.ts`, `Run command: npm test`. */
 export function titleOfCall(tool: string, { path, from, to, command, pattern }: JsonObject): string {

@@ -7,7 +7,7 @@ import type { Frame } from "../protocol/frames.ts"
 import { type NOTICED, toNotice } from "../protocol/notices.ts"
 import type { Proposal } from "../protocol/proposals/proposal.ts"
 import type { JsonObject } from "../protocol/schema.ts"
-import { changedLocations, diffContent, kindOf, locationsOf, textContent, titleOfCall } from "./shown-call.ts"
+import { changedLocations, diffContent, toolKindOf, locationsOf, textContent, titleOfCall } from "./shown-call.ts"
 
 export interface ToldHow {
   /** The folder that paths are below. */
@@ -137,7 +137,7 @@ export class ToUpdates {
     const proposed = this.#diffs.get(toolCallId)
     const rawInput = proposed?.arguments ?? input
     const title = proposed?.summary ?? titleOfCall(name, rawInput)
-    return { toolCallId, title, name, kind: kindOf(name), rawInput, locations: this.#locations(rawInput, proposed) }
+    return { toolCallId, title, name, kind: toolKindOf(name), rawInput, locations: this.#locations(rawInput, proposed) }
   }
 
   #locations(input: JsonObject, proposed: Proposal | undefined) {

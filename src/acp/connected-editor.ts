@@ -14,7 +14,7 @@ export interface EditorAbilities {
 }
 
 /** The editor at the other end, as a conversation sees it. */
-export interface Editor {
+export interface ConnectedEditor {
   readonly can: EditorAbilities
   /** Resolves when it is written: an editor that reads slowly is waited for, and costs no memory. */
   update(sessionId: SessionId, update: SessionUpdate): Promise<void>

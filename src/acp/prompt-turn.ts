@@ -7,7 +7,7 @@ import { stopReasonOf } from "./stop-reason.ts"
 const FAILED = -32603
 
 /** One prompt of an editor: from its words to the end of the run that they begin. */
-export class Turn {
+export class PromptTurn {
   readonly #begins: (frame: Frame) => boolean
   readonly #ended = Promise.withResolvers<StopReason>()
   #finish: Finish | undefined
@@ -24,8 +24,8 @@ export class Turn {
   }
 
   /** The turn of words: runs of others may end before theirs begins. */
-  static of(text: string): Turn {
-    return new Turn(
+  static of(text: string): PromptTurn {
+    return new PromptTurn(
       ({ type, data }) => type === "message" && data.message.role === "user" && data.message.content === text,
     )
   }
