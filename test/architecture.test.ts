@@ -17,6 +17,7 @@ const mayImport: rules.RoomTables["mayImport"] = {
   models: ["agent", "children", "protocol", "vectors"],
   store: ["agent", "children", "protocol", "vectors", "workspace"],
   packs: ["agent", "charts", "children", "protocol", "workspace"],
+  mcp: ["agent", "protocol"],
   bus: ["agent", "protocol"],
   dialects: ["protocol"],
   server: ["agent", "dialects", "protocol"],
@@ -25,7 +26,7 @@ const mayImport: rules.RoomTables["mayImport"] = {
   terminal: ["charts", "client", "protocol"],
   acp: ["client", "protocol"], // editors: a face like the terminal
   // Puts all of it together, and knows neither commands nor terminals: what it needs to know comes as settings.
-  compose: ["agent", "bus", "children", "client", "models", "packs", "protocol", "server", "store"],
+  compose: ["agent", "bus", "children", "client", "mcp", "models", "packs", "protocol", "server", "store"],
   cli: "everything",
   api: "everything", // what a program that embeds Pawl calls
   "index.ts": "everything",

@@ -19,6 +19,7 @@ import type { Site } from "./devices.ts"
 import type { CountedGrant, OpenProposal } from "./conversation-writes.ts"
 import type { InboxItem } from "./input.ts"
 import type { HistoryMessage } from "./model.ts"
+import type { JoinedTool } from "./definition/joined-tools.ts"
 import type { RoutingState } from "./definition/router.ts"
 import type { ReusableRead } from "./calls/reuse-read.ts"
 import type { StagesState } from "./definition/stages.ts"
@@ -73,6 +74,8 @@ export interface Conversation {
   /** What the model has to be told with the next words of the person. */
   notes: string[]
   run: RunState | undefined
+  /** Tools of other people's servers that it has. */
+  joined: readonly JoinedTool[]
   /** Which tools the newest words were given. */
   readonly routing: RoutingState
   /** What the stages of its agent have decided, where it has any. */
@@ -180,6 +183,8 @@ export interface RunState {
   blamed: boolean
   /** What was shown of the attempt at the open reply that broke off last. */
   shown: string | undefined
+  /** Which tools of other servers it has is on record. */
+  hasJoined?: true
   /** Asked for words, the model has only called: how often in a row. */
   wordless: number
   /** The model of choice for summaries has failed in it: its own makes them. */

@@ -3,12 +3,14 @@ import type { Conversation } from "./conversation.ts"
 import { MORE_TOOLS } from "./definition/more-tools.ts"
 import type { Tool } from "./definition/tool.ts"
 
-/** What the model is shown: its tools and, where something was taken out of its sight, those that find it again. */
+/** What the model is shown: its tools, those of other people's servers and, where something was taken out of its sight, those that find it again. */
 export function declaredTools(conversation: Conversation, agent: Agent): readonly Tool[] {
   const chosen = chosenTools(conversation, agent)
   const { beside } = agent.tools
+  const joined = agent.tools.joinedIn(conversation.mode)
+  const found = conversation.compaction.hasGivenWay ? beside : []
   // Last, so that what stands before them is as it was for a provider's cache.
-  return conversation.compaction.hasGivenWay && beside.length > 0 ? [...chosen, ...beside] : chosen
+  return joined.length + found.length > 0 ? [...chosen, ...joined, ...found] : chosen
 }
 
 /** The tools that were chosen for the first words and a way to all others, or all. */

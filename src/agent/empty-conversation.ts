@@ -2,9 +2,10 @@ import type { ConversationId, UserId } from "../protocol/ids.ts"
 import type { Conversation } from "./conversation.ts"
 import { noStages } from "./definition/stages.ts"
 
-/** What hardly any conversation has: a hundred thousand of them share these two. Whoever adds to one makes a new one. */
+/** What hardly any conversation has: a hundred thousand of them share these. Whoever adds to one makes a new one. */
 const NONE: ReadonlyMap<never, never> = new Map<never, never>()
 const NOTHING: ReadonlySet<never> = new Set()
+const NO_TOOLS: readonly never[] = []
 
 /** The fold of an empty journal. */
 export function emptyConversation(id: ConversationId, user: UserId): Conversation {
@@ -37,6 +38,7 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
     said: [],
     notes: [],
     run: undefined,
+    joined: NO_TOOLS,
     routing: { decision: undefined, pending: false, shown: undefined, wide: false },
     stages: noStages(),
     calls: [],

@@ -44,7 +44,7 @@ export interface RunSignals {
 export async function runConversation(id: ConversationId, ports: Ports, signals: RunSignals): Promise<void> {
   for (;;) {
     const conversation = await ports.journal.load(id)
-    const agent = ports.agents.orEmpty(conversation.agent)
+    const agent = ports.agents.of(conversation)
     const step = nextStep(conversation, agent, ports.limits)
     if (!ports.journal.mayAppend(conversation)) return
     if (rests(step)) {

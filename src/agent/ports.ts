@@ -5,6 +5,7 @@ import type { ConversationId, FileId, RunId, UserId } from "../protocol/ids.ts"
 import type { PaidBy } from "../protocol/conversation/message.ts"
 import type { JsonObject } from "../protocol/schema.ts"
 import type { Agents } from "./definition/agent.ts"
+import type { ToolJoining } from "./definition/joined-tools.ts"
 import type { Schema } from "./definition/schema.ts"
 import type { Clock } from "./clock.ts"
 import type { Journal } from "./journal.ts"
@@ -25,6 +26,8 @@ export interface Ports {
   /** What came with messages; without it no message has files. */
   readonly files?: FileContents
   readonly agents: Agents
+  /** Tools of other people's servers; without it no agent has any. */
+  readonly joining?: ToolJoining
   /** How models are to reply, where neither agent, conversation nor message says otherwise. */
   readonly settings?: ReplySettings
   /** Reads a JSON schema that somebody wants an answer to fit. Throws `bad_request` for one that is none, or takes too long. */

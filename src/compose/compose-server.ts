@@ -34,6 +34,7 @@ import { fileContents } from "./file-contents.ts"
 import { filesOptions, secretsOfServer } from "./files-options.ts"
 import { oneModel } from "./one-model.ts"
 import { openEngine } from "./open-engine.ts"
+import { Mcp } from "./open-mcp.ts"
 import { openConfiguredStore } from "./open-store.ts"
 import type { Replaced } from "./replaced.ts"
 import type { ServerSettings } from "./settings.ts"
@@ -98,6 +99,9 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
   const agents = replaced.agents?.(packs.agents) ?? packs.agents
   const toolNames = new Set(agents.flatMap(({ tools }) => tools.names))
 
+  const mcp = opening.use(new Mcp(settings, { pins: store.mcpPins, reach, clock, log }))
+  mcp.requireAgents(agents.map(({ name }) => name))
+
   const personal = opening.use(
     new PersonalModels(settings.models, {
       ...{ phrasesOf: () => phrases, interpretersOf: () => interpreters, keys, sharedKeys, reach },
@@ -130,6 +134,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
           limits,
           fallback,
         },
+        ...(settings.mcp.length > 0 ? { joining: mcp } : {}),
         summaryModel: settings.summaryModel,
         settings: settings.reply,
         ...(titleModel ? { titleModel } : {}),

@@ -1,5 +1,6 @@
 import { type Agent, Agents } from "../agent/definition/agent.ts"
 import type { Clock } from "../agent/clock.ts"
+import type { ToolJoining } from "../agent/definition/joined-tools.ts"
 import { earlierTools } from "../agent/earlier/tools.ts"
 import { REPLY_CHARACTERS } from "../agent/ask/stream-reply.ts"
 import type { Model } from "../agent/model.ts"
@@ -20,6 +21,8 @@ import { silentLog } from "../agent/silent-log.ts"
 export interface EngineOptions {
   readonly store: Omit<StoreOptions, "clock"> | Store
   readonly agents: readonly Agent[]
+  /** Tools of other people's servers; without, no agent has any. */
+  readonly joining?: ToolJoining | undefined
   /** One model for everything, or a registry of them. */
   readonly models: Model | ModelSource
   /** Who answers where a conversation's model cannot, and neither it nor its agent says who does. */
@@ -77,7 +80,11 @@ export async function openEngine(options: EngineOptions): Promise<OpenedEngine> 
     ...(options.settings ? { settings: options.settings } : {}),
     answerSchema,
     ...(options.files ? { files: options.files } : {}),
-    agents: new Agents(options.agents.map((agent) => ({ ...agent, tools: agent.tools.with(earlier) }))),
+    agents: new Agents(
+      options.agents.map((agent) => ({ ...agent, tools: agent.tools.with(earlier) })),
+      options.joining,
+    ),
+    ...(options.joining ? { joining: options.joining } : {}),
     clock,
     // Asked for when somebody has said something: what the zones are called takes a tenth of a start to load.
     get timeZone() {

@@ -2,6 +2,7 @@ import { join } from "node:path"
 import { USUAL_LIMITS } from "./open-engine.ts"
 import type { Limits } from "../agent/next-step.ts"
 import type { Policy } from "../agent/ports.ts"
+import type { McpServer } from "../mcp/definition/server.ts"
 import type { ProxySettings } from "../models/network/proxied-fetch.ts"
 import type { PrivateHosts } from "../models/network/outbound-policy.ts"
 import type { ModelSettings } from "../models/providers/settings.ts"
@@ -65,6 +66,8 @@ export interface ServerSettings {
   readonly webSearch: WebSearchSetting
   /** Packs of others that are loaded besides ours: names of packages, or paths. */
   readonly packs: readonly string[]
+  /** MCP servers whose tools agents may have. */
+  readonly mcp: readonly McpServer[]
   /** Whom to tell that proposals wait. */
   readonly webhook: WebhookSettings | undefined
   /** What a command that the model runs gets to see of the environment: a list of what may be seen, not of what may not. */
@@ -116,6 +119,7 @@ export function settingsIn(dataFolder: string): ServerSettings {
     bytesOfFiles: 1000 * 1024 * 1024,
     webSearch: { provider: "duckduckgo" },
     packs: [],
+    mcp: [],
     webhook: undefined,
     commandEnvironment: { PATH: "/usr/local/bin:/usr/bin:/bin", TERM: "dumb", CI: "1" },
     secrets: [],

@@ -246,5 +246,9 @@ export const CATALOGUE = {
     status: 409,
     say: (d: { what: string; most: number }) => `Too many ${d.what} at once; ${d.most} are the most. Close some first.`,
   },
+  mcp_server_failed: {
+    status: 502,
+    say: (d: { problem: string }) => `The MCP server cannot be used: ${d.problem}.`,
+  },
   internal: { status: 500, say: () => "Something broke on our side; the journal is intact, try again." },
 } as const

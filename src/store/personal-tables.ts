@@ -94,6 +94,13 @@ export const personalTables: readonly PersonalTable[] = [
   { table: "file_disk", column: "person", names: "person id", exported: ["id", "path"] },
   // As with results of queries: what is in a file can be asked for through its connection.
   { table: "kept_file_part", column: "person", names: "person id", exported: "the bytes of databases made of uploads" },
+  {
+    table: "mcp_server",
+    column: "person",
+    names: "person id",
+    exported: ["id", "name", "agents", "created_at", "updated_at"], // not what is sealed
+  },
+  { table: "mcp_tool", column: "person", names: "person id", exported: ["server", "tool", "rule", "updated_at"] },
   // Before all that is in it, as whoever adds to it does.
   {
     table: "collection",

@@ -20,6 +20,7 @@ import { SqlJournal } from "./journal/journal.ts"
 import type { BytesFolder } from "./files/bytes-folder.ts"
 import { PlacedFiles } from "./files/placed-files.ts"
 import { SqlMessageFiles } from "./files/message-files.ts"
+import { SqlMcpPins } from "./mcp/pins.ts"
 import { SqlMessageKeys } from "./journal/message-keys.ts"
 import type { MasterKeys } from "./people/master-keys.ts"
 import { type LeftStep, migrate } from "./migrations/migrate.ts"
@@ -94,6 +95,7 @@ export interface Store {
   readonly secrets: Secrets
   readonly providerKeys: SqlProviderKeys
   readonly connections: SqlConnections
+  readonly mcpPins: SqlMcpPins
   readonly results: SqlQueryResults
   readonly attempts: StatementAttempts
   readonly usage: SqlUsage
@@ -177,6 +179,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     secrets,
     providerKeys: new SqlProviderKeys(engine, secrets, now),
     connections: new SqlConnections(engine, secrets, now),
+    mcpPins: new SqlMcpPins(engine, now),
     results: new SqlQueryResults(engine, now),
     attempts: new StatementAttempts(engine, now),
     usage: new SqlUsage(engine),

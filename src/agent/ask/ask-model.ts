@@ -16,6 +16,7 @@ import { record, type Stop, type Work } from "../record.ts"
 import { Reply } from "./reply.ts"
 import { stagesOf } from "./stage-events.ts"
 import { withPersonContext } from "./person-context.ts"
+import { joinTools } from "./join-tools.ts"
 import { makeRoom } from "./make-room.ts"
 import { ground } from "./ground.ts"
 import { judgeAnswer, promisedSchema, promiseWords } from "./promised-answer.ts"
@@ -36,6 +37,8 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
     if (hasCode(error, "store_unavailable")) throw error
     return broken(work, conversation.run?.fallback?.model ?? conversation.model ?? "", error)
   }
+  const joined = await joinTools(work)
+  if (joined) return record(work, [joined])
   const spared = await spare(work, model)
   if (spared) return record(work, [spared])
   if (model.takesTools === false && declaredTools(conversation, agent).length > 0)

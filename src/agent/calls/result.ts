@@ -48,7 +48,8 @@ export async function checkCall(work: Work, call: Call): Promise<CheckedCall | {
   })
   const tool = agent.tools.find(call.name)
   if (!tool || (onlyUndoes(tool) && !conversation.run?.undoes)) {
-    const names = agent.tools.visibleIn(conversation.mode).map(({ name }) => name)
+    const { mode } = conversation
+    const names = [...agent.tools.visibleIn(mode), ...agent.tools.joinedIn(mode)].map(({ name }) => name)
     const name = call.name.slice(0, MAX_NAME)
     return error(
       `There is no tool "${name}".${didYouMean(call.name, names)} The tools are: ${names.join(", ") || "none"}.`,

@@ -3,6 +3,7 @@ import type { Mode } from "../../protocol/schema.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { ConnectionId, ConversationId, UserId } from "../../protocol/ids.ts"
 import type { Interpreter } from "./phrases.ts"
+import type { JoinedTool, ToolJoining } from "./joined-tools.ts"
 import { moreTools } from "./more-tools.ts"
 import type { Profile } from "./profile.ts"
 import type { Router } from "./router.ts"
@@ -83,10 +84,15 @@ export class ToolSet {
   readonly #reads: readonly Tool[]
   /** Found when they are called, and shown only where there is something for them to find. */
   readonly beside: readonly Tool[]
+  /** Those of other people's servers: shown behind all others, and chosen by nobody. */
+  readonly joined: readonly Tool[]
 
-  constructor(tools: readonly Tool[], beside: readonly Tool[] = []) {
+  constructor(tools: readonly Tool[], beside: readonly Tool[] = [], joined: readonly Tool[] = []) {
     this.beside = beside.filter(({ name }) => !tools.some((tool) => tool.name === name))
-    for (const tool of [...tools, ...this.beside]) {
+    const own = [...tools, ...this.beside]
+    // One that is called like a tool of ours is none: what it would be asked for is asked of ours.
+    this.joined = joined.filter(({ name }) => !own.some((tool) => tool.name === name))
+    for (const tool of [...own, ...this.joined]) {
       if (this.#byName.has(tool.name)) throw new TypeError(`Two tools are called "${tool.name}"; rename one.`)
       this.#byName.set(tool.name, tool)
     }
@@ -108,6 +114,16 @@ export class ToolSet {
     return tools.length === 0 ? this : new ToolSet(tools, beside)
   }
 
+  /** The same tools with those of other people's servers. */
+  join(joined: readonly Tool[]): ToolSet {
+    const own = [...this.#byName.values()].filter((tool) => !this.joined.includes(tool) && !this.beside.includes(tool))
+    return new ToolSet(own, this.beside, joined)
+  }
+
+  joinedIn(mode: Mode): readonly Tool[] {
+    return mode === "read-only" ? this.joined.filter(({ effect }) => effect === "read") : this.joined
+  }
+
   /** What a model may see: in read-only mode a write does not exist. */
   visibleIn(mode: Mode): readonly Tool[] {
     return mode === "read-only" ? this.#reads : this.#all
@@ -119,8 +135,12 @@ export const onlyUndoes = (tool: Tool): boolean => tool.effect === "write" && to
 /** The agents of this server by name. */
 export class Agents {
   readonly #byName = new Map<string, Agent>()
+  readonly #joining: Pick<ToolJoining, "toTool"> | undefined
+  /** By what is on record: made once for each list, which lives as long as its fold. */
+  readonly #joined = new WeakMap<readonly JoinedTool[], Map<string, Agent>>()
 
-  constructor(agents: readonly Agent[]) {
+  constructor(agents: readonly Agent[], joining?: Pick<ToolJoining, "toTool">) {
+    this.#joining = joining
     for (const agent of agents) this.#byName.set(agent.name, agent)
   }
 
@@ -133,6 +153,20 @@ export class Agents {
   /** For a conversation whose agent this server no longer has: it can still answer, without tools. */
   orEmpty(name: string): Agent {
     return this.#byName.get(name) ?? defineAgent({ name, description: "", instructions: "", tools: [] })
+  }
+
+  /** The agent of a conversation with the tools that have joined it. */
+  of({ agent: name, joined }: { readonly agent: string; readonly joined: readonly JoinedTool[] }): Agent {
+    const agent = this.orEmpty(name)
+    const joining = this.#joining
+    if (!joining || joined.length === 0) return agent
+    const made = this.#joined.get(joined) ?? new Map<string, Agent>()
+    this.#joined.set(joined, made)
+    const known = made.get(name)
+    if (known) return known
+    const whole = { ...agent, tools: agent.tools.join(joined.map((tool) => joining.toTool(tool))) }
+    made.set(name, whole)
+    return whole
   }
 
   get all(): Agent[] {

@@ -77,7 +77,7 @@ export class DoubtfulCalls {
   ): Promise<void> {
     const { journal, agents, bus } = this.#ports
     const conversation = await journal.load(id)
-    const work = { conversation, agent: agents.orEmpty(conversation.agent), ports: this.#ports, signal }
+    const work = { conversation, agent: agents.of(conversation), ports: this.#ports, signal }
     const became = await whatBecameOf(work, call, NOT_DONE)
     if (!became || !(became.isFinal || isSure)) return
     const { status, text, change, inverse, brings } = became.end

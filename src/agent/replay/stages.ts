@@ -5,6 +5,7 @@ import { addUsage } from "../add-usage.ts"
 import { type Conversation, madeProgress } from "../conversation.ts"
 import { tell } from "../history.ts"
 import { asOneLine } from "../outside-words.ts"
+import { JOINED_TOOLS, toJoinedTools } from "../definition/joined-tools.ts"
 import { show, toDecision } from "../definition/router.ts"
 import { countSources, sourcesIn } from "../cite/source-numbers.ts"
 import { ANSWER, ASKED_MODEL, GRADING, GUARDRAIL, isThin, LEFT_OUT } from "../definition/stages.ts"
@@ -42,6 +43,10 @@ export function applyStep(conversation: Conversation, { step, detail, asked }: E
     }
     case LEFT_OUT:
       conversation.leftOut = new Set([...conversation.leftOut, ...toldSettings(detail as LeftOut)])
+      return
+    case JOINED_TOOLS:
+      conversation.joined = toJoinedTools(detail)
+      if (run) run.hasJoined = true
       return
     case OUT_OF_SCOPE:
       stages.wasInScope = false

@@ -73,7 +73,7 @@ async function examine({ journal, agents, limits }: Ports, id: ConversationId): 
   const conversation = await journal.load(id, true).catch(() => undefined)
   const run = conversation?.run
   if (!conversation || run?.status !== "running" || pauseReason(conversation)) return undefined
-  const step = nextStep(conversation, agents.orEmpty(conversation.agent), limits)
+  const step = nextStep(conversation, agents.of(conversation), limits)
   return { id, doing: TOOL_STEPS.has(step.type) ? "tool" : "waiting", deaths: run.deaths, blames: run.blames }
 }
 

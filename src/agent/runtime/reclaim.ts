@@ -27,7 +27,7 @@ async function claimLeftBehind(ports: Ports, job: Job): Promise<boolean> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const conversation = await journal.load(id, true)
     if (journal.mayAppend(conversation)) return true
-    const agent = agents.orEmpty(conversation.agent)
+    const agent = agents.of(conversation)
     const broken = conversation.run?.status === "running" && !pauseReason(conversation)
     const release = rests(nextStep(conversation, agent, limits))
     const { owned, elsewhere, handedOver, unread } = journal.leftBehind(conversation)

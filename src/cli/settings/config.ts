@@ -10,6 +10,7 @@ import { CommandError } from "../process/command.ts"
 import type { LogSettings } from "../process/log.ts"
 import type { Reflow } from "../../terminal/terminal-server.ts"
 import { toJwtSettings } from "./jwt.ts"
+import { readMcpFile } from "./mcp-file.ts"
 import { readProvidersFile } from "./providers-file.ts"
 import { type Environment, idleSettings, itsPassword, readSettings, secretsOf } from "./setting.ts"
 import { settingTable, type Values } from "./table.ts"
@@ -33,6 +34,7 @@ export function readConfig(environment: Environment = process.env, flags: Enviro
   const values = readSettings(settingTable, given)
   const endpoints = values.PAWL_PROVIDERS ? readProvidersFile(values.PAWL_PROVIDERS, given) : []
   const dataFolder = resolve(values.PAWL_DATA ?? ".pawl")
+  const mcp = readMcpFile(values.PAWL_MCP, dataFolder, given)
   const config = {
     host: values.PAWL_HOST,
     port: values.PAWL_PORT,
@@ -66,13 +68,15 @@ export function readConfig(environment: Environment = process.env, flags: Enviro
     bytesOfFiles: values.PAWL_FILES_MB * 1024 * 1024,
     titleModel: values.PAWL_TITLE_MODEL,
     packs: values.PAWL_PACKS,
+    mcp,
     webSearch: values.PAWL_WEB_SEARCH,
     webhook: webhook(values),
     token: values.PAWL_TOKEN,
     log: { format: values.PAWL_LOG ?? (process.stderr.isTTY ? "plain" : "json"), level: values.PAWL_LOG_LEVEL },
   } as const
   const warnings = [...idleSettings(settingTable, given, "PAWL_"), ...aboutKeys(config), ...aboutNats(config)]
-  const secrets = [...secretsOf(settingTable, given), ...endpoints.flatMap((endpoint) => endpoint.secrets)]
+  const named = [...endpoints, ...mcp].flatMap((each) => each.secrets)
+  const secrets = [...secretsOf(settingTable, given), ...named]
   return { ...config, commandEnvironment: commandEnvironment(environment), secrets, warnings }
 }
 

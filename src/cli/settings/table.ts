@@ -224,6 +224,10 @@ const sight = {
 }
 
 const extension = {
+  PAWL_MCP: setting(anyText, {
+    says: "A JSON file with MCP servers whose tools agents may have (docs/mcp.md).",
+    usuallyInWords: "`mcp.json` in `PAWL_DATA`, where there is one",
+  }),
   PAWL_PACKS: setting(
     listOfItems(isPackName, "files such as ./my-pack.ts and packages such as @acme/pawl-pack, split by commas"),
     {

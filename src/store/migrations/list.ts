@@ -42,6 +42,7 @@ import { eventPartitions } from "./040-event-partitions.ts"
 import { usageOfConversations } from "./041-usage-of-conversations.ts"
 import { messageFiles } from "./043-message-files.ts"
 import { filesInAFolder } from "./044-files-in-a-folder.ts"
+import { mcp } from "./045-mcp.ts"
 import type { Migration } from "./migration.ts"
 
 /** The schema, step by step, in the order of the files: what is new is added at the end, and nothing is taken out. */
@@ -90,4 +91,5 @@ export const migrations: readonly Migration[] = [
   conversationSettings,
   messageFiles,
   filesInAFolder,
+  mcp,
 ]

@@ -52,6 +52,7 @@ const remembered = [
   "042_conversation_settings",
   "043_message_files",
   "044_files_in_a_folder",
+  "045_mcp",
 ]
 
 /** Files that got another number after databases had remembered their names. */

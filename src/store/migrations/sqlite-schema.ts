@@ -47,6 +47,7 @@ export const sqliteSchema: WholeSchema = {
     "042_conversation_settings",
     "043_message_files",
     "044_files_in_a_folder",
+    "045_mcp",
   ],
   statements: [
     "CREATE TABLE migration (name TEXT NOT NULL PRIMARY KEY, needs TEXT)",
@@ -171,5 +172,9 @@ export const sqliteSchema: WholeSchema = {
     "CREATE UNIQUE INDEX file_place_file ON file_place (file)",
     "CREATE INDEX file_place_person ON file_place (person)",
     "CREATE TABLE files_folder ( id TEXT NOT NULL PRIMARY KEY, database_mark TEXT NOT NULL, folder_mark TEXT) WITHOUT ROWID",
+    "CREATE TABLE mcp_server ( id TEXT NOT NULL PRIMARY KEY, person TEXT NOT NULL, name TEXT NOT NULL, agents TEXT NOT NULL, key_id TEXT NOT NULL, sealed TEXT NOT NULL, created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL) WITHOUT ROWID",
+    "CREATE UNIQUE INDEX mcp_server_name ON mcp_server (person, name)",
+    "CREATE TABLE mcp_tool ( server TEXT NOT NULL, tool TEXT NOT NULL, person TEXT, agreed_hash TEXT, agreed TEXT, seen_hash TEXT NOT NULL, seen TEXT NOT NULL, rule TEXT, updated_at BIGINT NOT NULL, PRIMARY KEY (server, tool)) WITHOUT ROWID",
+    "CREATE INDEX mcp_tool_person ON mcp_tool (person)",
   ],
 }

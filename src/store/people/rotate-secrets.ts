@@ -4,7 +4,7 @@ import type { Statement } from "../engine/operations.ts"
 import { type SecretRow, seal, unseal } from "./seal.ts"
 
 /** Every table that keeps secrets, each with the columns `id`, `person`, `key_id` and `sealed`. */
-export const sealedTables: readonly string[] = ["provider_key", "connection"]
+export const sealedTables: readonly string[] = ["provider_key", "connection", "mcp_server"]
 
 export interface Rotated {
   readonly table: string

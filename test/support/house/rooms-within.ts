@@ -46,9 +46,11 @@ export const roomsWithin: Readonly<Record<string, Readonly<Record<string, readon
     people: ["engine"],
     files: ["engine"],
     databases: ["engine", "files", "people"],
+    mcp: ["engine", "people"],
     library: ["engine"],
     workspace: ["engine", "library"],
   },
+  "src/mcp": { definition: [], connection: ["definition"] },
   "src/server": {
     metrics: [],
     door: ["metrics"],

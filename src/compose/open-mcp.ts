@@ -1,0 +1,86 @@
+import type { Clock } from "../agent/clock.ts"
+import type { ToolJoining } from "../agent/definition/joined-tools.ts"
+import type { Log } from "../agent/ports.ts"
+import { createJoinedTool } from "../mcp/joined-tool.ts"
+import type { McpServer } from "../mcp/definition/server.ts"
+import type { McpTools } from "../mcp/mcp-tools.ts"
+import { answerSchema } from "../models/answer-schema.ts"
+import { guardedFetch } from "../models/network/guarded-fetch.ts"
+import type { OutboundPolicy } from "../models/network/outbound-policy.ts"
+import { proxiedFetch } from "../models/network/proxied-fetch.ts"
+import type { UserId } from "../protocol/ids.ts"
+import type { McpPins } from "../protocol/ports/mcp.ts"
+import type { ServerSettings } from "./settings.ts"
+import { SettingsError } from "./settings-error.ts"
+
+export interface McpParts {
+  readonly pins: McpPins
+  readonly reach: OutboundPolicy
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** MCP servers for the agents of this server. What it takes to speak with them is loaded by the first that somebody uses. */
+export class Mcp implements ToolJoining, AsyncDisposable {
+  readonly #settings: ServerSettings
+  readonly #parts: McpParts
+  #tools: Promise<McpTools> | undefined
+
+  constructor(settings: ServerSettings, parts: McpParts) {
+    this.#settings = settings
+    this.#parts = parts
+  }
+
+  /** Where somebody has named an agent that there is not, its tools would never be seen. */
+  requireAgents(names: readonly string[]): void {
+    for (const { name, agents } of this.#settings.mcp) {
+      const unknown = agents.find((agent) => !names.includes(agent))
+      if (unknown !== undefined)
+        throw new SettingsError(
+          `PAWL_MCP, ${name}: there is no agent "${unknown.slice(0, 64)}". There are: ${names.join(", ")}.`,
+        )
+    }
+  }
+
+  async toolsFor(asked: Parameters<ToolJoining["toolsFor"]>[0]) {
+    const servers = await this.serversOf(asked.user)
+    if (servers.every(({ agents }) => !agents.includes(asked.agent))) return []
+    return (await this.#loaded()).toolsFor(asked)
+  }
+
+  toTool(joined: Parameters<ToolJoining["toTool"]>[0]) {
+    return createJoinedTool(joined, {
+      call: async (...asked) => (await this.#loaded()).call(...asked),
+      readSchema: answerSchema,
+    })
+  }
+
+  async serversOf(_user: UserId): Promise<readonly McpServer[]> {
+    return this.#settings.mcp
+  }
+
+  #loaded(): Promise<McpTools> {
+    return (this.#tools ??= this.#load())
+  }
+
+  async #load(): Promise<McpTools> {
+    const [{ McpTools }, { launchProgram }] = await Promise.all([
+      import("../mcp/mcp-tools.ts"),
+      import("./launch-program.ts"),
+    ])
+    const { reach, pins, clock, log } = this.#parts
+    return new McpTools({
+      ways: {
+        guardedFetch: guardedFetch(reach),
+        operatorFetch: proxiedFetch(this.#settings.proxy ?? {}),
+        launch: (name, target) => launchProgram(this.#settings, name, target),
+      },
+      serversOf: (user) => this.serversOf(user),
+      ...{ pins, clock, log },
+    })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await (await this.#tools)?.[Symbol.asyncDispose]()
+  }
+}

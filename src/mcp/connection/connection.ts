@@ -1,0 +1,88 @@
+import type { CallToolResult, Client } from "@modelcontextprotocol/client"
+import type { Clock } from "../../agent/clock.ts"
+import { failure } from "../../protocol/errors.ts"
+import type { McpServer } from "../definition/server.ts"
+import type { McpToolFacts } from "../../protocol/ports/mcp.ts"
+import { toToolFacts } from "../definition/tool-facts.ts"
+import { connect, type Ways } from "./connect.ts"
+import { problemOf } from "./problem-of.ts"
+
+/** Tools of one server: more than anybody could look through. */
+const MAX_TOOLS = 100
+const LIST_MS = 10_000
+/** How old a list may be when a call goes by it: a server that changes a tool need not say so. */
+const FRESH_MS = 30_000
+
+export interface McpCall {
+  readonly tool: string
+  readonly input: Readonly<Record<string, unknown>>
+  readonly signal: AbortSignal
+  readonly timeoutMs: number
+}
+
+/** One server at work for one person. Whatever it does wrong ends this connection, and the call that waited for it. */
+export class McpConnection {
+  readonly #client: Client
+  readonly #clock: Clock
+  readonly #server: McpServer
+  #listed: { readonly tools: ReadonlyMap<string, McpToolFacts>; readonly at: number } | undefined
+  #isClosed = false
+
+  private constructor(server: McpServer, client: Client, clock: Clock) {
+    this.#server = server
+    this.#client = client
+    this.#clock = clock
+  }
+
+  static async open(server: McpServer, ways: Ways, given: { clock: Clock; signal: AbortSignal }) {
+    const { clock, signal } = given
+    let opened: McpConnection | undefined
+    const unasked = {
+      listChanged: () => opened?.forgetList(),
+      closed() {
+        if (opened) opened.#isClosed = true
+      },
+    }
+    const client = await connect(server, ways, { unasked, signal }).catch((error: unknown) => {
+      signal.throwIfAborted()
+      throw failure("mcp_server_failed", { problem: problemOf(error, server) })
+    })
+    opened = new McpConnection(server, client, clock)
+    return opened
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  forgetList(): void {
+    this.#listed = undefined
+  }
+
+  /** What it offers, by its own names. Asked again when it said that this has changed, or a while has passed. */
+  async tools(signal: AbortSignal): Promise<ReadonlyMap<string, McpToolFacts>> {
+    const known = this.#listed
+    if (known && this.#clock.now() - known.at < FRESH_MS) return known.tools
+    const { tools } = await this.#client
+      .listTools(undefined, { signal, timeout: LIST_MS, cacheMode: "refresh" })
+      .catch((error: unknown) => {
+        signal.throwIfAborted()
+        throw failure("mcp_server_failed", { problem: problemOf(error, this.#server) })
+      })
+    const facts = tools.slice(0, MAX_TOOLS).flatMap((listed) => toToolFacts(listed) ?? [])
+    const byName = new Map<string, McpToolFacts>()
+    for (const each of facts) if (!byName.has(each.tool)) byName.set(each.tool, each)
+    this.#listed = { tools: byName, at: this.#clock.now() }
+    return byName
+  }
+
+  /** Throws what the library throws: whether the server has begun is for the caller to judge. */
+  call({ tool, input, signal, timeoutMs }: McpCall): Promise<CallToolResult> {
+    return this.#client.callTool({ name: tool, arguments: { ...input } }, { signal, timeout: timeoutMs })
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#client.close().catch(() => {})
+  }
+}

@@ -1,0 +1,92 @@
+import type { Clock } from "../../agent/clock.ts"
+import type { UserId } from "../../protocol/ids.ts"
+import type { McpServer } from "../definition/server.ts"
+import type { Ways } from "./connect.ts"
+import { McpConnection } from "./connection.ts"
+
+const IDLE_MS = 5 * 60_000
+const MAX_OPEN = 64
+
+interface Entry {
+  readonly connection: Promise<McpConnection>
+  users: number
+  usedAt: number
+  cancelAlarm: (() => void) | undefined
+}
+
+/**
+ * Connections that are kept a while after their use. Each is one person's: a server may remember what was said over it,
+ * and what it remembers of one it must not tell another.
+ */
+export class ConnectionPool implements AsyncDisposable {
+  readonly #entries = new Map<string, Entry>()
+  readonly #ways: Ways
+  readonly #clock: Clock
+
+  constructor(ways: Ways, clock: Clock) {
+    this.#ways = ways
+    this.#clock = clock
+  }
+
+  /** Works with a connection. One that failed in it is not used again. */
+  async use<T>(
+    { server, user, signal }: { readonly server: McpServer; readonly user: UserId; readonly signal: AbortSignal },
+    work: (connection: McpConnection, isReused: boolean) => Promise<T>,
+  ): Promise<T> {
+    const key = JSON.stringify([server.key, server.version, user])
+    const known = this.#entries.get(key)
+    const isReused = known !== undefined && !(await isOver(known))
+    const entry = isReused ? known : this.#open(key, server, signal)
+    entry.users++
+    entry.cancelAlarm?.()
+    try {
+      return await work(await entry.connection, isReused)
+    } catch (error) {
+      if (await isOver(entry)) this.#drop(key, entry)
+      throw error
+    } finally {
+      entry.users--
+      entry.usedAt = this.#clock.now()
+      if (entry.users === 0) entry.cancelAlarm = this.#clock.alarm(IDLE_MS, () => this.#drop(key, entry), "background")
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const entries = [...this.#entries.values()]
+    this.#entries.clear()
+    await Promise.all(entries.map(close))
+  }
+
+  #open(key: string, server: McpServer, signal: AbortSignal): Entry {
+    this.#makeRoom()
+    const connection = McpConnection.open(server, this.#ways, { clock: this.#clock, signal })
+    connection.catch(() => {}) // met by whoever waits for it
+    const entry: Entry = { connection, users: 0, usedAt: this.#clock.now(), cancelAlarm: undefined }
+    this.#entries.set(key, entry)
+    return entry
+  }
+
+  #makeRoom(): void {
+    if (this.#entries.size < MAX_OPEN) return
+    const idle = [...this.#entries].filter(([, { users }]) => users === 0).sort(([, a], [, b]) => a.usedAt - b.usedAt)
+    for (const [key, entry] of idle.slice(0, 1)) this.#drop(key, entry)
+  }
+
+  #drop(key: string, entry: Entry): void {
+    entry.cancelAlarm?.()
+    if (this.#entries.get(key) === entry) this.#entries.delete(key)
+    void close(entry)
+  }
+}
+
+const isOver = ({ connection }: Entry): Promise<boolean> =>
+  connection.then(
+    ({ isClosed }) => isClosed,
+    () => true,
+  )
+
+const close = ({ connection }: Entry): Promise<void> =>
+  connection.then(
+    (each) => each.close(),
+    () => {},
+  )

@@ -1,0 +1,96 @@
+import type { Clock } from "../agent/clock.ts"
+import type { AskedTools, JoinedTool } from "../agent/definition/joined-tools.ts"
+import { type Answer, type CallContext, failed } from "../agent/definition/tool.ts"
+import type { Log } from "../agent/ports.ts"
+import type { UserId } from "../protocol/ids.ts"
+import type { JsonObject } from "../protocol/schema.ts"
+import { callTool } from "./call-tool.ts"
+import type { Ways } from "./connection/connect.ts"
+import { ConnectionPool } from "./connection/pool.ts"
+import type { McpPins, PinnedMcpTool } from "../protocol/ports/mcp.ts"
+import type { McpServer } from "./definition/server.ts"
+import { hashOf } from "./definition/tool-facts.ts"
+import { offeredTools } from "./offered-tools.ts"
+
+/** Of all servers together: more tools than these leave a model no room to think, and a person none to look. */
+const MAX_TOOLS = 128
+const MAX_CHARACTERS = 200_000
+
+export interface McpPorts {
+  readonly ways: Ways
+  readonly pins: McpPins
+  /** Those of the operator, and those of this person. */
+  serversOf(user: UserId): Promise<readonly McpServer[]>
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** The tools of MCP servers, for agents that may have them. */
+export class McpTools implements AsyncDisposable {
+  readonly #ports: McpPorts
+  readonly #pool: ConnectionPool
+
+  constructor(ports: McpPorts) {
+    this.#ports = ports
+    this.#pool = new ConnectionPool(ports.ways, ports.clock)
+  }
+
+  /** By what is pinned; a server is asked only where nothing is known of it yet. One that fails leaves the others as they are. */
+  async toolsFor({ user, agent, signal }: AskedTools): Promise<JoinedTool[]> {
+    const { serversOf, log } = this.#ports
+    const servers = (await serversOf(user)).filter(({ agents }) => agents.includes(agent))
+    const lists = await Promise.all(
+      servers.map(async (server) => {
+        try {
+          return offeredTools(server, await this.#pinned(server, user, signal))
+        } catch (error) {
+          signal.throwIfAborted()
+          log.warn("mcp_server_failed", { server: server.name, error })
+          return []
+        }
+      }),
+    )
+    return bounded(lists.flat())
+  }
+
+  async call(joined: JoinedTool, input: JsonObject, context: CallContext): Promise<Answer> {
+    const servers = await this.#ports.serversOf(context.user)
+    const server = servers.find(({ key }) => key === joined.server)
+    if (!server) return failed("The MCP server of this tool is not there any more. Do without it.")
+    const { pins } = this.#ports
+    return callTool({ pool: this.#pool, pins }, server, { joined, input, context })
+  }
+
+  /** Asks a server what it offers, and notes it. */
+  async look(server: McpServer, user: UserId, signal: AbortSignal): Promise<readonly PinnedMcpTool[]> {
+    const { pins } = this.#ports
+    const tools = await this.#pool.use({ server, user, signal }, (connection) => {
+      connection.forgetList()
+      return connection.tools(signal)
+    })
+    const seen = [...tools.values()].map((facts) => ({ hash: hashOf(facts), facts }))
+    await pins.see(server.key, server.isPersons ? user : null, seen)
+    return pins.read(server.key)
+  }
+
+  async #pinned(server: McpServer, user: UserId, signal: AbortSignal): Promise<readonly PinnedMcpTool[]> {
+    const pinned = await this.#ports.pins.read(server.key)
+    return pinned.length > 0 ? pinned : this.look(server, user, signal)
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#pool[Symbol.asyncDispose]()
+  }
+}
+
+/** Names that two servers came to both are the first one's; what does not fit is left out. */
+function bounded(tools: readonly JoinedTool[]): JoinedTool[] {
+  const byName = new Map<string, JoinedTool>()
+  let characters = 0
+  for (const tool of tools) {
+    characters += JSON.stringify(tool).length
+    if (byName.size >= MAX_TOOLS || characters > MAX_CHARACTERS) break
+    if (!byName.has(tool.name)) byName.set(tool.name, tool)
+  }
+  return [...byName.values()]
+}

@@ -1,0 +1,47 @@
+import type { UserId } from "../ids.ts"
+import type { JsonObject } from "../schema.ts"
+
+/** What is decided about a tool: it runs unasked, a person is asked each time, or no model sees it. */
+export const mcpToolRules = ["read", "ask", "off"] as const
+export type McpToolRule = (typeof mcpToolRules)[number]
+
+/** What an MCP server says of one of its tools, as far as anybody is shown it. */
+export interface McpToolFacts {
+  /** Its name over there. */
+  readonly tool: string
+  readonly description: string
+  readonly inputSchema: JsonObject
+  /** What it says of itself. It is shown to whoever decides, and decides nothing. */
+  readonly claims: McpToolClaims
+}
+
+export interface McpToolClaims {
+  readonly readOnly?: boolean
+  readonly destructive?: boolean
+  readonly idempotent?: boolean
+}
+
+export interface PinnedFacts {
+  readonly hash: string
+  readonly facts: McpToolFacts
+}
+
+/** What somebody has agreed to of one tool, and what its server says of it now. */
+export interface PinnedMcpTool {
+  readonly tool: string
+  /** Undefined where it has come since somebody has looked, and nobody has agreed to it. */
+  readonly agreed: PinnedFacts | undefined
+  readonly seen: PinnedFacts
+  /** What its person has decided; null where the server's own rules hold. */
+  readonly rule: McpToolRule | null
+}
+
+/** Where pins are kept, for all nodes. */
+export interface McpPins {
+  read(server: string): Promise<readonly PinnedMcpTool[]>
+  /**
+   * Notes what a server offers now. What is seen of it first is agreed to, with that; of what comes or changes later only a
+   * note is made.
+   */
+  see(server: string, of: UserId | null, tools: readonly PinnedFacts[]): Promise<void>
+}

@@ -1,0 +1,47 @@
+import type { Agent } from "../../../src/agent/definition/agent.ts"
+import { Mcp } from "../../../src/compose/open-mcp.ts"
+import { settingsIn } from "../../../src/compose/settings.ts"
+import type { McpServer } from "../../../src/mcp/definition/server.ts"
+import { readServers } from "../../../src/mcp/read-servers.ts"
+import { OutboundPolicy } from "../../../src/models/network/outbound-policy.ts"
+import { systemClock } from "../../../src/agent/clock.ts"
+import { silentLog } from "../../../src/agent/silent-log.ts"
+import { openStore } from "../../../src/store/store.ts"
+import { openWorld, type World, type WorldOptions } from "../loop/world.ts"
+
+export type Entry = Readonly<Record<string, unknown>>
+
+/** Servers as an operator's file names them, for the agent of `openWorld`. */
+export const servers = (entries: Readonly<Record<string, Entry>>): McpServer[] =>
+  readServers(
+    JSON.stringify({
+      mcpServers: Object.fromEntries(
+        Object.entries(entries).map(([name, entry]) => [
+          name,
+          { agents: ["test"] satisfies Agent["name"][], ...entry },
+        ]),
+      ),
+    }),
+    {},
+  )
+
+/** A world whose agent may have the tools of these servers. */
+export async function openMcpWorld(
+  named: readonly McpServer[],
+  { dataFolder = "/tmp", ...options }: WorldOptions & { readonly dataFolder?: string },
+): Promise<World & { readonly mcp: Mcp }> {
+  const store = await openStore({ url: options.url, durability: "normal" })
+  const clock = options.clock ?? systemClock
+  const settings = { ...settingsIn(dataFolder), mcp: named }
+  const mcp = new Mcp(settings, { pins: store.mcpPins, reach: new OutboundPolicy(), clock, log: silentLog })
+  const world = await openWorld({ ...options, joining: mcp })
+  const close = world[Symbol.asyncDispose].bind(world)
+  return Object.assign(world, {
+    mcp,
+    async [Symbol.asyncDispose]() {
+      await close()
+      await mcp[Symbol.asyncDispose]()
+      await store[Symbol.asyncDispose]()
+    },
+  })
+}

@@ -1,0 +1,92 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+
+export interface PlayedTool {
+  readonly name: string
+  readonly description?: string
+  readonly inputSchema?: object
+  readonly annotations?: object
+}
+
+export interface PlayedCall {
+  readonly name: string
+  readonly arguments: Record<string, unknown>
+  readonly headers: IncomingMessage["headers"]
+}
+
+/** What a call is answered with: a result, or whatever else is done with the response. */
+export type Play = (
+  call: PlayedCall,
+  response: ServerResponse,
+  id: unknown,
+) => object | "played" | Promise<object | "played">
+
+/** An MCP server over HTTP that does as it is told, good or bad, in this process. */
+export class PlayedServer implements AsyncDisposable {
+  readonly calls: PlayedCall[] = []
+  /** Every request that came, by its JSON-RPC method. */
+  readonly methods: string[] = []
+  tools: readonly PlayedTool[]
+  play: Play
+  /** Answers instead, where it gives something back. */
+  instead: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined
+  readonly #server = createServer((request, response) => void this.#serve(request, response))
+
+  constructor(tools: readonly PlayedTool[], play: Play = () => text("Done.")) {
+    this.tools = tools
+    this.play = play
+  }
+
+  static async open(tools: readonly PlayedTool[], play?: Play): Promise<PlayedServer> {
+    const played = new PlayedServer(tools, play)
+    await new Promise<void>((resolve) => played.#server.listen(0, "127.0.0.1", resolve))
+    return played
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/mcp`
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections()
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (this.instead?.(request, response)) return
+    if (request.method !== "POST") return void response.writeHead(405).end()
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const { id, method, params } = JSON.parse(Buffer.concat(chunks).toString("utf8")) as Record<string, never>
+    this.methods.push(method)
+    if (id === undefined) return void response.writeHead(202).end()
+    const answer = (body: object) => {
+      response.writeHead(200, { "content-type": "application/json" })
+      response.end(JSON.stringify({ jsonrpc: "2.0", id, ...body }))
+    }
+    switch (method as string) {
+      case "initialize":
+        return answer({
+          result: {
+            protocolVersion: "2025-06-18",
+            capabilities: { tools: { listChanged: true } },
+            serverInfo: { name: "played", version: "1" },
+          },
+        })
+      case "tools/list": {
+        const tools = this.tools.map((tool) => ({ inputSchema: { type: "object", properties: {} }, ...tool }))
+        return answer({ result: { tools } })
+      }
+      case "tools/call": {
+        const call = { ...(params as unknown as Omit<PlayedCall, "headers">), headers: request.headers }
+        this.calls.push(call)
+        const result = await this.play(call, response, id)
+        return result === "played" ? undefined : answer({ result })
+      }
+      default:
+        return answer({ error: { code: -32601, message: `There is no ${method as string}.` } })
+    }
+  }
+}
+
+export const text = (words: string) => ({ content: [{ type: "text", text: words }] })
