@@ -168,8 +168,7 @@ export class Runtime {
     if (this.closing.aborted || isAtWork || !takesAtOnce(conversation, input)) return "busy"
     // What came before is told before: a result that was late belongs to these words, not to the next.
     if (takeable(conversation).length > 0 || isBehindOthers(conversation, input)) return "busy"
-    agents.get(conversation.agent) // throws where there is none of that name
-    const agent = agents.of(conversation)
+    const agent = agents.get(conversation.agent) && agents.of(conversation)
     if (input.type === "message" || input.type === "resume")
       await requireModel({ conversation, agent, ports: this.ports })
     const { maxIterations } = agent

@@ -41,6 +41,7 @@ test("without settings there is one right way for everything", () => {
     ceilings: {},
     webSearch: { provider: "duckduckgo" },
     packs: [],
+    mcp: [],
     commandEnvironment: expect.any(Object),
     log: { format: expect.stringMatching(/^(json|plain)$/), level: "info" }, // plain at a terminal
     secrets: [],

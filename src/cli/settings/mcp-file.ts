@@ -3,7 +3,13 @@ import { join, resolve } from "node:path"
 import type { McpServer } from "../../mcp/definition/server.ts"
 import { readServers, ServersFault } from "../../mcp/read-servers.ts"
 import { CommandError } from "../process/command.ts"
-import type { Environment } from "./setting.ts"
+import { anyText } from "./kinds.ts"
+import { type Environment, setting } from "./setting.ts"
+
+export const mcpSetting = setting(anyText, {
+  says: "A JSON file with MCP servers whose tools agents may have (docs/mcp.md).",
+  usuallyInWords: "`mcp.json` in `PAWL_DATA`, where there is one",
+})
 
 /** Where the operator's MCP servers stand: the file of `PAWL_MCP`, or one beside the data, which need not be there. */
 export const mcpFile = (named: string | undefined, dataFolder: string): string =>

@@ -6,6 +6,7 @@ import { logFormats, logLevels } from "../process/log.ts"
 import { anyText, httpAddress, listOfItems, numberFrom, onOffOr, oneOf, onOrOff, readBy, textLike } from "./kinds.ts"
 import { USUAL_LIMITS } from "../../compose/open-engine.ts"
 import { itsPassword, setting, type Setting, type SettingValues, theWhole } from "./setting.ts"
+import { mcpSetting } from "./mcp-file.ts"
 import { isNats, natsSecrets } from "./nats.ts"
 import { replySetting } from "./reply-settings.ts"
 import { modelChoices } from "./model-choices.ts"
@@ -224,10 +225,7 @@ const sight = {
 }
 
 const extension = {
-  PAWL_MCP: setting(anyText, {
-    says: "A JSON file with MCP servers whose tools agents may have (docs/mcp.md).",
-    usuallyInWords: "`mcp.json` in `PAWL_DATA`, where there is one",
-  }),
+  PAWL_MCP: mcpSetting,
   PAWL_PACKS: setting(
     listOfItems(isPackName, "files such as ./my-pack.ts and packages such as @acme/pawl-pack, split by commas"),
     {

@@ -35,7 +35,6 @@ export const plainWords = (text: string): string =>
   showHidden(mendText(stripVTControlCharacters(text)).replaceAll(CONTROLS, ""))
 
 /** All but tabs and ends of lines. */
-// oxlint-disable-next-line no-control-regex -- they are what is taken out
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
 
 const isPrintable = (name: string): boolean => /^[\x21-\x7e]+$/.test(name)

@@ -14,6 +14,12 @@ export interface PlayedCall {
   readonly headers: IncomingMessage["headers"]
 }
 
+interface Received {
+  readonly id?: number
+  readonly method: string
+  readonly params: Omit<PlayedCall, "headers">
+}
+
 /** What a call is answered with: a result, or whatever else is done with the response. */
 export type Play = (
   call: PlayedCall,
@@ -57,14 +63,14 @@ export class PlayedServer implements AsyncDisposable {
     if (request.method !== "POST") return void response.writeHead(405).end()
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
-    const { id, method, params } = JSON.parse(Buffer.concat(chunks).toString("utf8")) as Record<string, never>
+    const { id, method, params } = JSON.parse(Buffer.concat(chunks).toString("utf8")) as Received
     this.methods.push(method)
     if (id === undefined) return void response.writeHead(202).end()
     const answer = (body: object) => {
       response.writeHead(200, { "content-type": "application/json" })
       response.end(JSON.stringify({ jsonrpc: "2.0", id, ...body }))
     }
-    switch (method as string) {
+    switch (method) {
       case "initialize":
         return answer({
           result: {
@@ -78,13 +84,13 @@ export class PlayedServer implements AsyncDisposable {
         return answer({ result: { tools } })
       }
       case "tools/call": {
-        const call = { ...(params as unknown as Omit<PlayedCall, "headers">), headers: request.headers }
+        const call = { ...params, headers: request.headers }
         this.calls.push(call)
         const result = await this.play(call, response, id)
         return result === "played" ? undefined : answer({ result })
       }
       default:
-        return answer({ error: { code: -32601, message: `There is no ${method as string}.` } })
+        return answer({ error: { code: -32601, message: `There is no ${method}.` } })
     }
   }
 }
