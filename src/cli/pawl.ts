@@ -36,6 +36,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: "put papers and documents into a collection: pawl ingest PATH…",
     load: () => import("./commands/ingest.ts"),
   },
+  mcp: {
+    summary: "be an MCP server for a program that starts it: pawl mcp",
+    load: () => import("./commands/mcp.ts"),
+  },
   migrate: {
     summary: "bring the database up to date (serve does it by itself)",
     load: () => import("./commands/migrate.ts"),

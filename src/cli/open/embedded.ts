@@ -29,6 +29,8 @@ export interface EmbeddedOptions extends Pick<Replaced, "recent" | "localEmbedde
 export interface InProcess extends AsyncDisposable {
   readonly client: Client
   readonly user: { readonly id: UserId; readonly name: string }
+  /** Asks anything of it in that person's name. */
+  fetch(input: string | URL, init?: RequestInit): Promise<Response>
   /** Goes on with what a dead process has left of a conversation, as soon as that one is known to be dead. */
   takeUp(id: ConversationId): void
   close(): Promise<void>
@@ -98,7 +100,13 @@ export async function openInProcess(config: Config, options: InProcessOptions = 
     server.bus.wake(id)
   }
 
-  return { client, user, takeUp, close, [Symbol.asyncDispose]: close }
+  async function fetch(input: string | URL, init: RequestInit = {}): Promise<Response> {
+    const headers = new Headers(init.headers)
+    headers.set("authorization", `Bearer ${secret}`)
+    return server.app.fetch(new Request(input, { ...init, headers }))
+  }
+
+  return { client, user, fetch, takeUp, close, [Symbol.asyncDispose]: close }
 }
 
 /** Only what is of this folder: another one's writes would be refused here, and its reads answered from the wrong place. */

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto"
 import { createMcpHandler, McpServer, type ServerContext } from "@modelcontextprotocol/server"
 import type { Context } from "hono"
 import { toErrorResult, type McpResult } from "../../../dialects/mcp/result.ts"
@@ -6,6 +7,7 @@ import type { McpMessage } from "../../../protocol/mcp.ts"
 import type { Caller } from "../../door/ports.ts"
 import type { Env } from "../../door/request-env.ts"
 import { askAgent, listAgents } from "./ask.ts"
+import { cancelCall, openCall } from "./cancelled-calls.ts"
 import { listConnections, queryDatabase, readSchema } from "./databases.ts"
 import type { McpPorts } from "./ports.ts"
 import { listConversations, listProposals, readConversation, readProposal } from "./reading.ts"
@@ -34,18 +36,50 @@ const INSTRUCTIONS =
  * Answers one message. Each stands for itself: nothing is kept between two of them, so that any node can answer any, and
  * clients of 2025 and of 2026 are served alike.
  */
-export function answerMessage(c: Context<Env>, ports: McpPorts, message: McpMessage): Promise<Response> {
+export async function answerMessage(c: Context<Env>, ports: McpPorts, message: McpMessage): Promise<Response> {
   const caller = asProgram(c.get("caller"))
   const page = pageOf(c, ports)
+  const session = c.req.header(SESSION)
+  const { method, params } = message as {
+    readonly method?: unknown
+    readonly params?: { readonly requestId?: unknown }
+  }
+  if (method === "notifications/cancelled") cancelCall({ caller, session, id: params?.requestId })
+  const { signal: cancelled, close } = openCall({ caller, session, id: message.id })
   const handler = createMcpHandler(
-    ({ era }) => serverFor(ports, { caller, page, ports, hangingUpCancels: era === "modern" }),
+    ({ era }) => serverFor(ports, { caller, page, ports, cancelled, hangingUpCancels: era === "modern" }),
     {
       // Nothing here changes in a way that is told: a stream for that would be one more to hold open for nothing.
       maxSubscriptions: 0,
       onerror: (error) => ports.log.info("mcp_refused", { error: error.message.slice(0, 200) }),
     },
   )
-  return handler.fetch(c.req.raw, { parsedBody: message })
+  const { status, headers, body } = await handler.fetch(c.req.raw, { parsedBody: message })
+  if (method === "initialize" && status === 200) headers.set(SESSION, randomUUID())
+  return c.newResponse(body && onceOver(body, close), status as 200, Object.fromEntries(headers))
+}
+
+/** A label of one client, which sends it with each message. Nothing is kept under it but the calls that are being answered. */
+const SESSION = "mcp-session-id"
+
+/** The same bytes; `close` is called when all are read, or nobody wants more. */
+function onceOver(body: ReadableStream<Uint8Array>, close: () => void): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read()
+        if (!done) return controller.enqueue(value)
+        close()
+        controller.close()
+      },
+      cancel(reason) {
+        close()
+        return reader.cancel(reason)
+      },
+    },
+    { highWaterMark: 0 },
+  )
 }
 
 /** A program is no place where a person agrees: whatever its token allows, nothing that it does here approves. */

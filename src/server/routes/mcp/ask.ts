@@ -48,9 +48,10 @@ async function answerOf({ id, frames }: OpenedAsk, { key }: AskInput, call: McpC
   const { caller, ports, signal, page } = call
   const source = openFor(caller, ports, frames)
   const answer = new AskAnswer(id)
+  const over = AbortSignal.any([signal, call.cancelled])
   const hangUp = () => source.close()
-  signal.addEventListener("abort", hangUp, { once: true })
-  if (signal.aborted) hangUp()
+  over.addEventListener("abort", hangUp, { once: true })
+  if (over.aborted) hangUp()
   try {
     while (!answer.isOver) {
       const some = await source.next()
@@ -61,12 +62,13 @@ async function answerOf({ id, frames }: OpenedAsk, { key }: AskInput, call: McpC
       }
     }
   } finally {
-    signal.removeEventListener("abort", hangUp)
+    over.removeEventListener("abort", hangUp)
     source.close()
   }
   const { run_id: run, status, proposals } = answer.beside
-  // With a key the one who asks may come again for the answer; without one nobody will.
-  if (signal.aborted && call.hangingUpCancels && key === undefined && !answer.isOver) await stop(call, id, run)
+  // Whoever hangs up and has a key may come again for the answer; without one nobody will.
+  const isTakenBack = call.cancelled.aborted || (signal.aborted && call.hangingUpCancels && key === undefined)
+  if (isTakenBack && !answer.isOver) await stop(call, id, run)
   if (!answer.isOver) throw failure("draining")
   const { failed } = answer
   if (failed) throw new AppError(codeOf(failed) ?? "internal", `${failed.message} (conversation ${id})`)

@@ -1,7 +1,7 @@
 import type { MessageInput } from "../../../agent/input.ts"
 import type { AskInput } from "../../../dialects/mcp/ask-input.ts"
 import type { ConversationView } from "../../../protocol/conversation/conversation.ts"
-import { failure } from "../../../protocol/errors.ts"
+import { failure, hasCode } from "../../../protocol/errors.ts"
 import { type ConversationId, newId } from "../../../protocol/ids.ts"
 import { conversationForKey } from "../../conversation/conversation-of-key.ts"
 import { conversationOf } from "../../conversation/find.ts"
@@ -68,9 +68,17 @@ async function sayOnce(call: McpCall, input: AskInput, { words, place, isTaken }
   const key = input.key && `mcp ${input.key}`
   const { messageId, repeated } = await messageIdOfKey(ports, { user, id, key, body: input })
   const message: MessageInput = { ...words, id: messageId }
-  const isThere = repeated && (await ports.conversations.placeOf(id, messageId)) !== undefined
-  if (isTaken && !isThere) throw failure("key_reused")
+  const isThere = async () => (await ports.conversations.placeOf(id, messageId)) !== undefined
+  if (isTaken && !(repeated && (await isThere()))) throw failure("key_reused")
   if (!repeated) return { id, frames: await sayAndWatch(ports, place, message) }
   // From its beginning, as it stands now: without pauses that it has gone on from.
-  return { id, frames: (await watchRepeated(ports, { id, position, message, asItStands: true })).frames }
+  const again = async () => ({
+    id,
+    frames: (await watchRepeated(ports, { id, position, message, asItStands: true })).frames,
+  })
+  return again().catch(async (error: unknown) => {
+    // Of two that came at once the other was first, and what is at work is this very message.
+    if (hasCode(error, "busy") && (await isThere())) return again()
+    throw error
+  })
 }

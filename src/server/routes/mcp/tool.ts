@@ -11,7 +11,9 @@ export interface McpCall {
   readonly signal: AbortSignal
   /** Where the person decides: the address of our page. */
   readonly page: string
-  /** The call was taken back by who made it, which is more than that nobody listens any more. */
+  /** That the call was taken back in so many words, which is more than that nobody listens any more. */
+  readonly cancelled: AbortSignal
+  /** To hang up is to take back: there are no words for it in the protocol of 2026. */
   readonly hangingUpCancels: boolean
   /** Tells how far it is, to whoever has asked to be told. */
   progress(words: string): Promise<void>

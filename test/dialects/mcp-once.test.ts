@@ -1,0 +1,157 @@
+import { beforeAll, beforeEach, describe, expect, test } from "vitest"
+import type { Model } from "../../src/agent/model.ts"
+import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../src/models/scripted/model.ts"
+import { calls, hangs, replies, says } from "../../src/models/scripted/script.ts"
+import type { ConversationId } from "../../src/protocol/ids.ts"
+import { conversationOfKey } from "../../src/server/conversation/conversation-of-key.ts"
+import { anyDatabase } from "../support/databases.ts"
+import { ERAS, mcpAs, type McpPerson } from "../support/dialects/mcp-client.ts"
+import { TurnedClock } from "../support/loop/world.ts"
+import { Face, type Visitor } from "../support/server/face.ts"
+
+const DAY_MS = 24 * 60 * 60 * 1000
+const [database] = anyDatabase
+
+describe.each(ERAS)("what is asked over MCP, in its age %s,", (era) => {
+  const clock = new TurnedClock()
+  let face: Face
+  let ada: McpPerson
+  let native: Visitor
+  let current: ScriptedModel
+  /** That the model is asked. */
+  let heard = Promise.withResolvers<void>()
+
+  const plays = (...script: ScriptedReply[]) => (current = scripted(...script))
+  const ask = (message: string, more: object = {}, options?: object) =>
+    ada.call("ask_agent", { message, agent: "test", ...more }, options)
+  const newest = async () => (await native.get("/api/conversations?limit=1")).body.items[0].id as ConversationId
+  const runOf = async (id: string) => (await native.get(`/api/conversations/${id}/runs`)).body.items[0]
+
+  beforeAll(async () => {
+    const model: Model = {
+      ...{ name: "scripted", provider: "scripted", contextTokens: 200_000 },
+      stream(request, signal) {
+        heard.resolve()
+        return current.stream(request, signal)
+      },
+    }
+    face = await Face.open({ url: (await database!.create()).url, model, clock })
+    ada = await mcpAs(face, "ada", era)
+    native = await face.as("ada")
+    return async () => {
+      await ada[Symbol.asyncDispose]()
+      await face[Symbol.asyncDispose]()
+    }
+  })
+  beforeEach(() => {
+    plays(always(says("Four of them.")))
+    heard = Promise.withResolvers()
+  })
+
+  test("tells on its way what it does, to whoever wants to know", async () => {
+    const told: (string | undefined)[] = []
+    plays(calls("list_tasks"), says("Four."))
+    const onprogress = ({ message }: { message?: string }) => void told.push(message)
+    expect((await ask("How many?", { agent: "workspace" }, { onprogress })).facts.answer).toBe("Four.")
+    expect(told[0]).toBe("Working on it.")
+    expect(told).toContain("Uses list_tasks.")
+  })
+
+  test("with a key happens once, and is told again as it stands", async () => {
+    plays(calls("create_task", { title: "Buy milk" }), always(says("Done.")))
+    const asked = { agent: "workspace", key: "k" }
+    const first = await ask("milk", asked)
+    expect(await ask("milk", asked)).toEqual(first)
+    await native.post(`/api/agent/proposals/${first.facts.proposals[0].id}/commit`)
+    await face.pawl.runtime.rest(first.facts.conversation)
+    const again = await ask("milk", asked)
+    expect(again.facts).toMatchObject({ run: first.facts.run, status: "completed", proposals: [], answer: "Done." })
+    expect((await ask("bread", asked)).facts.code).toBe("key_reused")
+    expect(current.received).toHaveLength(2)
+    clock.shift(DAY_MS + 1)
+    expect((await ask("milk", asked)).facts.code).toBe("key_reused")
+  })
+
+  test("with a key goes on where a process died between the conversation and its words", async () => {
+    const user = (await native.get("/api/auth/me")).body.user.id
+    const begun = (key: string) =>
+      face.pawl.runtime.begin({ user, agent: "test", id: conversationOfKey(user, `mcp ${key}`) })
+    await begun("other")
+    expect((await ask("One", { key: "other", agent: "workspace" })).facts.code).toBe("key_reused")
+    const { id } = await begun("died")
+    expect((await ask("One", { key: "died" })).facts).toMatchObject({ conversation: id, answer: "Four of them." })
+  })
+
+  test("twice at once with one key is one run", async () => {
+    const both = await Promise.all([ask("One", { key: "twice" }), ask("One", { key: "twice" })])
+    expect(both[0]).toEqual(both[1])
+    expect(current.received).toHaveLength(1)
+  })
+
+  test("stops when it is taken back", async () => {
+    plays(replies(says("Half"), hangs()))
+    const cancel = new AbortController()
+    const asked = ask("One", {}, { signal: cancel.signal }).catch((error: Error) => error)
+    await heard.promise
+    const id = await newest()
+    const over = face.pawl.runtime.rest(id)
+    cancel.abort()
+    expect(await asked).toBeInstanceOf(Error)
+    await over
+    expect((await runOf(id)).status).toBe("cancelled")
+  })
+
+  test("in a conversation that is at work is refused, and stops nothing", async () => {
+    plays(replies(says("Half"), hangs()))
+    const id = await native.begin({ agent: "test" })
+    const busy = native.say(id, "One")
+    await heard.promise
+    expect((await ada.call("ask_agent", { message: "Two", conversation: id })).facts.code).toBe("busy")
+    expect((await runOf(id)).status).toBe("running")
+    await native.post(`/api/conversations/${id}/cancel`)
+    await busy
+  })
+
+  test("stops with its token", async () => {
+    plays(replies(says("Half"), hangs()))
+    const other = await mcpAs(face, "ada", era)
+    const asked = other.call("ask_agent", { message: "One", agent: "test" }).catch((error: Error) => error)
+    await heard.promise
+    const id = await newest()
+    const over = face.pawl.runtime.rest(id)
+    await native.delete(`/api/tokens/${other.tokenId}`)
+    await over
+    expect((await runOf(id)).status).toBe("cancelled")
+    await asked
+    await expect(other.call("list_agents")).rejects.toThrow()
+  })
+})
+
+test("who hangs up stops nothing where that is not to take back: with a key, and by the protocol of 2025", async () => {
+  const script = scripted(replies(says("Half"), hangs()), replies(says("Half"), hangs()))
+  let heard = Promise.withResolvers<void>()
+  const model: Model = {
+    ...{ name: "scripted", provider: "scripted", contextTokens: 200_000 },
+    stream(request, signal) {
+      heard.resolve()
+      return script.stream(request, signal)
+    },
+  }
+  await using face = await Face.open({ url: (await database!.create()).url, model })
+  const native = await face.as("ada")
+  for (const [era, key] of [
+    ["legacy", undefined],
+    ["2026-07-28", "k"],
+  ] as const) {
+    heard = Promise.withResolvers()
+    const ada = await mcpAs(face, "ada", era)
+    const input = { message: era, agent: "test", ...(key ? { key } : {}) }
+    const asked = ada.call("ask_agent", input).catch((error: Error) => error)
+    await heard.promise
+    await ada[Symbol.asyncDispose]()
+    await asked
+    const { id } = (await native.get("/api/conversations?limit=1")).body.items[0]
+    expect((await native.get(`/api/conversations/${id}/runs`)).body.items[0].status).toBe("running")
+    await native.post(`/api/conversations/${id}/cancel`)
+  }
+})
