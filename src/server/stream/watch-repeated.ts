@@ -5,6 +5,7 @@ import type { FrameSource } from "./event-stream.ts"
 import { subscribe } from "./open-stream.ts"
 import type { StreamPorts } from "./ports.ts"
 import { PendingCalls } from "./pending-calls.ts"
+import { RunFrames } from "./run-frames.ts"
 import { framesOfRun } from "./say-and-watch.ts"
 
 export interface Repeated {
@@ -48,8 +49,19 @@ export async function watchRepeated(ports: StreamPorts, repeated: Repeated): Pro
   }
 }
 
+/** The frames of the run that begins at a row, from there to its end as it stands now. */
+export async function watchRun(
+  ports: StreamPorts,
+  run: { readonly id: ConversationId; readonly start: number; readonly position: number },
+): Promise<FrameSource> {
+  const { id, start } = run
+  const pausesUpTo = await pausesLeft(ports, run)
+  const source = await subscribe(ports, { id, after: { position: start - 1, offset: 0 } })
+  return new RunFrames(source, { position: pausesUpTo })
+}
+
 /** Up to where a run has gone on from its pauses: all that are on record, but the one that it is in. */
-async function pausesLeft(
+export async function pausesLeft(
   { journal }: StreamPorts,
   { id, start, position }: { id: ConversationId; start: number; position: number },
 ): Promise<number> {

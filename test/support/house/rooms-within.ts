@@ -63,6 +63,7 @@ export const roomsWithin: Readonly<Record<string, Readonly<Record<string, readon
   },
   "src/server/routes": {
     account: [],
+    "ai-sdk": [],
     conversations: [],
     data: [],
     mcp: [],

@@ -1,0 +1,47 @@
+import { createHash } from "node:crypto"
+import type { Context } from "hono"
+import type { ConversationView } from "../../../protocol/conversation/conversation.ts"
+import { failure } from "../../../protocol/errors.ts"
+import { type ConversationId, isId, type MessageId, slotDigitsOf, type UserId } from "../../../protocol/ids.ts"
+import { isStorable } from "../../../protocol/text/text.ts"
+import { conversationOfKey } from "../../conversation/conversation-of-key.ts"
+import { userOf } from "../../door/caller.ts"
+import type { Env } from "../../door/request-env.ts"
+import type { AiSdkPorts } from "./ports.ts"
+
+const MAX_NAME = 200
+
+/** A chat is one of our conversations by its id, or the one that a person's own name for it stands for. */
+export const conversationIdOf = (user: UserId, chat: string): ConversationId =>
+  isId("conv", chat) ? chat : conversationOfKey(user, JSON.stringify(["ai-sdk", chat]))
+
+/**
+ * The conversation of a chat. Undefined where the person has said nothing under that name yet; an id of ours that is not
+ * theirs is `not_found`.
+ */
+export async function findChat(
+  c: Context<Env>,
+  { conversations }: AiSdkPorts,
+  chat: string,
+): Promise<ConversationView | undefined> {
+  if (chat === "" || chat.length > MAX_NAME || !isStorable(chat)) throw failure("not_found")
+  const found = await conversations.find(userOf(c), conversationIdOf(userOf(c), chat))
+  if (!found && isId("conv", chat)) throw failure("not_found")
+  return found
+}
+
+/** The same for the name in an address. */
+export const findNamedChat = (c: Context<Env>, ports: AiSdkPorts) => findChat(c, ports, c.req.param("chat") ?? "")
+
+/**
+ * The message that a client's name stands for in a conversation: the same however often it is sent, also days later, so
+ * that words whose answer was lost are not said twice.
+ */
+export function messageIdOf(conversation: ConversationId, name: string): MessageId {
+  if (isId("msg", name)) return name
+  const digits = createHash("sha256")
+    .update(JSON.stringify([conversation, name]))
+    .digest("hex")
+    .slice(0, 18)
+  return `msg_${digits}${slotDigitsOf(conversation)}` as MessageId
+}

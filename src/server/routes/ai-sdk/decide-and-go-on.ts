@@ -1,0 +1,71 @@
+import type { Context } from "hono"
+import type { AskedDecisions, Decided } from "../../../dialects/ai-sdk/asked-chat.ts"
+import type { ConversationView } from "../../../protocol/conversation/conversation.ts"
+import { failure } from "../../../protocol/errors.ts"
+import type { Proposal } from "../../../protocol/proposals/proposal.ts"
+import { conflict, recordDecision } from "../../conversation/decide.ts"
+import { proposalOf } from "../../conversation/find.ts"
+import { refuseOffline } from "../../conversation/require-device.ts"
+import { demand, doneBy, userOf } from "../../door/caller.ts"
+import type { Env } from "../../door/request-env.ts"
+import { RunFrames } from "../../stream/run-frames.ts"
+import { watchWhile } from "../../stream/say-and-watch.ts"
+import { pausesLeft } from "../../stream/watch-repeated.ts"
+import type { AiSdkPorts } from "./ports.ts"
+import type { ToldRun } from "./stream-run.ts"
+
+interface Deciding {
+  readonly asked: AskedDecisions
+  readonly found: ConversationView
+}
+
+interface Judged extends Decided {
+  readonly proposal: Proposal
+}
+
+/**
+ * Decides what a client's message has answers for, and tells what comes of it, behind the pause that asked. A decision that
+ * was made the same way before is the same one, sent again; another one is refused with how it stands, and so is all of
+ * the request, before anything is decided.
+ */
+export async function decideAndGoOn(c: Context<Env>, ports: AiSdkPorts, deciding: Deciding): Promise<ToldRun> {
+  const { asked, found } = deciding
+  const { id, position } = found
+  demand(c, "approve")
+  const judged = await Promise.all(asked.decisions.map((decided) => judge(c, ports, { decided, found })))
+  const open = judged.filter(({ proposal }) => proposal.status === "pending")
+  for (const { proposal, approved } of open) if (approved) await refuseOffline(ports, userOf(c), proposal)
+  const from = (await ports.conversations.lastPause(id)) ?? position
+  const start = await ports.conversations.runStart(id, position)
+  const left = open.length > 0 ? position : await pausesLeft(ports, { id, start, position })
+  const { source } = await watchWhile(ports, { id, position: from }, async () => {
+    for (const each of open) await record(c, ports, each)
+  })
+  return { id, frames: new RunFrames(source, { position: left }), goesOnIn: asked.goesOnIn }
+}
+
+async function judge(
+  c: Context<Env>,
+  ports: AiSdkPorts,
+  { decided, found }: { readonly decided: Decided; readonly found: ConversationView },
+): Promise<Judged> {
+  const proposal = await proposalOf(ports, userOf(c), decided.proposalId)
+  if (proposal.conversationId !== found.id) throw failure("not_found")
+  const { id, status, expiresAt, runId } = proposal
+  if (status === "expired") throw conflict(failure("proposal_expired", { id, at: expiresAt }), proposal)
+  const [newest] = (await ports.conversations.runs(found.id, { limit: 1 })).items
+  const isSame = status === "pending" || (decided.approved ? CARRIED_OUT.has(status) : status === "rejected")
+  // What another run has done since is no answer to this.
+  if (!isSame || newest?.id !== runId) throw conflict(failure("proposal_decided", { id, status }), proposal)
+  return { ...decided, proposal }
+}
+
+/** How one can stand that somebody has agreed to. */
+const CARRIED_OUT = new Set<string>(["applying", "applied", "failed", "in_doubt"])
+
+function record(c: Context<Env>, ports: AiSdkPorts, { proposal, approved, reason }: Judged): Promise<void> {
+  const { id: proposalId, conversationId } = proposal
+  const decision = approved ? ("commit" as const) : ("reject" as const)
+  const input = { type: "decide", proposalId, decision, ...doneBy(c), ...(reason ? { reason } : {}) } as const
+  return recordDecision(ports, { user: userOf(c), input, conversationId })
+}

@@ -1,0 +1,33 @@
+import type { Run } from "../../../protocol/conversation/run.ts"
+import type { ConversationId, RunId } from "../../../protocol/ids.ts"
+import type { AiSdkPorts } from "./ports.ts"
+
+export interface NewestRun {
+  readonly runId: RunId
+  /** Where it begins. */
+  readonly start: number
+  readonly status: Run["status"]
+}
+
+/** The newest run that answers somebody: a summary is none. */
+export async function newestRun(
+  { conversations, journal }: AiSdkPorts,
+  id: ConversationId,
+): Promise<NewestRun | undefined> {
+  let cursor: string | undefined
+  for (let upTo = Number.MAX_SAFE_INTEGER; ;) {
+    const page = await conversations.runs(id, { limit: 1, ...(cursor === undefined ? {} : { cursor }) })
+    const [run] = page.items
+    const start = await conversations.runStart(id, upTo)
+    if (!run || start === 0) return undefined
+    const [started] = await journal.read(id, { after: start - 1, upTo: start })
+    if (started?.type !== "run_started" || !("runId" in started)) return undefined
+    if (!started.compacts) return { runId: started.runId, start, status: run.status }
+    cursor = page.nextCursor ?? undefined
+    if (cursor === undefined) return undefined
+    upTo = start - 1
+  }
+}
+
+/** It is at work, or waits for a person. */
+export const isOpen = ({ status }: Pick<NewestRun, "status">): boolean => status === "running" || status === "paused"

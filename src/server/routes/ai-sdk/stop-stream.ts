@@ -1,0 +1,25 @@
+import type { Context } from "hono"
+import type { z } from "zod"
+import { restAnywhere } from "../../../agent/runtime/rest-anywhere.ts"
+import type { UiStopped, UiStopRequest } from "../../../protocol/ai-sdk.ts"
+import { userOf } from "../../door/caller.ts"
+import type { Env } from "../../door/request-env.ts"
+import { findNamedChat } from "./chat-conversation.ts"
+import { isOpen, newestRun } from "./newest-run.ts"
+import type { AiSdkPorts } from "./ports.ts"
+
+/** Stops the run for good. To hang up does not: whoever hangs up may come again. */
+export async function stopStream(
+  c: Context<Env>,
+  ports: AiSdkPorts,
+  { activeStreamId }: z.infer<typeof UiStopRequest>,
+): Promise<UiStopped> {
+  const found = await findNamedChat(c, ports)
+  const run = found && (await newestRun(ports, found.id))
+  if (!found || !run || !isOpen(run)) return { stopped: false }
+  const only = activeStreamId ? { run: activeStreamId } : {}
+  await ports.runtime.submit(found.id, { type: "cancel", by: userOf(c), ...only })
+  await restAnywhere(ports, found.id)
+  const after = await ports.conversations.run(userOf(c), run.runId)
+  return { stopped: after?.status === "cancelled" }
+}
