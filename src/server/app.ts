@@ -1,6 +1,7 @@
 import { againRoutes } from "./routes/proposals/propose-again.ts"
 import { type Context, Hono, type MiddlewareHandler } from "hono"
 import { AppError, failure, toProblem } from "../protocol/errors.ts"
+import { agUiRoutes } from "./routes/ag-ui/ag-ui.ts"
 import { aiSdkRoutes } from "./routes/ai-sdk/ai-sdk.ts"
 import { agentRoutes } from "./routes/models/agents.ts"
 import { auditRoutes } from "./routes/proposals/audit.ts"
@@ -68,6 +69,7 @@ const faces: readonly ((app: Hono<Env>, ports: ServerPorts, limits: RateLimits) 
   resultRoutes,
   threadRoutes,
   openAiRoutes,
+  agUiRoutes,
   mcpRoutes,
   aiSdkRoutes,
   usageRoutes,
@@ -112,7 +114,7 @@ export function createApp(ports: ServerPorts & ThreadPaths & PackRoutes): Hono<E
 }
 
 /** Where everybody is asked who they are. */
-const BEHIND_THE_DOOR = ["/api/*", "/v1/*", "/mcp", "/ai-sdk/*"]
+const BEHIND_THE_DOOR = ["/api/*", "/v1/*", "/ag-ui/*", "/mcp", "/ai-sdk/*"]
 
 const keepsNothing: MiddlewareHandler<Env> = async (c, next) => {
   // What is read here is somebody's own, and another moment's answer is a wrong one. Set before there is an answer:

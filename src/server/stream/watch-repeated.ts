@@ -1,5 +1,6 @@
 import type { MessageInput } from "../../agent/input.ts"
 import { isKnown } from "../../agent/replay/replay.ts"
+import type { JournalEvent } from "../../protocol/events.ts"
 import type { ConversationId } from "../../protocol/ids.ts"
 import type { FrameSource } from "./event-stream.ts"
 import { subscribe } from "./open-stream.ts"
@@ -47,6 +48,33 @@ export async function watchRepeated(ports: StreamPorts, repeated: Repeated): Pro
     start,
     from,
   }
+}
+
+interface GoingOn {
+  readonly id: ConversationId
+  /** Where the conversation stands. */
+  readonly position: number
+  /** Of the rows of its newest run: the first that is told. */
+  isFirst(event: JournalEvent): boolean
+}
+
+/**
+ * The frames of the newest run from a row on, to its end as it stands now. Where it has no such row there is nothing to
+ * tell: it is over.
+ */
+export async function watchOn(ports: StreamPorts, { id, position, isFirst }: GoingOn): Promise<FrameSource> {
+  const start = await ports.conversations.runStart(id, position)
+  const rows = await ports.journal.read(id, { after: start - 1, upTo: position })
+  const first = rows.find((event) => isKnown(event) && isFirst(event))
+  if (!first) return endedSource(position)
+  const pauses = await pausesLeft(ports, { id, start, position })
+  const source = await subscribe(ports, { id, after: { position: first.position - 1, offset: 0 } })
+  return new RunFrames(source, { position: pauses })
+}
+
+function endedSource(position: number): FrameSource {
+  const frames = [{ id: String(position), type: "done", data: { status: "completed" } }]
+  return { next: async () => (frames.length > 0 ? frames.splice(0) : undefined), close() {} }
 }
 
 /** The frames of the run that begins at a row, from there to its end as it stands now. */

@@ -63,6 +63,7 @@ export const roomsWithin: Readonly<Record<string, Readonly<Record<string, readon
   },
   "src/server/routes": {
     account: [],
+    "ag-ui": [],
     "ai-sdk": [],
     conversations: [],
     data: [],

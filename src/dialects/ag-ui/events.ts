@@ -1,0 +1,188 @@
+import type { AgUiMessage } from "../../protocol/ag-ui.ts"
+import type { Frame, UnknownFrame } from "../../protocol/frames.ts"
+import type { ConversationId, MessageId } from "../../protocol/ids.ts"
+import type { Usage } from "../../protocol/conversation/message.ts"
+import type { Proposal } from "../../protocol/proposals/proposal.ts"
+import { toInterrupt } from "./interrupts.ts"
+import { OpenReply, toData } from "./open-reply.ts"
+
+export interface EventsHead {
+  /** As the frontend named them. */
+  readonly threadId: string
+  readonly runId: string
+  readonly conversation: ConversationId
+  /** What the frontend shows up to here; `isReset` where it shows more, which is told anew. */
+  readonly messages: readonly AgUiMessage[]
+  readonly isReset: boolean
+  /** Of the frontend's own: ours is laid over it. */
+  readonly state: unknown
+  /** The words that are answered, which the frontend has said itself. */
+  readonly own?: MessageId | undefined
+  /** What waits already. */
+  readonly open: readonly Proposal[]
+  /** What came too late, told at the beginning. */
+  readonly late: readonly object[]
+}
+
+/** A frame of the server's own making, beside those of a run: what tools have added to the conversation's state. */
+export const STATE_FRAME = "conversation_state"
+
+/**
+ * A run as AG-UI's events, from `RUN_STARTED` to `RUN_FINISHED` or `RUN_ERROR`. A reply that had to begin again is taken
+ * back, with a snapshot of the messages without it.
+ */
+export class AgUiEvents {
+  readonly #head: EventsHead
+  readonly #shown: AgUiMessage[]
+  readonly #reply = new OpenReply()
+  readonly #open: Map<string, Proposal>
+  readonly #doubtful = new Set<string>()
+  #usage: Usage | undefined
+  #cached = 0
+  #reasoning = 0
+  #begun = false
+  #over = false
+
+  constructor(head: EventsHead) {
+    this.#head = head
+    this.#shown = [...head.messages]
+    this.#open = new Map(head.open.map((proposal) => [proposal.id, proposal]))
+    for (const { status, callId } of head.open) if (status === "in_doubt") this.#doubtful.add(callId)
+  }
+
+  get isOver(): boolean {
+    return this.#over
+  }
+
+  translate(frame: UnknownFrame): string[] {
+    const begin = this.#begun ? [] : this.#begin()
+    return [...begin, ...this.#take(frame)]
+  }
+
+  #begin(): string[] {
+    this.#begun = true
+    const { threadId, runId, conversation, isReset, late } = this.#head
+    const metadata = { pawl: { conversationId: conversation } }
+    const started = { type: "RUN_STARTED", threadId, runId, protocolVersion: "1.0", metadata }
+    const notes = late.map((value) => toData({ type: "CUSTOM", name: "pawl.late", value }))
+    return [toData(started), ...(isReset ? [this.#snapshot()] : []), ...notes]
+  }
+
+  #take(frame: UnknownFrame): string[] {
+    if (frame.type === STATE_FRAME) return this.#state(frame.data)
+    const known = frame as Frame
+    switch (known.type) {
+      case "text_delta":
+        return this.#reply.say(known.data.text, known.id)
+      case "reasoning_delta":
+        return this.#reply.think(known.data, known.id)
+      case "restarted":
+        return this.#takeBack()
+      case "message":
+        return this.#message(known)
+      case "step":
+        return this.#step(known.data)
+      case "tool_end":
+        return this.#result(known.data)
+      case "awaiting_confirmation":
+        for (const proposal of known.data.proposals) this.#open.set(proposal.id, proposal)
+        return []
+      case "proposal":
+        // One that policy has agreed to waits for nobody.
+        if (known.data.replaces) this.#open.delete(known.data.replaces)
+        if (!known.data.approvedBy) this.#open.set(known.data.proposal.id, known.data.proposal)
+        return []
+      case "decision":
+        if (known.data.decision === "edit") this.#open.delete(known.data.proposalId)
+        return []
+      case "in_doubt":
+        this.#doubtful.add(known.data.callId)
+        return []
+      case "usage":
+        this.#usage = known.data
+        return []
+      case "error":
+        this.#over = true
+        return [...this.#close(), toData({ type: "RUN_ERROR", ...known.data, ...this.#counted() })]
+      case "done":
+        this.#over = true
+        return [...this.#close(), this.#finished(known.data.status)]
+      default:
+        return []
+    }
+  }
+
+  #state(state: unknown): string[] {
+    if (typeof state !== "object" || state === null || Object.keys(state).length === 0) return []
+    const theirs = this.#head.state
+    const base = typeof theirs === "object" && theirs !== null && !Array.isArray(theirs) ? theirs : {}
+    return [toData({ type: "STATE_SNAPSHOT", snapshot: { ...base, ...state } })]
+  }
+
+  #message({ id, data: { message } }: Frame<"message">): string[] {
+    if (message.role === "user") return message.id === this.#head.own ? [] : this.#others(message)
+    if (message.role !== "assistant") return []
+    // The count of the whole run has no parts.
+    this.#cached += message.usage?.cachedTokens ?? 0
+    this.#reasoning += message.usage?.reasoningTokens ?? 0
+    const { lines, shown } = this.#reply.end(message, id)
+    this.#shown.push(...shown)
+    return lines
+  }
+
+  /** Somebody has spoken into the run by another door. */
+  #others({ id, content }: Pick<AgUiMessage, "id" | "content">): string[] {
+    this.#shown.push({ id, role: "user", content })
+    return [
+      { type: "TEXT_MESSAGE_START", messageId: id, role: "user" },
+      { type: "TEXT_MESSAGE_CONTENT", messageId: id, delta: content },
+      { type: "TEXT_MESSAGE_END", messageId: id },
+    ].map(toData)
+  }
+
+  #step({ step: stepName, detail }: Frame<"step">["data"]): string[] {
+    const metadata = detail === undefined ? {} : { metadata: { detail } }
+    return [toData({ type: "STEP_STARTED", stepName, ...metadata }), toData({ type: "STEP_FINISHED", stepName })]
+  }
+
+  #result({ callId, messageId, text, status, data }: Frame<"tool_end">["data"]): string[] {
+    for (const [id, proposal] of this.#open) if (proposal.callId === callId) this.#open.delete(id)
+    this.#doubtful.delete(callId)
+    const result = { messageId, toolCallId: callId, content: text, role: "tool" }
+    this.#shown.push({ id: messageId, role: "tool", content: text, toolCallId: callId })
+    const metadata = { status, ...(data === undefined ? {} : { data }) }
+    return [toData({ type: "TOOL_CALL_RESULT", ...result, metadata })]
+  }
+
+  #takeBack(): string[] {
+    const lines = this.#close()
+    return this.#reply.drop() ? [...lines, this.#snapshot()] : lines
+  }
+
+  #close(): string[] {
+    return this.#reply.close()
+  }
+
+  #snapshot(): string {
+    return toData({ type: "MESSAGES_SNAPSHOT", messages: this.#shown })
+  }
+
+  #finished(status: Frame<"done">["data"]["status"]): string {
+    const { threadId, runId } = this.#head
+    const end = { type: "RUN_FINISHED", threadId, runId, ...this.#counted() }
+    if (status === "cancelled") return toData({ ...end, outcome: { type: "cancelled" } })
+    if (status === "completed") return toData({ ...end, outcome: { type: "success" } })
+    const interrupts = [...this.#open.values()].map((each) => toInterrupt(each, this.#doubtful.has(each.callId)))
+    return toData({ ...end, outcome: { type: "interrupt", interrupts } })
+  }
+
+  /** Nothing where the provider has counted nothing: zeros would be taken for a count. */
+  #counted(): object {
+    const { provider, inputTokens: input = null, outputTokens: output = null } = this.#usage ?? {}
+    if (input === null && output === null) return {}
+    const [inputTokens, outputTokens] = [input ?? 0, output ?? 0]
+    const parts = { cachedInputTokens: this.#cached, reasoningTokens: this.#reasoning }
+    const total = { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, ...parts }
+    return { usage: [{ ...(provider ? { provider } : {}), ...total }] }
+  }
+}

@@ -1,0 +1,55 @@
+import { createHash } from "node:crypto"
+import type { Context } from "hono"
+import type { ConversationView } from "../../../protocol/conversation/conversation.ts"
+import { failure } from "../../../protocol/errors.ts"
+import { type ConversationId, isId, type MessageId, slotDigitsOf } from "../../../protocol/ids.ts"
+import { conversationForKey, conversationOfKey } from "../../conversation/conversation-of-key.ts"
+import { conversationOf } from "../../conversation/find.ts"
+import { toBeginning } from "../../conversation/settings.ts"
+import { userOf } from "../../door/caller.ts"
+import type { Env } from "../../door/request-env.ts"
+import type { StreamPorts } from "../../stream/ports.ts"
+
+/** The conversation that a frontend's thread is. */
+export interface Thread {
+  readonly id: ConversationId
+  /** Undefined where nothing was said in it yet. */
+  readonly found: ConversationView | undefined
+  /** The id that a message of the frontend has here. The same one is always the same: it is said once. */
+  idOf(message: string): Promise<MessageId>
+  hasSaid(message: string): Promise<boolean>
+  /** Begins it where it is not there. */
+  begin(): Promise<ConversationView>
+}
+
+/**
+ * By its own id, which has to be the caller's, or by any text of the frontend's, which means another conversation for
+ * every person.
+ */
+export async function findThread(c: Context<Env>, ports: StreamPorts, name: string): Promise<Thread> {
+  const user = userOf(c)
+  const { name: agent } = ports.agents.get(c.req.param("agent") ?? "")
+  const key = `ag-ui ${name}`
+  const id = isId("conv", name) ? name : conversationOfKey(user, key)
+  const found = isId("conv", name) ? await conversationOf(ports, user, name) : await ports.conversations.find(user, id)
+  if (found && found.agent !== agent)
+    throw failure("bad_request", { problem: `threadId: this conversation is with ${found.agent}; begin another one.` })
+  const hasSaid = async (message: MessageId) => (await ports.conversations.placeOf(id, message)) !== undefined
+  const idOf = async (message: string) =>
+    isId("msg", message) && (await hasSaid(message)) ? message : messageIdIn(id, message)
+  const beginAs = async (as: ConversationId) =>
+    ports.runtime.begin({ ...(await toBeginning(c.get("caller"), ports, { agent })), id: as })
+  return {
+    ...{ id, found, idOf },
+    hasSaid: async (message) => found !== undefined && (await hasSaid(await idOf(message))),
+    begin: async () => found ?? conversationForKey(ports, { user, key, begin: beginAs }),
+  }
+}
+
+function messageIdIn(id: ConversationId, message: string): MessageId {
+  const digits = createHash("sha256")
+    .update(JSON.stringify([id, message]))
+    .digest("hex")
+    .slice(0, 18)
+  return `msg_${digits}${slotDigitsOf(id)}` as MessageId
+}

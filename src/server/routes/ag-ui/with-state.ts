@@ -1,0 +1,58 @@
+import { STATE_FRAME } from "../../../dialects/ag-ui/events.ts"
+import type { Frame, UnknownFrame } from "../../../protocol/frames.ts"
+import type { CallId, ConversationId, MessageId } from "../../../protocol/ids.ts"
+import type { Proposal } from "../../../protocol/proposals/proposal.ts"
+import type { FrameSource } from "../../stream/event-stream.ts"
+import type { StreamPorts } from "../../stream/ports.ts"
+
+/** A run that a frontend is told, and what it has to know beside its frames. */
+export interface OpenedRun {
+  readonly frames: FrameSource
+  /** The words of the frontend that it answers. */
+  readonly own?: MessageId | undefined
+  /** Told from the decision about these calls on. */
+  readonly calls?: ReadonlySet<CallId> | undefined
+  readonly proposals: readonly Proposal[]
+  readonly late: readonly object[]
+  readonly ignored: readonly string[]
+}
+
+/** The frames of a run with the conversation's state before them, and again whenever a tool has changed it. */
+export function withState(
+  { journal }: Pick<StreamPorts, "journal">,
+  id: ConversationId,
+  source: FrameSource,
+): FrameSource {
+  let told: string | undefined
+  const stateFrames = async (): Promise<UnknownFrame[]> => {
+    const { state } = await journal.load(id)
+    const text = JSON.stringify(state)
+    if (text === told) return []
+    told = text
+    return [{ id: "", type: STATE_FRAME, data: state }]
+  }
+  return {
+    async next() {
+      if (told === undefined) return stateFrames()
+      const frames = await source.next()
+      if (!frames) return undefined
+      const ordered = thoughtsFirst(frames)
+      if (!frames.some(({ type }) => type === "tool_end")) return ordered
+      // Before the frame that ends the run: nothing can be told behind it.
+      const end = ordered.findIndex(({ type }) => type === "done" || type === "error")
+      const at = end < 0 ? ordered.length : end
+      return [...ordered.slice(0, at), ...(await stateFrames()), ...ordered.slice(at)]
+    },
+    close: () => source.close(),
+  }
+}
+
+/** A reply that is told when it is whole says what was thought before it says its words. */
+function thoughtsFirst(frames: readonly UnknownFrame[]): UnknownFrame[] {
+  return frames.flatMap((frame, at) => {
+    const next = frames[at + 1] as Frame | undefined
+    const text = frame.type === "text_delta" && next?.type === "message" ? next.data.message.reasoning?.text : undefined
+    if (text === undefined) return [frame]
+    return [{ id: frame.id, type: "reasoning_delta", data: { text, offset: text.length, ms: 0 } }, frame]
+  })
+}

@@ -1,0 +1,43 @@
+import { readFileSync } from "node:fs"
+import { expect, test } from "vitest"
+import { always, scripted } from "../../src/models/scripted/model.ts"
+import { calls, says } from "../../src/models/scripted/script.ts"
+import { loadedBy } from "../support/house/loaded-by.ts"
+import { databases } from "../support/databases.ts"
+import { HttpAgent } from "../support/dialects/ag-ui-client.ts"
+import { Face } from "../support/server/face.ts"
+
+const page = readFileSync(new URL("../../docs/ag-ui.md", import.meta.url), "utf8")
+
+test("the example of docs/ag-ui.md prints what the page says", async () => {
+  const [, code = "", output] =
+    /```ts\nimport \{ HttpAgent \} from "@ag-ui\/client"\n(.*?)```.*?```text\n(.*?)```/s.exec(page) ?? []
+  const { url } = await databases[0]!.create()
+  await using face = await Face.open({
+    url,
+    model: scripted(calls("create_task", { title: "Buy milk" }), always(says("Done."))),
+  })
+  const person = await face.store.people.ensure("ada", Date.now())
+  const { token } = await face.store.people.createToken(person, ["read", "chat", "approve"], Date.now())
+  class Installed extends HttpAgent {
+    constructor(options: { url: string; headers: Record<string, string> }) {
+      const fetch = (address: string, init: RequestInit) =>
+        face.fetch(new Request(address.replace("127.0.0.1:7295", "localhost"), init))
+      super({ ...options, fetch })
+    }
+  }
+  const printed: unknown[] = []
+  const names = ["HttpAgent", "process", "console"]
+  const run = new (Object.getPrototypeOf(async () => {}).constructor)(...names, code)
+  await run(Installed, { env: { PAWL_TOKEN: token } }, { log: (line: unknown) => printed.push(line) })
+  expect(`${printed.join("\n")}\n`).toBe(output)
+})
+
+test("a server that is never asked in AG-UI's words loads its address and its shape, and nothing that speaks it", () => {
+  expect(
+    loadedBy("src/server/app.ts")
+      .filter((path) => /ag-ui/.test(path))
+      .toSorted(),
+  ).toEqual(["src/protocol/ag-ui.ts", "src/protocol/routes/ag-ui.ts", "src/server/routes/ag-ui/ag-ui.ts"])
+  expect(loadedBy("src/client/index.ts").filter((path) => /ag-ui/.test(path))).toEqual([])
+})

@@ -1,0 +1,82 @@
+import { beforeAll, describe, expect, test, vi } from "vitest"
+import { always, scripted } from "../../src/models/scripted/model.ts"
+import { calls, replies, says, thinks } from "../../src/models/scripted/script.ts"
+import { anyDatabase } from "../support/databases.ts"
+import { type AgUiAgent, asks, fetchBroken, HttpAgent, runs } from "../support/dialects/ag-ui-client.ts"
+import { Cutter } from "../support/server/cutter.ts"
+import { openServer } from "../support/server/socket.ts"
+
+const LONG = "word ".repeat(200_000)
+const WHOLE = [
+  ["reasoning", "Let me see."],
+  ["assistant", "I look."],
+  ["tool", 'There is no tool "nothing". The tools are: none.'],
+  ["assistant", "Four of them, and a few more."],
+]
+
+describe.each(anyDatabase)("AG-UI's client on the wire, on $name", (database) => {
+  let server: Awaited<ReturnType<typeof openServer>>
+  let cutter: Cutter
+  let token: string
+  const model = scripted(
+    always(({ history }) => {
+      const last = history.at(-1)
+      if (last?.role === "user" && last.text === "long") return says(LONG, { chunks: 400 })
+      if (last?.role === "user") return replies(thinks("Let me see."), says("I look."), calls("nothing"))
+      return says("Four of them, and a few more.", { chunks: 5 })
+    }),
+  )
+
+  beforeAll(async () => {
+    vi.spyOn(console, "error").mockImplementation(() => {}) // the client prints what it throws
+    server = await openServer({ database, model })
+    cutter = await Cutter.open(server.url)
+    token = await server.tokenFor("ada")
+    return async () => {
+      await cutter[Symbol.asyncDispose]()
+      await server[Symbol.asyncDispose]()
+    }
+  })
+
+  const agent = (): AgUiAgent =>
+    new HttpAgent({
+      url: `${cutter.url}/ag-ui/test`,
+      headers: { authorization: `Bearer ${token}` },
+      fetch: fetchBroken,
+    })
+  const shown = ({ messages }: AgUiAgent) => messages.slice(1).map(({ role, content }) => [role, content])
+
+  test("a stream cut after any byte is gone on with by running again, and what is shown is what was said once", async () => {
+    const before = model.received.length
+    let [asked, cuts] = [0, 0]
+    for (let bytes = 150; bytes < 6000; bytes = Math.ceil(bytes * 1.6)) {
+      const one = agent()
+      cutter.cutAfter(bytes)
+      asked++
+      const ended = await asks(one, "How many?").then(
+        ({ last }) => last?.type === "RUN_FINISHED",
+        () => false,
+      )
+      cutter.cutAfter(Number.POSITIVE_INFINITY)
+      if (!ended) {
+        cuts++
+        await runs(one)
+      }
+      expect(shown(one)).toEqual(WHOLE)
+    }
+    expect(cuts).toBeGreaterThan(3)
+    expect(model.received.length - before).toBe(asked * 2)
+  })
+
+  test("whoever does not read holds nobody up", async () => {
+    const body = { threadId: "slow", runId: "r", messages: [{ id: "1", role: "user", content: "long" }] }
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
+    const slow = await fetch(`${server.url}/ag-ui/test`, { method: "POST", headers, body: JSON.stringify(body) })
+    const beside = agent()
+    await asks(beside, "How many?")
+    expect(shown(beside)).toEqual(WHOLE)
+    const text = await slow.text()
+    const said = [...text.matchAll(/^data: (.*)$/gm)].map(([, line]) => JSON.parse(line!) as { delta?: string })
+    expect(said.map(({ delta = "" }) => delta).join("")).toBe(LONG)
+  })
+})
