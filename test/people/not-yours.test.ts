@@ -38,6 +38,7 @@ const NAMES: Readonly<Record<string, "id" | "word" | "own">> = {
   tool: "word",
   name: "word",
   table: "word",
+  agent: "word",
   // Whatever its person calls it: there is no such thing as a name that is no name.
   chat: "own",
 }

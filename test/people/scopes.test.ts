@@ -164,7 +164,7 @@ describe("what a credential may do", () => {
     expect(open.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(FOR_EVERYBODY)
     expect(
       Object.values<Route>(routes).filter(
-        ({ path, needs }) => needs !== "nobody" && !/^\/(?:(?:api|v1)\/|mcp$|ai-sdk(?:\/|$))/.test(path),
+        ({ path, needs }) => needs !== "nobody" && !/^\/(?:(?:api|v1|ag-ui)\/|mcp$|ai-sdk(?:\/|$))/.test(path),
       ),
     ).toEqual([])
   })

@@ -33,8 +33,8 @@ const SELDOM_WELL: readonly RouteName[] = [
   ...(["allowDeviceRequest", "refuseDeviceRequest"] as const),
   // A file of which there are bytes, and an endpoint that somebody has named.
   ...(["uploadFile", "readFile", "removeFile", "changeProvider"] as const),
-  // A name of a model that is an agent's.
-  ...(["createChatCompletion", "createResponse"] as const),
+  // A name of a model that is an agent, or of an agent.
+  ...(["createChatCompletion", "createResponse", "runAgUi"] as const),
   // A document together with the collection that it is in.
   ...(["readDocument", "readDocumentText", "removeDocument", "readPassage"] as const),
 ]

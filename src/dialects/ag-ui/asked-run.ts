@@ -2,7 +2,7 @@ import type { AgUiMessage, AgUiRequest } from "../../protocol/ag-ui.ts"
 import { failure } from "../../protocol/errors.ts"
 
 /** What a request asks for, in our words. */
-export interface AskedRun {
+export interface AgUiAsked {
   /** The newest of what the person says. Undefined where they only decide. */
   readonly said: { readonly id: string; readonly text: string } | undefined
   /** Rules and facts of the program. Like what was said before, they are told to the model as words from outside. */
@@ -14,7 +14,7 @@ export interface AskedRun {
   readonly ignored: readonly string[]
 }
 
-export function readRun({ messages, context = [], forwardedProps }: AgUiRequest): AskedRun {
+export function readRun({ messages, context = [], forwardedProps }: AgUiRequest): AgUiAsked {
   const at = messages.findLastIndex(({ role }) => role === "user")
   const last = messages[at]
   const rules = messages.filter(({ role }) => role === "system" || role === "developer")

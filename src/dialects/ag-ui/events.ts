@@ -4,7 +4,7 @@ import type { ConversationId, MessageId } from "../../protocol/ids.ts"
 import type { Usage } from "../../protocol/conversation/message.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
 import { toInterrupt } from "./interrupts.ts"
-import { OpenReply, toData } from "./open-reply.ts"
+import { ReplyEvents, toData } from "./reply-events.ts"
 
 export interface EventsHead {
   /** As the frontend named them. */
@@ -34,7 +34,7 @@ export const STATE_FRAME = "conversation_state"
 export class AgUiEvents {
   readonly #head: EventsHead
   readonly #shown: AgUiMessage[]
-  readonly #reply = new OpenReply()
+  readonly #reply = new ReplyEvents()
   readonly #open: Map<string, Proposal>
   readonly #doubtful = new Set<string>()
   #usage: Usage | undefined

@@ -41,7 +41,7 @@ const Payload = z.union([
 ])
 
 /** What an entry says about a proposal. One that is cancelled is not agreed to. */
-export function readDecision({ status, payload }: AgUiResume, field: string, isDoubtful: boolean): Decided {
+export function decisionIn({ status, payload }: AgUiResume, field: string, isDoubtful: boolean): Decided {
   if (status === "cancelled") return isDoubtful ? { type: "resolve", choice: "abandon" } : { type: "reject" }
   const { data } = Payload.safeParse(payload)
   if (!data)

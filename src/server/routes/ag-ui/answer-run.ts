@@ -10,9 +10,9 @@ import { openFor } from "../../stream/open-stream.ts"
 import type { StreamPorts } from "../../stream/ports.ts"
 import { toTextStream } from "../../stream/text-stream.ts"
 import { decideInterrupts } from "./decide-interrupts.ts"
-import { findThread, type Thread } from "./find-thread.ts"
+import { findThread, type AgUiThread } from "./find-thread.ts"
 import { sayWords } from "./say-words.ts"
-import { type OpenedRun, withState } from "./with-state.ts"
+import { type ToldRun, withState } from "./with-state.ts"
 
 /** Says what a frontend says, or decides what it decides, and answers with the run that follows. */
 export async function answerRun(c: Context<Env>, ports: StreamPorts, body: AgUiRequest): Promise<Response> {
@@ -26,7 +26,7 @@ export async function answerRun(c: Context<Env>, ports: StreamPorts, body: AgUiR
   const events = new AgUiEvents(headOf(body, thread, opened))
   return c.body(toTextStream(source, events, pulseOf(ports.clock)), 200, STREAM_HEADERS)
 
-  async function open(): Promise<OpenedRun> {
+  async function open(): Promise<ToldRun> {
     const { resume = [] } = body
     const speaks = asked.said !== undefined && !(await thread.hasSaid(asked.said.id))
     // Words take the place of what waits: then nothing of it is decided, and a frontend that may not speak before it has
@@ -41,7 +41,7 @@ export async function answerRun(c: Context<Env>, ports: StreamPorts, body: AgUiR
 }
 
 /** What the frontend shows from before the point from which it is told; the rest of what it has is told anew. */
-function headOf(body: AgUiRequest, thread: Thread, { own, calls, proposals, late }: OpenedRun): EventsHead {
+function headOf(body: AgUiRequest, thread: AgUiThread, { own, calls, proposals, late }: ToldRun): EventsHead {
   const { threadId, runId, messages, state } = body
   const { said } = readRun(body)
   const kept = calls ? messagesUpToCalls(messages, calls) : messagesUpTo(messages, said?.id ?? "")

@@ -1,5 +1,5 @@
 import type { Context } from "hono"
-import { type Decided, proposalIdOf, readDecision } from "../../../dialects/ag-ui/interrupts.ts"
+import { type Decided, proposalIdOf, decisionIn } from "../../../dialects/ag-ui/interrupts.ts"
 import type { AgUiResume } from "../../../protocol/ag-ui.ts"
 import type { ConversationView } from "../../../protocol/conversation/conversation.ts"
 import { AppError, failure, hasCode } from "../../../protocol/errors.ts"
@@ -14,11 +14,11 @@ import { demand, doneBy, spokenBy, userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
 import type { StreamPorts } from "../../stream/ports.ts"
 import { watchOn } from "../../stream/watch-repeated.ts"
-import type { Thread } from "./find-thread.ts"
-import type { OpenedRun } from "./with-state.ts"
+import type { AgUiThread } from "./find-thread.ts"
+import type { ToldRun } from "./with-state.ts"
 
 interface Deciding {
-  readonly thread: Thread
+  readonly thread: AgUiThread
   readonly resume: readonly AgUiResume[]
 }
 
@@ -30,7 +30,7 @@ export async function decideInterrupts(
   c: Context<Env>,
   ports: StreamPorts,
   { thread, resume }: Deciding,
-): Promise<OpenedRun> {
+): Promise<ToldRun> {
   const { found } = thread
   if (!found) throw failure("not_found")
   demand(c, "approve")
@@ -59,7 +59,7 @@ async function read(
 ): Promise<AskedDecision> {
   const proposal = await proposalOf(ports, userOf(c), proposalIdOf(entry))
   if (proposal.conversationId !== found.id) throw failure("not_found")
-  return { proposal, decided: readDecision(entry, `resume.${at}`, proposal.status === "in_doubt") }
+  return { proposal, decided: decisionIn(entry, `resume.${at}`, proposal.status === "in_doubt") }
 }
 
 interface Late {

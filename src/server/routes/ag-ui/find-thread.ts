@@ -11,7 +11,7 @@ import type { Env } from "../../door/request-env.ts"
 import type { StreamPorts } from "../../stream/ports.ts"
 
 /** The conversation that a frontend's thread is. */
-export interface Thread {
+export interface AgUiThread {
   readonly id: ConversationId
   /** Undefined where nothing was said in it yet. */
   readonly found: ConversationView | undefined
@@ -26,9 +26,10 @@ export interface Thread {
  * By its own id, which has to be the caller's, or by any text of the frontend's, which means another conversation for
  * every person.
  */
-export async function findThread(c: Context<Env>, ports: StreamPorts, name: string): Promise<Thread> {
+export async function findThread(c: Context<Env>, ports: StreamPorts, name: string): Promise<AgUiThread> {
   const user = userOf(c)
-  const { name: agent } = ports.agents.get(c.req.param("agent") ?? "")
+  const agent = c.req.param("agent") ?? ""
+  if (!ports.agents.all.some((each) => each.name === agent)) throw failure("not_found")
   const key = `ag-ui ${name}`
   const id = isId("conv", name) ? name : conversationOfKey(user, key)
   const found = isId("conv", name) ? await conversationOf(ports, user, name) : await ports.conversations.find(user, id)

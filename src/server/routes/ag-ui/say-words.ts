@@ -1,7 +1,7 @@
 import type { Context } from "hono"
 import { refuseText } from "../../../agent/accept/refuse-input.ts"
 import type { MessageInput } from "../../../agent/input.ts"
-import type { AskedRun } from "../../../dialects/ag-ui/asked-run.ts"
+import type { AgUiAsked } from "../../../dialects/ag-ui/asked-run.ts"
 import { type Brought, CLIENT_HISTORY } from "../../../protocol/conversation/brought.ts"
 import type { ConversationView } from "../../../protocol/conversation/conversation.ts"
 import { failure, hasCode } from "../../../protocol/errors.ts"
@@ -12,15 +12,15 @@ import type { FrameSource } from "../../stream/event-stream.ts"
 import type { StreamPorts } from "../../stream/ports.ts"
 import { sayAndWatch } from "../../stream/say-and-watch.ts"
 import { watchRepeated } from "../../stream/watch-repeated.ts"
-import type { Thread } from "./find-thread.ts"
-import type { OpenedRun } from "./with-state.ts"
+import type { AgUiThread } from "./find-thread.ts"
+import type { ToldRun } from "./with-state.ts"
 
 /** Characters that come along with the words, in all and for one thing. */
 const ROOM = { all: 64_000, one: 48_000 }
 
 interface Saying {
-  readonly thread: Thread
-  readonly asked: AskedRun
+  readonly thread: AgUiThread
+  readonly asked: AgUiAsked
   readonly state: unknown
 }
 
@@ -29,7 +29,7 @@ export async function sayWords(
   c: Context<Env>,
   ports: StreamPorts,
   { thread, asked, state }: Saying,
-): Promise<OpenedRun> {
+): Promise<ToldRun> {
   const { said, ignored } = asked
   if (!said) throw failure("bad_request", { problem: "messages: nobody says anything in them." })
   const id = await thread.idOf(said.id)
@@ -76,7 +76,7 @@ async function watch(ports: StreamPorts, place: ConversationView, message: Messa
 
 interface Bringing {
   readonly place: ConversationView
-  readonly asked: AskedRun
+  readonly asked: AgUiAsked
   readonly state: unknown
   readonly isNew: boolean
 }

@@ -6,7 +6,7 @@ import type { FrameSource } from "../../stream/event-stream.ts"
 import type { StreamPorts } from "../../stream/ports.ts"
 
 /** A run that a frontend is told, and what it has to know beside its frames. */
-export interface OpenedRun {
+export interface ToldRun {
   readonly frames: FrameSource
   /** The words of the frontend that it answers. */
   readonly own?: MessageId | undefined

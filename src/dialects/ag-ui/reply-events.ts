@@ -6,7 +6,7 @@ import type { Frame } from "../../protocol/frames.ts"
 export const toData = (event: object): string => `data: ${JSON.stringify(event)}\n\n`
 
 /** The reply that is being written: which of its messages are open, and how much of it was told. */
-export class OpenReply {
+export class ReplyEvents {
   #text: { readonly id: string; told: string } | undefined
   #thought: { readonly id: string } | undefined
   /** How much of its thinking was told, and in how many messages. */
