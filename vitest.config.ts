@@ -3,10 +3,10 @@ import { join } from "node:path"
 import { defineConfig, type TestUserConfig } from "vitest/config"
 
 /**
- * One more than there are cores, for while others wait for a child, a browser or the database; of a large machine no more
- * than these: each takes memory, and connections of the one PostgreSQL.
+ * Two more than there are cores, for while others wait for a child, a browser or the database: with one more, a sixth of
+ * two cores stood idle. Of a large machine no more than these: each takes memory, and connections of the one PostgreSQL.
  */
-const together = Math.min(availableParallelism() + 1, 16)
+const together = Math.min(availableParallelism() + 2, 16)
 
 /** The names of files say how they are run: `x.slow.test.ts`, `x.fresh.test.ts`, `test/web/x.test.ts`. */
 const named = (tag: string) => `{src,web,test}/**/*.${tag}.test.ts`

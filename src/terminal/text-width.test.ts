@@ -1,5 +1,6 @@
 import { createRequire } from "node:module"
-import { expect, test, vi } from "vitest"
+import { expect, inject, test, vi } from "vitest"
+import { isLong } from "../../test/support/sizes.ts"
 import { fit, graphemesOf, widthOf } from "./text-width.ts"
 import { chop, wrap } from "./wrap.ts"
 
@@ -12,6 +13,8 @@ test("no character takes more room when it is drawn than was counted for it, alo
   const tooNarrow: string[] = []
   for (let code = 0xa0; code <= 0x1ffff; code += isMixed(code) ? 1 : 41) {
     if (code >= 0xd800 && code <= 0xdfff) continue
+    // A third of them, by the seed; all in the long run.
+    if (!isLong && code % 3 !== inject("seed") % 3) continue
     const character = String.fromCodePoint(code)
     for (const text of [character, `a${character}漢`]) {
       if (widthOf(text) < drawn(text)) tooNarrow.push(`${code.toString(16)} in ${JSON.stringify(text)}`)

@@ -66,7 +66,7 @@ test("every entry is imported, and gives what the sources give", async () => {
   expect(stdout.trim().split("\n")).toEqual(expected)
 })
 
-test.each(oneIn(2, examples))(
+test.each(oneIn(4, examples))(
   "the example of docs/$page, number $example, prints there what the page says",
   async (example) => {
     const { folder, command: script } = installed

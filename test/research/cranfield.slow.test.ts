@@ -41,8 +41,8 @@ const { signal } = new AbortController()
 afterAll(() => embedder.close())
 
 // What is asked of PostgreSQL here is asked of it by the tests of the library too; how well it ranks, the long run measures.
-// Nothing but a change of the search changes how well it finds: one run in two measures that, by the seed.
-const isMeasured = fresh || oneIn(2, [true, false])[0] === true
+// Nothing but a change of the search changes how well it finds: one run in four measures that, by the seed.
+const isMeasured = fresh || oneIn(4, [true, false, false, false])[0] === true
 describe.runIf(there && isMeasured).each(anyDatabase)(
   "1,400 abstracts and 225 questions on $name",
   ({ name, create }) => {

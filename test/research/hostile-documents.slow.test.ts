@@ -40,7 +40,7 @@ describe.each(anyDatabase)("documents that would keep a server busy, on $name", 
     ...hostileDocumentsOf(PART),
     ["megabytes of words", "j.txt", () => "The flow over a plate. ".repeat(360_000 * PART), "added"] as const,
   ]
-  test.each(oneIn(3, documents))("%s keep nobody waiting", async (_what, name, content, became) => {
+  test.each(oneIn(5, documents))("%s keep nobody waiting", async (_what, name, content, became) => {
     const { status, body } = await ask(`/collections/${collection}/documents`, {
       name,
       content: content(),

@@ -12,13 +12,13 @@ const size = (variable: string, { usual, long }: { readonly usual: number; reado
 
 export const sizes = {
   /** Interleavings of people, models, tools and crashes. */
-  chaosCases: size("PAWL_CHAOS_CASES", { usual: 900, long: 10_000 }),
+  chaosCases: size("PAWL_CHAOS_CASES", { usual: 600, long: 10_000 }),
   /** Conversations over the formats of all providers, with what befalls them. */
   conversations: size("PAWL_CONVERSATIONS", { usual: 60, long: 2000 }),
   /** Turns of one long conversation with a small model. */
   turns: size("PAWL_TURNS", { usual: 600, long: 2000 }),
   /** Random requests to a server; a tenth of them on PostgreSQL. Of fewer, too many are about what nobody has made yet. */
-  fuzzCases: size("PAWL_FUZZ_CASES", { usual: 3500, long: 30_000 }),
+  fuzzCases: size("PAWL_FUZZ_CASES", { usual: 2500, long: 30_000 }),
   /** Lives that end by kill -9, over all engines and kinds of target. */
   killRounds: size("PAWL_KILL_ROUNDS", { usual: 12, long: 216 }),
   /** What befalls three nodes while people talk to them. */

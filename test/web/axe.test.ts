@@ -33,8 +33,8 @@ test("axe finds nothing serious in light and in dark", async () => {
   )
   // Without motion: what fades in is half there for a moment, and half is too pale.
   const { page } = await visit.begin(model)
-  // Each look takes seconds: half of them by the seed, all in the long run.
-  const chosen = oneIn(2, ["first screen", "models", "changes", "forms", "modes", "confirm", "drawer"])
+  // Each look takes seconds: a quarter of them by the seed, all in the long run.
+  const chosen = oneIn(4, ["first screen", "models", "changes", "forms", "modes", "confirm", "drawer"])
   const look = async (what: string) =>
     chosen.includes(what) && expect(await seriousFaultsInBothColours(page, what)).toEqual([])
   await page.getByRole("list", { name: "First things to say to Workspace" }).waitFor()

@@ -3,6 +3,7 @@ import { expect, test } from "vitest"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import { Priced } from "../support/loop/priced.ts"
+import { oneIn } from "../support/sizes.ts"
 import { oneVisit } from "../support/web/one-visit.ts"
 import { Site } from "../support/web/site.ts"
 import { go, message, say } from "../support/web/talk.ts"
@@ -61,10 +62,11 @@ const drop = (page: Page, name: string, text: string, selector = "body"): Promis
     return send('drop') || !overIsOurs
   })()`)
 
-test.each([
+const looks: readonly [string, typeof desktop][] = [
   ["desktop", desktop],
   ["phone", phone],
-])("on a %s a toast covers no control, on any page", async (_name, visit) => {
+]
+test.each(oneIn(2, looks))("on a %s a toast covers no control, on any page", async (_name, visit) => {
   const { ada, page } = await visit.begin(scripted(calls("create_task", { title: "x" }), always(says("ok"))))
   const id = await ada.begin({ title: "Shopping" })
   await ada.say(id, "go")

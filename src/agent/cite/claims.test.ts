@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest"
 import type { Source } from "../../protocol/conversation/stages.ts"
 import { cite } from "./cite.ts"
+import { oneIn } from "../../../test/support/sizes.ts"
 import { countWork } from "../../../test/support/worked.ts"
 
 const sources = new Map<string, Source>(
@@ -223,7 +224,7 @@ test("a sentence in the marks of code is nobody's where its own sentence names n
   expect(problems("They split images [psg_1]. Type `transformers never fail at all` there.")).toEqual(BOUND)
 })
 
-test.each([
+const long: readonly [what: string, text: string][] = [
   ["block quotes", "> twelve letters here\n".repeat(10_000)],
   ["block quotes with markers", "> twelve letters here [psg_1]\n".repeat(3_000)],
   ["one block quote with markers", `> ${"twelve letters here [psg_1] ".repeat(5_000)}`],
@@ -241,7 +242,8 @@ test.each([
   ["tildes", `${"~~~ ~~~\n".repeat(20_000)}${"~".repeat(100_000)} [psg_1]`],
   ["rules that are none", `> words\n${"- ".repeat(100_000)}x [psg_1]`],
   ["dashes in a block quote", `> ${"— a ".repeat(30_000)} [psg_1]`],
-])("a long answer of nothing but %s is read in time", (_, text) => {
+]
+test.each(oneIn(3, long))("a long answer of nothing but %s is read in time", (_, text) => {
   const worked = countWork()
   cite(text, sources)
   expect(worked()).toBeLessThan(10_000) // one that looks again for each of them takes minutes

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { Source } from "../../protocol/conversation/stages.ts"
+import { oneIn } from "../../../test/support/sizes.ts"
 import { countWork } from "../../../test/support/worked.ts"
 import { cite, unmarked } from "./cite.ts"
 
@@ -82,12 +83,13 @@ test.each([
   expect(unmarked(text, sources, asked)).toEqual([])
 })
 
-test.each([
+const long: readonly [what: string, text: string][] = [
   ["stars", "*".repeat(200_000)],
   ["openers", "say *a ".repeat(100_000)],
   ["italics", "say *one two three four five six* [1] ".repeat(5_000)],
   ["both signs", "*_a b_* ".repeat(50_000)],
-])("a long answer of nothing but %s is read in time", (_, text) => {
+]
+test.each(oneIn(3, long))("a long answer of nothing but %s is read in time", (_, text) => {
   const worked = countWork()
   cite(text, sources)
   unmarked(text, sources)
