@@ -2,7 +2,7 @@ import type { JoinedTool } from "../agent/definition/joined-tools.ts"
 import { own } from "../protocol/own.ts"
 import type { McpToolRule, PinnedFacts, PinnedMcpTool } from "../protocol/ports/mcp.ts"
 import type { McpServer } from "./definition/server.ts"
-import { toolName } from "./definition/tool-name.ts"
+import { toolNames } from "./definition/tool-name.ts"
 
 /** Whether a model may be shown it: as somebody has agreed to it, and as it still is. */
 export const isAgreed = ({ agreed, seen }: PinnedMcpTool): boolean => agreed?.hash === seen.hash
@@ -13,19 +13,30 @@ export const ruleOf = ({ rules }: McpServer, { tool, rule }: Pick<PinnedMcpTool,
 
 /** The tools of a server that a model may be shown, as they stand in a journal. */
 export function offeredTools(server: McpServer, pinned: readonly PinnedMcpTool[]): JoinedTool[] {
+  // Of all that it has, whatever is decided about them: a name stays when another tool is switched off.
+  const names = toolNames(
+    server.name,
+    pinned.map(({ tool }) => tool),
+  )
   return pinned.flatMap((pin) => {
     const rule = ruleOf(server, pin)
-    return pin.agreed && isAgreed(pin) && rule !== "off" ? [toJoined(server, pin.agreed, rule)] : []
+    if (!pin.agreed || !isAgreed(pin) || rule === "off") return []
+    return [toJoined(server, { ...pin.agreed, rule, name: names.get(pin.tool) as string })]
   })
 }
 
-function toJoined(server: McpServer, { hash, facts }: PinnedFacts, rule: "read" | "ask"): JoinedTool {
+interface Offered extends PinnedFacts {
+  readonly name: string
+  readonly rule: "read" | "ask"
+}
+
+function toJoined(server: McpServer, { name: called, hash, facts, rule }: Offered): JoinedTool {
   const { tool, description, inputSchema, claims } = facts
   const { key, name, isPublic, timeoutSeconds, idempotent } = server
   // Both have to say so: the server, which knows, and somebody who answers for it.
   const again = rule === "read" || (claims.idempotent === true && idempotent.includes(tool))
   return {
-    name: toolName(name, tool),
+    name: called,
     description: `[${tool}, a tool of the MCP server "${name}". That server says of it:] ${description || "nothing"}`,
     inputSchema,
     effect: rule === "read" ? "read" : "write",

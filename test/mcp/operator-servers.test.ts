@@ -54,18 +54,14 @@ describe.each(anyDatabase)("tools of an operator's MCP server, on $name", ({ cre
     await using place = await create()
     const annotations = { readOnlyHint: true, destructiveHint: false, idempotentHint: true }
     await using server = await PlayedServer.open([ECHO, { ...ECHO, name: "Look-Up", annotations }])
-    const model = scripted(
-      calls("notes__echo", { words: "a" }),
-      calls("notes__look_up_f444c7", { words: "b" }),
-      says("."),
-    )
+    const model = scripted(calls("notes__echo", { words: "a" }), calls("notes__look_up", { words: "b" }), says("."))
     const named = servers({ notes: { url: server.url, data: "public", tools: { echo: "read" } } })
     await using world = await openMcpWorld(named, { url: place.url, model })
 
     const id = await world.begin("Look.")
-    expect(shown(model)).toEqual(["notes__look_up_f444c7", "notes__echo"])
+    expect(shown(model)).toEqual(["notes__look_up", "notes__echo"])
     expect(server.calls).toMatchObject([{ name: "echo" }])
-    expect((await world.proposals(id)).map(({ proposed }) => proposed.tool)).toEqual(["notes__look_up_f444c7"])
+    expect((await world.proposals(id)).map(({ proposed }) => proposed.tool)).toEqual(["notes__look_up"])
   })
 
   test("are not shown where they are switched off, and those that write not where a conversation is read-only", async () => {

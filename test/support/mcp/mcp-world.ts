@@ -25,14 +25,20 @@ export const servers = (entries: Readonly<Record<string, Entry>>): McpServer[] =
     {},
   )
 
+export interface McpPlace {
+  /** Where programs have their folders and are looked for; only for those who start some. */
+  readonly dataFolder?: string
+  readonly path?: string
+}
+
 /** A world whose agent may have the tools of these servers. */
 export async function openMcpWorld(
   named: readonly McpServer[],
-  { dataFolder = "/tmp", ...options }: WorldOptions & { readonly dataFolder?: string },
+  { dataFolder = "/nowhere", path = "", ...options }: WorldOptions & McpPlace,
 ): Promise<World & { readonly mcp: Mcp }> {
   const store = await openStore({ url: options.url, durability: "normal" })
   const clock = options.clock ?? systemClock
-  const settings = { ...settingsIn(dataFolder), mcp: named }
+  const settings = { ...settingsIn(dataFolder), mcp: named, commandEnvironment: { PATH: path } }
   const mcp = new Mcp(settings, { pins: store.mcpPins, reach: new OutboundPolicy(), clock, log: silentLog })
   const world = await openWorld({ ...options, joining: mcp })
   const close = world[Symbol.asyncDispose].bind(world)

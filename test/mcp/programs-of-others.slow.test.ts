@@ -1,0 +1,60 @@
+import { existsSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { describe, expect, test } from "vitest"
+import { calls, says } from "../../src/models/scripted/script.ts"
+import { scripted } from "../../src/models/scripted/model.ts"
+import { of } from "../support/loop/checked-world.ts"
+import { anyDatabase } from "../support/databases.ts"
+import { openMcpWorld, servers } from "../support/mcp/mcp-world.ts"
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+const path = [dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin"].join(":")
+const hasSandbox = process.platform === "linux" && existsSync("/usr/bin/bwrap")
+
+/** A server of others from npm, which sees this folder and changes nothing in it. */
+const program = (name: string) => ({
+  command: process.execPath,
+  args: [join(root, `node_modules/@modelcontextprotocol/server-${name}/dist/index.js`)],
+  folder: root,
+  sandbox: hasSandbox,
+})
+
+describe.each(anyDatabase)("programs of others, in a sandbox where there is one, on $name", ({ create }) => {
+  test("are used through the gate: everything, memory and sequential-thinking", async () => {
+    await using place = await create()
+    const dataFolder = mkdtempSync(join(tmpdir(), "pawl-mcp-"))
+    const named = servers({
+      everything: { ...program("everything"), data: "public", tools: { echo: "read", "get-sum": "read" } },
+      memory: { ...program("memory"), env: { MEMORY_FILE_PATH: "/tmp/memory.json" } },
+      thinking: { ...program("sequential-thinking"), data: "public", tools: { "*": "read" } },
+    })
+    const thought = { thought: "One.", nextThoughtNeeded: false, thoughtNumber: 1, totalThoughts: 1 }
+    const entity = { name: "Ada", entityType: "person", observations: ["counts"] }
+    const model = scripted(
+      calls("everything__echo", { message: "hello" }),
+      calls("everything__get_sum", { a: 2, b: 40 }),
+      calls("thinking__sequentialthinking", thought),
+      calls("memory__create_entities", { entities: [entity] }),
+      says("Done."),
+    )
+    await using world = await openMcpWorld(named, { url: place.url, model, dataFolder, path })
+    const id = await world.begin("Use them all.")
+    const shown = model.received[0]!.request.tools.map(({ name }) => name)
+    expect(shown).toEqual(
+      expect.arrayContaining(["everything__echo", "memory__read_graph", "thinking__sequentialthinking"]),
+    )
+    const [open] = await world.proposals(id)
+    expect(open?.proposed.tool).toBe("memory__create_entities")
+    await world.decide(id, open!.proposed.id, "commit")
+    const ends = of(await world.events(id), "tool_end").map(({ status, text }) => `${status}: ${text}`)
+    expect(ends).toEqual([
+      expect.stringMatching(/^ok: Echo: hello/),
+      expect.stringMatching(/^ok: .*42/),
+      expect.stringMatching(/^ok: .*thoughtNumber/s),
+      expect.stringMatching(/^ok: .*Ada/s),
+    ])
+    rmSync(dataFolder, { recursive: true, force: true })
+  })
+})
