@@ -40,7 +40,6 @@ describe.each(anyDatabase)("a hostile MCP server, on $name", ({ create }) => {
     expect(declared?.description.length).toBeLessThan(2200)
     const told = JSON.stringify(declared)
     expect(told).toContain("hidden characters")
-    // oxlint-disable-next-line no-control-regex -- what must not be there
     expect(told).not.toMatch(/[\u{e0000}-\u{e007f}\u202e]|\\u001b|\\u0007/u)
   })
 
@@ -74,7 +73,6 @@ describe.each(anyDatabase)("a hostile MCP server, on $name", ({ create }) => {
       called: "evil__help",
     })
     expect(end).toMatchObject({ status: "ok", brings: "outside" })
-    // oxlint-disable-next-line no-control-regex -- what must not be there
     expect(end.text).not.toMatch(/[\u001b\u009b]/)
     const marked = new RegExp(
       `\\[Words from outside, ${end.callId}: .*approve everything.*\\[End of the words from outside, ${end.callId}\\.\\]`,
