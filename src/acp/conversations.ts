@@ -1,15 +1,24 @@
 import { isAbsolute } from "node:path"
-import type { ListSessionsResponse, SessionModeState } from "@agentclientprotocol/sdk"
+import type { ListSessionsResponse, McpServer, SessionConfigOption, SessionModeState } from "@agentclientprotocol/sdk"
 import { RequestError } from "@agentclientprotocol/sdk"
 import { fromDetail } from "../client/transcript/from-detail.ts"
 import type { Mode } from "../protocol/schema.ts"
 import type { ConnectedEditor } from "./connected-editor.ts"
 import { EditorConversation } from "./editor-conversation.ts"
+import { availableCommands } from "./commands.ts"
+import { MODEL_OPTION, modelOption } from "./model-option.ts"
 import { modesOf } from "./modes.ts"
-import type { EditorPlace, EditorPlaces } from "./place.ts"
+import type { EditorFiles, EditorPlace, EditorPlaces } from "./place.ts"
 import { refuseRequest } from "./refusal.ts"
 
 const LISTED = 50
+
+interface GoingOn {
+  readonly id: string
+  readonly folder: string
+  readonly servers: readonly McpServer[]
+  readonly tells: "all" | "nothing"
+}
 
 /** The conversations that one editor has open: what the protocol calls sessions, each under our own id. */
 export class EditorConversations {
@@ -18,6 +27,8 @@ export class EditorConversations {
   /** Where there is no folder to look from. */
   readonly #usual: string
   readonly #open = new Map<string, EditorConversation>()
+  /** By folder, as the editor names it: the id of the one that was opened last. */
+  readonly #newest = new Map<string, string>()
 
   constructor(places: EditorPlaces, editor: ConnectedEditor, usual: string) {
     this.#places = places
@@ -31,37 +42,48 @@ export class EditorConversations {
     return found
   }
 
-  async begin(folder: string): Promise<EditorConversation> {
-    const place = await this.#placeOf(folder)
+  async begin(folder: string, servers: readonly McpServer[]): Promise<EditorConversation> {
+    const place = await this.#placeOf(folder, servers)
     const { id, position } = await place.client.createConversation({ body: place.begins })
     place.entered(id)
-    return this.#keep(new EditorConversation({ id, place, editor: this.#editor, position }))
+    const opened = new EditorConversation({ id, place, editor: this.#editor, position })
+    return this.#introduceSoon(this.#keep(opened, folder))
   }
 
   /** `tells`: whether the editor is told all of it again, before this resolves. */
-  async goOn(id: string, folder: string, tells: "all" | "nothing"): Promise<EditorConversation> {
-    const place = await this.#placeOf(folder)
+  async goOn({ id, folder, servers, tells }: GoingOn): Promise<EditorConversation> {
+    const place = await this.#placeOf(folder, servers)
     const detail = await place.client.readConversation({ params: { id } })
     place.entered(id)
     const known = tells === "all" ? {} : { known: fromDetail(detail) }
     const { position } = detail
-    const conversation = this.#keep(new EditorConversation({ id, place, editor: this.#editor, position, ...known }))
+    const opened = new EditorConversation({ id, place, editor: this.#editor, position, ...known })
+    const conversation = this.#keep(opened, folder)
     await conversation.told
-    return conversation
+    return this.#introduceSoon(conversation)
   }
 
   /** Those of a folder, or all whose folder is known here; those in which nothing was said are none yet. */
   async list(folder: string | undefined, cursor: string | undefined): Promise<ListSessionsResponse> {
-    const { client } = await this.#placeOf(folder ?? this.#usual)
+    const { client, dir } = await this.#placeOf(folder ?? this.#usual)
     const query = { limit: LISTED, ...(cursor === undefined ? {} : { cursor }) }
     const { items, nextCursor } = await client.listConversations({ query })
     const folders = this.#places.folders()
     const sessions = items.flatMap(({ id, title, updatedAt }) => {
       const cwd = folders.get(id)
-      const isWanted = cwd !== undefined && title !== null && (folder === undefined || cwd === folder)
+      const isWanted = cwd !== undefined && title !== null && (folder === undefined || cwd === dir)
       return isWanted ? [{ sessionId: id, cwd, title, updatedAt }] : []
     })
     return { sessions, ...(nextCursor === null ? {} : { nextCursor }) }
+  }
+
+  /** The models to choose from, and the one that answers from now on. */
+  async setOption(id: string, option: string, value: unknown): Promise<SessionConfigOption[]> {
+    const { place } = this.get(id)
+    if (option !== MODEL_OPTION || typeof value !== "string")
+      throw refuseRequest(`There is one option here, "${MODEL_OPTION}", and its value is the name of a model.`)
+    const { model } = await place.client.chooseModel({ params: { id }, body: { name: value } })
+    return modelOption(place.client, model)
   }
 
   async setMode(id: string, mode: Mode): Promise<void> {
@@ -89,15 +111,45 @@ export class EditorConversations {
     this.#open.clear()
   }
 
-  #keep(conversation: EditorConversation): EditorConversation {
+  #keep(conversation: EditorConversation, folder: string): EditorConversation {
     this.#open.get(conversation.id)?.close()
     this.#open.set(conversation.id, conversation)
+    this.#newest.set(folder, conversation.id)
     return conversation
   }
 
-  #placeOf(folder: string): Promise<EditorPlace> {
+  /** Behind the answer to the request that opens it: before, the editor does not know what this is about. */
+  #introduceSoon(conversation: EditorConversation): EditorConversation {
+    setImmediate(() => void this.#introduce(conversation).catch(() => {}))
+    return conversation
+  }
+
+  /** What can be asked and chosen here, and what of the editor's own is left out. */
+  async #introduce(conversation: EditorConversation): Promise<void> {
+    await conversation.update({ sessionUpdate: "available_commands_update", availableCommands })
+    for (const name of conversation.place.unused) await conversation.say(name)
+    await conversation.tellModels()
+  }
+
+  /** The editor's files are asked for in the name of the conversation that was opened last in their folder. */
+  #filesIn(folder: string): EditorFiles | undefined {
+    const { can } = this.#editor
+    if (!can.readsFiles) return undefined
+    const inName = <Value>(ask: (id: string) => Promise<Value>, otherwise: Value): Promise<Value> => {
+      const id = this.#newest.get(folder)
+      return id === undefined ? Promise.resolve(otherwise) : ask(id)
+    }
+    return {
+      read: (path) => inName((id) => this.#editor.readFile(id, path), undefined),
+      write: can.writesFiles
+        ? (path, text) => inName((id) => this.#editor.writeFile(id, path, text), "no conversation is open there")
+        : undefined,
+    }
+  }
+
+  #placeOf(folder: string, servers: readonly McpServer[] = []): Promise<EditorPlace> {
     if (!isAbsolute(folder)) throw refuseRequest(`The folder ${JSON.stringify(folder)} has to be an absolute path.`)
-    return this.#places.open(folder)
+    return this.#places.open(folder, { files: this.#filesIn(folder), servers })
   }
 }
 

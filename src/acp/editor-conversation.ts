@@ -7,6 +7,7 @@ import { parseCursor } from "../protocol/cursor.ts"
 import { hasCode } from "../protocol/errors.ts"
 import type { UnknownFrame } from "../protocol/frames.ts"
 import type { ConnectedEditor } from "./connected-editor.ts"
+import { modelOption } from "./model-option.ts"
 import type { EditorPlace } from "./place.ts"
 import type { PromptContent } from "./prompt-content.ts"
 import { Questions } from "./questions.ts"
@@ -88,7 +89,7 @@ export class EditorConversation {
     if (this.#turn)
       throw refuseRequest("This conversation is answering a prompt: wait for its answer, or cancel it first.")
     this.#turn = turn
-    const stop = () => void this.cancel().catch((error: unknown) => turn.fail(toRefusal(error)))
+    const stop = () => this.#editor.isGone || void this.cancel().catch((error: unknown) => turn.fail(toRefusal(error)))
     signal.addEventListener("abort", stop, { once: true })
     try {
       begin().catch((error: unknown) => turn.fail(toRefusal(error)))
@@ -113,6 +114,12 @@ export class EditorConversation {
 
   async update(update: SessionUpdate): Promise<void> {
     await this.#editor.update(this.id, update)
+  }
+
+  /** Which models there are, where the editor lets its person choose. */
+  async tellModels(): Promise<void> {
+    const configOptions = await modelOption(this.place.client, this.transcript.model)
+    if (configOptions.length > 0) await this.update({ sessionUpdate: "config_option_update", configOptions })
   }
 
   /** Words that wait behind a run which was stopped would be held, and their prompt with them. */
@@ -159,6 +166,7 @@ export class EditorConversation {
     for (const update of this.#updates.of(known, { isOwn, isAwaited: turn?.hasBegun ?? false }))
       await this.update(update)
     turn?.follow(known)
+    if (known.type === "settings" && known.data.model !== undefined) await this.tellModels().catch(() => {})
     if (isOwn && turn?.isCancelled) await this.place.client.cancelRun({ params: { id: this.id } })
   }
 }

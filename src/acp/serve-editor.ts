@@ -8,11 +8,15 @@ import {
   type RequestPermissionOutcome,
 } from "@agentclientprotocol/sdk"
 import { Mode } from "../protocol/schema.ts"
+import { commandIn } from "./commands.ts"
 import { EditorConversations, modesIn } from "./conversations.ts"
 import type { ConnectedEditor, EditorAbilities } from "./connected-editor.ts"
 import type { EditorPlaces } from "./place.ts"
 import { toPromptContent } from "./prompt-content.ts"
 import { refuseRequest, toRefusal } from "./refusal.ts"
+
+/** An editor that has not said what is in a file by then, or that it has written one, is not waited for. */
+const EDITOR_MS = 10_000
 
 export interface EditorOptions {
   readonly input: ReadableStream<Uint8Array>
@@ -28,21 +32,40 @@ export interface EditorOptions {
 /** Speaks the Agent Client Protocol with one editor until it hangs up; fails where it sends what cannot be read on. */
 export async function serveEditor({ input, output, places, folder, info, signal }: EditorOptions): Promise<void> {
   const app = agent({ name: info.name })
-  let can: EditorAbilities | undefined
+  let can = abilitiesOf({})
   const editor: ConnectedEditor = {
     get can() {
-      return can ?? abilitiesOf({})
+      return can
+    },
+    get isGone() {
+      return connection.signal.aborted
     },
     update: (sessionId, update) => connection.client.notify("session/update", { sessionId, update }),
     async ask(request, withdrawn): Promise<RequestPermissionOutcome> {
       const how = { cancellationSignal: withdrawn, stopWaitingOnCancel: true }
       return (await connection.client.request("session/request_permission", request, how)).outcome
     },
+    async readFile(sessionId, path) {
+      const how = { cancellationSignal: AbortSignal.timeout(EDITOR_MS), stopWaitingOnCancel: true }
+      const asked = connection.client.request("fs/read_text_file", { sessionId, path }, how)
+      // One that it has not open, or does not want to tell: then what is on disk is all there is.
+      return asked.then(({ content }) => content).catch(() => undefined)
+    },
+    async writeFile(sessionId, path, content) {
+      const signal = AbortSignal.timeout(EDITOR_MS)
+      const how = { cancellationSignal: signal, stopWaitingOnCancel: true }
+      try {
+        await connection.client.request("fs/write_text_file", { sessionId, path, content }, how)
+        return undefined
+      } catch (error) {
+        if (signal.aborted || connection.signal.aborted) throw error
+        return (error as Error).message
+      }
+    },
   }
   const conversations = new EditorConversations(places, editor, folder)
   answerRequests(app, conversations, {
     info,
-    met: () => can !== undefined,
     meet: (capabilities) => (can = abilitiesOf(capabilities)),
   })
   const connection = app.connect(ndJsonStream(output, input))
@@ -55,11 +78,10 @@ export async function serveEditor({ input, output, places, folder, info, signal 
 
 interface Meeting {
   readonly info: Implementation
-  met(): boolean
   meet(capabilities: ClientCapabilities): void
 }
 
-function answerRequests(app: AgentApp, conversations: EditorConversations, { info, met, meet }: Meeting): void {
+function answerRequests(app: AgentApp, conversations: EditorConversations, { info, meet }: Meeting): void {
   app
     .onRequest("initialize", ({ params }) => {
       meet(params.clientCapabilities ?? {})
@@ -78,17 +100,17 @@ function answerRequests(app: AgentApp, conversations: EditorConversations, { inf
     .onRequest("authenticate", () => {
       throw refuseRequest("Pawl asks nobody to sign in here; with --server it is PAWL_TOKEN that says who asks.")
     })
-    .onRequest("session/new", ({ params: { cwd } }) =>
+    .onRequest("session/new", ({ params: { cwd, mcpServers } }) =>
       answer(async () => {
-        const conversation = await conversations.begin(cwd)
+        const conversation = await conversations.begin(cwd, mcpServers)
         return { sessionId: conversation.id, modes: modesIn(conversation) }
       }),
     )
-    .onRequest("session/load", ({ params: { sessionId, cwd } }) =>
-      answer(async () => ({ modes: modesIn(await conversations.goOn(sessionId, cwd, "all")) })),
+    .onRequest("session/load", ({ params: { sessionId: id, cwd: folder, mcpServers: servers } }) =>
+      answer(async () => ({ modes: modesIn(await conversations.goOn({ id, folder, servers, tells: "all" })) })),
     )
-    .onRequest("session/resume", ({ params: { sessionId, cwd } }) =>
-      answer(async () => ({ modes: modesIn(await conversations.goOn(sessionId, cwd, "nothing")) })),
+    .onRequest("session/resume", ({ params: { sessionId: id, cwd: folder, mcpServers: servers = [] } }) =>
+      answer(async () => ({ modes: modesIn(await conversations.goOn({ id, folder, servers, tells: "nothing" })) })),
     )
     .onRequest("session/list", ({ params: { cwd, cursor } }) =>
       answer(() => conversations.list(cwd ?? undefined, cursor ?? undefined)),
@@ -103,10 +125,15 @@ function answerRequests(app: AgentApp, conversations: EditorConversations, { inf
         return {}
       }),
     )
+    .onRequest("session/set_config_option", ({ params: { sessionId, configId, value } }) =>
+      answer(async () => ({ configOptions: await conversations.setOption(sessionId, configId, value) })),
+    )
     .onRequest("session/prompt", ({ params: { sessionId, prompt }, signal }) =>
       answer(async () => {
         const conversation = conversations.get(sessionId)
-        return conversation.prompt(toPromptContent(prompt, conversation.place.dir), signal)
+        const content = toPromptContent(prompt, conversation.place.dir)
+        const command = commandIn(content.text)
+        return command ? command(conversation, signal) : conversation.prompt(content, signal)
       }),
     )
     .onNotification("session/cancel", async ({ params: { sessionId } }) => {
@@ -114,9 +141,8 @@ function answerRequests(app: AgentApp, conversations: EditorConversations, { inf
       await answer(() => conversations.get(sessionId).cancel()).catch(() => {})
     })
 
-  /** Nothing is done before it is known what the editor can, and every failure has a sentence. */
+  /** Every failure has a sentence. */
   async function answer<Value>(work: () => Promise<Value>): Promise<Value> {
-    if (!met()) throw refuseRequest("Say initialize first.")
     try {
       return await work()
     } catch (error) {

@@ -92,7 +92,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
       queryLimits: replaced.queryLimits,
       sharedFiles: sharedFilesOf(store, { folder: join(settings.dataFolder, "file-cache"), clock }),
       ...{ libraryRecords, web: new WebClient(reach), webSearch, openTables: store.openPackTables },
-      files: replaced.folder && filesOptions(settings, replaced.folder, secrets),
+      files: replaced.folder && { ...filesOptions(settings, replaced.folder, secrets), buffers: replaced.buffers },
     }),
   )
   const { phrases, interpreters, routes: packRoutes } = packs

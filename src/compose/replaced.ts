@@ -7,6 +7,7 @@ import type { OutboundPolicy } from "../models/network/outbound-policy.ts"
 import type { RecentSecrets } from "../models/providers/errors/recent-secrets.ts"
 import type { RegistryOptions } from "../models/registry.ts"
 import type { QueryLimits } from "../packs/analyst/database/walls.ts"
+import type { EditorBuffers } from "../packs/files/editor-buffers.ts"
 import type { Folder } from "../packs/files/folder/folder.ts"
 import type { ConversationId } from "../protocol/ids.ts"
 import type { Embedder } from "../protocol/ports/workspace.ts"
@@ -57,6 +58,8 @@ export interface Replaced {
   readonly agents?: ((ofPacks: readonly Agent[]) => readonly Agent[]) | undefined
   /** A folder of this machine to work in, in place of those on people's devices. */
   readonly folder?: Folder | undefined
+  /** The editor of whoever works in that folder. */
+  readonly buffers?: EditorBuffers | undefined
   /** Gets every key that people bring, so that none is logged. */
   readonly recent?: RecentSecrets | undefined
   /** Hears all that happens, of whichever conversation. */

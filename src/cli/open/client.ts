@@ -2,6 +2,7 @@ import type { Log } from "../../agent/ports.ts"
 import { type Client, createClient } from "../../client/index.ts"
 import type { RecentSecrets } from "../../models/providers/errors/recent-secrets.ts"
 import type { ConversationId } from "../../protocol/ids.ts"
+import type { EditorBuffers } from "../../packs/files/editor-buffers.ts"
 import { CommandError } from "../process/command.ts"
 import type { Config } from "../settings/config.ts"
 import { openFilesDevice } from "./files-device.ts"
@@ -26,20 +27,22 @@ interface Where {
   readonly recent: RecentSecrets
   readonly dir: string | undefined
   readonly server: string | undefined
+  /** The editor of whoever works in the folder. */
+  readonly buffers?: EditorBuffers | undefined
   /** For one question: what takes longer to begin with than to do without is not begun. */
   readonly isBrief?: boolean
 }
 
 /** Pawl as a client sees it: the one in this process, or a server. */
 export async function openClient(config: Config, where: Where): Promise<ClientPlace> {
-  const { log, dir, server } = where
-  if (server !== undefined) return atServer(config, toUrl(server).replace(/(?<!\/)\/+$/, ""), dir)
+  const { log, dir, server, buffers } = where
+  if (server !== undefined) return atServer(config, toUrl(server).replace(/(?<!\/)\/+$/, ""), where)
   const inProcess = { log, recent: where.recent, localEmbedder: where.isBrief ? ("none" as const) : undefined }
   if (dir === undefined) {
     const { client, takeUp, close } = await openInProcess(config, inProcess)
     return toPlace({ client, takeUp, close }, () => newestOf(client))
   }
-  const { client, takeUp, close, conversations } = await openEmbedded(config, { ...inProcess, dir })
+  const { client, takeUp, close, conversations } = await openEmbedded(config, { ...inProcess, dir, buffers })
   return toPlace({ client, takeUp, close }, async () => conversations.newest)
 }
 
@@ -52,7 +55,7 @@ function toPlace(
 }
 
 /** With a folder this machine is the device that its files are worked on by. */
-async function atServer(config: Config, server: string, dir: string | undefined): Promise<ClientPlace> {
+async function atServer(config: Config, server: string, { dir, buffers }: Where): Promise<ClientPlace> {
   const { token, dataFolder } = config
   if (!token) throw new CommandError("Say who asks: PAWL_TOKEN, or --token; `pawl token create` makes one.")
   const client = createClient({ baseUrl: server, token })
@@ -68,7 +71,7 @@ async function atServer(config: Config, server: string, dir: string | undefined)
       [Symbol.asyncDispose]: nothing,
     }
   }
-  const device = await openFilesDevice(config, { server, dir })
+  const device = await openFilesDevice(config, { server, dir, buffers })
   const { deviceId } = device
   const conversations = new FolderConversations(dataFolder, `${server} ${device.dir}`)
   const note = (id: string) => conversations.note(id as ConversationId)

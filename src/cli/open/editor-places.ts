@@ -1,5 +1,5 @@
 import { realpathSync } from "node:fs"
-import type { EditorPlace, EditorPlaces } from "../../acp/place.ts"
+import type { EditorBrings, EditorPlace, EditorPlaces } from "../../acp/place.ts"
 import type { Log } from "../../agent/ports.ts"
 import type { RecentSecrets } from "../../models/providers/errors/recent-secrets.ts"
 import type { Config } from "../settings/config.ts"
@@ -18,14 +18,15 @@ export function openEditorPlaces(config: Config, choices: EditorChoices): Editor
   const { log, recent, server } = choices
   const open = new Map<string, Promise<ClientPlace>>()
   return {
-    async open(folder) {
+    async open(folder, { files, servers }: EditorBrings) {
       const dir = realFolder(folder)
-      const opening = open.get(dir) ?? openClient(config, { log, recent, dir, server })
+      const opening = open.get(dir) ?? openClient(config, { log, recent, dir, server, buffers: files })
       open.set(dir, opening)
       // One that could not be opened is tried again when it is next named.
       opening.catch(() => open.delete(dir))
       const { client, takeUp, beginsWith } = await opening
-      return { client, dir, begins: { ...given(choices), ...beginsWith }, entered: takeUp }
+      const unused = servers.map(({ name }) => `The MCP server ${name} of this editor is not used.`)
+      return { client, dir, unused, begins: { ...given(choices), ...beginsWith }, entered: takeUp }
     },
     folders() {
       const known = [...foldersIn(config.dataFolder)]

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { mkdirSync } from "node:fs"
 import { openDevice } from "../../device/index.ts"
 import { filesTools } from "../../packs/files/agent.ts"
+import type { EditorBuffers } from "../../packs/files/editor-buffers.ts"
 import { fileHandlers } from "../../packs/files/device-handlers.ts"
 import { openFolder } from "../../packs/files/folder/local-folder.ts"
 import { CommandError } from "../process/command.ts"
@@ -16,11 +17,17 @@ export interface FilesDevice extends AsyncDisposable {
   readonly dir: string
 }
 
+interface FilesDevicePlace {
+  readonly server: string
+  readonly dir: string
+  readonly buffers?: EditorBuffers | undefined
+}
+
 /**
  * A folder of this machine as a device of a server, connected when this resolves. The same folder is the same device, so
  * that its conversations find it again.
  */
-export async function openFilesDevice(config: Config, where: { server: string; dir: string }): Promise<FilesDevice> {
+export async function openFilesDevice(config: Config, where: FilesDevicePlace): Promise<FilesDevice> {
   const { token, dataFolder } = config
   const server = where.server.replace(/(?<!\/)\/+$/, "")
   if (!token) throw new CommandError("Say who this machine belongs to: PAWL_TOKEN; `pawl token create` makes one.")
@@ -34,7 +41,7 @@ export async function openFilesDevice(config: Config, where: { server: string; d
     token,
     db: join(files, `${name}.db`),
     deviceId: `files-${name}`,
-    handlers: fileHandlers(filesTools(filesOptions(config, folder)), config.secrets),
+    handlers: fileHandlers(filesTools({ ...filesOptions(config, folder), buffers: where.buffers }), config.secrets),
     offers: ["files"],
     workspace: false,
     embedsNotes: false,

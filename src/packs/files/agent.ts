@@ -5,6 +5,7 @@ import { deleteEntry } from "./delete-entry.ts"
 import { deleteFile } from "./delete-file.ts"
 import { editFile } from "./edit-file.ts"
 import { findFiles } from "./find-files.ts"
+import type { EditorBuffers } from "./editor-buffers.ts"
 import type { Folder } from "./folder/folder.ts"
 import { gitDiff } from "./git-diff.ts"
 import { gitLog } from "./git-log.ts"
@@ -40,6 +41,8 @@ export interface FilesOptions {
   readonly environment: Readonly<Record<string, string>>
   /** What no tool may tell. */
   readonly secrets?: Iterable<string>
+  /** The editor of the person who works in the folder, where there is one. */
+  readonly buffers?: EditorBuffers | undefined
   /** For the model: where it is. */
   readonly platform?: string
 }
@@ -58,13 +61,13 @@ export function createFilesAgent(options: FilesOptions): Agent {
   })
 }
 
-export function filesTools({ folder, kept, sandbox, environment, secrets = [] }: FilesOptions): Tool[] {
-  const ports = { folder, kept }
+export function filesTools({ folder, kept, sandbox, environment, secrets = [], buffers }: FilesOptions): Tool[] {
+  const ports = { folder, kept, buffers }
   const git = { folder, searchPath: environment.PATH ?? "" }
   return [
     listDirectory(folder),
     findFiles(folder),
-    readFile(folder),
+    readFile(folder, buffers),
     searchInFiles(folder),
     gitDiff(git),
     gitLog(git),

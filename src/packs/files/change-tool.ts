@@ -14,6 +14,7 @@ import {
 import { failure } from "../../protocol/errors.ts"
 import type { ActionClass, Diff } from "../../protocol/proposals/proposal.ts"
 import { homeOf, requireHome } from "./file-tool.ts"
+import { type EditorBuffers, type HeldFile, heldText, requireSaved, withText, writeInEditor } from "./editor-buffers.ts"
 import { type FileBytes, type Folder, type FoundPath, fileHash } from "./folder/folder.ts"
 import type { KeptBytes } from "./folder/kept-bytes.ts"
 import { MAX_REPLACED } from "./folder/local-writes.ts"
@@ -29,7 +30,7 @@ const SHARED = " (it has other names, hard links, which keep what they have: the
 /** One file as it is and as it would be; `undefined` stands for no file. */
 export interface FileChange {
   readonly path: string
-  readonly before: FileBytes | undefined
+  readonly before: HeldFile | undefined
   readonly after: Buffer | undefined
   readonly mode?: number
   /** Directories that are made for it, the outermost first. */
@@ -48,7 +49,8 @@ export interface ChangeTool<Input extends Said> {
   readonly input: z.ZodType<Input>
   readonly phrases?: readonly Phrase[]
   readonly onlyUndoes?: true
-  plan(input: Input): FileChange
+  /** `look` tells what is there, as the person's editor holds it where there is one. */
+  plan(input: Input, look: LookAt): FileChange
   /** What was done, in words. */
   say(path: string): string
 }
@@ -56,7 +58,11 @@ export interface ChangeTool<Input extends Said> {
 export interface ChangePorts {
   readonly folder: Folder
   readonly kept: KeptBytes
+  /** The editor of the person, where there is one. */
+  readonly buffers?: EditorBuffers | undefined
 }
+
+export type LookAt = (path: string) => { readonly real: string; readonly before: HeldFile | undefined }
 
 /**
  * A change of one file. What is shown is planned from what is there, and is done only while that is still there; the
@@ -64,7 +70,7 @@ export interface ChangePorts {
  */
 export function changeTool<Input extends Said>(
   { plan, say, ...tool }: ChangeTool<Input>,
-  { folder, kept }: ChangePorts,
+  { folder, kept, buffers }: ChangePorts,
 ): Tool {
   return defineTool<Input>({
     ...tool,
@@ -72,16 +78,19 @@ export function changeTool<Input extends Said>(
     brings: "private",
     preview(input, context) {
       requireHome(folder, context)
-      return toPreview(folder, plan(input), input.path)
+      return asHeld(input, (change) => toPreview(folder, change, input.path))
     },
     run(input, context) {
       requireHome(folder, context)
-      const change = plan(input)
-      const preview = toPreview(folder, change, input.path)
-      requireAgreed(preview, context)
-      if (change.before) kept.keep(change.before.bytes)
-      apply(folder, change)
-      return told(context, preview)
+      return asHeld(input, (change) => {
+        const preview = toPreview(folder, change, input.path)
+        requireAgreed(preview, context)
+        if (change.before) kept.keep(change.before.bytes)
+        const write = takesInEditor(change) ? buffers?.write : undefined
+        if (write) return inEditor(change, write).then((note) => told(context, preview, note))
+        apply(folder, change)
+        return told(context, preview)
+      })
     },
     afterCrash: "ask-target",
     outcome(_callId, _input, context): WriteOutcome {
@@ -100,11 +109,28 @@ export function changeTool<Input extends Said>(
     },
   })
 
-  function told(context: CallContext, { target = "", revision = "", diff }: Partial<Preview>): Answer {
+  /** Plans by what is there now. Without an editor nothing is waited for between the look and the write. */
+  function asHeld<Value>(input: Input, work: (change: FileChange) => Value | Promise<Value>): Value | Promise<Value> {
+    const planned = (text: string | undefined) => {
+      const change = plan(input, (path) => lookAt(folder, path, text))
+      if (!buffers?.write || !takesInEditor(change)) requireSaved(change.before)
+      return work(change)
+    }
+    return buffers ? heldText(folder, input.path, buffers).then(planned) : planned(undefined)
+  }
+
+  async function inEditor({ path, after, directories = [] }: FileChange, write: NonNullable<EditorBuffers["write"]>) {
+    for (const directory of directories) folder.makeDirectory(directory)
+    const saved = await writeInEditor(folder, write, { path, text: after?.toString("utf8") ?? "" })
+    return saved === "saved" ? "" : " The editor holds it; on disk it is not the same."
+  }
+
+  function told(context: CallContext, preview: Partial<Preview>, note = ""): Answer {
+    const { target = "", revision = "", diff } = preview
     const { before, after, mode } = fromRevision(revision)
     const protectedBy = whyProtected(target)
     const data: Done = { path: target, before, after, ...(mode === undefined ? {} : { mode }) }
-    return answer(`${say(target)}${protectedBy ? ` (${protectedBy})` : ""}`, {
+    return answer(`${say(target)}${protectedBy ? ` (${protectedBy})` : ""}${note}`, {
       data,
       ...(diff ? { change: diff } : {}),
       ...homeOf(folder, context),
@@ -120,6 +146,10 @@ interface Done {
   readonly after: string
   readonly mode?: number
 }
+
+/** Text that takes the place of a text, or is new; a mode that has to be set is set on disk. */
+const takesInEditor = ({ after, mode }: FileChange): boolean =>
+  after !== undefined && mode === undefined && !isBinary(after)
 
 function apply(folder: Folder, { path, before, after, mode, directories = [] }: FileChange): void {
   // A crash between them leaves some that are empty; the next try makes the rest.
@@ -184,13 +214,10 @@ function hashAt(folder: Folder, path: string): string {
   return folder.find(path) ? folder.read(path, MAX_REPLACED).hash : "absent"
 }
 
-/** What is at a path that a write is about, by its real name; without it, the name that it would get. */
-export function lookAt(
-  folder: Folder,
-  path: string,
-): { readonly real: string; readonly before: FileBytes | undefined } {
+/** What is at a path that a write is about, by its real name; without it, the name that it would get. `text`: as an editor has it. */
+function lookAt(folder: Folder, path: string, text: string | undefined): ReturnType<LookAt> {
   const found: FoundPath | undefined = folder.find(path)
   if (!found) return { real: folder.realPath(path, "follow"), before: undefined }
-  const before = folder.read(path, MAX_REPLACED)
-  return { real: before.path, before }
+  const before: FileBytes = folder.read(path, MAX_REPLACED)
+  return { real: before.path, before: text === undefined ? before : withText(before, text) }
 }

@@ -1,6 +1,6 @@
 import { z } from "zod"
 import type { Tool } from "../../agent/definition/tool.ts"
-import { type ChangePorts, changeTool, lookAt } from "./change-tool.ts"
+import { type ChangePorts, changeTool } from "./change-tool.ts"
 import { fileRefusal } from "./folder/folder.ts"
 import { missing } from "./folder/local-folder.ts"
 import { filePhrase } from "./phrase.ts"
@@ -23,12 +23,12 @@ export function deleteFile(ports: ChangePorts): Tool {
           }),
         ),
       ],
-      plan({ path }) {
+      plan({ path }, look) {
         // What is shown is what goes: a link is not what it leads to.
         const kind = ports.folder.kindOf(path)
         if (kind === "link" || kind === "directory" || kind === "other")
           throw fileRefusal(`${shown(path)} is ${KINDS[kind]}; delete_entry deletes it`)
-        const { real, before } = lookAt(ports.folder, path)
+        const { real, before } = look(path)
         if (!before) throw missing(path)
         const summary = `Delete ${shown(real)} (${before.size} bytes)`
         return { path: real, before, after: undefined, summary, action: "destructive_delete" }

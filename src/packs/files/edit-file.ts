@@ -1,7 +1,7 @@
 import { z } from "zod"
 import type { Tool } from "../../agent/definition/tool.ts"
 import { showHidden } from "../../protocol/text/hidden-words.ts"
-import { type ChangePorts, changeTool, lookAt } from "./change-tool.ts"
+import { type ChangePorts, changeTool } from "./change-tool.ts"
 import { fileRefusal } from "./folder/folder.ts"
 import { missing } from "./folder/local-folder.ts"
 import { filePhrase } from "./phrase.ts"
@@ -39,8 +39,8 @@ export function editFile(ports: ChangePorts): Tool {
           (said) => ({ path: said("path"), old_text: said("old"), new_text: said("text") }),
         ),
       ],
-      plan({ path, old_text, new_text, all = false }) {
-        const { real, before } = lookAt(ports.folder, path)
+      plan({ path, old_text, new_text, all = false }, look) {
+        const { real, before } = look(path)
         if (!before) throw missing(path)
         if (isBinary(before.bytes)) throw fileRefusal(`${shown(real)} is no text`)
         const text = before.bytes.toString("utf8")

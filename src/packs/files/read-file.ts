@@ -1,6 +1,7 @@
 import { z } from "zod"
 import type { Tool } from "../../agent/definition/tool.ts"
 import { readTool } from "./file-tool.ts"
+import { type EditorBuffers, heldText } from "./editor-buffers.ts"
 import { type Folder, fileRefusal } from "./folder/folder.ts"
 import { filePhrase } from "./phrase.ts"
 import { shown } from "./folder/shown.ts"
@@ -10,7 +11,7 @@ const MAX_LINES = 1000
 const MAX_CHARACTERS = 40_000
 const MAX_IN_LINE = 4000
 
-export function readFile(folder: Folder): Tool {
+export function readFile(folder: Folder, buffers?: EditorBuffers): Tool {
   return readTool(folder, {
     name: "read_file",
     description: `Read a text file of the work folder: its text as it is, at most ${MAX_LINES} lines at a time. What is cut says how to read on.`,
@@ -41,12 +42,14 @@ export function readFile(folder: Folder): Tool {
         path: said("path"),
       })),
     ],
-    read({ path, start_line = 1, lines = MAX_LINES }) {
+    async read({ path, start_line = 1, lines = MAX_LINES }) {
       const found = folder.find(path)
       if (found && found.size > MAX_READ_BYTES) throw tooLarge(path, found.size)
       const { bytes } = folder.read(path, MAX_READ_BYTES)
       if (isBinary(bytes)) throw fileRefusal(`${shown(path)} is no text (${bytes.length} bytes of it)`)
-      return partOf(bytes.toString("utf8"), { path, start: start_line, lines })
+      // What the person sees in front of them is the file, saved or not.
+      const held = buffers && (await heldText(folder, path, buffers))
+      return partOf(held ?? bytes.toString("utf8"), { path, start: start_line, lines })
     },
   })
 }

@@ -1,6 +1,6 @@
 import { z } from "zod"
 import type { Tool } from "../../agent/definition/tool.ts"
-import { type ChangePorts, changeTool, lookAt, RESTORE } from "./change-tool.ts"
+import { type ChangePorts, changeTool, RESTORE } from "./change-tool.ts"
 import { fileRefusal } from "./folder/folder.ts"
 import { shown } from "./folder/shown.ts"
 
@@ -14,8 +14,8 @@ export function restoreFile(ports: ChangePorts): Tool {
       description: "Put a file back as it was.",
       onlyUndoes: true,
       input: z.strictObject({ path: z.string(), content: Hash, expect: Hash, mode: z.int().optional() }),
-      plan({ path, content, expect, mode }) {
-        const { real, before } = lookAt(ports.folder, path)
+      plan({ path, content, expect, mode }, look) {
+        const { real, before } = look(path)
         if ((before?.hash ?? "absent") !== expect)
           throw fileRefusal(`${shown(real)} was changed since; what stands there now would be lost`)
         const after = content === "absent" ? undefined : ports.kept.get(content)

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from "node:path"
 import { z } from "zod"
 import type { Tool } from "../../agent/definition/tool.ts"
-import { type ChangePorts, changeTool, lookAt } from "./change-tool.ts"
+import { type ChangePorts, changeTool } from "./change-tool.ts"
 import { fileRefusal } from "./folder/folder.ts"
 import { missingDirectories } from "./folder/missing-directories.ts"
 import { filePhrase } from "./phrase.ts"
@@ -35,13 +35,13 @@ export function writeFile(ports: ChangePorts): Tool {
           (said) => ({ path: said("path"), content: "\n" }),
         ),
       ],
-      plan({ path, content }) {
+      plan({ path, content }, look) {
         const directories = missingDirectories(ports.folder, dirname(path))
         const above = directories.at(-1)
         if (above !== undefined && /^\.*$/.test(basename(path)))
           throw fileRefusal(`${shown(path)} is no name for a file`)
         const { real, before } =
-          above === undefined ? lookAt(ports.folder, path) : { real: join(above, basename(path)), before: undefined }
+          above === undefined ? look(path) : { real: join(above, basename(path)), before: undefined }
         const after = Buffer.from(content, "utf8")
         if (before?.bytes.equals(after))
           throw fileRefusal(`Nothing would change: ${shown(real)} holds just that already`)

@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs"
 import {
   client,
   type ClientCapabilities,
@@ -26,6 +27,8 @@ export interface EditorSideOptions {
   readonly can?: ClientCapabilities
   /** What editors hold of files: texts by absolute path, saved or not. */
   readonly buffers?: Map<string, string>
+  /** What is written through it is on disk then. */
+  readonly saves?: true
   /** Answers every question with this. */
   readonly always?: string
 }
@@ -38,10 +41,12 @@ export class EditorSide {
   readonly writes: { readonly path: string; readonly content: string }[] = []
   readonly connection: ClientConnection
   readonly #options: EditorSideOptions
+  readonly #output: WritableStream<Uint8Array>
   readonly #waiting = new Set<() => void>()
 
   constructor(output: WritableStream<Uint8Array>, input: ReadableStream<Uint8Array>, options: EditorSideOptions = {}) {
     this.#options = options
+    this.#output = output
     const { buffers = new Map<string, string>() } = options
     this.connection = client({ name: "test editor" })
       .onNotification("session/update", ({ params }) => {
@@ -58,6 +63,7 @@ export class EditorSide {
       .onRequest("fs/write_text_file", ({ params: { path, content } }) => {
         this.writes.push({ path, content })
         buffers.set(path, content)
+        if (options.saves) writeFileSync(path, content)
         return {}
       })
       .connect(ndJsonStream(output, input))
@@ -65,6 +71,11 @@ export class EditorSide {
 
   get agent() {
     return this.connection.agent
+  }
+
+  /** As one that dies: it says nothing more, and answers nothing that it was asked. */
+  hangUp(): Promise<void> {
+    return this.#output.close()
   }
 
   initialize(): Promise<InitializeResponse> {

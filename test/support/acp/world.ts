@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
+import type { EditorBrings } from "../../../src/acp/place.ts"
 import { serveEditor } from "../../../src/acp/serve-editor.ts"
 import type { Model } from "../../../src/agent/model.ts"
 import { type Client, createClient } from "../../../src/client/index.ts"
@@ -41,9 +42,17 @@ export async function openAcpWorld(
   const usual = settingsIn(dataFolder())
   const settings = { ...usual, databaseUrl: url, durability: "normal" as const, requestsPerMinute: 0 }
   const folder = openFolder(dir, undefined, [])
+  // As long as no editor has come there is none to be asked.
+  const held: { files?: EditorBrings["files"] } = {}
+  const buffers = {
+    read: async (path: string) => held.files?.read(path),
+    get write() {
+      return held.files?.write
+    },
+  }
   const server = await composeServer(
     { ...settings, policy: { ...usual.policy, ...policy } },
-    { model, folder, embedder: new WordEmbedder(), localEmbedder: "none" },
+    { model, folder, buffers, embedder: new WordEmbedder(), localEmbedder: "none" },
   )
   const person = await server.store.people.ensure(`ada-${randomUUID()}`, Date.now())
   const { token } = await server.store.people.createToken(person, ["read", "chat", "approve", "manage"], Date.now())
@@ -53,9 +62,10 @@ export async function openAcpWorld(
   const serving: Promise<void>[] = []
   const begun = new Map<string, string>()
   const places = {
-    open: async () => ({
-      client,
+    open: async (_folder: string, brings: EditorBrings) => ({
+      client: ((held.files = brings.files), client),
       dir,
+      unused: brings.servers.map(({ name }) => `${name} is not used.`),
       begins: { agent: "files" },
       entered: (id: string) => void begun.set(id, dir),
     }),

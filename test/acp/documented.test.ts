@@ -1,0 +1,28 @@
+import { readFileSync } from "node:fs"
+import { expect, test } from "vitest"
+import { help } from "../../src/cli/commands/acp.ts"
+import { readSources } from "../support/house/sources.ts"
+
+const page = readFileSync(new URL("../../docs/editors.md", import.meta.url), "utf8")
+
+test("the settings on the page can be pasted: they are JSON, and start a command that there is with flags that it has", () => {
+  const blocks = [...page.matchAll(/```json\n(.*?)```/gs)].map(([, text]) => JSON.parse(text!) as unknown)
+  expect(blocks).toHaveLength(3)
+  for (const block of blocks) {
+    const { Pawl } = (block as { agent_servers: { Pawl: { command: string; args: string[] } } }).agent_servers
+    const [name, ...flags] = Pawl.args
+    expect(Pawl.command).toMatch(/(^|\/)pawl$/)
+    expect(name).toBe("acp")
+    for (const flag of flags.filter((each) => each.startsWith("--"))) expect(help).toContain(`  ${flag} `)
+  }
+})
+
+test("nothing that speaks the protocol is loaded by a server, or by a command that does not", () => {
+  const speaking = Object.entries(readSources("src")).filter(([, text]) =>
+    /from "@agentclientprotocol\/sdk"|from "(\.\.\/)+acp\//.test(text),
+  )
+  const outside = speaking.map(([path]) => path).filter((path) => !path.startsWith("src/acp/"))
+  expect(outside.sort()).toEqual(["src/cli/commands/acp.ts", "src/cli/open/editor-places.ts"])
+  const importers = Object.entries(readSources("src")).filter(([, text]) => /^import .*commands\/acp\.ts/m.test(text))
+  expect(importers).toEqual([]) // only by `import()`, when it is asked for
+})

@@ -1,0 +1,164 @@
+import { existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, test } from "vitest"
+import { hasCode } from "../../src/client/index.ts"
+import { always, scripted } from "../../src/models/scripted/model.ts"
+import { calls, says } from "../../src/models/scripted/script.ts"
+import { anyDatabase } from "../support/databases.ts"
+import { openAcpWorld } from "../support/acp/world.ts"
+
+const README = { "README.md": "first\nThe colour of the site\n" }
+const EDIT = calls("edit_file", { path: "README.md", old_text: "colour", new_text: "color" })
+const DONE = always(says("So be it."))
+
+describe.each(anyDatabase)("a change that an editor is asked about, on $name,", ({ create }) => {
+  test("is shown with its difference and its place, waits, and is made when the person says yes", async () => {
+    await using database = await create()
+    await using world = await openAcpWorld(database.url, scripted(EDIT, DONE), README)
+    const editor = await world.edit()
+    const { sessionId } = await editor.begin(world.dir)
+    const path = join(world.dir, "README.md")
+    const answered = editor.say(sessionId, "mend it")
+    const { request, answer } = await editor.question(0)
+    expect(request.toolCall).toMatchObject({
+      title: "Edit README.md in one place",
+      kind: "edit",
+      status: "pending",
+      locations: [{ path, line: 2 }],
+      content: [
+        { type: "diff", path, oldText: "first\nThe colour of the site\n", newText: "first\nThe color of the site\n" },
+      ],
+    })
+    expect(request.options.map(({ kind }) => kind)).toEqual(["allow_once", "allow_always", "reject_once"])
+    expect(readFileSync(path, "utf8")).toContain("colour")
+    answer("yes")
+    expect(await answered).toEqual({ stopReason: "end_turn" })
+    expect(readFileSync(path, "utf8")).toContain("color ")
+    const states = editor.told(sessionId).flatMap((update) => ("status" in update ? [update.status] : []))
+    expect(states).toEqual(["pending", "pending", "in_progress", "completed"])
+  })
+
+  test.each(["no", "whatever an editor makes up"])("is not made for an answer of “%s”", async (optionId) => {
+    await using database = await create()
+    await using world = await openAcpWorld(database.url, scripted(EDIT, DONE), README)
+    const editor = await world.edit({ always: optionId })
+    const { sessionId } = await editor.begin(world.dir)
+    expect(await editor.say(sessionId, "mend it")).toEqual({ stopReason: "end_turn" })
+    expect(readFileSync(join(world.dir, "README.md"), "utf8")).toContain("colour")
+    expect(editor.told(sessionId)).toContainEqual(
+      expect.objectContaining({ status: "failed", rawOutput: expect.objectContaining({ status: "rejected" }) }),
+    )
+  })
+
+  test("is agreed to for the next ones too, except where it is always asked about", async () => {
+    await using database = await create()
+    const write = (path: string) => calls("write_file", { path, content: "new\n" })
+    const script = scripted(write("a.txt"), write("b.txt"), write("AGENTS.md"), DONE)
+    await using world = await openAcpWorld(database.url, script)
+    const editor = await world.edit()
+    const { sessionId } = await editor.begin(world.dir)
+    const answered = editor.say(sessionId, "make three files")
+    ;(await editor.question(0)).answer("always")
+    const last = await editor.question(1)
+    expect(last.request.toolCall.title).toContain("AGENTS.md")
+    expect(last.request.options.map(({ optionId }) => optionId)).toEqual(["yes", "no"])
+    last.answer("no")
+    await answered
+    expect(["a.txt", "b.txt", "AGENTS.md"].map((name) => existsSync(join(world.dir, name)))).toEqual([
+      true,
+      true,
+      false,
+    ])
+  })
+
+  test("is withdrawn in the editor when it is decided elsewhere, and the turn goes on", async () => {
+    await using database = await create()
+    await using world = await openAcpWorld(database.url, scripted(EDIT, DONE), README)
+    const editor = await world.edit()
+    const { sessionId } = await editor.begin(world.dir)
+    const answered = editor.say(sessionId, "mend it")
+    const question = await editor.question(0)
+    const { proposals } = await world.client.readConversation({ params: { id: sessionId } })
+    await world.client.commitProposal({ params: { id: proposals[0]!.id } })
+    expect(await answered).toEqual({ stopReason: "end_turn" })
+    await editor.until(() => question.isWithdrawn)
+    expect(readFileSync(join(world.dir, "README.md"), "utf8")).toContain("color ")
+  })
+
+  test("has one outcome, whoever answers in the same moment: here or in another dialect", async () => {
+    await using database = await create()
+    const script = Array.from({ length: 10 }, (_, index) => [
+      calls("write_file", { path: `${index}.txt`, content: "new\n" }),
+      says("So be it."),
+    ])
+    await using world = await openAcpWorld(database.url, scripted(...script.flat()))
+    const editor = await world.edit()
+    const { sessionId } = await editor.begin(world.dir)
+    const outcomes = new Set<boolean>()
+    for (let index = 0; index < 10; index++) {
+      const answered = editor.say(sessionId, `make ${index}`)
+      const question = await editor.question(index)
+      const { proposals } = await world.client.readConversation({ params: { id: sessionId } })
+      const params = { id: proposals[0]!.id }
+      // The editor says yes, another client says no.
+      if (index % 2 === 0) question.answer("yes")
+      const there = await world.client.rejectProposal({ params }).then(
+        () => "taken",
+        (error: unknown) => (hasCode(error, "proposal_decided") ? "late" : Promise.reject(error)),
+      )
+      if (index % 2 === 1) question.answer("yes")
+      await answered
+      const { status } = await world.client.readProposal({ params })
+      expect(status).toBe(there === "taken" ? "rejected" : "applied")
+      expect(existsSync(join(world.dir, `${index}.txt`))).toBe(there === "late")
+      outcomes.add(there === "taken")
+    }
+    expect(outcomes.has(true)).toBe(true)
+  })
+
+  test("is given up with its turn when the person stops instead of answering", async () => {
+    await using database = await create()
+    await using world = await openAcpWorld(database.url, scripted(EDIT, DONE), README)
+    const editor = await world.edit()
+    const { sessionId } = await editor.begin(world.dir)
+    const answered = editor.say(sessionId, "mend it")
+    const question = await editor.question(0)
+    await editor.agent.notify("session/cancel", { sessionId })
+    question.cancel()
+    expect(await answered).toEqual({ stopReason: "cancelled" })
+    expect(readFileSync(join(world.dir, "README.md"), "utf8")).toContain("colour")
+    expect(await editor.say(sessionId, "and now?")).toEqual({ stopReason: "end_turn" })
+  })
+
+  test("that has expired is not made by a late yes: the model learns it, and the turn ends", async () => {
+    await using database = await create()
+    await using world = await openAcpWorld(database.url, scripted(EDIT, DONE), README, { proposalMinutes: 0 })
+    const editor = await world.edit()
+    const { sessionId } = await editor.begin(world.dir)
+    const answered = editor.say(sessionId, "mend it")
+    ;(await editor.question(0)).answer("yes")
+    expect(await answered).toEqual({ stopReason: "end_turn" })
+    expect(readFileSync(join(world.dir, "README.md"), "utf8")).toContain("colour")
+  })
+
+  test("is not asked about in the modes that need no asking; the mode is the conversation's, whoever sets it", async () => {
+    await using database = await create()
+    const again = calls("edit_file", { path: "README.md", old_text: "color", new_text: "colour" })
+    await using world = await openAcpWorld(database.url, scripted(EDIT, says("Done."), again, says("No.")), README)
+    const editor = await world.edit()
+    const { sessionId } = await editor.begin(world.dir)
+    await editor.agent.request("session/set_mode", { sessionId, modeId: "auto" })
+    expect((await world.client.readConversation({ params: { id: sessionId } })).mode).toBe("auto")
+    await editor.say(sessionId, "mend it")
+    expect(readFileSync(join(world.dir, "README.md"), "utf8")).toContain("color ")
+    await world.client.changeConversation({ params: { id: sessionId }, body: { mode: "read-only" } })
+    const isTold = (mode: string) =>
+      editor.told(sessionId).some((each) => each.sessionUpdate === "current_mode_update" && each.currentModeId === mode)
+    await editor.until(() => isTold("auto") && isTold("read-only"))
+    await editor.say(sessionId, "and back")
+    expect(readFileSync(join(world.dir, "README.md"), "utf8")).toContain("color ")
+    expect(editor.questions).toHaveLength(0)
+    const wrong = editor.agent.request("session/set_mode", { sessionId, modeId: "yolo" })
+    await expect(wrong).rejects.toThrow("A mode is one of read-only, confirm, auto.")
+  })
+})

@@ -1,0 +1,130 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { Readable, Writable } from "node:stream"
+import { tmpdir } from "node:os"
+import type { ServerResponse } from "node:http"
+import { expect, test } from "vitest"
+import { chatChunk, chatReply, sse } from "../../src/models/providers/server.fixture.ts"
+import { EditorSide, type EditorSideOptions } from "../support/acp/editor.ts"
+import { atEndOfFile } from "../support/end-of-file.ts"
+import { launcher } from "../support/processes/package.ts"
+import { PawlProcess, dataFolder } from "../support/processes/pawl-process.ts"
+import { ownPort } from "../support/processes/own-port.ts"
+import { tokenFor } from "../support/processes/token-for.ts"
+import { calls, provided } from "../support/terminal/terminal-world.ts"
+
+const living = new Set<AcpProcess>()
+atEndOfFile(async () => void (await Promise.all([...living].map((each) => each.kill()))))
+
+/** `pawl acp` as an editor starts it, with the official client at the other end of its pipes. */
+class AcpProcess {
+  readonly editor: EditorSide
+  readonly ended: Promise<number | null>
+  stderr = ""
+  readonly #child
+
+  constructor(words: readonly string[], settings: Record<string, string>, options?: EditorSideOptions) {
+    const { PATH, NODE_COMPILE_CACHE } = process.env
+    const env = { PATH, NODE_COMPILE_CACHE, HOME: tmpdir(), ...settings }
+    this.#child = spawn(process.execPath, [launcher, "acp", ...words], { env, stdio: "pipe" })
+    living.add(this)
+    this.#child.stderr.setEncoding("utf8").on("data", (text: string) => (this.stderr += text))
+    this.ended = once(this.#child, "close").then(([code]) => {
+      living.delete(this)
+      return code as number | null
+    })
+    const [input, output] = [Readable.toWeb(this.#child.stdout), Writable.toWeb(this.#child.stdin)]
+    this.editor = new EditorSide(output as WritableStream<Uint8Array>, input as ReadableStream<Uint8Array>, options)
+  }
+
+  /** As an editor that is closed. */
+  hangUp(): Promise<number | null> {
+    this.#child.stdin.end()
+    return this.ended
+  }
+
+  kill(): Promise<number | null> {
+    this.#child.kill("SIGKILL")
+    return this.ended
+  }
+}
+
+const EDIT = calls("edit_file", { path: "README.md", old_text: "colour", new_text: "color" })
+
+test("pawl acp speaks the protocol alone on stdout; killed in the middle of a run, its next life goes on and tells all of it", async () => {
+  const working = Promise.withResolvers<ServerResponse>()
+  await using world = await provided(
+    (response) => {
+      response.write(sse(chatChunk({ role: "assistant", content: "It begins" })))
+      working.resolve(response)
+    },
+    chatReply("Begun anew."),
+    EDIT,
+    chatReply("Mended."),
+  )
+  const file = join(world.cwd, "README.md")
+  writeFileSync(file, "The colour of the site\n")
+  const first = new AcpProcess([], world.settings)
+  const { agentInfo } = await first.editor.initialize()
+  expect(agentInfo).toMatchObject({ name: "pawl", title: "Pawl" })
+  const { sessionId } = await first.editor.begin(world.cwd)
+  const lost = first.editor.say(sessionId, "work").catch((error: unknown) => error)
+  await first.editor.until(() => first.editor.words("agent_message_chunk") === "It begins")
+  await working.promise
+  await first.kill()
+  expect(await lost).toBeInstanceOf(Error)
+
+  const second = new AcpProcess([], world.settings)
+  await second.editor.initialize()
+  const { sessions } = await second.editor.agent.request("session/list", { cwd: world.cwd })
+  expect(sessions).toMatchObject([{ sessionId, cwd: world.cwd, title: "work" }])
+  await second.editor.load(sessionId, world.cwd)
+  expect(second.editor.words("user_message_chunk")).toBe("work")
+  await second.editor.until(() => second.editor.words("agent_message_chunk").endsWith("Begun anew."))
+  // And the editor is closed while a change waits: the next one is asked.
+  void second.editor.say(sessionId, "mend it").catch(() => {})
+  await second.editor.question(0)
+  expect(await second.hangUp()).toBe(0)
+
+  const third = new AcpProcess([], world.settings, { always: "yes" })
+  await third.editor.initialize()
+  await third.editor.load(sessionId, world.cwd)
+  await third.editor.until(() => third.editor.words("agent_message_chunk").endsWith("Mended."))
+  expect(readFileSync(file, "utf8")).toBe("The color of the site\n")
+  expect(await third.hangUp()).toBe(0)
+  expect(second.stderr + third.stderr).toBe("")
+})
+
+test("over a server that is killed in the middle of a run the turn goes on when it is back, with the files of this machine", async () => {
+  const working = Promise.withResolvers<ServerResponse>()
+  await using world = await provided(
+    (response) => {
+      response.write(sse(chatChunk({ role: "assistant", content: "It begins" })))
+      working.resolve(response)
+    },
+    EDIT,
+    chatReply("Mended."),
+  )
+  const file = join(world.cwd, "README.md")
+  writeFileSync(file, "The colour of the site\n")
+  const settings = { ...world.settings, PAWL_PORT: await ownPort() }
+  const first = new PawlProcess(["serve"], settings)
+  const [, url = ""] = await first.says(/listening on (\S+)\n/)
+  const token = await tokenFor(world.settings)
+  const acp = new AcpProcess(["--server", url], { PAWL_TOKEN: token, PAWL_DATA: dataFolder() }, { always: "yes" })
+  const { editor } = acp
+  await editor.initialize()
+  const { sessionId } = await editor.begin(world.cwd)
+  const answered = editor.say(sessionId, "mend it")
+  await editor.until(() => editor.words("agent_message_chunk") === "It begins")
+  await working.promise
+  await first.kill("SIGKILL")
+  await using second = new PawlProcess(["serve"], settings)
+  await second.says(/listening on (\S+)\n/)
+  expect(await answered).toEqual({ stopReason: "end_turn" })
+  expect(editor.words("agent_message_chunk")).toMatch(/Mended\.$/)
+  expect(readFileSync(file, "utf8")).toBe("The color of the site\n")
+  expect(await acp.hangUp()).toBe(0)
+})
