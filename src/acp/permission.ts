@@ -42,10 +42,10 @@ export function toQuestion(sessionId: string, root: string, proposal: Proposal):
 }
 
 /** What an answer comes to. `expired`: too late; `decided`: somebody else was first, and the conversation tells what they said. */
-export type Decided = "taken" | "decided" | "expired"
+export type PermissionResult = "taken" | "decided" | "expired"
 
 /** Carries out what was chosen in the editor: by the proposal's id, so that what was shown is what runs. */
-export async function carryOut(client: Client, proposal: Proposal, optionId: string): Promise<Decided> {
+export async function carryOut(client: Client, proposal: Proposal, optionId: string): Promise<PermissionResult> {
   const params = { id: proposal.id }
   try {
     if (optionId === "retry" || optionId === "done" || optionId === "abandon")
