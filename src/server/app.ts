@@ -20,6 +20,7 @@ import { healthRoutes } from "./routes/operations/health.ts"
 import { messageRoutes } from "./routes/conversations/messages.ts"
 import { metricsRoute } from "./routes/operations/metrics.ts"
 import { modelRoutes } from "./routes/models/models.ts"
+import { consentRoutes, oauthRoutes } from "./routes/account/oauth/oauth.ts"
 import { mcpRoutes } from "./routes/mcp/mcp.ts"
 import { openAiRoutes } from "./routes/openai/openai.ts"
 import { createPage, pageRoutes } from "./routes/pages/page.ts"
@@ -31,6 +32,7 @@ import { retentionRoutes } from "./routes/account/retention.ts"
 import { referenceRoutes } from "./routes/pages/reference.ts"
 import { createRateLimits, type RateLimits } from "./door/rate-limits.ts"
 import { runRoutes } from "./routes/conversations/runs.ts"
+import { mcpChallenge } from "./door/public-base.ts"
 import { secureHeaders } from "./door/secure-headers.ts"
 import { shortcutRoutes } from "./routes/proposals/decide-all.ts"
 import { watchRequests } from "./door/log-requests.ts"
@@ -76,6 +78,7 @@ const faces: readonly ((app: Hono<Env>, ports: ServerPorts, limits: RateLimits) 
   retentionRoutes,
   sessionRoutes,
   tokenRoutes,
+  consentRoutes,
   workspaceRoutes,
   vectorRoutes,
 ]
@@ -90,9 +93,9 @@ export function createApp(ports: ServerPorts & ThreadPaths & PackRoutes): Hono<E
   app.onError((error, c) => {
     if (!(error instanceof AppError))
       log.error("request_failed", { method: c.req.method, route: c.get("route"), requestId: c.get("requestId"), error })
-    return problem(c, error)
+    return problem(c, error, ports)
   })
-  app.notFound((c) => openPage(c) ?? problem(c, failure("not_found")))
+  app.notFound((c) => openPage(c) ?? problem(c, failure("not_found"), ports))
   if (ports.threadPaths) serveThreadPaths(app)
   app.use(
     watchRequests(ports.metrics, log),
@@ -107,6 +110,7 @@ export function createApp(ports: ServerPorts & ThreadPaths & PackRoutes): Hono<E
   pageRoutes(app, ports)
   for (const path of BEHIND_THE_DOOR) app.use(path, keepsNothing)
   signInRoutes(app, ports, limits)
+  oauthRoutes(app, ports, limits)
   for (const path of BEHIND_THE_DOOR) app.use(path, identify(ports, limits))
   for (const serve of faces) serve(app, ports, limits)
   servePackRoutes(app, ports)
@@ -133,14 +137,15 @@ const LATER = new Set<string>(["too_many_requests", "too_many_uploads", "uploads
  * Problem JSON after RFC 9457, or what the dialect of the address has for it; a conflict about a proposal carries it, so
  * that the loser of a race sees how it ended.
  */
-async function problem(c: Context<Env>, error: unknown): Promise<Response> {
+async function problem(c: Context<Env>, error: unknown, { address }: Pick<ServerPorts, "address">): Promise<Response> {
   const body = toProblem(error)
   const { proposal } = error instanceof AppError ? error.details : {}
   const isDialect = c.req.path.startsWith("/v1/")
   const headers: Record<string, string> = {
     "content-type": isDialect ? "application/json" : "application/problem+json",
   }
-  if (body.status === 401) headers["www-authenticate"] = 'Bearer realm="pawl"'
+  if (body.status === 401)
+    headers["www-authenticate"] = c.req.path === "/mcp" ? mcpChallenge(c, address) : 'Bearer realm="pawl"'
   if (error instanceof AppError && LATER.has(error.code)) headers["retry-after"] = String(error.details.seconds)
   if (PASSING.has(body.code)) headers["retry-after"] = RETRY_SECONDS
   const told = isDialect ? (await import("../dialects/openai/errors.ts")).toOpenAiError(body) : body

@@ -1,6 +1,6 @@
 import type { MessageFiles } from "../protocol/ports/message-files.ts"
 import type { DoorPorts } from "./door/ports.ts"
-import type { AccountPorts } from "./routes/account/ports.ts"
+import type { OAuthPorts } from "./routes/account/oauth/ports.ts"
 import type { ConversationRoutePorts } from "./routes/conversations/ports.ts"
 import type { Databases, DataPorts, Workspaces } from "./routes/data/ports.ts"
 import type { ModelRoutePorts } from "./routes/models/ports.ts"
@@ -20,7 +20,7 @@ export interface ServerPorts
     SocketPorts,
     ConversationRoutePorts,
     ModelRoutePorts,
-    AccountPorts,
+    OAuthPorts,
     DataPorts,
     HealthPorts,
     PagePorts {

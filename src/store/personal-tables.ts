@@ -52,6 +52,7 @@ export const personalTables: readonly PersonalTable[] = [
   // With the conversation that is spoken in, and by its person.
   { table: "connected_device", column: "conversation", names: "conversation id", exported: CONNECTED_NOW },
   { table: "connected_device", column: "person", names: "person id", exported: CONNECTED_NOW },
+  { table: "authorization_code", column: "person", names: "person key", exported: "a way in, and nothing else" },
   { table: "ticket", column: "person", names: "person key", exported: "a way in, and nothing else" },
   {
     table: "provider_key",

@@ -7,6 +7,7 @@ import { SqlAudit } from "./journal/audit.ts"
 import { SqlConnections } from "./databases/connections.ts"
 import { SqlConversations } from "./journal/conversations.ts"
 import { SqlDeliveries } from "./journal/deliveries.ts"
+import { SqlAuthorizationCodes } from "./people/authorization-codes.ts"
 import { SqlCredentials } from "./people/credentials.ts"
 import { SqlDeviceOwners } from "./people/device-owners.ts"
 import { SqlDevicePresence } from "./people/device-presence.ts"
@@ -77,6 +78,7 @@ export interface Store {
   readonly sessions: SqlSessions
   readonly buckets: SqlBuckets
   readonly credentials: SqlCredentials
+  readonly authorizationCodes: SqlAuthorizationCodes
   readonly deviceOwners: SqlDeviceOwners
   /** For processes that share the database; one that is alone writes nothing to either. */
   readonly devicePresence: SqlDevicePresence
@@ -163,6 +165,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     sessions: new SqlSessions(engine),
     buckets: new SqlBuckets(engine),
     credentials: new SqlCredentials(engine),
+    authorizationCodes: new SqlAuthorizationCodes(engine),
     deviceOwners: new SqlDeviceOwners(engine, now, sharedClock && (() => sharedClock.askedNow())),
     devicePresence,
     nodeMail,

@@ -24,7 +24,14 @@ test("what is in the table is served, and what is served is in the table", async
   await using face = await openFace()
   const listed = Object.values<Route>(routes).map(({ method, path }) => `${method} ${toPattern(path)}`)
   // Pages for people and their files are no part of the contract for programs.
-  const forPeople = ["GET /sign-in", "GET /sign-in.js", "GET /assets/:name", "GET /chart-frame"]
+  const forPeople = [
+    "GET /sign-in",
+    "GET /sign-in.js",
+    "GET /assets/:name",
+    "GET /chart-frame",
+    "GET /oauth/authorize",
+    "GET /oauth/authorize.js",
+  ]
   expect([...face.addresses].sort()).toEqual([...listed, ...forPeople].sort())
 })
 

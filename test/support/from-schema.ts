@@ -62,7 +62,7 @@ function toObject({ properties, required = [] }: JsonSchema): fc.Arbitrary<unkno
   return fc.record(fields, { requiredKeys: [...required], noNullPrototype: true })
 }
 
-function toText({ pattern, format, minLength = 0, maxLength = 40 }: JsonSchema): fc.Arbitrary<string> {
+function toText({ pattern, format, minLength = 0, maxLength = 64 }: JsonSchema): fc.Arbitrary<string> {
   if (format === "date") return fc.date({ noInvalidDate: true }).map((date) => date.toISOString().slice(0, 10))
   if (pattern) return fc.stringMatching(new RegExp(pattern), { maxLength: Math.min(maxLength, 64) })
   return fc.string({ minLength: Math.max(minLength, 1), maxLength: Math.min(maxLength, 40) })

@@ -1,9 +1,12 @@
 import { agUiRoutes } from "./ag-ui.ts"
 import { aiSdkRoutes } from "./ai-sdk.ts"
 import { mcpRoutes } from "./mcp.ts"
+import { oauthRoutes } from "./oauth.ts"
 import { openAiRoutes } from "./openai.ts"
 import { ownRoutes } from "./own-routes.ts"
 
-/** Every address of the server: our own, and those of the dialects. */
-export const routes = { ...ownRoutes, ...openAiRoutes, ...agUiRoutes, ...mcpRoutes, ...aiSdkRoutes } as const
+const dialects = { ...openAiRoutes, ...agUiRoutes, ...mcpRoutes, ...aiSdkRoutes } as const
+
+/** Every address of the server: our own, those of the dialects, and those where their programs sign in. */
+export const routes = { ...ownRoutes, ...dialects, ...oauthRoutes } as const
 export type RouteName = keyof typeof routes

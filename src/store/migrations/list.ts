@@ -43,6 +43,7 @@ import { usageOfConversations } from "./041-usage-of-conversations.ts"
 import { messageFiles } from "./043-message-files.ts"
 import { filesInAFolder } from "./044-files-in-a-folder.ts"
 import { mcp } from "./045-mcp.ts"
+import { authorizationCodes } from "./046-authorization-codes.ts"
 import type { Migration } from "./migration.ts"
 
 /** The schema, step by step, in the order of the files: what is new is added at the end, and nothing is taken out. */
@@ -92,4 +93,5 @@ export const migrations: readonly Migration[] = [
   messageFiles,
   filesInAFolder,
   mcp,
+  authorizationCodes,
 ]

@@ -53,6 +53,7 @@ const remembered = [
   "043_message_files",
   "044_files_in_a_folder",
   "045_mcp",
+  "046_authorization_codes",
 ]
 
 /** Files that got another number after databases had remembered their names. */

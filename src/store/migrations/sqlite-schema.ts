@@ -48,6 +48,7 @@ export const sqliteSchema: WholeSchema = {
     "043_message_files",
     "044_files_in_a_folder",
     "045_mcp",
+    "046_authorization_codes",
   ],
   statements: [
     "CREATE TABLE migration (name TEXT NOT NULL PRIMARY KEY, needs TEXT)",
@@ -176,5 +177,8 @@ export const sqliteSchema: WholeSchema = {
     "CREATE UNIQUE INDEX mcp_server_name ON mcp_server (person, name)",
     "CREATE TABLE mcp_tool ( server TEXT NOT NULL, tool TEXT NOT NULL, person TEXT, agreed_hash TEXT, agreed TEXT, seen_hash TEXT NOT NULL, seen TEXT NOT NULL, rule TEXT, updated_at BIGINT NOT NULL, PRIMARY KEY (server, tool)) WITHOUT ROWID",
     "CREATE INDEX mcp_tool_person ON mcp_tool (person)",
+    "CREATE TABLE authorization_code ( hash TEXT NOT NULL PRIMARY KEY, person BIGINT NOT NULL, scopes TEXT NOT NULL, name TEXT NOT NULL, client TEXT NOT NULL, redirect TEXT NOT NULL, challenge TEXT NOT NULL, resource TEXT NOT NULL, token TEXT, expires_at BIGINT NOT NULL) WITHOUT ROWID",
+    "CREATE INDEX authorization_code_person ON authorization_code (person)",
+    "CREATE INDEX authorization_code_expires ON authorization_code (expires_at)",
   ],
 }

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto"
  * it works behind a proxy that puts the server below a path. It is made of nothing but itself: also where the page of the
  * server is not built, and with its colours.
  */
-const style = `:root { color-scheme: light dark }
+export const pageStyle = `:root { color-scheme: light dark }
 body { margin: 0; min-height: 100vh; display: grid; place-items: center; background: light-dark(#fbfaf8, #171817); color: light-dark(#56524b, #bab6ad);
   font: 15px/1.6 -apple-system, BlinkMacSystemFont, "Segoe UI", Roboto, "Noto Sans", "Helvetica Neue", "Liberation Sans", Arial, sans-serif }
 main { box-sizing: border-box; width: 100%; max-width: 31rem; padding: 1.5rem }
@@ -27,7 +27,7 @@ export const page = `<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
 <title>Sign in to Pawl</title>
-<style>${style}</style>
+<style>${pageStyle}</style>
 <script src="sign-in.js" defer></script>
 </head>
 <body>
@@ -47,7 +47,7 @@ export const page = `<!doctype html>
 </html>
 `
 
-const styleHash = createHash("sha256").update(style).digest("base64")
+const styleHash = createHash("sha256").update(pageStyle).digest("base64")
 
 export const pagePolicy = [
   "default-src 'none'",

@@ -5,14 +5,15 @@ import { toErrorResult, type McpResult } from "../../../dialects/mcp/result.ts"
 import { AppError } from "../../../protocol/errors.ts"
 import type { McpMessage } from "../../../protocol/mcp.ts"
 import type { Caller } from "../../door/ports.ts"
+import { publicBase } from "../../door/public-base.ts"
 import type { Env } from "../../door/request-env.ts"
 import { askAgent, listAgents } from "./ask.ts"
 import { cancelCall, openCall } from "./cancelled-calls.ts"
 import { listConnections, queryDatabase, readSchema } from "./databases.ts"
-import type { McpPorts } from "./ports.ts"
+import type { McpServerPorts } from "./ports.ts"
 import { listConversations, listProposals, readConversation, readProposal } from "./reading.ts"
 import { searchLibraryTool, searchNotesTool } from "./searching.ts"
-import type { McpCall, McpTool } from "./tool.ts"
+import type { McpToolCall, McpTool } from "./tool.ts"
 
 const tools: readonly McpTool[] = [
   askAgent,
@@ -36,9 +37,9 @@ const INSTRUCTIONS =
  * Answers one message. Each stands for itself: nothing is kept between two of them, so that any node can answer any, and
  * clients of 2025 and of 2026 are served alike.
  */
-export async function answerMessage(c: Context<Env>, ports: McpPorts, message: McpMessage): Promise<Response> {
+export async function answerMessage(c: Context<Env>, ports: McpServerPorts, message: McpMessage): Promise<Response> {
   const caller = asProgram(c.get("caller"))
-  const page = pageOf(c, ports)
+  const page = publicBase(c, ports.address)
   const session = c.req.header(SESSION)
   const { method, params } = message as {
     readonly method?: unknown
@@ -88,12 +89,7 @@ const asProgram = (caller: Caller): Caller => ({
   scopes: new Set([...caller.scopes].filter((scope) => scope === "read" || scope === "chat")),
 })
 
-function pageOf(c: Context<Env>, { address }: McpPorts): string {
-  const { host, scheme = "http" } = c.get("source")
-  return (address.publicUrl ?? `${scheme}://${host}`).replace(/\/$/, "")
-}
-
-function serverFor(ports: McpPorts, call: Omit<McpCall, "signal" | "progress">): McpServer {
+function serverFor(ports: McpServerPorts, call: Omit<McpToolCall, "signal" | "progress">): McpServer {
   const server = new McpServer(
     { name: "pawl", title: "Pawl", version: ports.version },
     { capabilities: { tools: { listChanged: false } }, instructions: INSTRUCTIONS },
@@ -109,7 +105,7 @@ function serverFor(ports: McpPorts, call: Omit<McpCall, "signal" | "progress">):
   return server
 }
 
-async function runTool(tool: McpTool, given: unknown, call: McpCall): Promise<McpResult> {
+async function runTool(tool: McpTool, given: unknown, call: McpToolCall): Promise<McpResult> {
   try {
     return await tool.run(given as never, call)
   } catch (error) {
@@ -118,7 +114,7 @@ async function runTool(tool: McpTool, given: unknown, call: McpCall): Promise<Mc
   }
 }
 
-function toldOf({ mcpReq }: ServerContext): Pick<McpCall, "signal" | "progress"> {
+function toldOf({ mcpReq }: ServerContext): Pick<McpToolCall, "signal" | "progress"> {
   const progressToken = mcpReq._meta?.progressToken
   let told = 0
   return {

@@ -8,7 +8,7 @@ import { AppError, codeOf, failure } from "../../../protocol/errors.ts"
 import { newId, type RunId } from "../../../protocol/ids.ts"
 import { openFor } from "../../stream/open-stream.ts"
 import { openAsked, type OpenedAsk } from "./open-asked.ts"
-import { defineMcpTool, type McpCall } from "./tool.ts"
+import { defineMcpTool, type McpToolCall } from "./tool.ts"
 
 export const askAgent = defineMcpTool({
   name: "ask_agent",
@@ -44,7 +44,7 @@ export const listAgents = defineMcpTool({
 })
 
 /** Follows the run to its end, or to where it waits for a person. */
-async function answerOf({ id, frames }: OpenedAsk, { key }: AskInput, call: McpCall): Promise<McpResult> {
+async function answerOf({ id, frames }: OpenedAsk, { key }: AskInput, call: McpToolCall): Promise<McpResult> {
   const { caller, ports, signal, page } = call
   const source = openFor(caller, ports, frames)
   const answer = new AskAnswer(id)
@@ -80,6 +80,6 @@ async function answerOf({ id, frames }: OpenedAsk, { key }: AskInput, call: McpC
 }
 
 /** Of this run only: what others have said since goes on. */
-async function stop({ caller, ports }: McpCall, id: OpenedAsk["id"], run: RunId): Promise<void> {
+async function stop({ caller, ports }: McpToolCall, id: OpenedAsk["id"], run: RunId): Promise<void> {
   await ports.runtime.submit(id, { type: "cancel", by: caller.person.id, run })
 }

@@ -3,7 +3,7 @@ import { toResult } from "../../../dialects/mcp/result.ts"
 import * as words from "../../../dialects/mcp/words.ts"
 import { failure } from "../../../protocol/errors.ts"
 import { type ConnectionId, isId } from "../../../protocol/ids.ts"
-import { defineMcpTool, type McpCall } from "./tool.ts"
+import { defineMcpTool, type McpToolCall } from "./tool.ts"
 
 const Connection = z.string().max(100).describe("Its id, such as conn_…")
 
@@ -69,7 +69,7 @@ export const queryDatabase = defineMcpTool({
   },
 })
 
-function asked(connection: string, { caller, signal }: McpCall) {
+function asked(connection: string, { caller, signal }: McpToolCall) {
   if (!isId("conn", connection)) throw failure("not_found")
   return { user: caller.person.id, id: connection satisfies ConnectionId, signal }
 }

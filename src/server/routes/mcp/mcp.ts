@@ -2,10 +2,10 @@ import type { Hono } from "hono"
 import { routes } from "../../../protocol/routes/index.ts"
 import type { Env } from "../../door/request-env.ts"
 import { serveRoute } from "../../request/serve-route.ts"
-import type { McpPorts } from "./ports.ts"
+import type { McpServerPorts } from "./ports.ts"
 
 /** The Model Context Protocol over the same conversations. What speaks it is loaded by the first message that comes. */
-export function mcpRoutes(app: Hono<Env>, ports: McpPorts): void {
+export function mcpRoutes(app: Hono<Env>, ports: McpServerPorts): void {
   serveRoute(app, routes.sendMcpMessage, async (c, { body }) =>
     (await import("./answer-message.ts")).answerMessage(c, ports, body),
   )

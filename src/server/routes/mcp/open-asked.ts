@@ -12,7 +12,7 @@ import { subscribe } from "../../stream/open-stream.ts"
 import { framesOfRun, sayAndWatch } from "../../stream/say-and-watch.ts"
 import { watchRepeated } from "../../stream/watch-repeated.ts"
 import { conversationIdOf } from "./reading.ts"
-import type { McpCall } from "./tool.ts"
+import type { McpToolCall } from "./tool.ts"
 
 export interface OpenedAsk {
   readonly id: ConversationId
@@ -20,7 +20,7 @@ export interface OpenedAsk {
 }
 
 /** Says what was asked, in a conversation of its own or in one that goes on, and gives the run that answers it. */
-export async function openAsked(call: McpCall, input: AskInput, words: MessageInput): Promise<OpenedAsk> {
+export async function openAsked(call: McpToolCall, input: AskInput, words: MessageInput): Promise<OpenedAsk> {
   const { caller, ports } = call
   const user = caller.person.id
   if (input.agent !== undefined) ports.agents.get(input.agent)
@@ -61,7 +61,7 @@ interface Saying {
 }
 
 /** Says the words in a conversation, or gives the run of those that the key has brought before. */
-async function sayOnce(call: McpCall, input: AskInput, { words, place, isTaken }: Saying): Promise<OpenedAsk> {
+async function sayOnce(call: McpToolCall, input: AskInput, { words, place, isTaken }: Saying): Promise<OpenedAsk> {
   const { caller, ports } = call
   const { id, position } = place
   const user = caller.person.id

@@ -10,7 +10,7 @@ import type { ServerAddress } from "../../door/ports.ts"
 import type { StreamPorts, WatchedWorkspaces } from "../../stream/ports.ts"
 
 /** Beside what every stream needs: what people keep here, to be searched and read. */
-export interface McpPorts extends StreamPorts {
+export interface McpServerPorts extends StreamPorts {
   readonly messageKeys: MessageKeys
   readonly databases: ReadDatabases
   readonly results: Pick<QueryResults, "keep">

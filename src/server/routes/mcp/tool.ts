@@ -2,12 +2,12 @@ import type { z } from "zod"
 import type { McpResult } from "../../../dialects/mcp/result.ts"
 import type { Scope } from "../../../protocol/scopes.ts"
 import type { Caller } from "../../door/ports.ts"
-import type { McpPorts } from "./ports.ts"
+import type { McpServerPorts } from "./ports.ts"
 
 /** One call of a tool: who calls, and for how long the answer is of interest. */
-export interface McpCall {
+export interface McpToolCall {
   readonly caller: Caller
-  readonly ports: McpPorts
+  readonly ports: McpServerPorts
   readonly signal: AbortSignal
   /** Where the person decides: the address of our page. */
   readonly page: string
@@ -29,12 +29,12 @@ export interface McpTool {
   /** Reads, and so may be called as often as one likes. */
   readonly reads: boolean
   readonly input: z.ZodObject
-  run(input: never, call: McpCall): Promise<McpResult>
+  run(input: never, call: McpToolCall): Promise<McpResult>
 }
 
 export const defineMcpTool = <Input extends z.ZodObject>(
   tool: Omit<McpTool, "input" | "run"> & {
     readonly input: Input
-    run(input: z.infer<Input>, call: McpCall): Promise<McpResult>
+    run(input: z.infer<Input>, call: McpToolCall): Promise<McpResult>
   },
 ): McpTool => tool as unknown as McpTool

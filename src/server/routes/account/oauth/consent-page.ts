@@ -1,0 +1,108 @@
+import type { Context } from "hono"
+import type { Env } from "../../../door/request-env.ts"
+import { pagePolicy, pageStyle } from "../sign-in-page.ts"
+
+/**
+ * The page on which a person lets a program in. It runs with the two halves of their session, as every page of ours: the
+ * cookie alone says nothing. What the program calls itself is shown as text, and where the answer goes beside it.
+ */
+const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<meta name="referrer" content="no-referrer">
+<title>Let a program into Pawl</title>
+<style>${pageStyle}</style>
+<script src="authorize.js" defer></script>
+</head>
+<body>
+<main>
+<h1 id="title">Let a program in?</h1>
+<p id="say" role="status">One moment …</p>
+<div id="asked" hidden>
+<p>It may <strong id="may"></strong>. It cannot decide: changes that it asks for wait until you say yes in Pawl. You can take this back at any time, under Settings, Tokens.</p>
+<button id="yes" type="button">Allow</button>
+<button id="no" type="button">Do not allow</button>
+</div>
+<div id="how" hidden>
+<p>Sign in to Pawl in this browser, then load this page again. For a sign-in link, run this beside the server and open what it prints.</p>
+<pre tabindex="0">npx pawl invite --user NAME</pre>
+<button id="again" type="button">Load again</button>
+</div>
+<noscript><p>Letting a program in needs JavaScript: without it your session could not be shown to be yours.</p></noscript>
+</main>
+</body>
+</html>
+`
+
+const script = `"use strict"
+const [title, say, asked, may, yes, no, how, again] = ["title", "say", "asked", "may", "yes", "no", "how", "again"].map((id) => document.getElementById(id))
+const query = location.search
+const MEANS = { read: "look at your conversations, proposals, notes, documents and databases", chat: "ask agents and query databases in your name" }
+
+function kept() {
+  try {
+    return localStorage.getItem("pawl.session") ?? ""
+  } catch {
+    return ""
+  }
+}
+
+async function ask(init) {
+  const response = await fetch("../api/oauth/consent" + (init ? "" : query), { ...init, headers: { "x-pawl-session": kept(), "content-type": "application/json" } })
+  return { ok: response.ok, status: response.status, body: await response.json() }
+}
+
+function stop(heading, text) {
+  title.textContent = document.title = heading
+  say.textContent = text
+  asked.hidden = true
+}
+
+async function decide(agrees) {
+  yes.disabled = no.disabled = true
+  try {
+    const { ok, body } = await ask({ method: "POST", body: JSON.stringify({ ...Object.fromEntries(new URLSearchParams(query)), agrees }) })
+    if (!ok) return stop("It cannot be let in", body.detail)
+    location.replace(body.redirectTo)
+    stop(agrees ? "It is let in" : "It is not let in", "You can close this page.")
+  } catch {
+    yes.disabled = no.disabled = false
+    say.textContent = "The server cannot be reached. Try again."
+  }
+}
+
+async function start() {
+  again.addEventListener("click", () => location.reload())
+  yes.addEventListener("click", () => decide(true))
+  no.addEventListener("click", () => decide(false))
+  try {
+    const { ok, status, body } = await ask()
+    if (status === 401) {
+      stop("Sign in first", "A program wants to be let in, and nobody is signed in here.")
+      how.hidden = false
+      return
+    }
+    if (!ok) return stop("It cannot be let in", body.detail)
+    say.textContent = "\\u201c" + body.client.name + "\\u201d wants to act for " + body.user.name + ". The answer goes to " + body.client.redirectsTo + ": say yes only if you have just come from there."
+    may.textContent = body.scopes.map((scope) => MEANS[scope]).join(", and ")
+    asked.hidden = false
+    no.focus()
+  } catch {
+    stop("Nobody answers", "The server cannot be reached. Load the page again.")
+  }
+}
+
+void start()
+`
+
+export const showPage = (c: Context<Env>) =>
+  c.html(page, 200, {
+    "content-security-policy": pagePolicy,
+    "cache-control": "no-store",
+    "referrer-policy": "no-referrer",
+  })
+
+export const showScript = (c: Context<Env>) => c.body(script, 200, { "content-type": "text/javascript; charset=utf-8" })

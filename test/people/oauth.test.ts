@@ -1,0 +1,272 @@
+import { createHash, randomBytes } from "node:crypto"
+import {
+  Client,
+  type OAuthClientProvider,
+  type OAuthDiscoveryState,
+  type StoredOAuthClientInformation,
+  type StoredOAuthTokens,
+  StreamableHTTPClientTransport,
+  UnauthorizedError,
+} from "@modelcontextprotocol/client"
+import { beforeAll, describe, expect, test } from "vitest"
+import { always, scripted } from "../../src/models/scripted/model.ts"
+import { says } from "../../src/models/scripted/script.ts"
+import type { Statements } from "../../src/store/engine/operations.ts"
+import { anyDatabase, databases } from "../support/databases.ts"
+import { TurnedClock } from "../support/loop/world.ts"
+import { Browser, codeOf } from "../support/server/browser.ts"
+import { Face, Visitor } from "../support/server/face.ts"
+
+const REDIRECT = "https://client.example/callback"
+const RESOURCE = "http://localhost/mcp"
+const FORM = { "content-type": "application/x-www-form-urlencoded" }
+
+describe("a program that signs in by itself", () => {
+  const clock = new TurnedClock()
+  let face: Face
+  let ada: Browser
+  let stranger: Visitor
+
+  beforeAll(async () => {
+    const { url } = await anyDatabase[0]!.create()
+    face = await Face.open({ url, model: scripted(always(says("Four of them."))), clock })
+    ada = await Browser.of(face, "ada")
+    stranger = new Visitor((request) => face.fetch(request), undefined)
+    return () => face[Symbol.asyncDispose]()
+  })
+
+  /** What the official client keeps of it, in memory. */
+  function provider() {
+    let information: StoredOAuthClientInformation | undefined
+    let tokens: StoredOAuthTokens | undefined
+    let verifier = ""
+    let discovered: OAuthDiscoveryState | undefined
+    const sent: URL[] = []
+    const keeps: OAuthClientProvider = {
+      redirectUrl: REDIRECT,
+      clientMetadata: { client_name: "Inspector", redirect_uris: [REDIRECT], token_endpoint_auth_method: "none" },
+      state: () => "state-1",
+      clientInformation: () => information,
+      saveClientInformation: (saved) => void (information = saved),
+      tokens: () => tokens,
+      saveTokens: (saved) => void (tokens = saved),
+      redirectToAuthorization: (url) => void sent.push(url),
+      saveCodeVerifier: (saved) => void (verifier = saved),
+      codeVerifier: () => verifier,
+      discoveryState: () => discovered,
+      saveDiscoveryState: (saved) => void (discovered = saved),
+    }
+    return { keeps, sent, token: () => tokens?.access_token }
+  }
+
+  const transportFor = (authProvider: OAuthClientProvider) =>
+    new StreamableHTTPClientTransport(new URL(RESOURCE), {
+      authProvider,
+      fetch: async (url, init) => face.fetch(new Request(url, init)),
+    })
+  const asked = (url: URL) => Object.fromEntries(url.searchParams)
+  const consent = (url: URL, agrees: boolean) => ada.post("/api/oauth/consent", { ...asked(url), agrees })
+
+  test("the official client finds its way, the person says yes, and the token is an ordinary one of theirs", async () => {
+    const { keeps, sent, token } = provider()
+    const first = transportFor(keeps)
+    await expect(new Client({ name: "t", version: "1" }).connect(first)).rejects.toThrow(UnauthorizedError)
+    const [url] = sent as [URL]
+    expect(`${url.origin}${url.pathname}`).toBe("http://localhost/oauth/authorize")
+    expect(asked(url)).toMatchObject({ code_challenge_method: "S256", resource: RESOURCE, state: "state-1" })
+    const question = await ada.get(`/api/oauth/consent${url.search}`)
+    expect(question.body).toEqual({
+      client: { name: "Inspector", redirectsTo: "client.example" },
+      scopes: ["read", "chat"],
+      user: { name: "ada" },
+    })
+    const back = new URL((await consent(url, true)).body.redirectTo)
+    expect([back.origin, back.searchParams.get("state"), back.searchParams.get("iss")]).toEqual([
+      ...["https://client.example", "state-1", "http://localhost"],
+    ])
+    await first.finishAuth(back.searchParams)
+    const client = new Client({ name: "t", version: "1" })
+    await client.connect(transportFor(keeps))
+    const told = await client.callTool({ name: "ask_agent", arguments: { message: "How many?", agent: "test" } })
+    expect(JSON.stringify(told.content)).toContain("Four of them.")
+    const listed = (await ada.get("/api/tokens")).body.items
+    expect(listed[0]).toMatchObject({ name: "Inspector", scopes: ["read", "chat"] })
+    await ada.ask("DELETE", `/api/tokens/${listed[0].id}`)
+    expect((await new Visitor((request) => face.fetch(request), token()).get("/api/auth/me")).status).toBe(401)
+    await client.close()
+  })
+
+  /** A registered program with a code that is fresh, and all that the code is bound to. */
+  async function granted(more: Record<string, string> = {}) {
+    const { body } = await stranger.post("/oauth/register", { client_name: "Other", redirect_uris: [REDIRECT] })
+    const code_verifier = randomBytes(32).toString("base64url")
+    const code_challenge = createHash("sha256").update(code_verifier).digest("base64url")
+    const request = {
+      ...{ response_type: "code", client_id: body.client_id, redirect_uri: REDIRECT, code_challenge },
+      ...{ code_challenge_method: "S256", resource: RESOURCE, ...more },
+    }
+    const answer = await ada.post("/api/oauth/consent", { ...request, agrees: true })
+    const code = answer.status === 200 ? new URL(answer.body.redirectTo).searchParams.get("code")! : ""
+    const form = {
+      grant_type: "authorization_code",
+      code,
+      redirect_uri: REDIRECT,
+      client_id: body.client_id,
+      code_verifier,
+    }
+    return { answer, form: { ...form, resource: RESOURCE } as Record<string, string> }
+  }
+  const exchange = (form: Record<string, string>) =>
+    stranger.post("/oauth/token", new URLSearchParams(form).toString(), FORM)
+  const errorOf = ({ status, body }: { status: number; body: { error: string } }) => [status, body.error]
+  const works = async (token: string) =>
+    (await new Visitor((request) => face.fetch(request), token).get("/api/auth/me")).status === 200
+
+  test("a code counts once: used again it takes back what the first use has brought", async () => {
+    const { form } = await granted()
+    const first = await exchange(form)
+    expect([first.status, first.body.scope, first.headers.get("cache-control")]).toEqual([200, "read chat", "no-store"])
+    expect(await works(first.body.access_token)).toBe(true)
+    expect(errorOf(await exchange(form))).toEqual([400, "invalid_grant"])
+    expect(await works(first.body.access_token)).toBe(false)
+  })
+
+  test("of many that use a code at once at most one is answered, and then nobody has a token", async () => {
+    const { form } = await granted()
+    const answers = await Promise.all([1, 2, 3, 4].map(() => exchange(form)))
+    const tokens = answers.flatMap(({ status, body }) => (status === 200 ? [body.access_token as string] : []))
+    expect(tokens).toHaveLength(1)
+    expect(await works(tokens[0]!)).toBe(false)
+  })
+
+  test("a code is nothing to whoever does not know all that it is for, and stays good for who does", async () => {
+    const { form } = await granted()
+    const other = (await stranger.post("/oauth/register", { client_name: "X", redirect_uris: [REDIRECT] })).body
+      .client_id
+    for (const [wrong, error] of [
+      [{ code_verifier: randomBytes(32).toString("base64url") }, "invalid_grant"],
+      [{ client_id: other }, "invalid_grant"],
+      [{ client_id: "pawl_app_x" }, "invalid_client"],
+      [{ redirect_uri: `${REDIRECT}/` }, "invalid_grant"],
+      [{ resource: "http://localhost/other" }, "invalid_target"],
+      [{ code: "x" }, "invalid_grant"],
+      [{ code_verifier: "short" }, "invalid_request"],
+      [{ grant_type: "password" }, "unsupported_grant_type"],
+    ] as const)
+      expect([wrong, errorOf(await exchange({ ...form, ...wrong }))]).toEqual([wrong, [400, error]])
+    const twice = `${new URLSearchParams(form).toString()}&code=${form.code}`
+    expect(errorOf(await stranger.post("/oauth/token", twice, FORM))).toEqual([400, "invalid_request"])
+    expect((await exchange(form)).status).toBe(200)
+  })
+
+  test("a code is good for a minute", async () => {
+    const { form } = await granted()
+    clock.shift(60_001)
+    expect(errorOf(await exchange(form))).toEqual([400, "invalid_grant"])
+  })
+
+  test.each([
+    ["a plain challenge", { code_challenge_method: "plain" }],
+    ["an address that was not registered", { redirect_uri: `${REDIRECT}?x=1` }],
+    ["an address that begins as one that was", { redirect_uri: `${REDIRECT}.evil.example` }],
+    ["another resource", { resource: "https://other.example/mcp" }],
+    ["a program that has not registered", { client_id: "pawl_app_W10" }],
+    ["another kind of answer", { response_type: "token" }],
+  ])("%s is told to the person, and nobody is sent anywhere", async (_what, wrong) => {
+    const { answer } = await granted(wrong)
+    expect(codeOf(answer)).toEqual([400, "bad_request"])
+  })
+
+  test("a program that may only look gets no more, and none gets what decides", async () => {
+    for (const [scope, gets] of [
+      ["read", "read"],
+      ["read chat approve admin manage", "read chat"],
+      ["approve", "read chat"],
+    ]) {
+      const { form } = await granted({ scope: scope! })
+      expect((await exchange(form)).body.scope).toBe(gets)
+    }
+  })
+
+  test("a no goes back as one, and makes nothing", async () => {
+    const { keeps, sent } = provider()
+    const transport = transportFor(keeps)
+    await expect(new Client({ name: "t", version: "1" }).connect(transport)).rejects.toThrow(UnauthorizedError)
+    const back = new URL((await consent(sent[0]!, false)).body.redirectTo)
+    expect([back.searchParams.get("error"), back.searchParams.get("code")]).toEqual(["access_denied", null])
+  })
+
+  test("only a signed-in browser says yes: no token does, and nobody with half a session or less scope", async () => {
+    const { keeps, sent } = provider()
+    await expect(new Client({ name: "t", version: "1" }).connect(transportFor(keeps))).rejects.toThrow()
+    const body = { ...asked(sent[0]!), agrees: true }
+    const token = await face.as("ada")
+    expect(codeOf(await token.post("/api/oauth/consent", body))).toEqual([400, "bad_request"])
+    const half = await Browser.of(face, "ada")
+    half.pageSecret = undefined
+    expect(codeOf(await half.post("/api/oauth/consent", body))).toEqual([401, "half_session"])
+    const silent = await Browser.of(face, "ada", "read", "manage")
+    expect(codeOf(await silent.post("/api/oauth/consent", body))).toEqual([403, "forbidden"])
+    expect(codeOf(await ada.post("/api/oauth/consent", body, { origin: "https://evil.example" }))).toEqual([
+      403,
+      "wrong_origin",
+    ])
+  })
+
+  test.each([
+    ["http://client.example/callback"],
+    ["javascript:alert(1)"],
+    ["myapp://callback"],
+    ["https://client.example/#code"],
+    ["https://user:word@client.example/"],
+    ["http://127.0.0.1.evil.example/"],
+    ["not an address"],
+  ])("%s is no address to send a person back to", async (redirect) => {
+    const { status, body } = await stranger.post("/oauth/register", { redirect_uris: [redirect] })
+    expect([status, body.error]).toEqual([400, "invalid_redirect_uri"])
+  })
+
+  test("this machine is one, and what a program calls itself is bounded text", async () => {
+    const name = `<b>${"x".repeat(150)}</b>`
+    const redirect_uris = ["http://127.0.0.1:9/cb", "http://[::1]:9/cb", "http://localhost:9/cb"]
+    const { status, body } = await stranger.post("/oauth/register", { client_name: name, redirect_uris })
+    expect([status, body.redirect_uris, body.client_name.length]).toEqual([201, redirect_uris, 100])
+    expect((await stranger.post("/oauth/register", { redirect_uris: [] })).status).toBe(400)
+  })
+
+  test("the page runs its own script only, in no frame, and carries nothing of the request", async () => {
+    const shown = await stranger.send("GET", "/oauth/authorize?client_id=<script>")
+    const policy = shown.headers.get("content-security-policy")
+    expect(policy).toMatch(/default-src 'none'.*script-src 'self'.*frame-ancestors 'none'/)
+    expect(await shown.text()).not.toContain("client_id")
+    const refused = await stranger.send("POST", "/mcp", { body: { jsonrpc: "2.0" } })
+    const metadata = "http://localhost/.well-known/oauth-protected-resource/mcp"
+    expect([refused.status, refused.headers.get("www-authenticate")]).toEqual([
+      401,
+      `Bearer realm="pawl", scope="read chat", resource_metadata="${metadata}"`,
+    ])
+  })
+})
+
+describe.each(databases)("codes on $name", ({ create }) => {
+  test("a crash at the exchange leaves both, code and token, as they were; of racing uses one wins", async () => {
+    const { url } = await create()
+    await using face = await Face.open({ url, model: scripted() })
+    const { people, authorizationCodes } = face.store
+    const { id: user } = await people.ensure("ada", 0)
+    const bound = { client: "c", redirect: "r", challenge: "x", resource: "m" }
+    const code = await authorizationCodes.create({ ...bound, user, name: "n", scopes: ["read"] }, 1000)
+    const { engine } = face.store
+    const change = engine.change.bind(engine)
+    // As a process leaves it that dies behind the two statements and before their commit.
+    const never = { sql: "UPDATE person SET name = name WHERE id = ?", values: ["nobody"], mustChange: true }
+    const dying = (operation: Statements) => change({ ...operation, statements: [...operation.statements, never] })
+    engine.change = dying as typeof engine.change
+    expect(await authorizationCodes.exchange(code, bound, 1000)).toBeUndefined()
+    engine.change = change
+    expect((await people.listTokens(user, { limit: 9 }, 1000)).items).toEqual([])
+    const both = await Promise.all([1, 2].map(() => authorizationCodes.exchange(code, bound, 1000)))
+    expect(both.filter((each) => each && "token" in each)).toHaveLength(1)
+    expect((await people.listTokens(user, { limit: 9 }, 1000)).items).toEqual([])
+  })
+})
