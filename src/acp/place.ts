@@ -30,6 +30,8 @@ export interface EditorBrings {
 /** The places of one editor, opened when it first names their folder. */
 export interface EditorPlaces {
   open(folder: string, brings: EditorBrings): Promise<EditorPlace>
+  /** Whether MCP servers that the editor names can be used. */
+  readonly takesServers: boolean
   /** In which folder conversations were begun, as far as this machine knows. */
   folders(): ReadonlyMap<string, string>
 }

@@ -66,6 +66,7 @@ export async function serveEditor({ input, output, places, folder, info, signal 
   const conversations = new EditorConversations(places, editor, folder)
   answerRequests(app, conversations, {
     info,
+    takesServers: places.takesServers,
     meet: (capabilities) => (can = abilitiesOf(capabilities)),
   })
   const connection = app.connect(ndJsonStream(output, input))
@@ -78,10 +79,15 @@ export async function serveEditor({ input, output, places, folder, info, signal 
 
 interface Meeting {
   readonly info: Implementation
+  readonly takesServers: boolean
   meet(capabilities: ClientCapabilities): void
 }
 
-function answerRequests(app: AgentApp, conversations: EditorConversations, { info, meet }: Meeting): void {
+function answerRequests(
+  app: AgentApp,
+  conversations: EditorConversations,
+  { info, takesServers, meet }: Meeting,
+): void {
   app
     .onRequest("initialize", ({ params }) => {
       meet(params.clientCapabilities ?? {})
@@ -92,7 +98,7 @@ function answerRequests(app: AgentApp, conversations: EditorConversations, { inf
         agentCapabilities: {
           loadSession: true,
           promptCapabilities: { image: true, audio: false, embeddedContext: true },
-          mcpCapabilities: { http: false, sse: false },
+          mcpCapabilities: { http: takesServers, sse: false },
           sessionCapabilities: { list: {}, delete: {}, resume: {}, close: {} },
         },
       }

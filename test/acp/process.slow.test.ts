@@ -2,7 +2,7 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { Readable, Writable } from "node:stream"
+import { PassThrough, Readable, Writable } from "node:stream"
 import { tmpdir } from "node:os"
 import type { ServerResponse } from "node:http"
 import { expect, test } from "vitest"
@@ -22,6 +22,7 @@ atEndOfFile(async () => void (await Promise.all([...living].map((each) => each.k
 class AcpProcess {
   readonly editor: EditorSide
   readonly ended: Promise<number | null>
+  stdout = ""
   stderr = ""
   readonly #child
 
@@ -35,7 +36,9 @@ class AcpProcess {
       living.delete(this)
       return code as number | null
     })
-    const [input, output] = [Readable.toWeb(this.#child.stdout), Writable.toWeb(this.#child.stdin)]
+    this.#child.stdout.on("data", (bytes: Buffer) => (this.stdout += bytes.toString("latin1")))
+    const read = this.#child.stdout.pipe(new PassThrough())
+    const [input, output] = [Readable.toWeb(read), Writable.toWeb(this.#child.stdin)]
     this.editor = new EditorSide(output as WritableStream<Uint8Array>, input as ReadableStream<Uint8Array>, options)
   }
 
@@ -88,13 +91,19 @@ test("pawl acp speaks the protocol alone on stdout; killed in the middle of a ru
   await second.editor.question(0)
   expect(await second.hangUp()).toBe(0)
 
-  const third = new AcpProcess([], world.settings, { always: "yes" })
+  // With a pack that prints, where an editor expects nothing but the protocol.
+  const pack = join(world.cwd, "noisy.mjs")
+  const noise = `console.log("noise of a pack"); process.stdout.write("more of it\\n")`
+  writeFileSync(pack, `${noise}\nexport default { name: "noisy", open: () => ({ agents: [] }) }`)
+  const third = new AcpProcess([], { ...world.settings, PAWL_PACKS: pack }, { always: "yes" })
   await third.editor.initialize()
   await third.editor.load(sessionId, world.cwd)
   await third.editor.until(() => third.editor.words("agent_message_chunk").endsWith("Mended."))
   expect(readFileSync(file, "utf8")).toBe("The color of the site\n")
   expect(await third.hangUp()).toBe(0)
-  expect(second.stderr + third.stderr).toBe("")
+  expect([second.stderr, third.stderr]).toEqual(["", "noise of a pack\nmore of it\n"])
+  const lines = `${first.stdout}${second.stdout}${third.stdout}`.trim().split("\n")
+  for (const line of lines) expect(JSON.parse(line)).toMatchObject({ jsonrpc: "2.0" })
 })
 
 test("over a server that is killed in the middle of a run the turn goes on when it is back, with the files of this machine", async () => {

@@ -3,6 +3,7 @@ import type { EditorBrings, EditorPlace, EditorPlaces } from "../../acp/place.ts
 import type { Log } from "../../agent/ports.ts"
 import type { RecentSecrets } from "../../models/providers/errors/recent-secrets.ts"
 import type { Config } from "../settings/config.ts"
+import { toServers } from "./editor-servers.ts"
 import { type ClientPlace, openClient } from "./client.ts"
 import { foldersIn } from "./folder-conversations.ts"
 
@@ -18,15 +19,21 @@ export function openEditorPlaces(config: Config, choices: EditorChoices): Editor
   const { log, recent, server } = choices
   const open = new Map<string, Promise<ClientPlace>>()
   return {
+    takesServers: server === undefined,
     async open(folder, { files, servers }: EditorBrings) {
       const dir = realFolder(folder)
-      const opening = open.get(dir) ?? openClient(config, { log, recent, dir, server, buffers: files })
-      open.set(dir, opening)
+      const begins = given(choices)
+      const { used, unused } =
+        server === undefined ? toServers(servers, { dir, agent: begins.agent ?? "files" }) : notAtServer(servers)
+      // Which tools there are is settled when a Pawl is opened: other servers, another one over the same data.
+      const key = JSON.stringify([dir, used.map((each) => each.key)])
+      const settings = used.length === 0 ? config : { ...config, mcp: [...config.mcp, ...used] }
+      const opening = open.get(key) ?? openClient(settings, { log, recent, dir, server, buffers: files })
+      open.set(key, opening)
       // One that could not be opened is tried again when it is next named.
-      opening.catch(() => open.delete(dir))
+      opening.catch(() => open.delete(key))
       const { client, takeUp, beginsWith } = await opening
-      const unused = servers.map(({ name }) => `The MCP server ${name} of this editor is not used.`)
-      return { client, dir, unused, begins: { ...given(choices), ...beginsWith }, entered: takeUp }
+      return { client, dir, unused, begins: { ...begins, ...beginsWith }, entered: takeUp }
     },
     folders() {
       const known = [...foldersIn(config.dataFolder)]
@@ -43,8 +50,16 @@ export function openEditorPlaces(config: Config, choices: EditorChoices): Editor
   }
 }
 
+/** They would have to run where the conversation does, which is not here. */
+const notAtServer = (servers: EditorBrings["servers"]) => ({
+  used: [],
+  unused: servers.map(
+    ({ name }) => `The MCP server ${name} of this editor is not used: conversations are at a server.`,
+  ),
+})
+
 /** What was left out is as it usually is. */
-function given({ begins }: EditorChoices): EditorPlace["begins"] {
+function given({ begins }: EditorChoices) {
   const { agent = "files", ...rest } = begins ?? {}
   return { agent, ...rest }
 }

@@ -62,6 +62,7 @@ export async function openAcpWorld(
   const serving: Promise<void>[] = []
   const begun = new Map<string, string>()
   const places = {
+    takesServers: false,
     open: async (_folder: string, brings: EditorBrings) => ({
       client: ((held.files = brings.files), client),
       dir,
