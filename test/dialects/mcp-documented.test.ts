@@ -1,11 +1,61 @@
+import { readFileSync } from "node:fs"
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import { expect, test } from "vitest"
+import { always, scripted } from "../../src/models/scripted/model.ts"
+import { calls, says } from "../../src/models/scripted/script.ts"
+import { databases } from "../support/databases.ts"
 import { loadedBy } from "../support/house/loaded-by.ts"
+import { Face } from "../support/server/face.ts"
 
-test("a server that is never asked by MCP loads its addresses, and nothing that speaks it", () => {
-  const spoken = loadedBy("src/server/app.ts").filter((path) => /mcp/.test(path))
-  expect(spoken.sort()).toEqual(["src/protocol/mcp.ts", "src/protocol/routes/mcp.ts", "src/server/routes/mcp/mcp.ts"])
+const page = readFileSync(new URL("../../docs/mcp-server.md", import.meta.url), "utf8")
+
+test("the example of docs/mcp-server.md prints what the page says", async () => {
+  const [, code = "", output] = /```ts\nimport [^\n]*\n(.*?)```.*?```text\n(.*?)```/s.exec(page) ?? []
+  const { url } = await databases[0]!.create()
+  const model = scripted(calls("create_task", { title: "Buy milk" }), always(says("Done.")))
+  await using face = await Face.open({ url, model })
+  const person = await face.store.people.ensure("ada", Date.now())
+  const { token } = await face.store.people.createToken(person, ["read", "chat"], Date.now())
+  const asked: string[] = []
+  class Installed extends StreamableHTTPClientTransport {
+    constructor(address: URL, options: object) {
+      const here = async (to: string | URL, init?: RequestInit) => {
+        asked.push(String(to))
+        return face.fetch(new Request(String(to).replace("127.0.0.1:7295", "localhost"), init))
+      }
+      super(address, { ...options, fetch: here })
+    }
+  }
+  const printed: unknown[] = []
+  const names = ["Client", "StreamableHTTPClientTransport", "process", "console"]
+  const run = new (Object.getPrototypeOf(async () => {}).constructor)(...names, code)
+  await run(Client, Installed, { env: { PAWL_TOKEN: token } }, { log: (line: unknown) => printed.push(line) })
+  expect(`${printed.join("\n")}\n`).toBe(output)
+  expect(asked[0]).toBe("http://127.0.0.1:7295/mcp")
 })
 
-test("a client of our own API, such as the page, carries nothing of MCP", () => {
-  expect(loadedBy("src/client/index.ts").filter((path) => /mcp/.test(path))).toEqual([])
+test("the page names every tool, with the scope that it takes", async () => {
+  const { serverTools: tools } = await import("../../src/server/routes/mcp/answer-message.ts")
+  const rows = [...page.matchAll(/^\| (`.*?`) \| (read|chat) \|/gm)].flatMap(([, names = "", scope]) =>
+    names.split(", ").map((name) => `${name.slice(1, -1)} ${scope}`),
+  )
+  expect(rows.sort()).toEqual(tools.map(({ name, needs }) => `${name} ${needs}`).sort())
+})
+
+test("a server that is never asked by MCP loads its addresses, and nothing that speaks it", () => {
+  const spoken = loadedBy("src/server/app.ts").filter((path) => /routes\/mcp|dialects\/mcp|protocol\/mcp/.test(path))
+  expect(spoken).toContain("src/server/routes/mcp/mcp.ts")
+  const speaks = spoken.filter((path) => /dialects|answer-message|server\/routes\/mcp\/(?!mcp\.ts)/.test(path))
+  expect(speaks).toEqual([])
+})
+
+test("a server that nobody signs in to by OAuth loads its addresses only", () => {
+  const loaded = loadedBy("src/server/app.ts").filter((path) => path.includes("account/oauth/"))
+  expect(loaded).toEqual(["src/server/routes/account/oauth/oauth.ts"])
+})
+
+test("a client of our own API, such as the page, carries nothing of MCP's server", () => {
+  expect(
+    loadedBy("src/client/index.ts").filter((path) => /routes\/mcp\.ts|protocol\/mcp\.ts|oauth/.test(path)),
+  ).toEqual([])
 })

@@ -15,7 +15,7 @@ import { listConversations, listProposals, readConversation, readProposal } from
 import { searchLibraryTool, searchNotesTool } from "./searching.ts"
 import type { McpToolCall, McpTool } from "./tool.ts"
 
-const tools: readonly McpTool[] = [
+export const serverTools: readonly McpTool[] = [
   askAgent,
   listAgents,
   listConversations,
@@ -94,7 +94,7 @@ function serverFor(ports: McpServerPorts, call: Omit<McpToolCall, "signal" | "pr
     { name: "pawl", title: "Pawl", version: ports.version },
     { capabilities: { tools: { listChanged: false } }, instructions: INSTRUCTIONS },
   )
-  for (const tool of tools) {
+  for (const tool of serverTools) {
     if (!call.caller.scopes.has(tool.needs)) continue
     const { name, title, description, input, reads } = tool
     const annotations = reads ? { readOnlyHint: true, openWorldHint: false } : { destructiveHint: false }

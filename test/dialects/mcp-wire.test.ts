@@ -1,0 +1,151 @@
+import { beforeAll, describe, expect, test } from "vitest"
+import { always, scripted } from "../../src/models/scripted/model.ts"
+import { calls, replies, says } from "../../src/models/scripted/script.ts"
+import { anyDatabase } from "../support/databases.ts"
+import { connectMcp, ERAS, type McpPerson } from "../support/dialects/mcp-client.ts"
+import { Cutter } from "../support/server/cutter.ts"
+import { openServer } from "../support/server/socket.ts"
+
+const ANSWER = "Four of them, and a few more."
+const LONG = "word ".repeat(200_000)
+const MODERN = "2026-07-28"
+
+describe("the official MCP client on the wire", () => {
+  let server: Awaited<ReturnType<typeof openServer>>
+  let cutter: Cutter
+  let token: string
+  const model = scripted(
+    always(({ history }) => {
+      const last = history.at(-1)
+      if (last?.role === "user" && last.text === "long") return replies(says(LONG), calls("unknown_tool"))
+      return says(ANSWER)
+    }),
+  )
+
+  beforeAll(async () => {
+    server = await openServer({ database: anyDatabase[0]!, model })
+    cutter = await Cutter.open(server.url)
+    token = await server.tokenFor("ada")
+    return async () => {
+      await cutter[Symbol.asyncDispose]()
+      await server[Symbol.asyncDispose]()
+    }
+  })
+
+  const post = (body: string, headers: Record<string, string> = {}, url = server.url) =>
+    fetch(`${url}/mcp`, {
+      ...{ method: "POST", body },
+      headers: {
+        ...{ authorization: `Bearer ${token}`, "content-type": "application/json" },
+        ...{ accept: "application/json, text/event-stream", ...headers },
+      },
+    })
+  const call = (id: number, name: string, input: object) =>
+    JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: input } })
+  const ask = (client: Pick<McpPerson, "call">, key: string) =>
+    client.call("ask_agent", { message: "How many?", agent: "test", key }, { onprogress() {} })
+
+  /** The answer in what came of a stream, if all of it did. */
+  const answerIn = (text: string): string | undefined => {
+    const whole = text.split("\n\n").slice(0, -1)
+    const events = whole.flatMap((event) => /^data: (.*)$/m.exec(event)?.[1] ?? [])
+    return events.map((data) => JSON.parse(data)).find(({ result }) => result)?.result.structuredContent.answer
+  }
+
+  // By hand: where a stream breaks off, the official client waits for its own time-out before it says so.
+  test("an answer cut after any byte is never taken for a whole one, and with its key comes again", async () => {
+    const before = model.received.length
+    let [keys, cuts] = [0, 0]
+    for (let bytes = 1; bytes < 4000; bytes = Math.ceil(bytes * 2.3)) {
+      const key = `cut-${bytes}`
+      const params = {
+        ...{ name: "ask_agent", arguments: { message: "How many?", agent: "test", key } },
+        _meta: { progressToken: 1 },
+      }
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params })
+      const told = async () => {
+        let text = ""
+        try {
+          for await (const chunk of (await post(body, {}, cutter.url)).body!) text += Buffer.from(chunk).toString()
+        } catch {} // cut off: what has come has come
+        return answerIn(text)
+      }
+      cutter.cutAfter(bytes)
+      keys++
+      const first = await told()
+      expect([undefined, ANSWER]).toContain(first)
+      if (first === undefined) cuts++
+      cutter.cutAfter(Number.POSITIVE_INFINITY)
+      expect(await told()).toBe(ANSWER)
+    }
+    expect(cuts).toBeGreaterThan(4)
+    expect(model.received.length - before).toBe(keys)
+  })
+
+  test("whoever does not read holds nobody up", async () => {
+    const slow = await post(call(1, "ask_agent", { message: "long", agent: "test" }))
+    await using client = await connectMcp(`${server.url}/mcp`, { token, era: MODERN })
+    expect((await ask(client, "beside")).facts.answer).toBe(ANSWER)
+    expect((await slow.text()).includes("word word")).toBe(true)
+  })
+
+  test("what is too large, too deep, no JSON or no message is refused, and the next is answered", async () => {
+    const bodies = [
+      "x".repeat(2_000_000),
+      `{"a":`.repeat(100),
+      "[".repeat(10_000),
+      "no json",
+      "[]",
+      "null",
+      `"x"`,
+      "{}",
+    ]
+    const batch = `[${call(1, "list_agents", {})},${call(2, "list_agents", {})}]`
+    for (const body of [...bodies, batch, `{"jsonrpc":"1.0"}`, `{"jsonrpc":"2.0","method":"\\ud800"}`]) {
+      const refused = await post(body)
+      await refused.body?.cancel()
+      expect([body.slice(0, 20), refused.status]).toEqual([body.slice(0, 20), 400])
+    }
+    expect((await post(call(1, "list_agents", {}))).status).toBe(200)
+  })
+
+  test.each<[what: string, message: object]>([
+    ["an unknown method", { id: 1, method: "tools/destroy" }],
+    ["an unknown tool", { id: 1, method: "tools/call", params: { name: "commit_proposal", arguments: {} } }],
+    ["a tool without a name", { id: 1, method: "tools/call", params: {} }],
+    ["arguments of another kind", { id: 1, method: "tools/call", params: { name: "ask_agent", arguments: [1] } }],
+    ["an odd name", { id: 1, method: "tools/call", params: { name: "__proto__", arguments: {} } }],
+    ["a subscription", { id: 1, method: "subscriptions/listen", params: {} }],
+    ["a log level", { id: 1, method: "logging/setLevel", params: { level: "debug" } }],
+  ])("%s is an error, and nothing else", async (_what, message) => {
+    const answer = await (await post(JSON.stringify({ jsonrpc: "2.0", ...message }))).text()
+    expect(answer).toMatch(/"error":|"isError":true/)
+  })
+
+  test.each<[what: string, message: object, status: number]>([
+    ["an answer that nobody asked for", { id: 7, result: {} }, 202],
+    ["an unknown notification", { method: "notifications/odd" }, 202],
+    ["a call taken back that never was", { method: "notifications/cancelled", params: { requestId: 9 } }, 202],
+    ["the end of a handshake that never began", { method: "notifications/initialized" }, 202],
+  ])("%s changes nothing", async (_what, message, status) => {
+    expect((await post(JSON.stringify({ jsonrpc: "2.0", ...message }))).status).toBe(status)
+  })
+
+  test("another kind of body, another site's page and another way of asking are refused", async () => {
+    const message = call(1, "list_agents", {})
+    expect((await post(message, { "content-type": "text/plain" })).status).toBe(415)
+    expect((await post(message, { origin: "https://evil.example" })).status).toBe(403)
+    const headers = { authorization: `Bearer ${token}` }
+    for (const method of ["GET", "DELETE"])
+      expect((await fetch(`${server.url}/mcp`, { method, headers })).status).toBe(405)
+  })
+
+  test("a call is taken back only by the client that made it", async () => {
+    const [first, second] = await Promise.all(ERAS.map((era) => connectMcp(`${server.url}/mcp`, { token, era })))
+    const asked = ask(first!, "mine")
+    for (let requestId = 0; requestId < 5; requestId++)
+      await second!.client.notification({ method: "notifications/cancelled", params: { requestId } }).catch(() => {})
+    expect((await asked).facts.answer).toBe(ANSWER)
+    await Promise.all([first!.client.close(), second!.client.close()])
+  })
+})
