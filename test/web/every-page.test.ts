@@ -66,6 +66,7 @@ const pagesOf = ({ project, note, task }: Filled): readonly (readonly [path: str
     ["/settings/devices", "None is connected now."],
   ] as const),
   ...([
+    ["/settings/connect", "Claude Code"],
     ["/settings/usage", "tokens out"],
     ["/settings/data", "Export my data"],
   ] as const),

@@ -41,6 +41,25 @@ test("a token is shown once, allows what was chosen, and stops working when it i
   expect(faults).toEqual([])
 })
 
+test("lines to paste hold this server's address, and a token that does what the program needs and no more", async () => {
+  const { site, page, faults } = await visit.begin(scripted())
+  await go(page, "/settings/connect")
+  await page.getByRole("button", { name: "OpenAI" }).click()
+  const lines = page.getByRole("region", { name: "Connect" }).locator("pre")
+  expect(await lines.innerText()).toContain(`OPENAI_BASE_URL=${new URL(page.url()).origin}/v1`)
+  await page.getByRole("button", { name: "Put a token in" }).click()
+  await page.getByText("shown this once").waitFor()
+  const [, token] = /OPENAI_API_KEY=(pawl_\S{20,})/.exec(await lines.innerText()) ?? []
+  const ask = (path: string, method = "GET") =>
+    site.face.fetch(new Request(`http://localhost${path}`, { method, headers: { authorization: `Bearer ${token}` } }))
+  expect([(await ask("/v1/models")).status, (await ask("/api/tokens", "POST")).status]).toEqual([200, 403])
+
+  await page.getByRole("button", { name: "Terminal" }).click()
+  await page.getByRole("button", { name: "OpenAI" }).click()
+  expect(await page.content()).not.toContain(token)
+  expect(faults).toEqual([])
+})
+
 test("an endpoint of one's own is added, changed without its key being typed again, and forgotten", async () => {
   const { page, faults } = await visit.begin(scripted())
   await go(page, "/settings")

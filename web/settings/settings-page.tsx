@@ -3,6 +3,7 @@ import { Link } from "../parts/link.tsx"
 import { MissingPage } from "../shell/missing-page.tsx"
 import { PageHeader } from "../shell/page-header.tsx"
 import { ConnectionSettings } from "../connections/connection-settings.tsx"
+import { ConnectSettings } from "./connect/connect-settings.tsx"
 import { DataSettings } from "./data-settings.tsx"
 import { DeviceSettings } from "./device-settings.tsx"
 import { ModelSettings } from "./model-settings.tsx"
@@ -18,6 +19,7 @@ interface Section {
 
 const sections: readonly Section[] = [
   { path: "models", name: "Models", draw: ModelSettings },
+  { path: "connect", name: "Connect", draw: ConnectSettings },
   { path: "tokens", name: "Tokens", draw: TokenSettings },
   { path: "sessions", name: "Sessions", draw: SessionSettings },
   { path: "devices", name: "Devices", draw: DeviceSettings },

@@ -1,0 +1,23 @@
+import { existsSync, readFileSync } from "node:fs"
+import { describe, expect, test } from "vitest"
+import { NO_TOKEN, programs } from "../../web/settings/connect/programs.ts"
+
+const docs = new URL("../../docs/", import.meta.url)
+const page = readFileSync(new URL("connect.md", docs), "utf8")
+
+describe.each(programs)("the lines for $name", (program) => {
+  test("stand in docs/connect.md as in the page's settings", () => {
+    const block = `\n${program.lines("http://127.0.0.1:7295", NO_TOKEN)}\n\`\`\``
+    expect(page).toContain(block)
+  })
+
+  test("hold the address and the token, and lead to a page that is there", () => {
+    const lines = program.lines("https://pawl.example", "pawl_secret")
+    expect([lines.includes("https://pawl.example"), lines.includes("pawl_secret")]).toEqual([true, true])
+    expect(existsSync(new URL(`${program.docs}.md`, docs))).toBe(true)
+  })
+
+  test("ask for no more than speaking and deciding", () => {
+    expect(["read", "chat", "approve"]).toEqual(expect.arrayContaining([...program.scopes]))
+  })
+})
