@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto"
 import { once } from "node:events"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -52,4 +53,45 @@ test("who signs out leaves nothing behind in the browser, and in another tab the
   expect(await page.evaluate("localStorage.getItem('pawl.session')")).toBeNull()
   await second.reload()
   await second.getByRole("heading", { name: "Sign in to Pawl" }).waitFor()
+})
+
+test("a program that signs in by itself is let in by the person in their browser, and by nobody who is not signed in", async () => {
+  await using site = await Site.open({ model: scripted() })
+  const { page, context } = await site.visit()
+  const back = createServer((_, response) => response.end("Back again.")).listen(0, "127.0.0.1")
+  await once(back, "listening")
+  const redirect = `http://127.0.0.1:${(back.address() as AddressInfo).port}/callback`
+  const post = async (path: string, type: string, body: string): Promise<Record<string, string>> => {
+    const answer = await fetch(site.url + path, { method: "POST", headers: { "content-type": type }, body })
+    return (await answer.json()) as Record<string, string>
+  }
+  const registration = { client_name: "A\u202Eprogram", redirect_uris: [redirect] }
+  const { client_id = "" } = await post("/oauth/register", "application/json", JSON.stringify(registration))
+  const verifier = "v".repeat(43)
+  const question = {
+    response_type: "code",
+    client_id,
+    redirect_uri: redirect,
+    code_challenge_method: "S256",
+    state: "s",
+  }
+  const challenge = createHash("sha256").update(verifier).digest("base64url")
+  const said = new URLSearchParams({ ...question, code_challenge: challenge, prompt: "consent" })
+
+  await page.goto(`${site.url}/oauth/authorize?${said}`)
+  await page.getByText("“Aprogram” wants to act for ada").waitFor()
+  await page.getByRole("button", { name: "Allow", exact: true }).click()
+  await page.getByText("Back again.").waitFor()
+  const answer = new URL(page.url()).searchParams
+  expect([answer.get("state"), answer.get("iss")]).toEqual(["s", site.url])
+  const form = { grant_type: "authorization_code", code: answer.get("code") ?? "", redirect_uri: redirect, client_id }
+  const exchange = new URLSearchParams({ ...form, code_verifier: verifier }).toString()
+  const granted = await post("/oauth/token", "application/x-www-form-urlencoded", exchange)
+  expect(granted).toMatchObject({ token_type: "Bearer", scope: "read chat" })
+
+  await context.clearCookies()
+  await page.goto(`${site.url}/oauth/authorize?${said}`)
+  await page.getByRole("heading", { name: "Sign in first" }).waitFor()
+  expect(await page.getByRole("button", { name: "Allow", exact: true }).isVisible()).toBe(false)
+  back.close()
 })

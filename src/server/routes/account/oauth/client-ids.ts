@@ -45,7 +45,9 @@ export function toClient(name: string | undefined, redirects: readonly string[])
     throw failure("bad_request", {
       problem: `redirect_uris: ${wrong.slice(0, 100)} is neither https nor this machine.`,
     })
-  const called = mendText((name ?? "").replaceAll(/\s+/g, " ").trim()).slice(0, MAX_NAME)
+  // Without what shows nothing or turns the line around: it is shown beside where the answer goes, and must not hide that.
+  const seen = mendText((name ?? "").replaceAll(/\s+/g, " ").replaceAll(/\p{C}/gu, ""))
+  const called = seen.trim().slice(0, MAX_NAME)
   return { name: called.toWellFormed() || "A program without a name", redirects }
 }
 

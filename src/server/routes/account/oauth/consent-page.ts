@@ -1,4 +1,5 @@
 import type { Context } from "hono"
+import { AuthorizationRequest } from "../../../../protocol/oauth.ts"
 import type { Env } from "../../../door/request-env.ts"
 import { pagePolicy, pageStyle } from "../sign-in-page.ts"
 
@@ -40,6 +41,7 @@ const page = `<!doctype html>
 const script = `"use strict"
 const [title, say, asked, may, yes, no, how, again] = ["title", "say", "asked", "may", "yes", "no", "how", "again"].map((id) => document.getElementById(id))
 const query = location.search
+const FIELDS = ${JSON.stringify(Object.keys(AuthorizationRequest.shape))}
 const MEANS = { read: "look at your conversations, proposals, notes, documents and databases", chat: "ask agents and query databases in your name" }
 
 function kept() {
@@ -61,10 +63,16 @@ function stop(heading, text) {
   asked.hidden = true
 }
 
+// What a program says beside these is passed over, as RFC 6749 has it.
+function question() {
+  const said = new URLSearchParams(query)
+  return Object.fromEntries(FIELDS.filter((name) => said.has(name)).map((name) => [name, said.get(name)]))
+}
+
 async function decide(agrees) {
   yes.disabled = no.disabled = true
   try {
-    const { ok, body } = await ask({ method: "POST", body: JSON.stringify({ ...Object.fromEntries(new URLSearchParams(query)), agrees }) })
+    const { ok, body } = await ask({ method: "POST", body: JSON.stringify({ ...question(), agrees }) })
     if (!ok) return stop("It cannot be let in", body.detail)
     location.replace(body.redirectTo)
     stop(agrees ? "It is let in" : "It is not let in", "You can close this page.")
