@@ -10,7 +10,7 @@ import { transcriptOf } from "../support/server/stream.ts"
 
 /** Of each kind. In the long run there are two, who talk without a pause: that takes much of the machine. */
 const PEOPLE = isLong ? 2 : 1
-const BREATH_MS = isLong ? 0 : 150
+const BREATH_MS = isLong ? 0 : 50
 const REPLY = "One after the other is stopped and started anew, and whoever talks meanwhile notices nothing of it. 😀"
 const DRAINS = { PAWL_DRAIN_SECONDS: "2" }
 
