@@ -7,7 +7,7 @@ import type { SqlConversations } from "./journal/conversations.ts"
 import type { Engine } from "./engine/engine.ts"
 import type { SqlJournal } from "./journal/journal.ts"
 import { readPackTables } from "./packs/register.ts"
-import { personalTables } from "./personal-tables.ts"
+import { personalTables, type PersonalTable } from "./personal-tables.ts"
 import type { SqlProposals } from "./journal/proposals.ts"
 import { toTime } from "./engine/row-values.ts"
 
@@ -39,10 +39,11 @@ export async function* exportOf(source: ExportSource, user: UserId): AsyncGenera
   for await (const proposal of pages((page) => source.proposals.list(user, page)))
     yield { kind: "proposal", ...proposal }
   for await (const entry of pages((page) => source.audit.list(user, page))) yield { kind: "audit", ...entry }
-  for (const { table, column, names, exported } of [...personalTables, ...(await readPackTables(source.engine))]) {
+  const tables: readonly PersonalTable[] = [...personalTables, ...(await readPackTables(source.engine))]
+  for (const { table, column, names, exported, place = "id" } of tables) {
     if (typeof exported === "string") continue
     const whose = names === "person id" ? "?" : "(SELECT key FROM person WHERE id = ?)"
-    const rows = rowsOf(source.engine, { table, where: `${column} = ${whose}`, columns: exported, user })
+    const rows = rowsOf(source.engine, { table, where: `${column} = ${whose}`, columns: exported, place, user })
     yield* table === "message_file" ? withBytes(source.messageFiles, rows, user) : rows
   }
 }
@@ -76,13 +77,15 @@ interface Rows {
   readonly table: string
   readonly where: string
   readonly columns: readonly string[]
+  readonly place: string
   readonly user: UserId
 }
 
-/** The rows of a table that have an id, as they are. */
-async function* rowsOf(engine: Engine, { table, where, columns, user }: Rows): AsyncGenerator<ExportLine> {
+/** The rows of a table, as they are, in the order of their places. */
+async function* rowsOf(engine: Engine, { table, where, columns, place, user }: Rows): AsyncGenerator<ExportLine> {
   // The place is asked for beside what is shown: a table that does not show its id would never get past its first page.
-  const sql = `SELECT ${columns.join(", ")}, id AS place FROM ${table} WHERE ${where} AND id > ? ORDER BY id LIMIT ?`
+  const sql = `SELECT ${columns.join(", ")}, ${place} AS place FROM ${table}
+    WHERE ${where} AND ${place} > ? ORDER BY ${place} LIMIT ?`
   for (let last = ""; ;) {
     const rows = await engine.query<{ place: string }>(sql, [user, last, PAGE])
     for (const { place: _, ...row } of rows) yield { kind: table, ...toCamelCase(row) }

@@ -5,6 +5,8 @@ export interface PersonalTable {
   readonly names: "conversation key" | "conversation id" | "person key" | "person id" | "call of a conversation"
   /** The columns that an export shows, never a secret; or why it shows none. */
   readonly exported: readonly string[] | string
+  /** What tells its rows apart and puts them in order, of those whose rows have no `id`. */
+  readonly place?: string
 }
 
 const IN_THE_JOURNAL = "its rows repeat what the events say"
@@ -101,7 +103,13 @@ export const personalTables: readonly PersonalTable[] = [
     names: "person id",
     exported: ["id", "name", "agents", "created_at", "updated_at"], // not what is sealed
   },
-  { table: "mcp_tool", column: "person", names: "person id", exported: ["server", "tool", "rule", "updated_at"] },
+  {
+    table: "mcp_tool",
+    column: "person",
+    names: "person id",
+    exported: ["server", "tool", "rule", "updated_at"],
+    place: "server || ' ' || tool",
+  },
   // Before all that is in it, as whoever adds to it does.
   {
     table: "collection",
