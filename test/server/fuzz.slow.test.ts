@@ -6,6 +6,7 @@ import { calls, fails, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import { errorCodes } from "../../src/protocol/errors.ts"
 import { type RouteName, routes } from "../../src/protocol/routes/index.ts"
+import type { Route } from "../../src/protocol/routes/route.ts"
 import { expectSound } from "../support/loop/checked-world.ts"
 import { databases } from "../support/databases.ts"
 import { seedOf, sizes } from "../support/sizes.ts"
@@ -114,10 +115,21 @@ const neverWell = (met: ReadonlyMap<RouteName, ReadonlySet<number>>): RouteName[
     .filter((name) => !SELDOM_WELL.includes(name))
     .filter((name) => ![...(met.get(name) ?? [])].some((status) => status < 400))
 
+/** What the address that was really asked says that it refuses with, if it is not a problem. */
+function refusalOf({ name, method }: Drawn, status: number) {
+  const { path } = routes[name]
+  const asked = Object.values<Route>(routes).find((route) => route.path === path && route.method === method)
+  return asked?.answers[status]
+}
+
 function expectAgreed({ drawn, status, type, text, asked }: Outcome): void {
   expect(status, `${asked} ${JSON.stringify(drawn)}\n${text.slice(0, 500)}`).toBeLessThan(500)
   if (status < 400 || drawn.method === "HEAD") return
   if (/^\w+ \/v1\//.test(asked)) return expect(errorCodes).toContain(JSON.parse(text).error.code)
+  const spoken = refusalOf(drawn, status)
+  // In the words of another protocol only where the table says so; what our door refuses is told in ours everywhere.
+  if (spoken && type === "application/json")
+    return expect(spoken.safeParse(JSON.parse(text)).error, `${asked} ${text}`).toBe(undefined)
   expect(type, asked).toBe("application/problem+json")
   const problem = JSON.parse(text)
   expect(problem, asked).toMatchObject({ status, type: `urn:pawl:error:${problem.code}` })
