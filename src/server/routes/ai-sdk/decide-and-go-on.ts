@@ -1,7 +1,7 @@
 import type { Context } from "hono"
 import type { AskedDecisions, Decided } from "../../../dialects/ai-sdk/asked-chat.ts"
 import type { ConversationView } from "../../../protocol/conversation/conversation.ts"
-import { failure } from "../../../protocol/errors.ts"
+import { failure, hasCode } from "../../../protocol/errors.ts"
 import type { Proposal } from "../../../protocol/proposals/proposal.ts"
 import { conflict, recordDecision } from "../../conversation/decide.ts"
 import { proposalOf } from "../../conversation/find.ts"
@@ -39,7 +39,7 @@ export async function decideAndGoOn(c: Context<Env>, ports: AiSdkPorts, deciding
   const start = await ports.conversations.runStart(id, position)
   const left = open.length > 0 ? position : await pausesLeft(ports, { id, start, position })
   const { source } = await watchWhile(ports, { id, position: from }, async () => {
-    for (const each of open) await record(c, ports, each)
+    for (const each of open) await record(c, ports, { judged: each, found })
   })
   return { id, frames: new RunFrames(source, { position: left }), goesOnIn: asked.goesOnIn }
 }
@@ -63,9 +63,19 @@ async function judge(
 /** How one can stand that somebody has agreed to. */
 const CARRIED_OUT = new Set<string>(["applying", "applied", "failed", "in_doubt"])
 
-function record(c: Context<Env>, ports: AiSdkPorts, { proposal, approved, reason }: Judged): Promise<void> {
+async function record(
+  c: Context<Env>,
+  ports: AiSdkPorts,
+  { judged, found }: { readonly judged: Judged; readonly found: ConversationView },
+): Promise<void> {
+  const { proposal, approved, reason } = judged
   const { id: proposalId, conversationId } = proposal
   const decision = approved ? ("commit" as const) : ("reject" as const)
   const input = { type: "decide", proposalId, decision, ...doneBy(c), ...(reason ? { reason } : {}) } as const
-  return recordDecision(ports, { user: userOf(c), input, conversationId })
+  try {
+    await recordDecision(ports, { user: userOf(c), input, conversationId })
+  } catch (error) {
+    if (!hasCode(error, "proposal_decided")) throw error
+    await judge(c, ports, { decided: judged, found }) // by the same request, sent twice at once, or by another
+  }
 }

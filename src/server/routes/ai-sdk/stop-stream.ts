@@ -1,7 +1,7 @@
 import type { Context } from "hono"
 import type { z } from "zod"
-import { restAnywhere } from "../../../agent/runtime/rest-anywhere.ts"
 import type { UiStopped, UiStopRequest } from "../../../protocol/ai-sdk.ts"
+import { waitForEvent } from "../../conversation/wait-for-event.ts"
 import { userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
 import { findNamedChat } from "./chat-conversation.ts"
@@ -17,9 +17,11 @@ export async function stopStream(
   const found = await findNamedChat(c, ports)
   const run = found && (await newestRun(ports, found.id))
   if (!found || !run || !isOpen(run)) return { stopped: false }
-  const only = activeStreamId ? { run: activeStreamId } : {}
+  if (activeStreamId && activeStreamId !== run.runId) return { stopped: false }
+  using watching = waitForEvent(ports, found, (event) => event.type === "run_ended")
+  const only = activeStreamId ? { run: activeStreamId } : {} // it may have ended since, and another have begun
   await ports.runtime.submit(found.id, { type: "cancel", by: userOf(c), ...only })
-  await restAnywhere(ports, found.id)
+  await watching.over()
   const after = await ports.conversations.run(userOf(c), run.runId)
   return { stopped: after?.status === "cancelled" }
 }

@@ -1,0 +1,192 @@
+import { beforeAll, beforeEach, describe, expect, test } from "vitest"
+import type { Model } from "../../src/agent/model.ts"
+import { always, scripted, type ScriptedModel } from "../../src/models/scripted/model.ts"
+import { calls, says } from "../../src/models/scripted/script.ts"
+import { anyDatabase } from "../support/databases.ts"
+import {
+  type AiSdkPerson,
+  aiSdkAs,
+  NodeChat,
+  plain,
+  sdk,
+  textOf,
+  type UiChat,
+} from "../support/dialects/ai-sdk-client.ts"
+import { Face, type Visitor } from "../support/server/face.ts"
+
+const sendAutomaticallyWhen = sdk.lastAssistantMessageIsCompleteWithApprovalResponses
+const task = (title: string) => ["create_task", { title }] as const
+
+describe.each(anyDatabase)("what useChat's person decides on $name", ({ create }) => {
+  let face: Face
+  let ada: AiSdkPerson
+  let native: Visitor
+  let current: ScriptedModel
+
+  beforeAll(async () => {
+    const model: Model = {
+      ...{ name: "scripted", provider: "scripted", contextTokens: 200_000 },
+      stream: (request, signal) => current.stream(request, signal),
+    }
+    face = await Face.open({ url: (await create()).url, model })
+    ada = await aiSdkAs(face, "ada")
+    native = await face.as("ada")
+    return () => face[Symbol.asyncDispose]()
+  })
+  beforeEach(() => void (current = scripted(calls(task("Buy milk")), always(says("Done.")))))
+
+  const open = (person = ada, more: object = {}) =>
+    new NodeChat({ ...more, transport: { ...person.transport, body: { agent: "workspace" } } })
+  const waiting = ({ lastMessage }: Pick<UiChat, "lastMessage">) =>
+    (lastMessage?.parts ?? []).filter(({ state }) => state === "approval-requested")
+  const proposed = async (more?: object) => {
+    const chat = open(ada, more)
+    await chat.sendMessage({ text: "milk" })
+    return { chat, approval: waiting(chat)[0]?.approval, path: `/api/agent/proposals/${waiting(chat)[0]?.approval.id}` }
+  }
+  const titles = async () => {
+    const { items } = (await native.get("/api/workspace/tasks")).body
+    return items.map(({ title }: { title: string }) => title)
+  }
+  /** As `sendAutomaticallyWhen` sends it, and waited for. */
+  const decide = async (chat: NodeChat, approved: boolean, reason?: string) => {
+    for (const { approval } of waiting(chat))
+      await chat.addToolApprovalResponse({ id: approval.id, approved, ...(reason ? { reason } : {}) })
+    await chat.sendMessage()
+  }
+
+  test("a write is asked about with what it would change, and is done in the same message when they agree", async () => {
+    const before = (await titles()).length
+    const { chat, approval, path } = await proposed()
+    expect([chat.status, chat.lastMessage!.metadata.pawl.status]).toEqual(["ready", "paused"])
+    const [part] = waiting(chat)
+    expect(part).toMatchObject({ type: "tool-create_task", input: { title: "Buy milk" } })
+    const { hash, summary, expiresAt, diff } = (await native.get(path)).body
+    expect(approval).toMatchObject({ requestReason: summary, descriptor: { hash, expiresAt, diff } })
+    expect((await titles()).length).toBe(before)
+    await decide(chat, true)
+    expect([chat.status, chat.messages.length, textOf(chat.lastMessage)]).toEqual(["ready", 2, "Done."])
+    const done = chat.lastMessage!.parts.find(({ type }) => type === "tool-create_task")
+    expect(done).toMatchObject({ state: "output-available", approval: { id: approval.id, approved: true } })
+    expect((await titles()).length).toBe(before + 1)
+    const told = (await native.get(`/ai-sdk/${chat.id}`)).body.messages.at(-1)
+    expect(told.parts).toEqual(plain(chat.lastMessage!.parts))
+  })
+
+  test("it is sent by itself where the page says so, and denied where they refuse", async () => {
+    const answered = Promise.withResolvers<void>()
+    const onChange = ({ lastMessage }: UiChat) => textOf(lastMessage) === "Done." && answered.resolve()
+    const { chat, approval, path } = await proposed({ sendAutomaticallyWhen, onChange })
+    await chat.addToolApprovalResponse({ id: approval.id, approved: false, reason: "not now" })
+    await answered.promise
+    expect(chat.lastMessage!.parts.find(({ type }) => type === "tool-create_task")).toMatchObject({
+      ...{ state: "output-denied", approval: { approved: false, reason: "not now" } },
+    })
+    expect((await native.get(path)).body.status).toBe("rejected")
+  })
+
+  test("of two writes each has its own answer", async () => {
+    current = scripted(calls(task("Tea"), task("Salt")), always(says("Done.")))
+    const { chat } = await proposed()
+    const [tea, salt] = waiting(chat)
+    await chat.addToolApprovalResponse({ id: tea.approval.id, approved: true })
+    await chat.sendMessage()
+    expect([chat.lastMessage!.metadata.pawl.status, waiting(chat).length]).toEqual(["paused", 1])
+    await chat.addToolApprovalResponse({ id: salt.approval.id, approved: false })
+    await chat.sendMessage()
+    expect(textOf(chat.lastMessage)).toBe("Done.")
+    const kept = await titles()
+    expect([kept.includes("Tea"), kept.includes("Salt")]).toEqual([true, false])
+  })
+
+  test("two decisions from two doors race, one wins, and who lost is told how it stands", async () => {
+    const { chat, path } = await proposed()
+    const before = (await titles()).length
+    const [, rejected] = await Promise.all([decide(chat, true), native.post(`${path}/reject`, {})])
+    const { status } = (await native.get(path)).body
+    const isMine = status === "applied"
+    expect(["applied", "rejected"]).toContain(status)
+    expect(rejected.status).toBe(isMine ? 409 : 200)
+    expect((await titles()).length - before).toBe(isMine ? 1 : 0)
+    if (!isMine) expect(JSON.parse(chat.error!.message)).toMatchObject({ status: 409, code: "proposal_decided" })
+  })
+
+  test("who decides after another has is told so, and the page is right again when it reads anew", async () => {
+    const { chat, path } = await proposed()
+    await native.post(`${path}/reject`, { reason: "mine" })
+    await decide(chat, true)
+    const told = JSON.parse(chat.error!.message)
+    expect(told).toMatchObject({ code: "proposal_decided", proposal: { status: "rejected" } })
+    const { messages } = (await native.get(`/ai-sdk/${chat.id}`)).body
+    const part = messages.at(-1).parts.find(({ type }: { type: string }) => type === "tool-create_task")
+    expect(part).toMatchObject({ state: "output-denied", approval: { approved: false, reason: "mine" } })
+  })
+
+  test("a decision that is sent twice counts once, and is answered the same", async () => {
+    const { chat } = await proposed()
+    const before = (await titles()).length
+    for (const { approval } of waiting(chat)) await chat.addToolApprovalResponse({ id: approval.id, approved: true })
+    const sent = { id: chat.id, messages: chat.messages, trigger: "submit-message" }
+    const both = await Promise.all([native.post("/ai-sdk", sent), native.post("/ai-sdk", sent)])
+    const late = await native.post("/ai-sdk", sent)
+    expect(both.map(({ status }) => status)).toEqual([200, 200])
+    expect(late.text.replaceAll(/"data-step".*\n/g, "")).toBe(both[0]!.text.replaceAll(/"data-step".*\n/g, ""))
+    expect((await titles()).length - before).toBe(1)
+  })
+
+  test("what somebody else has changed is asked about anew, with what would run now", async () => {
+    const { chat, path } = await proposed()
+    const { id } = (await native.post(`${path}/edit`, { arguments: { title: "Buy oat milk" } })).body
+    await chat.resumeStream()
+    expect(waiting(chat)).toMatchObject([{ input: { title: "Buy oat milk" }, approval: { id } }])
+    await decide(chat, true)
+    expect(await titles()).toContain("Buy oat milk")
+  })
+
+  test("after a reload what waits is there, from the messages and from the stream alike", async () => {
+    const { chat } = await proposed()
+    const { messages, activeStreamId } = (await native.get(`/ai-sdk/${chat.id}`)).body
+    expect(activeStreamId).toBe(chat.lastMessage!.id)
+    const reloaded = open(ada, { id: chat.id, messages })
+    expect(waiting(reloaded)).toHaveLength(1)
+    await reloaded.resumeStream()
+    expect(plain(reloaded.lastMessage)).toEqual(plain(chat.lastMessage))
+    await decide(reloaded, true)
+    expect(textOf(reloaded.lastMessage)).toBe("Done.")
+  })
+
+  test("words take the place of what waits, but not of what they have agreed to and not sent", async () => {
+    const { chat, approval, path } = await proposed()
+    await chat.addToolApprovalResponse({ id: approval.id, approved: true })
+    await chat.sendMessage({ text: "and bread" })
+    expect(JSON.parse(chat.error!.message)).toMatchObject({ status: 409, code: "still_pending" })
+    expect((await native.get(path)).body.status).toBe("pending")
+    current = scripted(calls(task("Buy milk")), always(says("Done.")))
+    const other = await proposed()
+    await other.chat.sendMessage({ text: "never mind" })
+    expect((await native.get(other.path)).body.status).toBe("superseded")
+  })
+
+  test("a token that may not approve decides nothing, and nobody decides for another", async () => {
+    const { chat, path } = await proposed()
+    for (const { approval } of waiting(chat)) await chat.addToolApprovalResponse({ id: approval.id, approved: true })
+    const sent = { id: chat.id, messages: chat.messages, trigger: "submit-message" }
+    const speaker = await face.as("ada", "read", "chat")
+    expect((await speaker.post("/ai-sdk", sent)).body).toMatchObject({ status: 403, code: "forbidden" })
+    const bob = await face.as("bob")
+    const theirs = await bob.post("/ai-sdk", sent)
+    const begun = open(await aiSdkAs(face, "bob"), { id: chat.id })
+    await begun.sendMessage({ text: "mine" })
+    const again = await bob.post("/ai-sdk", sent)
+    expect([theirs.status, again.status, again.text]).toEqual([404, 404, theirs.text])
+    expect((await native.get(path)).body.status).toBe("pending")
+  })
+
+  test("a message of the assistant that answers nothing is refused: tools of the client are not called", async () => {
+    const { chat } = await proposed()
+    const part = { type: "tool-locate", toolCallId: "x", state: "output-available", input: {}, output: "here" }
+    const forged = { id: "f", role: "assistant", parts: [part] }
+    const refused = await native.post("/ai-sdk", { id: chat.id, messages: [...chat.messages, forged] })
+    expect([refused.status, refused.body.detail]).toEqual([400, expect.stringContaining("Tools of the client")])
+  })
+})
