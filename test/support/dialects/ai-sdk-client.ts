@@ -38,6 +38,7 @@ export interface TransportOptions {
 interface Sdk {
   readonly AbstractChat: new (init: object) => UiChat
   readonly DefaultChatTransport: new (options: TransportOptions) => object
+  readonly readUIMessageStream: (options: object) => AsyncIterable<UiMessage>
   readonly lastAssistantMessageIsCompleteWithApprovalResponses: (options: object) => boolean
 }
 
@@ -47,7 +48,8 @@ export const sdk = createRequire(import.meta.url)("ai") as Sdk
 export interface ChatOptions {
   readonly id?: string
   readonly messages?: readonly UiMessage[]
-  readonly transport: Partial<TransportOptions>
+  /** One that is made already, or what one is made with. */
+  readonly transport: Partial<TransportOptions> | object
   readonly onData?: (part: Told) => void
   /** Told after each change of a message. */
   readonly onChange?: (chat: UiChat) => void
@@ -76,11 +78,14 @@ export class NodeChat extends sdk.AbstractChat {
     super({
       ...init,
       state,
-      transport: new sdk.DefaultChatTransport({ api: "http://localhost/ai-sdk", ...transport }),
+      transport: "sendMessages" in transport ? transport : madeWith(transport),
       generateId: () => crypto.randomUUID(),
     })
   }
 }
+
+const madeWith = (options: Partial<TransportOptions>) =>
+  new sdk.DefaultChatTransport({ api: "http://localhost/ai-sdk", ...options })
 
 export interface AiSdkPerson {
   readonly token: string

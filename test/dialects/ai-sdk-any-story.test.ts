@@ -1,0 +1,124 @@
+import fc from "fast-check"
+import { expect, test } from "vitest"
+import { RunChunks, thoughtsFirst } from "../../src/dialects/ai-sdk/run-chunks.ts"
+import { ToldChat } from "../../src/dialects/ai-sdk/told-chat.ts"
+import type { UnknownFrame } from "../../src/protocol/frames.ts"
+import type { ConversationId } from "../../src/protocol/ids.ts"
+import { Story } from "../support/client-story.ts"
+import { NodeChat, plain, type UiMessage } from "../support/dialects/ai-sdk-client.ts"
+
+const dice = fc.array(fc.nat(10_000), { minLength: 20, maxLength: 200 })
+
+/** What the official client makes of chunks. */
+async function heard(chunks: readonly object[]): Promise<UiMessage | undefined> {
+  const text = chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("")
+  const fetch = async () => new Response(text, { headers: { "content-type": "text/event-stream" } })
+  const chat = new NodeChat({ transport: { fetch: fetch as typeof globalThis.fetch } })
+  await chat.sendMessage({ text: "Whatever was said" })
+  // Only the run's own failure may be one: a chunk that the client cannot place would be another.
+  const failed = (chunks as readonly { type: string; errorText?: string }[]).find(({ type }) => type === "error")
+  expect(chat.error?.message).toBe(failed?.errorText)
+  return chat.messages[1]
+}
+
+/** The frames of each run, as whoever comes late is told them: without pauses that it has gone on from. */
+function runsOf(frames: readonly UnknownFrame[]): UnknownFrame[][] {
+  const starts = frames.flatMap(({ type }, index) => (type === "run_started" ? [index] : []))
+  return starts.map((start, index) => {
+    const run = frames.slice(start, starts[index + 1])
+    const isPause = ({ type, data }: UnknownFrame) =>
+      type === "done" && (data as { status: string }).status === "paused"
+    return run.filter((frame, at) => !isPause(frame) || run.slice(at + 1).every(({ type }) => type === "usage"))
+  })
+}
+
+test("whatever happens in a conversation, the official client makes the same of its stream as a page is told anew", async () => {
+  let [runs, parts] = [0, new Set<string>()]
+  await fc.assert(
+    fc.asyncProperty(dice, async (rolls) => {
+      const { id, frames } = new Story(rolls)
+      const chat = new ToldChat(id)
+      chat.read(frames)
+      const told = chat.toMessages().filter(({ role }) => role === "assistant")
+      const streamed: UiMessage[] = []
+      for (const run of runsOf(frames)) {
+        if ((run[0]!.data as { compacts?: true }).compacts) continue
+        const chunks = new RunChunks(id)
+        const message = await heard(thoughtsFirst(run).flatMap((frame) => chunks.read(frame)))
+        if (message) streamed.push(message)
+        runs++
+        for (const { type } of message?.parts ?? []) parts.add(type)
+      }
+      expect(plain(told).map(({ id, parts }) => ({ id, parts }))).toEqual(
+        plain(streamed).map(({ id, parts }) => ({ id, parts })),
+      )
+    }),
+    { numRuns: 60 },
+  )
+  expect(runs).toBeGreaterThan(60)
+  expect([...parts]).toEqual(expect.arrayContaining(["text", "step-start", "reasoning", "tool-tool", "data-in-doubt"]))
+})
+
+const frame = (type: string, data: unknown): UnknownFrame => ({ id: "1", type, data })
+const began = frame("run_started", { runId: "run_1" })
+const said = (content: string, more: object = {}) =>
+  frame("message", { message: { id: "msg_1", role: "user", content, toolCalls: null, ...more } })
+const reply = (content: string, more: object = {}) => said(content, { role: "assistant", ...more })
+const text = (value: string) => frame("text_delta", { text: value })
+const thought = (value: string, offset: number) => frame("reasoning_delta", { text: value, offset, ms: 1 })
+const done = frame("done", { status: "completed" })
+
+async function partsOf(...frames: UnknownFrame[]) {
+  const chunks = new RunChunks("conv_1" as ConversationId)
+  const message = await heard(thoughtsFirst([began, ...frames, done]).flatMap((each) => chunks.read(each)))
+  return plain(message!.parts)
+}
+
+test("a reply that had to begin again is taken back, and what was called before it stays", async () => {
+  const call = { id: "call_1", name: "look", input: {} }
+  const parts = await partsOf(
+    ...[text("Let me look."), reply("Let me look.", { toolCalls: [call] })],
+    frame("tool_end", { callId: "call_1", name: "look", status: "ok", text: "5" }),
+    ...[frame("restarted", {}), thought("Hm", 2), text("Fi"), frame("restarted", {}), text("Five."), reply("Five.")],
+  )
+  expect(parts.map(({ type, text: words, output }) => words ?? output ?? type)).toEqual([
+    ...["step-start", "Let me look.", "5", "step-start", "Five."],
+  ])
+})
+
+test("thinking that is told again, or with a gap, is told once, before its words", async () => {
+  const whole = { reasoning: { text: "One two three." } }
+  const words = ["One two three.", "Four."]
+  const live = [thought("One ", 4), thought("One two ", 8), thought("three.", 14), text("Four."), reply("Four.", whole)]
+  const gap = [thought("One ", 4), thought("three.", 14), reply("Four.", whole)]
+  for (const frames of [live, [text("Four."), reply("Four.", whole)]]) {
+    expect((await partsOf(...frames)).slice(1).map(({ text: told }) => told)).toEqual(words)
+  }
+  expect((await partsOf(...gap)).slice(1).map(({ text: told }) => told)).toEqual(words.slice(0, 1))
+})
+
+test("an answer's sources are told by their addresses or their titles, with where they are cited", async () => {
+  const source = { id: "s1", title: "Wings", passage: "Lift.", url: "https://example.org/wings" }
+  const sources = [source, { ...source, id: "s2", url: undefined }, { ...source, id: "s3", url: "javascript:alert(1)" }]
+  const data = { kind: "citations", citations: [], sources, evidence: null }
+  const [, , ...parts] = await partsOf(text("Lift [1]."), reply("Lift [1].", { data }))
+  expect(parts).toMatchObject([
+    { type: "source-url", sourceId: "s1", url: "https://example.org/wings", title: "Wings" },
+    { type: "source-document", sourceId: "s2", mediaType: "text/plain" },
+    { type: "source-document", sourceId: "s3" },
+    { type: "data-citations", id: "msg_1" },
+  ])
+})
+
+test("words that are let into a run stand in its message; those that began it do not", async () => {
+  const parts = await partsOf(
+    said("How many?"),
+    said("Of the red ones.", { id: "msg_2" }),
+    text("Four."),
+    reply("Four."),
+  )
+  expect(parts).toMatchObject([
+    { type: "steering-message", id: "msg_2", parts: [{ type: "text", text: "Of the red ones." }] },
+    ...[{ type: "step-start" }, { type: "text", text: "Four." }],
+  ])
+})

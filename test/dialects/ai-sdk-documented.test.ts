@@ -1,0 +1,64 @@
+import { readFileSync } from "node:fs"
+import { expect, test } from "vitest"
+import { always, scripted } from "../../src/models/scripted/model.ts"
+import { calls, says } from "../../src/models/scripted/script.ts"
+import { databases } from "../support/databases.ts"
+import { aiSdkAs, NodeChat, sdk, textOf, type TransportOptions } from "../support/dialects/ai-sdk-client.ts"
+import { Face } from "../support/server/face.ts"
+
+const page = readFileSync(new URL("../../docs/ai-sdk.md", import.meta.url), "utf8")
+const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor as new (
+  ...names: string[]
+) => (...values: unknown[]) => Promise<unknown>
+
+test("the examples of docs/ai-sdk.md do what the page says", async () => {
+  const { url } = await databases[0]!.create()
+  await using face = await Face.open({
+    url,
+    model: scripted(calls("create_task", { title: "Buy milk" }), always(says("Done."))),
+  })
+  const { token, transport } = await aiSdkAs(face, "ada")
+  const asked: string[] = []
+  const here = (async (address: string, init: RequestInit) => {
+    asked.push(`${init.method} ${address}`)
+    return face.fetch(
+      new Request(new URL(address, "http://localhost").href.replace("127.0.0.1:7295", "localhost"), init),
+    )
+  }) as typeof fetch
+  class Installed extends sdk.DefaultChatTransport {
+    constructor(options: TransportOptions) {
+      super({ ...options, fetch: here })
+    }
+  }
+
+  const [, code = "", output] = /```ts\nimport \{[^}]*\} from "ai"\n(.*?)```.*?```text\n(.*?)```/s.exec(page) ?? []
+  const printed: unknown[] = []
+  const names = ["DefaultChatTransport", "readUIMessageStream", "process", "console"]
+  const run = new AsyncFunction(...names, code)
+  const log = (line: unknown) => printed.push(line)
+  await run(Installed, sdk.readUIMessageStream, { env: { PAWL_TOKEN: token } }, { log })
+  expect(`${printed.join("\n")}\n`).toBe(output)
+  expect(asked).toEqual(["POST http://127.0.0.1:7295/ai-sdk", "POST http://127.0.0.1:7295/ai-sdk"])
+
+  // The transports of the other examples, with the token and the agent that they leave out.
+  const made = [...page.matchAll(/```ts\n(new DefaultChatTransport.*?)```/gs)].map(([, text]) => {
+    const given = { headers: transport.headers, body: transport.body }
+    class Given extends Installed {
+      constructor(options: TransportOptions) {
+        super({ ...options, ...given })
+      }
+    }
+    return new Function("DefaultChatTransport", `return ${text}`)(Given) as object
+  })
+  const [resuming, short] = made.map((each) => new NodeChat({ id: "long", transport: each }))
+  await short!.sendMessage({ text: "One" })
+  await short!.sendMessage({ text: "Two" })
+  expect([short!.messages.length, textOf(short!.lastMessage)]).toEqual([4, "Done."])
+  await resuming!.resumeStream()
+  expect(resuming!.messages).toEqual([short!.lastMessage])
+  expect(asked.at(-1)).toBe("GET /ai-sdk/long/stream?ended=true")
+
+  const [, stop = ""] = /```ts\n(await fetch.*?)```/s.exec(page) ?? []
+  await new AsyncFunction("fetch", "headers", "chat", stop)(here, transport.headers, short)
+  expect(asked.at(-1)).toBe("POST /ai-sdk/long/stop")
+})

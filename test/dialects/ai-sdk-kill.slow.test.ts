@@ -1,0 +1,49 @@
+import { expect, test, vi } from "vitest"
+import { chatChunk, ProviderServer, sse, streamHead } from "../../src/models/providers/server.fixture.ts"
+import { NodeChat, textOf, type UiChat } from "../support/dialects/ai-sdk-client.ts"
+import { settings, start, tokenOf } from "../support/processes/server-lives.ts"
+import { Visitor } from "../support/server/face.ts"
+
+vi.setConfig({ testTimeout: 180_000 })
+
+const TEXT = "The whole answer, to the last word."
+
+test("an answer that kill -9 of the server cut in the middle is resumed from the next life, by the page that was open and by one that is opened then", async () => {
+  let attempt = 0
+  await using provider = await ProviderServer.open((response) => {
+    const words = attempt++ < 1 ? TEXT.slice(0, 10) : TEXT
+    streamHead(response).write(sse(...[...words].map((content) => chatChunk({ content }))))
+    if (words === TEXT) response.end(sse(chatChunk({}, "stop"), "[DONE]"))
+  })
+  const environment = settings(provider)
+  const headers = { authorization: `Bearer ${await tokenOf(environment)}` }
+  let address = ""
+  const transport = {
+    ...{ headers, fetch: (url: string, init: RequestInit) => fetch(address + url, init), api: "/ai-sdk" },
+    prepareReconnectToStreamRequest: ({ api, id }: { api: string; id: string }) => ({
+      api: `${api}/${id}/stream?ended=true`,
+    }),
+  } as never
+  const half = Promise.withResolvers<void>()
+  const onChange = ({ lastMessage }: UiChat) => textOf(lastMessage).length >= 10 && half.resolve()
+  const chat = new NodeChat({ transport, onChange })
+  {
+    await using first = await start(environment)
+    address = first.url
+    const answered = chat.sendMessage({ text: "Tell me." })
+    await half.promise
+    await first.kill("SIGKILL")
+    await answered
+    expect(chat.status).toBe("error")
+  }
+  await using second = await start(environment)
+  address = second.url
+  await chat.resumeStream()
+  expect([chat.status, textOf(chat.lastMessage), chat.messages.length]).toEqual(["ready", TEXT, 2])
+  const ada = new Visitor(fetch, headers.authorization.slice("Bearer ".length), second.url)
+  const { messages, activeStreamId } = (await ada.get(`/ai-sdk/${chat.id}`)).body
+  expect([messages.map(textOf), activeStreamId]).toEqual([["Tell me.", TEXT], null])
+  const reloaded = new NodeChat({ id: chat.id, messages, transport })
+  await reloaded.resumeStream()
+  expect(reloaded.lastMessage).toEqual(messages.at(-1))
+})
