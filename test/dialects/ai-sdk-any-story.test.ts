@@ -44,7 +44,10 @@ test("whatever happens in a conversation, the official client makes the same of 
       for (const run of runsOf(frames)) {
         if ((run[0]!.data as { compacts?: true }).compacts) continue
         const chunks = new RunChunks(id)
-        const message = await heard(thoughtsFirst(run).flatMap((frame) => chunks.read(frame)))
+        const all = thoughtsFirst(run).flatMap((frame) => chunks.read(frame))
+        // The client reads no further than an error, though a write may end after it: told anew, it is in the message.
+        const isError = ({ type }: { type: string }) => type === "error"
+        const message = await heard([...all.filter((chunk) => !isError(chunk)), ...all.filter(isError)])
         if (message) streamed.push(message)
         runs++
         for (const { type } of message?.parts ?? []) parts.add(type)

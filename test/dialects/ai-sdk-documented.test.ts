@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
+import { loadedBy } from "../support/house/loaded-by.ts"
 import { databases } from "../support/databases.ts"
 import { aiSdkAs, NodeChat, sdk, textOf, type TransportOptions } from "../support/dialects/ai-sdk-client.ts"
 import { Face } from "../support/server/face.ts"
@@ -61,4 +62,12 @@ test("the examples of docs/ai-sdk.md do what the page says", async () => {
   const [, stop = ""] = /```ts\n(await fetch.*?)```/s.exec(page) ?? []
   await new AsyncFunction("fetch", "headers", "chat", stop)(here, transport.headers, short)
   expect(asked.at(-1)).toBe("POST /ai-sdk/long/stop")
+})
+
+test("a server that is never asked in the AI SDK's words loads its addresses and their shapes, and nothing that speaks them", () => {
+  const spoken = (entry: string) => loadedBy(entry).filter((path) => /ai-sdk/.test(path))
+  expect(spoken("src/server/app.ts").toSorted()).toEqual([
+    ...["src/protocol/ai-sdk.ts", "src/protocol/routes/ai-sdk.ts", "src/server/routes/ai-sdk/ai-sdk.ts"],
+  ])
+  expect(spoken("src/client/index.ts")).toEqual([])
 })

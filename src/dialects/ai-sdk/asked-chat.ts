@@ -18,16 +18,16 @@ export interface AskedWords {
   /** What the client remembers of before, a line for each: never taken for something that was said here. */
   readonly before: readonly string[]
   /** Decisions that stand in the message before and may not have been sent. */
-  readonly unsent: readonly Decided[]
+  readonly unsent: readonly ApprovalAnswer[]
 }
 
 export interface AskedDecisions {
   readonly type: "decisions"
-  readonly decisions: readonly Decided[]
+  readonly decisions: readonly ApprovalAnswer[]
   readonly goesOnIn: GoesOnIn
 }
 
-export interface Decided {
+export interface ApprovalAnswer {
   readonly proposalId: ProposalId
   readonly approved: boolean
   readonly reason?: string
@@ -72,7 +72,7 @@ function readDecisions(message: UiMessage, at: string): AskedDecisions {
 const NOTHING_TO_DO =
   "it answers nothing that waits. Tools of the client are not called here: an agent has its own; to add some, see docs/packs.md"
 
-function decisionsIn({ parts }: UiMessage): Decided[] {
+function decisionsIn({ parts }: UiMessage): ApprovalAnswer[] {
   return parts.flatMap((part) => {
     const { id, approved, reason } = approvalOf(part) ?? {}
     if (part.state !== "approval-responded" || typeof approved !== "boolean") return []

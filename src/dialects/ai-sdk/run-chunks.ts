@@ -24,6 +24,8 @@ export class RunChunks {
   #finish: Finish | undefined
   #usage: object | undefined
   #over = false
+  /** It has ended, and not only paused: what follows is about other things, but for a write that ends late. */
+  #ended = false
 
   constructor(conversation: ConversationId, goesOnIn?: GoesOnIn) {
     this.#conversation = conversation
@@ -37,7 +39,7 @@ export class RunChunks {
   }
 
   read(frame: Frame | UnknownFrame): UiChunk[] {
-    const chunks = this.#read(frame as Frame)
+    const chunks = this.#ended && frame.type !== "late_result" ? [] : this.#read(frame as Frame)
     if (this.#begins === undefined) return chunks
     const messageId = this.#begins
     this.#begins = undefined
@@ -107,6 +109,7 @@ export class RunChunks {
 
   #done(status: "paused" | "completed" | "cancelled"): UiChunk[] {
     this.#over = true
+    this.#ended = status !== "paused"
     const aborted: UiChunk[] = status === "cancelled" ? [{ type: "abort", reason: "The run was stopped." }] : []
     const finishReason = toFinishReason(status, this.#finish)
     return [
@@ -118,6 +121,7 @@ export class RunChunks {
 
   #failed(error: { readonly code: string; readonly message: string }): UiChunk[] {
     this.#over = true
+    this.#ended = true
     const messageMetadata = this.#metadata({ status: "failed", error })
     return [
       ...this.#replies.close(),

@@ -10,7 +10,7 @@ import { RunFrames } from "../../stream/run-frames.ts"
 import { sayAndWatch, watchWhile } from "../../stream/say-and-watch.ts"
 import { watchRun } from "../../stream/watch-repeated.ts"
 import type { AiSdkPorts } from "./ports.ts"
-import type { ToldRun } from "./stream-run.ts"
+import type { StreamedRun } from "./stream-run.ts"
 import type { WordsRequest } from "./words-request.ts"
 
 /**
@@ -21,7 +21,7 @@ export async function answerAgain(
   c: Context<Env>,
   ports: AiSdkPorts,
   { asked, found }: WordsRequest & { readonly found: ConversationView },
-): Promise<ToldRun> {
+): Promise<StreamedRun> {
   const { id, position } = found
   const start = await ports.conversations.runStart(id, Number.MAX_SAFE_INTEGER)
   const [newest] = (await ports.conversations.runs(id, { limit: 1 })).items

@@ -6,7 +6,7 @@ import type { Env } from "../../door/request-env.ts"
 import { findChat } from "./chat-conversation.ts"
 import { decideAndGoOn } from "./decide-and-go-on.ts"
 import type { AiSdkPorts } from "./ports.ts"
-import { sayWords } from "./say-words.ts"
+import { sayChatWords } from "./say-words.ts"
 import { streamRun } from "./stream-run.ts"
 
 /** What the last message of a chat asks for, and the run that answers it. */
@@ -14,7 +14,7 @@ export async function answerUiChat(c: Context<Env>, ports: AiSdkPorts, body: UiC
   const asked = readUiRequest(body)
   ports.streams.admit(c.get("caller"))
   const found = await findChat(c, ports, body.id)
-  if (asked.type === "words") return streamRun(c, ports, await sayWords(c, ports, { asked, body, found }))
+  if (asked.type === "words") return streamRun(c, ports, await sayChatWords(c, ports, { asked, body, found }))
   if (!found) throw failure("not_found")
   return streamRun(c, ports, await decideAndGoOn(c, ports, { asked, found }))
 }

@@ -12,7 +12,7 @@ import type { AiSdkPorts } from "./ports.ts"
 const MAX_NAME = 200
 
 /** A chat is one of our conversations by its id, or the one that a person's own name for it stands for. */
-export const conversationIdOf = (user: UserId, chat: string): ConversationId =>
+export const conversationOfChat = (user: UserId, chat: string): ConversationId =>
   isId("conv", chat) ? chat : conversationOfKey(user, JSON.stringify(["ai-sdk", chat]))
 
 /**
@@ -25,7 +25,7 @@ export async function findChat(
   chat: string,
 ): Promise<ConversationView | undefined> {
   if (chat === "" || chat.length > MAX_NAME || !isStorable(chat)) throw failure("not_found")
-  const found = await conversations.find(userOf(c), conversationIdOf(userOf(c), chat))
+  const found = await conversations.find(userOf(c), conversationOfChat(userOf(c), chat))
   if (!found && isId("conv", chat)) throw failure("not_found")
   return found
 }

@@ -1,5 +1,5 @@
 import type { Context } from "hono"
-import type { AskedDecisions, Decided } from "../../../dialects/ai-sdk/asked-chat.ts"
+import type { AskedDecisions, ApprovalAnswer } from "../../../dialects/ai-sdk/asked-chat.ts"
 import type { ConversationView } from "../../../protocol/conversation/conversation.ts"
 import { failure, hasCode } from "../../../protocol/errors.ts"
 import type { Proposal } from "../../../protocol/proposals/proposal.ts"
@@ -12,14 +12,14 @@ import { RunFrames } from "../../stream/run-frames.ts"
 import { watchWhile } from "../../stream/say-and-watch.ts"
 import { pausesLeft } from "../../stream/watch-repeated.ts"
 import type { AiSdkPorts } from "./ports.ts"
-import type { ToldRun } from "./stream-run.ts"
+import type { StreamedRun } from "./stream-run.ts"
 
 interface Deciding {
   readonly asked: AskedDecisions
   readonly found: ConversationView
 }
 
-interface Judged extends Decided {
+interface Judged extends ApprovalAnswer {
   readonly proposal: Proposal
 }
 
@@ -28,7 +28,7 @@ interface Judged extends Decided {
  * was made the same way before is the same one, sent again; another one is refused with how it stands, and so is all of
  * the request, before anything is decided.
  */
-export async function decideAndGoOn(c: Context<Env>, ports: AiSdkPorts, deciding: Deciding): Promise<ToldRun> {
+export async function decideAndGoOn(c: Context<Env>, ports: AiSdkPorts, deciding: Deciding): Promise<StreamedRun> {
   const { asked, found } = deciding
   const { id, position } = found
   demand(c, "approve")
@@ -47,7 +47,7 @@ export async function decideAndGoOn(c: Context<Env>, ports: AiSdkPorts, deciding
 async function judge(
   c: Context<Env>,
   ports: AiSdkPorts,
-  { decided, found }: { readonly decided: Decided; readonly found: ConversationView },
+  { decided, found }: { readonly decided: ApprovalAnswer; readonly found: ConversationView },
 ): Promise<Judged> {
   const proposal = await proposalOf(ports, userOf(c), decided.proposalId)
   if (proposal.conversationId !== found.id) throw failure("not_found")

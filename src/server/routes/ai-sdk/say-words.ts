@@ -12,20 +12,20 @@ import { subscribe } from "../../stream/open-stream.ts"
 import { framesOfRun, sayAndWatch } from "../../stream/say-and-watch.ts"
 import { watchRepeated } from "../../stream/watch-repeated.ts"
 import { answerAgain } from "./answer-again.ts"
-import { conversationIdOf, messageIdOf } from "./chat-conversation.ts"
+import { conversationOfChat, messageIdOf } from "./chat-conversation.ts"
 import type { AiSdkPorts } from "./ports.ts"
 import { toSaidMessage } from "./said-message.ts"
-import type { ToldRun } from "./stream-run.ts"
+import type { StreamedRun } from "./stream-run.ts"
 import type { WordsRequest } from "./words-request.ts"
 
 /**
  * Says the words of a request, in the conversation of its chat or in one that begins with them. Words that are there
  * already are not said again: their run is told from its beginning.
  */
-export async function sayWords(c: Context<Env>, ports: AiSdkPorts, saying: WordsRequest): Promise<ToldRun> {
+export async function sayChatWords(c: Context<Env>, ports: AiSdkPorts, saying: WordsRequest): Promise<StreamedRun> {
   const { found } = saying
   if (found) return sayIn(c, ports, { ...saying, found })
-  const id = conversationIdOf(userOf(c), saying.body.id)
+  const id = conversationOfChat(userOf(c), saying.body.id)
   const message = await toSaidMessage(c, ports, { ...saying, id, isFirst: true })
   const beginning = await toBeginning(c.get("caller"), ports, saying.body)
   try {
@@ -42,12 +42,12 @@ export async function sayWords(c: Context<Env>, ports: AiSdkPorts, saying: Words
 
 type Known = WordsRequest & { readonly found: ConversationView }
 
-async function sayIn(c: Context<Env>, ports: AiSdkPorts, saying: Known): Promise<ToldRun> {
+async function sayIn(c: Context<Env>, ports: AiSdkPorts, saying: Known): Promise<StreamedRun> {
   const { asked, body, found } = saying
   const { id, position } = found
   const messageId = messageIdOf(id, asked.id)
   const isThere = async () => (await ports.conversations.placeOf(id, messageId)) !== undefined
-  const attach = async (): Promise<ToldRun> => {
+  const attach = async (): Promise<StreamedRun> => {
     await requireSame(ports, { found, asked })
     const message: MessageInput = { type: "message", id: messageId, text: asked.text, when: "reject" }
     return { id, frames: (await watchRepeated(ports, { id, position, message, asItStands: true })).frames }

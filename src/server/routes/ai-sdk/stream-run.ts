@@ -9,7 +9,7 @@ import { openFor } from "../../stream/open-stream.ts"
 import { toTextStream } from "../../stream/text-stream.ts"
 import type { AiSdkPorts } from "./ports.ts"
 
-export interface ToldRun {
+export interface StreamedRun {
   readonly id: ConversationId
   readonly frames: FrameSource
   /** The message of the client that it goes on with, behind a pause. */
@@ -17,7 +17,7 @@ export interface ToldRun {
 }
 
 /** Tells a run to its end. It goes on when its listener hangs up: it is kept, and the listener may come again. */
-export function streamRun(c: Context<Env>, ports: AiSdkPorts, { id, frames, goesOnIn }: ToldRun): Response {
+export function streamRun(c: Context<Env>, ports: AiSdkPorts, { id, frames, goesOnIn }: StreamedRun): Response {
   const source = openFor(c.get("caller"), ports, {
     next: async () => {
       const next = await frames.next()
