@@ -37,6 +37,7 @@ export class EditorConversation {
   readonly #questions: Questions
   readonly #leaving = new AbortController()
   #turn: PromptTurn | undefined
+  #isLive = false
 
   constructor({ id, place, editor, position, known = emptyTranscript }: Opening) {
     const { client, dir: root } = place
@@ -122,6 +123,15 @@ export class EditorConversation {
     if (configOptions.length > 0) await this.update({ sessionUpdate: "config_option_update", configOptions })
   }
 
+  /** How full it is for its model, and what it has cost so far, where both are known. */
+  async #tellUsage(): Promise<void> {
+    const { context } = await this.place.client.readConversation({ params: { id: this.id } })
+    const { usedTokens: used, limitTokens: size, costUsd } = context ?? {}
+    if (typeof used !== "number" || typeof size !== "number") return
+    const cost = typeof costUsd === "number" ? { cost: { amount: costUsd, currency: "USD" } } : {}
+    await this.update({ sessionUpdate: "usage_update", used, size, ...cost })
+  }
+
   /** Words that wait behind a run which was stopped would be held, and their prompt with them. */
   async #withdraw(turn: PromptTurn): Promise<void> {
     const { client } = this.place
@@ -155,6 +165,7 @@ export class EditorConversation {
   /** From here on it is live. */
   #meet(told: () => void): void {
     told()
+    this.#isLive = true
     this.#questions.follow(this.transcript)
   }
 
@@ -165,6 +176,7 @@ export class EditorConversation {
     const isOwn = turn?.takes(known) ?? false
     for (const update of this.#updates.of(known, { isOwn, isAwaited: turn?.hasBegun ?? false }))
       await this.update(update)
+    if (known.type === "run_ended" && this.#isLive) await this.#tellUsage().catch(() => {})
     turn?.follow(known)
     if (known.type === "settings" && known.data.model !== undefined) await this.tellModels().catch(() => {})
     if (isOwn && turn?.isCancelled) await this.place.client.cancelRun({ params: { id: this.id } })

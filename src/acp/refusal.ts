@@ -10,11 +10,17 @@ const SIGN_IN = -32000
 /** A failure of ours as the protocol has it: our sentence, and our code for programs. What is a bug of ours tells nothing of it. */
 export function toRefusal(error: unknown): Error {
   if (error instanceof RequestError) return error
-  if (!(error instanceof ClientError) && !(error instanceof AppError))
+  if (!isKnown(error))
     return new RequestError(INTERNAL, error instanceof Error ? error.message : "Something went wrong in Pawl.")
   const { code, message } = error
   return new RequestError(numberOf(error), message, { code })
 }
+
+/** Whether nobody has foreseen it, so that somebody has to look. */
+export const isUnknown = (error: unknown): boolean => !(error instanceof RequestError) && !isKnown(error)
+
+const isKnown = (error: unknown): error is ClientError | AppError =>
+  error instanceof ClientError || error instanceof AppError
 
 function numberOf(error: ClientError | AppError): number {
   if (error.code === "not_found") return NOT_FOUND

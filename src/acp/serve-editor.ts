@@ -3,6 +3,7 @@ import {
   agent,
   type ClientCapabilities,
   type Implementation,
+  MessageTooLargeError,
   ndJsonStream,
   PROTOCOL_VERSION,
   type RequestPermissionOutcome,
@@ -13,7 +14,7 @@ import { EditorConversations, modesIn } from "./conversations.ts"
 import type { ConnectedEditor, EditorAbilities } from "./connected-editor.ts"
 import type { EditorPlaces } from "./place.ts"
 import { toPromptContent } from "./prompt-content.ts"
-import { refuseRequest, toRefusal } from "./refusal.ts"
+import { isUnknown, refuseRequest, toRefusal } from "./refusal.ts"
 
 /** An editor that has not said what is in a file by then, or that it has written one, is not waited for. */
 const EDITOR_MS = 10_000
@@ -27,10 +28,13 @@ export interface EditorOptions {
   readonly info: Implementation
   /** Ends it. */
   readonly signal: AbortSignal
+  /** Told of what went wrong here and not with the editor: it gets a sentence, and somebody has to look. */
+  failed(error: unknown): void
 }
 
 /** Speaks the Agent Client Protocol with one editor until it hangs up; fails where it sends what cannot be read on. */
-export async function serveEditor({ input, output, places, folder, info, signal }: EditorOptions): Promise<void> {
+export async function serveEditor(options: EditorOptions): Promise<void> {
+  const { input, output, places, folder, info, signal, failed } = options
   const app = agent({ name: info.name })
   let can = abilitiesOf({})
   const editor: ConnectedEditor = {
@@ -66,6 +70,7 @@ export async function serveEditor({ input, output, places, folder, info, signal 
   const conversations = new EditorConversations(places, editor, folder)
   answerRequests(app, conversations, {
     info,
+    failed,
     takesServers: places.takesServers,
     meet: (capabilities) => (can = abilitiesOf(capabilities)),
   })
@@ -75,18 +80,21 @@ export async function serveEditor({ input, output, places, folder, info, signal 
   if (signal.aborted) stop()
   await connection.closed
   conversations.closeAll()
+  const { reason } = connection.signal
+  if (reason instanceof MessageTooLargeError) throw reason
 }
 
 interface Meeting {
   readonly info: Implementation
   readonly takesServers: boolean
+  failed(error: unknown): void
   meet(capabilities: ClientCapabilities): void
 }
 
 function answerRequests(
   app: AgentApp,
   conversations: EditorConversations,
-  { info, takesServers, meet }: Meeting,
+  { info, takesServers, failed, meet }: Meeting,
 ): void {
   app
     .onRequest("initialize", ({ params }) => {
@@ -152,6 +160,7 @@ function answerRequests(
     try {
       return await work()
     } catch (error) {
+      if (isUnknown(error)) failed(error)
       throw toRefusal(error)
     }
   }

@@ -28,6 +28,9 @@ describe.each(anyDatabase)("an editor on $name", ({ create }) => {
     expect(await answered).toEqual({ stopReason: "end_turn" })
     expect(editor.words("agent_message_chunk")).toBe("One, two.")
     expect(editor.words("agent_thought_chunk")).toBe("Let me see.")
+    expect(editor.told(sessionId)).toContainEqual(
+      expect.objectContaining({ sessionUpdate: "usage_update", size: model.contextTokens }),
+    )
     expect(editor.words("user_message_chunk")).toBe("") // it shows its own words itself
   })
 

@@ -94,6 +94,28 @@ describe.each(anyDatabase)("files that an editor has open, on $name,", ({ create
     expect(await lastResult(world, lazy.sessionId)).toContain("The editor holds it; on disk it is not the same.")
   })
 
+  test("of which it dies in the middle of a write are in doubt: the next editor asks what became of them", async () => {
+    await using database = await create()
+    await using world = await openAcpWorld(database.url, scripted(EDIT, DONE), { "README.md": ON_DISK })
+    const path = join(world.dir, "README.md")
+    const options = { can: BOTH, buffers: new Map([[path, ON_DISK]]), fallsSilent: true as const, always: "yes" }
+    const first = await world.edit(options)
+    const { sessionId } = await first.begin(world.dir)
+    void first.say(sessionId, "mend it").catch(() => {})
+    await first.until(() => first.writes.length === 1)
+    await first.hangUp()
+
+    const second = await world.edit()
+    await second.load(sessionId, world.dir)
+    const { request, answer } = await second.question(0)
+    expect(request.options.map(({ optionId }) => optionId)).toEqual(["retry", "done", "abandon"])
+    answer("abandon")
+    await second.until(() => second.words("agent_message_chunk").includes("So be it."))
+    expect(readFileSync(path, "utf8")).toBe(ON_DISK)
+    const { items } = await world.client.listProposals({ query: { conversationId: sessionId as never } })
+    expect(items.map(({ status }) => status)).toEqual(["abandoned"])
+  })
+
   test("that a path leads out of the folder to are asked of nobody", async () => {
     await using database = await create()
     const script = scripted(

@@ -46,7 +46,8 @@ test("a tool of a server that the editor names is used behind the gate, and one 
     const [there, back] = [new TransformStream<Uint8Array>(), new TransformStream<Uint8Array>()]
     const info = { name: "pawl", version: "0" }
     const streams = { input: there.readable, output: back.writable }
-    const serving = serveEditor({ ...streams, places, folder: world.cwd, info, signal: stopping.signal })
+    const { signal } = stopping
+    const serving = serveEditor({ ...streams, places, folder: world.cwd, info, signal, failed() {} })
     const editor = new EditorSide(there.writable, back.readable)
     const { agentCapabilities } = await editor.initialize()
     expect(agentCapabilities?.mcpCapabilities).toEqual({ http: true, sse: false })

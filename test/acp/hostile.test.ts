@@ -93,7 +93,7 @@ describe.each(anyDatabase)("an editor that keeps to nothing, on $name,", ({ crea
     const flood = (async () => {
       for (let sent = 0; sent <= DEFAULT_MAX_MESSAGE_BYTES; sent += piece.length) await editor.write(piece)
     })().catch(() => {}) // it hangs up in the middle
-    await editor.ended
+    await expect(editor.ended).rejects.toThrow("byte limit")
     await flood
     expect(await other.say(sessionId, "hello")).toEqual({ stopReason: "end_turn" })
   })

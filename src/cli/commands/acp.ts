@@ -53,13 +53,18 @@ export async function run(words: readonly string[]): Promise<number> {
   const log = createLog(recent, undefined, config.log)
   const begins = { agent, model, mode: mode.data, settings: settingsOfFlags(values.set) }
   await using places = openEditorPlaces(config, { log, recent, server, begins })
-  await serveEditor({
+  const serving = serveEditor({
     input: Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>,
     output: Writable.toWeb(output) as WritableStream<Uint8Array>,
     places,
     folder: process.cwd(),
     info: { name: manifest.name, title: "Pawl", version: manifest.version },
     signal: onStop(),
+    // What a person can put right is in the sentence that the editor shows.
+    failed: (error) => error instanceof CommandError || log.error("editor_request_failed", { error }),
+  })
+  await serving.catch((error: Error) => {
+    throw new CommandError(`The editor has sent what cannot be read: ${error.message}.`)
   })
   return 0
 }

@@ -29,6 +29,8 @@ export interface EditorSideOptions {
   readonly buffers?: Map<string, string>
   /** What is written through it is on disk then. */
   readonly saves?: true
+  /** It never says what became of a write. */
+  readonly fallsSilent?: true
   /** Answers every question with this. */
   readonly always?: string
 }
@@ -62,6 +64,8 @@ export class EditorSide {
       })
       .onRequest("fs/write_text_file", ({ params: { path, content } }) => {
         this.writes.push({ path, content })
+        this.#heard()
+        if (options.fallsSilent) return new Promise<never>(() => {})
         buffers.set(path, content)
         if (options.saves) writeFileSync(path, content)
         return {}

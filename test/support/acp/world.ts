@@ -77,7 +77,12 @@ export async function openAcpWorld(
     const [there, back] = [new TransformStream<Uint8Array>(), new TransformStream<Uint8Array>()]
     const info = { name: "pawl", version: "0" }
     const { signal } = stopping
-    const ended = serveEditor({ input: there.readable, output: back.writable, places, folder: dir, info, signal })
+    const ended = serveEditor({
+      ...{ input: there.readable, output: back.writable, places, folder: dir, info, signal },
+      failed(error) {
+        throw error
+      },
+    })
     serving.push(ended.catch(() => {}))
     return { output: there.writable, input: back.readable, ended }
   }
