@@ -12,6 +12,7 @@ import { type CallState, pauseReasonOf } from "../protocol/calls/call-state.ts"
 import type { CallStatus } from "../protocol/conversation/call-status.ts"
 import type { ConversationStatus } from "../protocol/conversation/conversation.ts"
 import type { Usage } from "../protocol/conversation/message.ts"
+import type { ClientTool } from "../protocol/conversation/client-tools.ts"
 import type { ReplySettings } from "../protocol/conversation/reply-settings.ts"
 import type { PauseReason, RunError, RunStatus } from "../protocol/conversation/run.ts"
 import type { JsonObject, Mode } from "../protocol/schema.ts"
@@ -76,6 +77,8 @@ export interface Conversation {
   run: RunState | undefined
   /** Tools of other people's servers that it has. */
   joined: readonly JoinedTool[]
+  /** The tools of the program that began the newest run, which it runs itself. */
+  clientTools: readonly ClientTool[]
   /** Which tools the newest words were given. */
   readonly routing: RoutingState
   /** What the stages of its agent have decided, where it has any. */
@@ -221,6 +224,8 @@ export interface Call {
   /** How often it was started. */
   attempts: number
   startedAt: number
+  /** Of one that was handed over: until when its result is waited for. */
+  expiresAt?: number
   proposal: ProposalId | undefined
   /** The call before it that asks for the same. */
   duplicateOf: CallId | undefined

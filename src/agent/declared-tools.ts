@@ -1,9 +1,19 @@
 import type { Agent } from "./definition/agent.ts"
+import { clientDeclarations } from "./calls/client-tools.ts"
 import type { Conversation } from "./conversation.ts"
 import { MORE_TOOLS } from "./definition/more-tools.ts"
 import type { Tool } from "./definition/tool.ts"
+import type { ToolDeclaration } from "./model.ts"
 
-/** What the model is shown: its tools, those of other people's servers and, where something was taken out of its sight, those that find it again. */
+/** What the model is shown: the agent's tools and, last, those of the program that it was asked through. */
+export function toolsToShow(conversation: Conversation, agent: Agent): ToolDeclaration[] {
+  const tools = declaredTools(conversation, agent).map(({ declaration }) => declaration)
+  // One that is called like another is none: no provider takes two of one name.
+  const others = clientDeclarations(conversation).filter(({ name }) => !agent.tools.find(name))
+  return [...tools, ...others]
+}
+
+/** Of it, what the agent has: its tools, those of other people's servers and, where something was taken out of its sight, those that find it again. */
 export function declaredTools(conversation: Conversation, agent: Agent): readonly Tool[] {
   const chosen = chosenTools(conversation, agent)
   const { beside } = agent.tools

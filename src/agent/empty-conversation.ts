@@ -39,6 +39,7 @@ export function emptyConversation(id: ConversationId, user: UserId): Conversatio
     notes: [],
     run: undefined,
     joined: NO_TOOLS,
+    clientTools: [],
     routing: { decision: undefined, pending: false, shown: undefined, wide: false },
     stages: noStages(),
     calls: [],

@@ -1,7 +1,7 @@
 import { failure } from "../protocol/errors.ts"
 import type { JournalEvent, NewEvent } from "../protocol/events.ts"
 import { type CallId, type ConversationId, newId, type UserId } from "../protocol/ids.ts"
-import { settleOpenCalls } from "./accept/accept.ts"
+import { settleOpenCalls } from "./accept/settle-calls.ts"
 import { type Conversation } from "./conversation.ts"
 import { emptyConversation } from "./empty-conversation.ts"
 import type { Ports } from "./ports.ts"
@@ -99,6 +99,7 @@ function toCopy(
     case "run_ended":
       return [{ ...event, heldUpTo: 0 }] // nothing is queued here
     case "tool_start":
+    case "handed_over":
       // What was begun may have been done: the copy must not say that it was not.
       return [{ ...event, callId: calls.get(event.callId) ?? event.callId }]
     case "awaiting_confirmation":

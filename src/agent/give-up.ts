@@ -1,7 +1,7 @@
 import { failure } from "../protocol/errors.ts"
 import type { NewEvent } from "../protocol/events.ts"
 import type { RunError } from "../protocol/conversation/run.ts"
-import { settleOpenCalls } from "./accept/accept.ts"
+import { settleOpenCalls } from "./accept/settle-calls.ts"
 import { brokenOffReply } from "./ask/broken-reply.ts"
 import type { Conversation } from "./conversation.ts"
 import type { NextStep } from "./next-step.ts"

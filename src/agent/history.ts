@@ -45,6 +45,7 @@ function rememberWords(conversation: Conversation, event: EventOf<"message">): v
     run.question = run.id
     run.settings = {}
     run.schema = undefined
+    conversation.clientTools = [] // those of who speaks now follow
     routing.decision = undefined
   }
   if (run) run.settings = withSettings(run.settings, event.settings)

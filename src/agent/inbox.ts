@@ -84,5 +84,9 @@ export function takesAtOnce(conversation: Conversation, input: Input): boolean {
   if (waitsForEnd(conversation.run, input)) return false
   const because = pauseReason(conversation)
   // A call in doubt wants an answer first; words wait in the queue until it has one.
-  return because === "awaiting_confirmation" || (because === "in_doubt" && input.type !== "message")
+  return (
+    because === "awaiting_confirmation" ||
+    because === "awaiting_client" ||
+    (because === "in_doubt" && input.type !== "message")
+  )
 }

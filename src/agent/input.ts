@@ -1,5 +1,6 @@
 import type { AskedModel } from "../protocol/conversation/stages.ts"
 import type { Site } from "./devices.ts"
+import type { ClientTool } from "../protocol/conversation/client-tools.ts"
 import type { Brought } from "../protocol/conversation/brought.ts"
 import type { MessageFile } from "../protocol/conversation/message-file.ts"
 import type { InverseCall } from "../protocol/proposals/audit.ts"
@@ -45,6 +46,7 @@ export type Input =
       readonly by: string
       readonly credential?: string
     }
+  | ClientResultsInput
   | UndoInput
   | AgainInput
   /** Takes back what was agreed to beforehand, for one tool or all. */
@@ -78,6 +80,19 @@ export type Input =
       readonly whileInDoubt?: true
     } & Effect)
 
+/** What a program brings of calls that were handed over to it. */
+export interface ClientResultsInput {
+  readonly type: "client_results"
+  readonly results: readonly ClientResult[]
+  readonly by: string
+}
+
+export interface ClientResult {
+  readonly callId: CallId
+  readonly status: "ok" | "error"
+  readonly text: string
+}
+
 export interface CancelInput {
   readonly type: "cancel"
   readonly by: string
@@ -104,6 +119,10 @@ export interface MessageInput {
   readonly brought?: readonly Brought[]
   /** Files of its sender, each of which is kept for as long as the conversation is. */
   readonly files?: readonly MessageFile[]
+  /** Tools of its sender's program, for the run that it begins; the program runs them itself. */
+  readonly clientTools?: readonly ClientTool[]
+  /** What that program brings of calls that wait for it: told before these words. */
+  readonly results?: ClientResultsInput
   /** The id of what its sender came in with: the run that it starts stops when that is revoked. */
   readonly credential?: string
   /** The device that it was said from, '' where it has no name: an operator lets it agree to what is written on itself. */

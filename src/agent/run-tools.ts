@@ -1,5 +1,7 @@
 import { hasCode } from "../protocol/errors.ts"
 import { type Call, openCalls } from "./conversation.ts"
+import { isClientCall } from "./calls/client-tools.ts"
+import { handOver } from "./calls/hand-over.ts"
 import { runRead, stoppedEnd } from "./calls/run-read.ts"
 import { runWrite } from "./gate/run-write.ts"
 import { record, type Work } from "./record.ts"
@@ -12,9 +14,11 @@ const PARALLEL_READS = 8
 export async function runTools(work: Work): Promise<void> {
   const { conversation, agent } = work
   const isFree = ({ name }: Call) => !isGated(conversation, agent.tools.find(name))
+  // A tool of ours comes first, whatever a program calls its own.
+  const isHandedOver = (call: Call) => !agent.tools.find(call.name) && isClientCall(conversation, call)
   const open = openCalls(conversation)
   const reads = open.filter((call) => call.state === "new" && isFree(call))
-  await inParallel(reads, (call) => runRead(work, call))
+  await inParallel(reads, (call) => (isHandedOver(call) ? handOver(work, call) : runRead(work, call)))
   // One a step: whoever says stop, or read-only, between two writes is heard before the second.
   const write = open.find((call) => call.state === "approved")
   if (write) await runOrLeave(work, write)

@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { ClientTool } from "./conversation/client-tools.ts"
 import { boundedList } from "./bounded-list.ts"
 
 /**
@@ -19,6 +20,13 @@ export const AgUiMessage = z.looseObject({
 })
 export type AgUiMessage = z.infer<typeof AgUiMessage>
 
+/** A tool of the frontend, which it runs itself. */
+export const AgUiTool = z.looseObject({
+  name: ClientTool.shape.name,
+  description: ClientTool.shape.description,
+  parameters: ClientTool.shape.inputSchema.optional(),
+})
+
 /** An answer to something that a run has asked before it could go on. */
 export const AgUiResume = z.looseObject({
   interruptId: Id,
@@ -31,7 +39,7 @@ export const AgUiRequest = z.looseObject({
   threadId: Id,
   runId: Id,
   messages: boundedList(AgUiMessage, 10_000),
-  tools: boundedList(z.looseObject({ name: z.string().max(400) }), 128).optional(),
+  tools: boundedList(AgUiTool, 64).optional(),
   context: boundedList(z.looseObject({ description: z.string(), value: z.string() }), 64).optional(),
   state: z.unknown().optional(),
   forwardedProps: z.unknown().optional(),

@@ -106,6 +106,14 @@ export const CATALOGUE = {
     say: (d: { count: number }) =>
       `${d.count} proposal(s) of this run still wait for a decision; decide them, then resume.`,
   },
+  call_settled: {
+    status: 409,
+    say: (d: { id: string }) => `${d.id} waits for no result: it has one, or the conversation went on without it.`,
+  },
+  call_expired: {
+    status: 409,
+    say: (d: { id: string }) => `The result of ${d.id} comes too late; say something, and the conversation goes on.`,
+  },
   nothing_to_resume: { status: 409, say: (d: { id: string }) => `${d.id} has nothing left to do; send a message.` },
   proposal_decided: {
     status: 409,

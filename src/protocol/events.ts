@@ -118,6 +118,9 @@ export const Step = event("step", { step: z.string(), detail: z.unknown().option
 /** Journaled before the effect of a call. */
 export const ToolStart = event("tool_start", { callId: ids.call })
 
+/** A call of a tool that the person's program runs itself: it waits for the result until then. */
+export const CallHandedOver = event("handed_over", { callId: ids.call, expiresAt: z.number() })
+
 /** What the text of a result may hold: words of others, the person's own data, or both (GATE-08). */
 const brings = z.enum(["outside", "private", "both"]).optional()
 
@@ -146,6 +149,8 @@ export const ToolEnd = event("tool_end", {
   state: JsonObject.optional(),
   ...effect,
   brings,
+  /** Of a call that was handed over: who brought its result, or went on without it. */
+  by: z.string().optional(),
 })
 
 /** All gated writes of one reply, proposed together; the run pauses here. */
@@ -177,20 +182,13 @@ export const GrantRevoked = event("grant_revoked", { tool: z.string().optional()
 export const InDoubt = event("in_doubt", { callId: ids.call, because: z.string() })
 
 export const Resolution = event("resolution", {
-  callId: ids.call,
-  choice: z.enum(["retry", "done", "abandon"]),
-  by: z.string(),
-  credential,
+  ...{ callId: ids.call, choice: z.enum(["retry", "done", "abandon"]), by: z.string(), credential },
 })
 
 /** A write that was reported as interrupted or in doubt has ended after all. */
 export const LateResult = event("late_result", {
-  callId: ids.call,
-  status: z.enum(["ok", "error"]),
-  text: z.string(),
-  data: z.unknown().optional(),
-  ...effect,
-  brings,
+  ...{ callId: ids.call, status: z.enum(["ok", "error"]), text: z.string(), data: z.unknown().optional() },
+  ...{ ...effect, brings },
 })
 
 /** The attempt at the open step died; text shown since the last event belongs to the dead attempt. */
@@ -268,6 +266,7 @@ export const JournalEvent = z.discriminatedUnion("type", [
   MessageAdded,
   Step,
   ToolStart,
+  CallHandedOver,
   ToolEnd,
   AwaitingConfirmation,
   ProposalAdded,

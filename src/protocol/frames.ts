@@ -50,6 +50,7 @@ const shaped = {
   reasoning_delta: z.object({ text: z.string(), offset: z.number().int(), ms: z.number() }),
   message: MessageFrame,
   tool_start: z.object({ callId: ids.call, name: z.string(), input: JsonObject, at }),
+  handed_over: z.object({ callId: ids.call, name: z.string(), input: JsonObject, expiresAt: z.string(), at }),
   tool_end: z.object({
     callId: ids.call,
     name: z.string(),

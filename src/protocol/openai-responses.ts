@@ -35,13 +35,27 @@ export const ResponseRequest = z.strictObject({
 })
 export type ResponseRequest = z.infer<typeof ResponseRequest>
 
-const OutputItem = z.object({
+const OutputMessage = z.object({
   id: z.string(),
   type: z.literal("message"),
   role: z.literal("assistant"),
   status: z.enum(["in_progress", "completed", "incomplete"]),
   content: z.array(z.object({ type: z.literal("output_text"), text: z.string(), annotations: z.array(z.unknown()) })),
 })
+export type OutputMessage = z.infer<typeof OutputMessage>
+
+/** A function of the caller's that is to be called. */
+const OutputCall = z.object({
+  id: z.string(),
+  type: z.literal("function_call"),
+  call_id: z.string(),
+  name: z.string(),
+  arguments: z.string(),
+  status: z.enum(["in_progress", "completed"]),
+})
+export type OutputCall = z.infer<typeof OutputCall>
+
+const OutputItem = z.union([OutputMessage, OutputCall])
 export type OutputItem = z.infer<typeof OutputItem>
 
 const ResponseUsage = z.object({

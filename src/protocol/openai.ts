@@ -77,8 +77,16 @@ const ChatUsage = z.object({
 })
 export type ChatUsage = z.infer<typeof ChatUsage>
 
-export const FinishReason = z.enum(["stop", "length", "content_filter"])
+export const FinishReason = z.enum(["stop", "length", "content_filter", "tool_calls"])
 export type FinishReason = z.infer<typeof FinishReason>
+
+/** A function of the caller's that is to be called. */
+export const ChatToolCall = z.object({
+  id: z.string(),
+  type: z.literal("function"),
+  function: z.object({ name: z.string(), arguments: z.string() }),
+})
+export type ChatToolCall = z.infer<typeof ChatToolCall>
 
 export const ChatCompletion = z.object({
   id: z.string(),
@@ -88,7 +96,12 @@ export const ChatCompletion = z.object({
   choices: z.array(
     z.object({
       index: z.number().int(),
-      message: z.object({ role: z.literal("assistant"), content: z.string(), refusal: z.null() }),
+      message: z.object({
+        role: z.literal("assistant"),
+        content: z.string().nullable(),
+        refusal: z.null(),
+        tool_calls: z.array(ChatToolCall).optional(),
+      }),
       logprobs: z.null(),
       finish_reason: FinishReason,
     }),

@@ -9,13 +9,27 @@ import { Face } from "../support/server/face.ts"
 
 const page = readFileSync(new URL("../../docs/openai.md", import.meta.url), "utf8")
 
-test("the example of docs/openai.md prints what the page says", async () => {
-  const [, code = "", output] = /```ts\nimport OpenAI from "openai"\n(.*?)```.*?```text\n(.*?)```/s.exec(page) ?? []
+const [, first = "", firstOutput = ""] =
+  /```ts\nimport OpenAI from "openai"\n(.*?)```.*?```text\n(.*?)```/s.exec(page) ?? []
+const [, functions = "", functionsOutput = ""] = /```ts\n(const tools = .*?)```.*?```text\n(.*?)```/s.exec(page) ?? []
+const head = first.slice(0, first.indexOf("const answer"))
+
+test.each([
+  {
+    what: "the first example",
+    code: first,
+    output: firstOutput,
+    replies: [calls("create_task", { title: "Buy milk" }), always(says("All kinds of things."))],
+  },
+  {
+    what: "the example with a function",
+    code: head + functions,
+    output: functionsOutput,
+    replies: [calls("client-get_weather", { city: "Oslo" }), says("It rains in Oslo.")],
+  },
+])("$what of docs/openai.md prints what the page says", async ({ code, output, replies }) => {
   const { url } = await databases[0]!.create()
-  await using face = await Face.open({
-    url,
-    model: scripted(calls("create_task", { title: "Buy milk" }), always(says("All kinds of things."))),
-  })
+  await using face = await Face.open({ url, model: scripted(...replies) })
   const { token } = await openAiAs(face, "ada")
   const asked: string[] = []
   class Installed extends OpenAI {
@@ -30,7 +44,7 @@ test("the example of docs/openai.md prints what the page says", async () => {
   const printed: unknown[] = []
   const names = ["OpenAI", "process", "console"]
   const run = new (Object.getPrototypeOf(async () => {}).constructor)(...names, code)
-  await run(Installed, { env: { PAWL_TOKEN: token } }, { log: (line: unknown) => printed.push(line) })
+  await run(Installed, { env: { PAWL_TOKEN: token } }, { log: (...line: unknown[]) => printed.push(line.join(" ")) })
   expect(`${printed.join("\n")}\n`).toBe(output)
   expect(asked[0]).toBe("http://127.0.0.1:7295/v1/chat/completions")
 })

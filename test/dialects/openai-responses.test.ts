@@ -147,8 +147,8 @@ describe.each(anyDatabase)("the openai package asks for responses on $name", ({ 
 
   test.each<[what: string, body: object]>([
     ["store: false, since everything is kept", { store: false }],
-    ["functions of the client", { tools: [{ type: "function", name: "f", parameters: {} }] }],
-    ["the result of a function", { input: [{ type: "function_call_output", call_id: "c", output: "4" }] }],
+    ["a tool that is no function", { tools: [{ type: "web_search" }] }],
+    ["the result of a function without its text", { input: [{ type: "function_call_output", call_id: "c" }] }],
     ["work in the background", { background: true }],
     ["two things to go on with", { conversation: "conv_1", previous_response_id: "resp_1" }],
     ["a conversation that ends with a reply", { input: [{ role: "assistant", content: "Yes." }] }],

@@ -139,6 +139,7 @@ export class Story {
     switch (call.state) {
       case "new":
         if (this.#roll(2)) return [{ type: "tool_start", callId }, this.#end(call, this.#roll(3) ? "ok" : "error")]
+        if (this.#roll(5) === 0) return [{ type: "handed_over", callId, expiresAt: 10 ** 9 }]
         if (this.#roll(4) === 0)
           return [{ type: "proposal", proposal: this.#propose(call), approvedBy: this.#ids % 2 ? "policy" : "grant" }]
         return [{ type: "awaiting_confirmation", proposals: this.#waiting().map((each) => this.#propose(each)) }]
@@ -156,6 +157,8 @@ export class Story {
       case "started":
         if (this.#roll(3) === 0) return [{ type: "in_doubt", callId, because: "It was cut off." }]
         return [this.#end(call, this.#pick(["ok", "error", "timed_out", "interrupted"] as const) ?? "ok")]
+      case "handed_over":
+        return [this.#end(call, this.#pick(["ok", "error", "expired"] as const) ?? "ok")]
       case "in_doubt": {
         const choice = this.#pick(["retry", "done", "abandon"] as const) ?? "done"
         const said: NewEvent = { type: "resolution", callId, choice, by: "ada" }

@@ -3,12 +3,14 @@ import type { NewEvent } from "../../protocol/events.ts"
 import type { Part } from "../../protocol/conversation/message.ts"
 import { besideWords } from "../sent-along.ts"
 import { acceptSettings } from "./settings.ts"
-import { type Call, type Conversation, openCalls, pauseReason } from "../conversation.ts"
+import { type Call, type Conversation, pauseReason } from "../conversation.ts"
 import { isRevocable } from "../gate/grants.ts"
 import { acceptCompact, startCompacting } from "./compact.ts"
 import { concernsRun } from "../inbox.ts"
-import type { AgainInput, CancelInput, Input, MessageInput, RunSite, UndoInput } from "../input.ts"
+import { declareClientTools } from "../calls/client-tools.ts"
+import type { AgainInput, CancelInput, ClientResultsInput, Input, MessageInput, RunSite, UndoInput } from "../input.ts"
 import { toolEnd } from "../tool-end.ts"
+import { acceptResults, expiredCalls, SAY, settleOpenCalls } from "./settle-calls.ts"
 import { unfinishedRun } from "../unfinished-run.ts"
 
 export interface Accepting {
@@ -49,6 +51,8 @@ export function accept(conversation: Conversation, input: Input, accepting: Acce
       const { type: _, ...given } = input
       return isRevocable(conversation, given.tool) ? [{ type: "grant_revoked", ...given }] : []
     }
+    case "client_results":
+      return acceptResults(conversation, input, accepting.now)
     case "undo":
       return acceptUndo(conversation, input, accepting)
     case "again":
@@ -81,7 +85,8 @@ function acceptMessage(conversation: Conversation, input: MessageInput, acceptin
     ...told,
   }
   // After what waited was settled where it was proposed, and in the commit of the words: nothing moves without them.
-  return [...supersede(conversation, now), ...moveTo(conversation, input.place), start, words]
+  const settled = supersede(conversation, now, input.results)
+  return [...settled, ...moveTo(conversation, input.place), start, words, ...declareClientTools(input.clientTools)]
 }
 
 /** Only what changes: words may have waited behind others that moved it, or moved it back. */
@@ -143,10 +148,15 @@ function ownRun(conversation: Conversation, accepting: Accepting, { about, words
 }
 
 /** Ends the run that waits for a person, where there is one. */
-function supersede(conversation: Conversation, now: number): NewEvent[] {
+function supersede(conversation: Conversation, now: number, results?: ClientResultsInput): NewEvent[] {
   if (conversation.run?.status !== "running") return []
   const end: NewEvent = { type: "run_ended", status: "cancelled", reason: "superseded" }
-  return [...settleOpenCalls(conversation, "superseded", now), end]
+  const brought = results ? acceptResults(conversation, results, now) : []
+  const ended = new Set(brought.map((event) => ("callId" in event ? event.callId : undefined)))
+  const rest = settleOpenCalls(conversation, "superseded", now).filter(
+    (event) => !("callId" in event) || !ended.has(event.callId),
+  )
+  return [...brought, ...rest, end]
 }
 
 const zoneOf = ({ timeZone: last }: Conversation, { timeZone }: Accepting) => ({ timeZone: last ?? timeZone })
@@ -225,7 +235,9 @@ function acceptResume(
   }
   if (!pauseReason(conversation)) return []
   return expiredCalls(conversation, now).map((call) =>
-    toolEnd(conversation, call, { status: "expired", text: SAY.expired, now }),
+    call.state === "handed_over"
+      ? { ...toolEnd(conversation, call, { status: "expired", text: SAY.unanswered, now }), by: person }
+      : toolEnd(conversation, call, { status: "expired", text: SAY.expired, now }),
   )
 }
 
@@ -234,46 +246,6 @@ function acceptLateResult(conversation: Conversation, input: Extract<Input, { ty
   const call = conversation.calls.find((open) => open.id === callId && open.state === "in_doubt")
   if (call) return [{ ...toolEnd(conversation, call, { status, text, now: conversation.at }), ...effect }]
   return whileInDoubt ? [] : [{ type, callId, status, text, ...effect }]
-}
-
-const SAY = {
-  superseded: "Not done: the person sent a new message instead of deciding.",
-  cancelled: "Not done: the person cancelled the run.",
-  timed_out: "Not done: the run had to end before this was begun.",
-  expired: "Not done: nobody decided in time. Propose it again if it is still wanted.",
-  interrupted: "Broken off before it ended; what it would have answered is not known.",
-  in_doubt: "It was broken off and it is not known whether it was done. Do not repeat it unasked.",
-} as const
-
-/** One result for each open call, so that a run can end here: nothing that was recorded is touched. */
-export function settleOpenCalls(
-  conversation: Conversation,
-  status: "superseded" | "cancelled" | "timed_out",
-  now: number,
-): NewEvent[] {
-  return openCalls(conversation).map((call) => {
-    // Begun at least once, also where a second try was agreed to and not begun: whether it was done is not known.
-    const doubtful = call.state === "in_doubt" || (call.proposal !== undefined && call.attempts > 0)
-    if (doubtful) return toolEnd(conversation, call, { status: "in_doubt", text: SAY.in_doubt, now })
-    // A read that was begun and never heard of again is merely a missing answer.
-    if (call.state === "started")
-      return toolEnd(conversation, call, { status: "interrupted", text: SAY.interrupted, now })
-    const late = status === "superseded" && isExpired(conversation, call, now)
-    return toolEnd(
-      conversation,
-      call,
-      late ? { status: "expired", text: SAY.expired, now } : { status, text: SAY[status], now },
-    )
-  })
-}
-
-export function expiredCalls(conversation: Conversation, now: number): Call[] {
-  return openCalls(conversation).filter((call) => isExpired(conversation, call, now))
-}
-
-function isExpired(conversation: Conversation, call: Call, now: number): boolean {
-  const proposal = call.proposal ? conversation.proposals.get(call.proposal) : undefined
-  return call.state === "proposed" && proposal !== undefined && proposal.proposed.expiresAt <= now
 }
 
 function isPending(conversation: Conversation, id: ProposalId): boolean {

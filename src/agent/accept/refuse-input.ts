@@ -1,8 +1,9 @@
 import { type AppError, failure } from "../../protocol/errors.ts"
 import { isStorable, toStorableJson } from "../../protocol/text/text.ts"
-import { expiredCalls } from "./accept.ts"
+import { expiredCalls } from "./settle-calls.ts"
 import { type Conversation, openCalls, pauseReason } from "../conversation.ts"
-import type { AgainInput, Beginning, Input, UndoInput } from "../input.ts"
+import { isLate } from "../calls/client-tools.ts"
+import type { AgainInput, Beginning, ClientResultsInput, Input, UndoInput } from "../input.ts"
 import { hasSeenOutsideAndPrivate } from "../gate/outside-and-private.ts"
 
 /** Text of a person is refused where it cannot be stored: mending it would put words into their mouth. */
@@ -35,6 +36,7 @@ export function canBeLeftToNewer(input: Input): boolean {
     case "settings":
     case "late_result":
       return true
+    case "client_results":
     case "edit":
     case "resolve":
     case "compact":
@@ -81,6 +83,8 @@ export function refuseInput(conversation: Conversation, input: Input, now: numbe
       }
       return
     }
+    case "client_results":
+      return refuseResults(conversation, input, now)
     case "compact":
       if (conversation.history.length === 0)
         throw failure("bad_request", { problem: "Nothing was said yet that could be summed up." })
@@ -98,6 +102,15 @@ export function refuseInput(conversation: Conversation, input: Input, now: numbe
     case "settings":
     case "late_result":
       return
+  }
+}
+
+/** Of several results for one call the first counts, and none after its time. */
+function refuseResults(conversation: Conversation, { results }: ClientResultsInput, now: number): void {
+  for (const { callId } of results) {
+    const call = conversation.calls.find(({ id, state }) => id === callId && state === "handed_over")
+    if (!call) throw failure("call_settled", { id: callId })
+    if (isLate(call, now)) throw failure("call_expired", { id: callId })
   }
 }
 

@@ -9,7 +9,7 @@ import { currentModel, failureOfAll, fallBack, spare } from "../fallback.ts"
 import { cutPoint, historyFor, messageText, takenBack, withoutCalls } from "../history.ts"
 import { streamReply } from "./stream-reply.ts"
 import type { CallResult, Model, ModelRequest, ReplyPart, ToolDeclaration } from "../model.ts"
-import { declaredTools } from "../declared-tools.ts"
+import { toolsToShow } from "../declared-tools.ts"
 import type { NextStep } from "../next-step.ts"
 import type { Reservation } from "../ports.ts"
 import { record, type Stop, type Work } from "../record.ts"
@@ -41,7 +41,7 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
   if (joined) return record(work, [joined])
   const spared = await spare(work, model)
   if (spared) return record(work, [spared])
-  if (model.takesTools === false && declaredTools(conversation, agent).length > 0)
+  if (model.takesTools === false && toolsToShow(conversation, agent).length > 0)
     return broken(work, model.name, failure("model_lacks_tools", { model: model.name, agent: agent.name }))
   const room = makeRoom(work, model)
   if (room) return record(work, [room])
@@ -94,7 +94,7 @@ function toRequest(work: Work, { model, toolChoice, grounding }: Asking): ModelR
     throw new Error(`${conversation.id}: a call of the last reply has no result`)
   }
   const history = historyFor(conversation, model.name)
-  const tools = declaredTools(conversation, agent).map((tool) => tool.declaration)
+  const tools = toolsToShow(conversation, agent)
   if (tools.length === 0 && history.some(({ role }) => role === "tool")) tools.push(NO_TOOLS)
   const told = withPersonContext(agent.instructions, conversation, ports.timeZone)
   // Last, so that what changes leaves the beginning of the request as it was for a provider's cache.

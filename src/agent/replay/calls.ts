@@ -24,6 +24,11 @@ export const applyCalls = {
     call.startedAt = event.at
   },
 
+  handed_over(conversation: Conversation, event: EventOf<"handed_over">) {
+    followEvent(conversation, event)
+    callOf(conversation, event.callId).expiresAt = event.expiresAt
+  },
+
   tool_end(conversation: Conversation, event: EventOf<"tool_end">) {
     const { callId, status, text } = event
     const call = callOf(conversation, callId)

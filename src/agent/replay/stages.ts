@@ -5,6 +5,8 @@ import { addUsage } from "../add-usage.ts"
 import { type Conversation, madeProgress } from "../conversation.ts"
 import { tell } from "../history.ts"
 import { asOneLine } from "../outside-words.ts"
+import { CLIENT_TOOLS } from "../../protocol/conversation/client-tools.ts"
+import { toClientTools } from "../calls/client-tools.ts"
 import { JOINED_TOOLS, toJoinedTools } from "../definition/joined-tools.ts"
 import { show, toDecision } from "../definition/router.ts"
 import { countSources, sourcesIn } from "../cite/source-numbers.ts"
@@ -43,6 +45,9 @@ export function applyStep(conversation: Conversation, { step, detail, asked }: E
     }
     case LEFT_OUT:
       conversation.leftOut = new Set([...conversation.leftOut, ...toldSettings(detail as LeftOut)])
+      return
+    case CLIENT_TOOLS:
+      conversation.clientTools = toClientTools(detail)
       return
     case JOINED_TOOLS:
       conversation.joined = toJoinedTools(detail)

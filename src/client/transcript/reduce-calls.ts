@@ -17,6 +17,8 @@ export const applyCallFrames = {
     return follow(withCall(transcript, { id: callId, name, input }), frame)
   },
 
+  handed_over: (transcript: Transcript, frame: Frame<"handed_over">) => follow(transcript, frame),
+
   tool_end(transcript: Transcript, frame: Frame<"tool_end">) {
     const { callId, name, status, text, ms, data } = frame.data
     const result = { state: status, isOver: true, text, ms, ...(data === undefined ? {} : { data }) }

@@ -53,6 +53,7 @@ const toFollowed = (item: Item | undefined): FollowedProposal | undefined =>
 function toFollowable({ state, isOver }: Pick<CallItem, "state" | "isOver">): Followable {
   if (isOver) return "ended"
   if (state === "running") return "started"
+  if (state === "handed_over") return state
   return state === "proposed" || state === "approved" || state === "in_doubt" ? state : "new"
 }
 

@@ -66,11 +66,12 @@ export interface MessageItem {
 }
 
 /**
- * `asked`: the model wants it. `proposed`: a person has to decide. `approved`: somebody has. `ended`: known only from a
+ * `asked`: the model wants it. `proposed`: a person has to decide. `approved`: somebody has. `handed_over`: a program of
+ * the person's runs it. `ended`: known only from a
  * message of an older server, which does not say how. The others are how it ended; `in_doubt` may still wait for a
  * person's word.
  */
-export type ShownCallState = "asked" | "proposed" | "approved" | "running" | "ended" | CallStatus
+export type ShownCallState = "asked" | "proposed" | "approved" | "running" | "handed_over" | "ended" | CallStatus
 
 /** One use of a tool. */
 export interface CallItem {

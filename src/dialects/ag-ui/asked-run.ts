@@ -1,5 +1,7 @@
 import type { AgUiMessage, AgUiRequest } from "../../protocol/ag-ui.ts"
+import type { ClientTool } from "../../protocol/conversation/client-tools.ts"
 import { failure } from "../../protocol/errors.ts"
+import { type CallId, isId } from "../../protocol/ids.ts"
 
 /** What a request asks for, in our words. */
 export interface AgUiAsked {
@@ -10,11 +12,21 @@ export interface AgUiAsked {
   readonly context: readonly (readonly [name: string, value: string])[]
   /** What stands before the words, a line for each. */
   readonly before: readonly string[]
+  /** The frontend's own tools. */
+  readonly tools: readonly ClientTool[]
+  /** What stands behind the last reply as the results of calls: the frontend's, or ours. */
+  readonly results: readonly ClientResultText[]
   /** Fields that were sent and passed over. */
   readonly ignored: readonly string[]
 }
 
-export function readRun({ messages, context = [], forwardedProps }: AgUiRequest): AgUiAsked {
+export interface ClientResultText {
+  readonly callId: CallId
+  readonly status: "ok" | "error"
+  readonly text: string
+}
+
+export function readRun({ messages, context = [], tools = [], forwardedProps }: AgUiRequest): AgUiAsked {
   const at = messages.findLastIndex(({ role }) => role === "user")
   const last = messages[at]
   const rules = messages.filter(({ role }) => role === "system" || role === "developer")
@@ -24,8 +36,32 @@ export function readRun({ messages, context = [], forwardedProps }: AgUiRequest)
     instructions: rules.map((rule) => plainText(rule)),
     context: context.map(({ description, value }) => [description, value]),
     before: before.map((message) => `${message.role}: ${plainText(message)}`),
+    tools: readTools(tools),
+    results: readResults(messages),
     ignored: isEmpty(forwardedProps) ? [] : ["forwardedProps"],
   }
+}
+
+/** Of all that is told about the tools. */
+const MAX_CHARACTERS = 100_000
+
+function readTools(tools: NonNullable<AgUiRequest["tools"]>): ClientTool[] {
+  if (JSON.stringify(tools).length > MAX_CHARACTERS)
+    throw failure("bad_request", { problem: `tools: more than ${MAX_CHARACTERS} characters.` })
+  if (new Set(tools.map(({ name }) => name)).size < tools.length)
+    throw failure("bad_request", { problem: "tools: two have one name." })
+  return tools.map(({ name, description, parameters }) => ({
+    ...{ name, description, inputSchema: parameters ?? { type: "object", properties: {} } },
+  }))
+}
+
+function readResults(messages: readonly AgUiMessage[]): ClientResultText[] {
+  const replied = messages.findLastIndex(({ role, toolCalls }) => role === "assistant" && toolCalls !== undefined)
+  return messages.slice(replied + 1).flatMap((message) => {
+    const { role, toolCallId = "", error } = message
+    if (role !== "tool" || !isId("call", toolCallId)) return []
+    return [{ callId: toolCallId, status: error === undefined ? "ok" : "error", text: plainText(message) }]
+  })
 }
 
 function textOf(message: AgUiMessage, field: string): string {
@@ -54,17 +90,18 @@ export function messagesUpTo(messages: readonly AgUiMessage[], id: string): read
 
 /**
  * The messages of a frontend up to the reply that asked for these calls, with the results that were there before they were
- * decided.
+ * decided, or that it has brought itself.
  */
 export function messagesUpToCalls(
   messages: readonly AgUiMessage[],
   calls: ReadonlySet<string>,
+  { keepsResults = false } = {},
 ): readonly AgUiMessage[] {
   const at = messages.findLastIndex(({ toolCalls }) => toolCalls?.some(({ id }) => calls.has(id)))
   if (at < 0) return messages
   const siblings = new Set(messages[at]?.toolCalls?.map(({ id }) => id))
   const isBefore = ({ role, toolCallId = "" }: AgUiMessage) =>
-    role === "tool" && siblings.has(toolCallId) && !calls.has(toolCallId)
+    role === "tool" && siblings.has(toolCallId) && (keepsResults || !calls.has(toolCallId))
   const kept = resetThoughts(messages, at)
   return [...kept.slice(0, at + 1), ...messages.slice(at + 1).filter(isBefore), ...kept.slice(at + 1)]
 }

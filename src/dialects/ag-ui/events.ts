@@ -20,6 +20,8 @@ export interface EventsHead {
   readonly own?: MessageId | undefined
   /** What waits already. */
   readonly open: readonly Proposal[]
+  /** Calls whose results the frontend has brought itself. */
+  readonly brought?: ReadonlySet<string> | undefined
   /** What came too late, told at the beginning. */
   readonly late: readonly object[]
 }
@@ -37,6 +39,7 @@ export class AgUiEvents {
   readonly #reply = new ReplyEvents()
   readonly #open: Map<string, Proposal>
   readonly #doubtful = new Set<string>()
+  readonly #handed = new Set<string>()
   #usage: Usage | undefined
   #cached = 0
   #reasoning = 0
@@ -84,6 +87,9 @@ export class AgUiEvents {
         return this.#step(known.data)
       case "tool_end":
         return this.#result(known.data)
+      case "handed_over":
+        this.#handed.add(known.data.callId)
+        return []
       case "awaiting_confirmation":
         for (const proposal of known.data.proposals) this.#open.set(proposal.id, proposal)
         return []
@@ -148,6 +154,8 @@ export class AgUiEvents {
   #result({ callId, messageId, text, status, data }: Frame<"tool_end">["data"]): string[] {
     for (const [id, proposal] of this.#open) if (proposal.callId === callId) this.#open.delete(id)
     this.#doubtful.delete(callId)
+    this.#handed.delete(callId)
+    if (this.#head.brought?.has(callId)) return []
     const result = { messageId, toolCallId: callId, content: text, role: "tool" }
     this.#shown.push({ id: messageId, role: "tool", content: text, toolCallId: callId })
     const metadata = { status, ...(data === undefined ? {} : { data }) }
@@ -172,6 +180,8 @@ export class AgUiEvents {
     const end = { type: "RUN_FINISHED", threadId, runId, ...this.#counted() }
     if (status === "cancelled") return toData({ ...end, outcome: { type: "cancelled" } })
     if (status === "completed") return toData({ ...end, outcome: { type: "success" } })
+    if (this.#open.size === 0 && this.#handed.size > 0)
+      return toData({ ...end, outcome: { type: "success", pendingToolCallIds: [...this.#handed] } })
     const interrupts = [...this.#open.values()].map((each) => toInterrupt(each, this.#doubtful.has(each.callId)))
     return toData({ ...end, outcome: { type: "interrupt", interrupts } })
   }

@@ -6,7 +6,7 @@ import type { Proposal } from "../../protocol/proposals/proposal.ts"
 import { JsonObject } from "../../protocol/schema.ts"
 
 /** What a person answers to something that waits. */
-export type Decided =
+export type InterruptAnswer =
   | { readonly type: "approve" }
   | { readonly type: "reject"; readonly reason?: string | undefined }
   | { readonly type: "edit"; readonly edited: JsonObject }
@@ -41,7 +41,7 @@ const Payload = z.union([
 ])
 
 /** What an entry says about a proposal. One that is cancelled is not agreed to. */
-export function decisionIn({ status, payload }: AgUiResume, field: string, isDoubtful: boolean): Decided {
+export function decisionIn({ status, payload }: AgUiResume, field: string, isDoubtful: boolean): InterruptAnswer {
   if (status === "cancelled") return isDoubtful ? { type: "resolve", choice: "abandon" } : { type: "reject" }
   const { data } = Payload.safeParse(payload)
   if (!data)

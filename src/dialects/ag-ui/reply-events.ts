@@ -1,4 +1,5 @@
 import type { AgUiMessage } from "../../protocol/ag-ui.ts"
+import { clientNameOf } from "../../protocol/conversation/client-tools.ts"
 import type { Message } from "../../protocol/conversation/message.ts"
 import type { Frame } from "../../protocol/frames.ts"
 
@@ -37,7 +38,9 @@ export class ReplyEvents {
   /** The reply is whole: closes it, tells its calls, and gives what a frontend shows of it now. */
   end({ content, toolCalls }: Message, cursor: string): { readonly lines: string[]; readonly shown: AgUiMessage[] } {
     const id = this.#text?.id ?? replyId(cursor, -1)
-    const calls = (toolCalls ?? []).map((call) => ({ ...call, arguments: JSON.stringify(call.input) }))
+    const calls = (toolCalls ?? []).map(({ id, name, input }) => ({
+      ...{ id, name: clientNameOf(name) ?? name, arguments: JSON.stringify(input) },
+    }))
     const lines = [...this.close(), ...calls.flatMap((call) => callEvents(id, call))]
     this.#reset()
     if (content === "" && calls.length === 0) return { lines, shown: [] }

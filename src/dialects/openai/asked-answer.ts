@@ -1,12 +1,18 @@
 import type { ReplySettings } from "../../protocol/conversation/reply-settings.ts"
-import { failure } from "../../protocol/errors.ts"
+import type { ClientTool } from "../../protocol/conversation/client-tools.ts"
 import { type ChatCompletionRequest, JsonSchemaFormat, type OpenAiContent } from "../../protocol/openai.ts"
 import type { JsonObject } from "../../protocol/schema.ts"
+import { type BroughtOutput, readFunctions } from "./functions.ts"
+import { problem } from "./problem.ts"
 
 /** What a request asks for, in our words. */
 export interface AskedAnswer {
-  /** What the person says now. */
-  readonly words: string
+  /** What the person says now; undefined where only results are brought. */
+  readonly words: string | undefined
+  /** What functions of the caller have answered. */
+  readonly outputs: readonly BroughtOutput[]
+  /** The functions that it has. */
+  readonly functions: readonly ClientTool[]
   /** Rules of the program. Like what is before the words, they are told to the model as words from outside. */
   readonly instructions: readonly string[]
   readonly before: SaidBefore
@@ -38,30 +44,51 @@ export function readChat(body: ChatCompletionRequest): AskedAnswer {
   const format = readFormat(body.response_format, body.response_format?.json_schema, "response_format.json_schema")
   return {
     ...readSpoken(body.messages, "messages"),
+    functions: readFunctions(body.tools, body.tool_choice),
     settings: saidSettings({ temperature, stop, effort, parallelCalls, maxOutputTokens }),
     ...format,
     ignored: passedOver(body),
   }
 }
 
-/** The last of what was said are the words; everything before them comes along. */
+/**
+ * The last of what was said are the words; everything before them comes along. Behind the last reply, what functions of the
+ * caller have answered is told as that; where nothing is said behind it, it is all there is.
+ */
 export function readSpoken(
   all: readonly Spoken[],
   field: string,
   { isNew = false } = {},
-): Pick<AskedAnswer, "words" | "instructions" | "before"> {
+): Pick<AskedAnswer, "words" | "outputs" | "instructions" | "before"> {
   const last = all.at(-1)
   const at = `${field}.${all.length - 1}`
-  if (last?.role !== "user") throw problem(`${at}: the last message is what is answered, and has the role user`)
-  const words = textOf(last.content, at)
-  const before = all.slice(0, -1).map(({ role, content, tool_calls: calls, function_call: call }, index) => {
-    const isCall = (Array.isArray(calls) && calls.length > 0) || Boolean(call)
-    if (role === "tool" || role === "function" || isCall) throw problem(`${field}.${index}: ${NO_TOOLS}`)
-    return { role, text: textOf(content, `${field}.${index}`) }
-  })
+  if (last?.role !== "user" && last?.role !== "tool")
+    throw problem(`${at}: the last message is what is answered, and has the role user or tool`)
+  const replied = all.findLastIndex(({ role }) => role === "assistant")
+  const outputs = all.flatMap(({ role, content, tool_call_id: id }, index) =>
+    role === "tool" && index > replied ? [{ id: String(id), text: textOf(content, `${field}.${index}`) }] : [],
+  )
+  const words = last.role === "user" ? textOf(last.content, at) : undefined
+  const before = all.slice(0, words === undefined ? undefined : -1).map((spoken, index) => ({
+    ...{ role: spoken.role, text: lineOf(spoken, `${field}.${index}`) },
+  }))
   const isRule = ({ role }: { role: string }) => role === "system" || role === "developer"
   const lines = before.filter((each) => !isRule(each)).map(({ role, text }) => `${role}: ${text}`)
-  return { words, instructions: before.filter(isRule).map(({ text }) => text), before: { field, lines, isNew } }
+  return {
+    words,
+    outputs,
+    instructions: before.filter(isRule).map(({ text }) => text),
+    before: { field, lines, isNew },
+  }
+}
+
+/** What was said, and which functions were called with it. */
+function lineOf({ content, tool_calls: calls }: Spoken, field: string): string {
+  const called = (Array.isArray(calls) ? calls : []).map((call: unknown) => {
+    const { name, arguments: given } = (call as { function?: { name?: unknown; arguments?: unknown } }).function ?? {}
+    return `[called ${String(name)}(${String(given)})]`
+  })
+  return [textOf(content, field), ...called].filter((part) => part !== "").join(" ")
 }
 
 const TEXT_PARTS = new Set(["text", "input_text", "output_text"])
@@ -88,16 +115,14 @@ export function readFormat(
   return { schema: data.schema }
 }
 
-export const NO_TOOLS =
-  "functions of the client are not called here. An agent has its own tools; to add some, see docs/packs.md"
+const OLD_FUNCTIONS = "it is the older way to say tools; send these"
 
 const NONE = ["null", "[]", "false"]
 
 /** What each of these asks for is not done, so that an answer without it would not be what was asked for. */
 const REFUSED: Readonly<Record<string, { readonly why: string; readonly nothing?: readonly string[] }>> = {
-  ...{ tools: { why: NO_TOOLS }, functions: { why: NO_TOOLS } },
-  tool_choice: { why: NO_TOOLS, nothing: ['"none"', '"auto"'] },
-  function_call: { why: NO_TOOLS, nothing: ['"none"', '"auto"'] },
+  functions: { why: OLD_FUNCTIONS },
+  function_call: { why: OLD_FUNCTIONS, nothing: ['"none"', '"auto"'] },
   n: { why: "there is one answer", nothing: ["1"] },
   ...{ logprobs: { why: "they are not told" }, top_logprobs: { why: "they are not told", nothing: ["0"] } },
   ...{ audio: { why: "answers are text" }, modalities: { why: "answers are text", nothing: ['["text"]'] } },
@@ -129,5 +154,3 @@ export const saidSettings = (settings: { readonly [Name in keyof ReplySettings]:
   Object.fromEntries(
     Object.entries(settings).filter(([, value]) => value !== null && value !== undefined),
   ) as ReplySettings
-
-export const problem = (text: string) => failure("bad_request", { problem: `${text}.` })

@@ -1,17 +1,19 @@
+import { z } from "zod"
 import { failure } from "../../protocol/errors.ts"
 import { isId, type RunId } from "../../protocol/ids.ts"
+import { OpenAiContent } from "../../protocol/openai.ts"
 import type { ResponseRequest } from "../../protocol/openai-responses.ts"
 import {
   type AskedAnswer,
-  NO_TOOLS,
   passedOver,
-  problem,
   readFormat,
   readSpoken,
   refuseFields,
   saidSettings,
   type Spoken,
 } from "./asked-answer.ts"
+import { readFunctions } from "./functions.ts"
+import { problem } from "./problem.ts"
 
 /** What a request goes on with: a conversation by its id, or the one of a run, after that run. */
 export interface GoesOn {
@@ -28,6 +30,7 @@ export function readResponse(body: ResponseRequest): AskedAnswer & GoesOn {
   return {
     // What an earlier response was given is not sent again, so that all of it is new to a conversation that goes on.
     ...readSpoken([...rulesOf(body), ...toSpoken(body.input)], "input", { isNew: true }),
+    functions: readFunctions(body.tools, body.tool_choice),
     settings: saidSettings({ temperature, parallelCalls, maxOutputTokens, effort: body.reasoning?.effort }),
     ...readFormat(format, format, "text.format"),
     ignored: [...passedOver(body).filter((name) => name !== "store"), ...passedOverInside(body)],
@@ -48,25 +51,36 @@ const rulesOf = ({ instructions }: ResponseRequest): Spoken[] =>
 
 function toSpoken(input: ResponseRequest["input"]): Spoken[] {
   if (typeof input === "string") return [{ role: "user", content: input }]
-  return input.map(({ type, role, content }, index) => {
-    const isCall = type?.startsWith("function_call") || type?.startsWith("custom_tool_call")
-    if (isCall) throw problem(`input.${index}: ${NO_TOOLS}`)
+  return input.map(({ type, role, content, ...item }, index) => {
+    if (type === "function_call") {
+      const call = { function: { name: item.name, arguments: item.arguments } }
+      return { role: "assistant", content: "", tool_calls: [call] }
+    }
+    if (type === "function_call_output") {
+      const { data } = FunctionOutput.safeParse(item)
+      if (!data) throw problem(`input.${index}: call_id and output, as text, are missing`)
+      return { role: "tool", content: data.output, tool_call_id: data.call_id }
+    }
     if ((type && type !== "message") || !role) throw problem(`input.${index}: "${type ?? ""}" is not taken`)
     return { role, content }
   })
 }
 
+const FunctionOutput = z.looseObject({ call_id: z.string().max(200), output: OpenAiContent })
+
 const RESPONSE = "resp_"
 const RUN = "run_"
 
 /** A response is a run under another name: so its id is known after a restart, to whoever the run belongs to. */
-export const toResponseId = (run: RunId): string => RESPONSE + run.slice(RUN.length)
+export const toResponseId = (run: RunId, part = 0): string =>
+  RESPONSE + run.slice(RUN.length) + (part > 0 ? `_${part}` : "")
 
 function readGoesOn({ conversation, previous_response_id: previous }: ResponseRequest): GoesOn {
   if (conversation && previous) throw problem("previous_response_id: send this or conversation, not both")
   if (conversation) return { conversation: typeof conversation === "string" ? conversation : conversation.id }
   if (!previous) return {}
-  const run = RUN + previous.slice(RESPONSE.length)
+  // A run that waited for results of the caller's is several responses.
+  const run = RUN + previous.slice(RESPONSE.length).replace(/_\d+$/, "")
   if (!previous.startsWith(RESPONSE) || !isId("run", run)) throw failure("not_found")
   return { after: run }
 }

@@ -2,6 +2,7 @@ import type { Frame, UnknownFrame } from "../../protocol/frames.ts"
 import type { ConversationId } from "../../protocol/ids.ts"
 import type { ChatCompletion, ChatUsage } from "../../protocol/openai.ts"
 import { toRunError } from "./errors.ts"
+import { type AskedCall, toToolCall } from "./functions.ts"
 import { type RunPiece, RunReader } from "./run-reader.ts"
 
 export interface AnswerHead {
@@ -12,6 +13,8 @@ export interface AnswerHead {
   readonly created: number
   /** Only the reply that fits the request's schema is the answer. */
   readonly hasToFit?: boolean
+  /** Of a run that has gone on with results of the caller's: where, so that it has a name of its own. */
+  readonly part?: number
 }
 
 /**
@@ -23,6 +26,7 @@ export class ChatAnswer {
   readonly #reader: RunReader
   readonly #tellsUsage: boolean
   #whole: string[] = []
+  #calls: readonly AskedCall[] = []
   #failed: { code: string; message: string } | undefined
   #over = false
   /** Whether chunks have told anything, and whether the next text begins a reply. */
@@ -50,7 +54,10 @@ export class ChatAnswer {
 
   toCompletion(): ChatCompletion {
     const { model, created } = this.#head
-    const message = { role: "assistant", content: this.#whole.join(GAP), refusal: null } as const
+    const tool_calls = this.#calls.map(toToolCall)
+    const called = tool_calls.length > 0 ? { tool_calls } : {}
+    const content = this.#whole.length === 0 && tool_calls.length > 0 ? null : this.#whole.join(GAP)
+    const message = { role: "assistant", content, refusal: null, ...called } as const
     const usage = toUsage(this.#reader)
     return {
       id: this.#id,
@@ -79,6 +86,9 @@ export class ChatAnswer {
       case "waits":
         this.#whole.push(piece.text)
         return [this.#say(piece.text)]
+      case "calls":
+        this.#calls = piece.calls
+        return piece.calls.map((call, index) => this.#chunk({ tool_calls: [{ index, ...toToolCall(call) }] }))
       case "ended":
         return this.#end()
       case "failed":

@@ -1,3 +1,4 @@
+import type { OutputItem } from "../../protocol/openai-responses.ts"
 import { expect, test } from "vitest"
 import type { UnknownFrame } from "../../protocol/frames.ts"
 import { newId } from "../../protocol/ids.ts"
@@ -19,6 +20,8 @@ function told(frames: readonly UnknownFrame[]) {
   return { answer, events, types: events.map(({ type }) => type.replace("response.", "")), whole: answer.toResponse() }
 }
 
+const textOf = (item: OutputItem) => (item.type === "message" ? item.content[0]?.text : item.name)
+
 test("every item that is opened is closed, in order and numbered through", () => {
   const { events, types, whole } = told([
     ...[began, text("Let me "), text("look."), reply("Let me look.")],
@@ -30,7 +33,7 @@ test("every item that is opened is closed, in order and numbered through", () =>
     ...["created", "in_progress", ...item, "output_text.delta", ...end, ...item, ...end, "completed"],
   ])
   expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, at) => at))
-  expect(whole.output.map(({ id, content }) => [id, content[0]?.text])).toEqual([
+  expect(whole.output.map((item) => [item.id, textOf(item)])).toEqual([
     ["msg_1_0", "Let me look."],
     ["msg_1_1", "Five."],
   ])
@@ -43,7 +46,7 @@ test("a reply that had to begin again is closed as incomplete, and only the next
   ])
   const closed = events.filter(({ type }) => type === "response.output_item.done").map(({ item }) => item.status)
   expect(closed).toEqual(["incomplete", "completed"])
-  expect(whole.output.map(({ content }) => content[0]?.text)).toEqual(["Five."])
+  expect(whole.output.map(textOf)).toEqual(["Five."])
 })
 
 test("a reply that was cut by its limit is an incomplete response, and a failure says what it was", () => {

@@ -1,7 +1,14 @@
 import type { Frame, UnknownFrame } from "../../protocol/frames.ts"
-import type { OutputItem, ResponseAnswered, ResponseRequest } from "../../protocol/openai-responses.ts"
+import type {
+  OutputCall,
+  OutputItem,
+  OutputMessage,
+  ResponseAnswered,
+  ResponseRequest,
+} from "../../protocol/openai-responses.ts"
 import { toResponseId } from "./asked-response.ts"
 import type { AnswerHead } from "./chat.ts"
+import type { AskedCall } from "./functions.ts"
 import { type RunPiece, RunReader } from "./run-reader.ts"
 
 /**
@@ -44,7 +51,7 @@ export class ResponseAnswer {
     const { instructions, temperature, parallel_tool_calls, previous_response_id } = this.#request
     const reason = this.#reader.finishReason === "length" ? "max_output_tokens" : "content_filter"
     return {
-      id: toResponseId(this.#reader.runId),
+      id: toResponseId(this.#reader.runId, this.#head.part),
       object: "response",
       created_at: created,
       status: this.#status,
@@ -76,8 +83,10 @@ export class ResponseAnswer {
         return this.#open ? this.#close("completed") : [...this.#say(piece.text), ...this.#close("completed")]
       case "waits":
         return [...this.#say(piece.text), ...this.#close("completed")]
+      case "calls":
+        return [...this.#close("incomplete"), ...piece.calls.flatMap((call) => this.#call(call))]
       case "ended":
-        this.#status = this.#reader.finishReason === "stop" ? "completed" : "incomplete"
+        this.#status = DONE.has(this.#reader.finishReason) ? "completed" : "incomplete"
         return [...this.#close("incomplete"), this.#lifecycle(`response.${this.#status}`)]
       case "failed":
         this.#status = "failed"
@@ -117,6 +126,27 @@ export class ResponseAnswer {
     ]
   }
 
+  #call({ id, name, arguments: given }: AskedCall): string[] {
+    const output_index = this.#items++
+    const item_id = `fc_${this.#reader.runId.slice("run_".length)}_${output_index}`
+    const item = {
+      id: item_id,
+      type: "function_call",
+      call_id: id,
+      name,
+      arguments: given,
+      status: "completed",
+    } as const
+    this.#output.push(item)
+    const begun: OutputCall = { ...item, arguments: "", status: "in_progress" }
+    return [
+      this.#event("response.output_item.added", { output_index, item: begun }),
+      this.#event("response.function_call_arguments.delta", { item_id, output_index, delta: given }),
+      this.#event("response.function_call_arguments.done", { item_id, output_index, name, arguments: given }),
+      this.#event("response.output_item.done", { output_index, item }),
+    ]
+  }
+
   #lifecycle(type: string): string {
     return this.#event(type, { response: this.toResponse() })
   }
@@ -125,6 +155,8 @@ export class ResponseAnswer {
     return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: this.#events++, ...fields })}\n\n`
   }
 }
+
+const DONE: ReadonlySet<string> = new Set(["stop", "tool_calls"])
 
 interface Place {
   readonly id: string
@@ -135,7 +167,7 @@ const placeOf = ({ id, index }: Place) => ({ item_id: id, output_index: index, c
 
 const toPart = (text: string) => ({ type: "output_text" as const, text, annotations: [] })
 
-const toItem = ({ id, text }: Place & { readonly text: string }, status: OutputItem["status"]): OutputItem => ({
+const toItem = ({ id, text }: Place & { readonly text: string }, status: OutputMessage["status"]): OutputMessage => ({
   ...{ id, type: "message", role: "assistant", status, content: [toPart(text)] },
 })
 

@@ -1,7 +1,8 @@
 import type { Finish, Usage } from "../../protocol/conversation/message.ts"
 import type { Frame, UnknownFrame } from "../../protocol/frames.ts"
-import type { ConversationId, RunId } from "../../protocol/ids.ts"
+import type { CallId, ConversationId, RunId } from "../../protocol/ids.ts"
 import type { FinishReason, PawlBeside } from "../../protocol/openai.ts"
+import { type AskedCall, toAskedCall } from "./functions.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
 
 /** What happens in a run, as far as OpenAI's words can tell it. */
@@ -15,6 +16,8 @@ export type RunPiece =
   | { readonly type: "taken_back" }
   /** Why it waits for a person, after which it ends. */
   | { readonly type: "waits"; readonly text: string }
+  /** Functions of the caller are to be called, after which it ends. */
+  | { readonly type: "calls"; readonly calls: readonly AskedCall[] }
   | { readonly type: "ended" }
   | { readonly type: "failed"; readonly error: { readonly code: string; readonly message: string } }
 
@@ -35,6 +38,7 @@ export class RunReader {
   #decided = false
   #run: RunId | undefined
   #proposals: readonly Proposal[] = []
+  readonly #handed = new Map<CallId, AskedCall>()
   #finish: Finish | undefined
   #status: PawlBeside["status"] = "completed"
   #total: Usage | undefined
@@ -67,6 +71,9 @@ export class RunReader {
       }
       case "step":
         return this.#hasToFit && known.data.step === ANSWER ? this.#judged(known.data.detail) : []
+      case "handed_over":
+        this.#handed.set(known.data.callId, toAskedCall(known.data, this.#conversation))
+        return []
       case "awaiting_confirmation":
         this.#proposals = known.data.proposals
         this.#decided = false
@@ -77,6 +84,7 @@ export class RunReader {
         return []
       case "tool_end": {
         const { callId } = known.data
+        this.#handed.delete(callId)
         if (!this.#proposals.some((each) => each.callId === callId)) return []
         this.#proposals = this.#proposals.filter((each) => each.callId !== callId)
         this.#decided = true
@@ -106,7 +114,10 @@ export class RunReader {
       return [{ type: "failed", error: { code: "cancelled", message: "The run was cancelled." } }]
     if (status === "paused") {
       this.#status = status
-      return [{ type: "waits", text: waitingWords(this.#proposals, this.#decided) }, { type: "ended" }]
+      const calls = [...this.#handed.values()]
+      const words = { type: "waits", text: waitingWords(this.#proposals, this.#decided) } as const
+      const waits = calls.length === 0 || this.#proposals.length > 0 ? [words] : []
+      return [...waits, ...(calls.length > 0 ? [{ type: "calls", calls } as const] : []), { type: "ended" }]
     }
     this.#proposals = []
     // Said by us in the place of an answer, such as that this is none of the agent's business: a person may read it.
@@ -119,6 +130,7 @@ export class RunReader {
   }
 
   get finishReason(): FinishReason {
+    if (this.#status === "paused" && this.#handed.size > 0) return "tool_calls"
     // What is not the JSON that was asked for must not be read as such.
     if (this.#hasToFit) return this.#fits ? "stop" : "content_filter"
     if (this.#status === "paused") return "stop"

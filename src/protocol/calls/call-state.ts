@@ -3,12 +3,22 @@ import type { ProposalStatus } from "../proposals/proposal.ts"
 
 /**
  * How far a call of the newest reply is. `duplicate`: the same as a call before it in its reply, whose result it waits
- * for. `edited`: a person has changed its arguments, and it has to be proposed anew.
+ * for. `edited`: a person has changed its arguments, and it has to be proposed anew. `handed_over`: the program that the
+ * person uses runs it, and brings its result.
  */
-export type CallState = "new" | "duplicate" | "proposed" | "edited" | "approved" | "started" | "in_doubt" | "ended"
+export type CallState =
+  | "new"
+  | "duplicate"
+  | "proposed"
+  | "edited"
+  | "approved"
+  | "started"
+  | "handed_over"
+  | "in_doubt"
+  | "ended"
 
 /** Who has to do something before a call can go on. `first`: the call that a duplicate repeats has to end. */
-export type Turn = "loop" | "person" | "first" | "nobody"
+export type Turn = "loop" | "person" | "client" | "first" | "nobody"
 
 /** A switch and no table: the fold asks it for every call with every row. */
 export function turnOf(state: CallState): Turn {
@@ -18,6 +28,8 @@ export function turnOf(state: CallState): Turn {
     case "proposed":
     case "in_doubt":
       return "person"
+    case "handed_over":
+      return "client"
     case "duplicate":
       return "first"
     case "new":
@@ -28,14 +40,15 @@ export function turnOf(state: CallState): Turn {
   }
 }
 
-/** Why a run with these calls waits for a person; undefined while the loop has something to do, or nobody is waited for. */
+/** Why a run with these calls waits; undefined while the loop has something to do, or nobody is waited for. */
 export function pauseReasonOf(calls: Iterable<{ readonly state: CallState }>): PauseReason | undefined {
   let reason: PauseReason | undefined
   for (const { state } of calls) {
     const turn = turnOf(state)
     if (turn === "loop") return undefined
     if (state === "in_doubt") reason = "in_doubt"
-    else if (turn === "person") reason ??= "awaiting_confirmation"
+    else if (turn === "person") reason = reason === "in_doubt" ? reason : "awaiting_confirmation"
+    else if (turn === "client") reason ??= "awaiting_client"
   }
   return reason
 }

@@ -47,6 +47,7 @@ export type CallChange =
 /** Of each event about calls what matters here; its frame has the same fields under the same names. */
 export interface CallEvents {
   readonly tool_start: { readonly callId: CallId }
+  readonly handed_over: { readonly callId: CallId }
   readonly tool_end: { readonly callId: CallId; readonly status: CallStatus; readonly code?: string | undefined }
   readonly awaiting_confirmation: { readonly proposals: readonly Named[] }
   readonly proposal: { readonly proposal: Named; readonly approvedBy?: string | undefined }
@@ -81,6 +82,8 @@ type Follow<Type extends keyof CallEvents> = (told: CallEvents[Type], followed: 
 /** One line per type of event that is about calls. */
 const table: { readonly [Type in keyof CallEvents]: Follow<Type> } = {
   tool_start: ({ callId }) => [toCall(callId, "started")],
+
+  handed_over: ({ callId }) => [toCall(callId, "handed_over")],
 
   tool_end({ callId, status, code }, followed) {
     const changes = [toCall(callId, "ended")]

@@ -5,8 +5,8 @@ import { ids } from "../schema.ts"
 export const RunStatus = z.enum(["running", "paused", "completed", "failed", "cancelled"])
 export type RunStatus = z.infer<typeof RunStatus>
 
-/** Why a run waits for a person. */
-export const PauseReason = z.enum(["awaiting_confirmation", "in_doubt"])
+/** Why a run waits: for a person, or for the program that they use. */
+export const PauseReason = z.enum(["awaiting_confirmation", "in_doubt", "awaiting_client"])
 export type PauseReason = z.infer<typeof PauseReason>
 
 export const RunError = z.object({ code: z.string(), message: z.string() })

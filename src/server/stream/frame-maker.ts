@@ -57,6 +57,12 @@ export class FrameMaker {
         const { name = "", input = {} } = this.#calls?.part(event.callId) ?? {}
         return [{ id, type: event.type, data: { callId: event.callId, name, input, at } }]
       }
+      case "handed_over": {
+        const { callId } = event
+        const { name = "", input = {} } = this.#calls?.part(callId) ?? {}
+        const expiresAt = new Date(event.expiresAt).toISOString()
+        return [{ id, type: event.type, data: { callId, name, input, expiresAt, at } }]
+      }
       case "tool_end": {
         const { callId, status, text, data, ms, code, reusedFrom, seq } = event
         const { name = "" } = this.#calls?.part(callId) ?? {}

@@ -66,7 +66,7 @@ export function toRow(event: JournalEvent): EventRow {
       return [position, type, version, at, id, role, seq, content, toolCalls, null, body]
     }
     case "tool_end": {
-      const { id, seq, text, callId, status, ms, data, code, reusedFrom, state, change, inverse, brings } = event
+      const { id, seq, text, callId, status, ms, data, code, reusedFrom, state, change, inverse, brings, by } = event
       const body = toBody({
         status: status === "ok" ? undefined : status,
         ms: ms || undefined,
@@ -77,6 +77,7 @@ export function toRow(event: JournalEvent): EventRow {
         change,
         inverse,
         brings,
+        by,
       })
       return [position, type, version, at, id, "tool", seq, text, null, callId, body]
     }
@@ -126,7 +127,7 @@ export function toEvent(row: EventRow): JournalEvent | UnknownEvent {
       } as JournalEvent
     }
     case "tool_end": {
-      const { status = "ok", ms = 0, data, code, reusedFrom, state, change, inverse, brings } = rest
+      const { status = "ok", ms = 0, data, code, reusedFrom, state, change, inverse, brings, by } = rest
       return {
         type,
         version,
@@ -145,6 +146,7 @@ export function toEvent(row: EventRow): JournalEvent | UnknownEvent {
         change,
         inverse,
         brings,
+        by,
       } as JournalEvent
     }
     case "tool_start":

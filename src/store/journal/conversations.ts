@@ -121,7 +121,7 @@ export class SqlConversations {
   /** Where the newest run began or last paused: what stands behind it is new to someone who saw the pause. */
   async lastPause(id: ConversationId): Promise<number | undefined> {
     const sql = `SELECT max(position) AS position FROM event WHERE conversation = ${KEY}
-      AND type IN ('run_started', 'awaiting_confirmation', 'in_doubt')`
+      AND type IN ('run_started', 'awaiting_confirmation', 'in_doubt', 'handed_over')`
     const [row] = await this.#engine.query<{ position: number | null }>(sql, [id])
     return row?.position ?? undefined
   }

@@ -97,6 +97,7 @@ const table: { readonly [Type in EventType]: ChangedRows } = {
   message: NEITHER,
   step: NEITHER,
   tool_start: NEITHER,
+  handed_over: BOTH,
   tool_end: { head: false, run: true, withProposal: true, ifPaused: true }, // with others still open it is paused again
   awaiting_confirmation: BOTH,
   proposal: NEITHER,
@@ -120,7 +121,9 @@ function changedRows(
   let head = false
   let run = false
   for (const event of events) {
-    const changed = table[event.type]
+    // What a program was waited for is there: the run goes on, or waits for the next.
+    const goesOn = event.type === "tool_end" && event.by !== undefined
+    const changed = goesOn ? BOTH : table[event.type]
     if (changed.withProposal && !proposals.some(({ proposed }) => isAbout(event, proposed.callId))) continue
     head ||= changed.head
     run ||= changed.run && (!changed.ifPaused || pauseReason(conversation) !== undefined)

@@ -20,6 +20,7 @@ const LOOKS: Record<ShownCallState, Look> = {
   proposed: { sign: "?", style: { colour: "yellow" } },
   approved: { sign: "·", style: { colour: "cyan" } },
   running: { sign: "…", style: { colour: "cyan" } },
+  handed_over: { sign: "…", style: DIM },
   ended: { sign: "✓", style: DIM },
   ok: { sign: "✓", style: { colour: "green" } },
   error: { sign: "✗", style: { colour: "red" } },

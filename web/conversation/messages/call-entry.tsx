@@ -18,6 +18,7 @@ const LOOKS: Record<ShownCallState, Look> = {
   proposed: { icon: Hand, tone: "text-warn" },
   approved: { icon: Clock, tone: "text-accent" },
   running: { icon: LoaderCircle, tone: "text-accent animate-spin" },
+  handed_over: { icon: Clock, tone: "text-accent" },
   ended: { icon: Check, tone: "text-faint" },
   ok: { icon: Check, tone: "text-good" },
   error: { icon: CircleAlert, tone: "text-danger" },

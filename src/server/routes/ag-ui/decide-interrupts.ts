@@ -1,5 +1,5 @@
 import type { Context } from "hono"
-import { type Decided, proposalIdOf, decisionIn } from "../../../dialects/ag-ui/interrupts.ts"
+import { type InterruptAnswer, proposalIdOf, decisionIn } from "../../../dialects/ag-ui/interrupts.ts"
 import type { AgUiResume } from "../../../protocol/ag-ui.ts"
 import type { ConversationView } from "../../../protocol/conversation/conversation.ts"
 import { AppError, failure, hasCode } from "../../../protocol/errors.ts"
@@ -15,7 +15,7 @@ import type { Env } from "../../door/request-env.ts"
 import type { StreamPorts } from "../../stream/ports.ts"
 import { watchOn } from "../../stream/watch-repeated.ts"
 import type { AgUiThread } from "./find-thread.ts"
-import type { ToldRun } from "./with-state.ts"
+import type { AgUiRun } from "./with-state.ts"
 
 interface Deciding {
   readonly thread: AgUiThread
@@ -30,7 +30,7 @@ export async function decideInterrupts(
   c: Context<Env>,
   ports: StreamPorts,
   { thread, resume }: Deciding,
-): Promise<ToldRun> {
+): Promise<AgUiRun> {
   const { found } = thread
   if (!found) throw failure("not_found")
   demand(c, "approve")
@@ -49,7 +49,7 @@ export async function decideInterrupts(
 
 interface AskedDecision {
   readonly proposal: Proposal
-  readonly decided: Decided
+  readonly decided: InterruptAnswer
 }
 
 async function read(
@@ -87,7 +87,7 @@ const isConflict = (error: AppError): boolean =>
   ["proposal_decided", "proposal_expired", "proposal_stale", "not_in_doubt", "device_offline"].includes(error.code)
 
 /** How a proposal stands after such a decision. */
-const OUTCOMES: Readonly<Record<Decided["type"], readonly ProposalStatus[]>> = {
+const OUTCOMES: Readonly<Record<InterruptAnswer["type"], readonly ProposalStatus[]>> = {
   approve: ["applying", "applied", "failed", "in_doubt", "abandoned"],
   reject: ["rejected"],
   edit: ["superseded"],

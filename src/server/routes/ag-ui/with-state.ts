@@ -6,12 +6,14 @@ import type { FrameSource } from "../../stream/event-stream.ts"
 import type { StreamPorts } from "../../stream/ports.ts"
 
 /** A run that a frontend is told, and what it has to know beside its frames. */
-export interface ToldRun {
+export interface AgUiRun {
   readonly frames: FrameSource
   /** The words of the frontend that it answers. */
   readonly own?: MessageId | undefined
   /** Told from the decision about these calls on. */
   readonly calls?: ReadonlySet<CallId> | undefined
+  /** These calls are the frontend's own, and so are their results. */
+  readonly isBrought?: boolean
   readonly proposals: readonly Proposal[]
   readonly late: readonly object[]
   readonly ignored: readonly string[]

@@ -1,6 +1,6 @@
 import type { Context } from "hono"
 import { readChat } from "../../../dialects/openai/asked-answer.ts"
-import { ChatAnswer } from "../../../dialects/openai/chat.ts"
+import { type AnswerHead, ChatAnswer } from "../../../dialects/openai/chat.ts"
 import { readResponse } from "../../../dialects/openai/asked-response.ts"
 import { readModelName, toModels } from "../../../dialects/openai/model-names.ts"
 import { ResponseAnswer } from "../../../dialects/openai/responses.ts"
@@ -32,8 +32,7 @@ export async function answerChat(
   const named = readModelName(body.model)
   const conversation = c.req.header("x-pawl-conversation")
   const run = await openRun(c, ports, { asked, named, body, conversation })
-  const hasToFit = asked.schema !== undefined
-  const head = { model: body.model, conversation: run.id, created: secondsOf(ports), hasToFit }
+  const head = headOf(ports, { run, model: body.model, hasToFit: asked.schema !== undefined })
   const answer = new ChatAnswer(head, { tellsUsage: body.stream_options?.include_usage ?? false })
   if (body.stream) return streamAnswer(c, ports, { run, answer })
   await collect(c, ports, { run, answer })
@@ -50,12 +49,21 @@ export async function answerResponse(
   const { after } = asked
   const conversation = asked.conversation ?? (after ? undefined : c.req.header("x-pawl-conversation"))
   const run = await openRun(c, ports, { asked, named, body, conversation, after })
-  const hasToFit = asked.schema !== undefined
-  const head = { model: body.model, conversation: run.id, created: secondsOf(ports), hasToFit }
+  const head = headOf(ports, { run, model: body.model, hasToFit: asked.schema !== undefined })
   const answer = new ResponseAnswer(head, body)
   if (body.stream) return streamAnswer(c, ports, { run, answer })
   await collect(c, ports, { run, answer })
   return answer.toResponse()
+}
+
+interface Heading {
+  readonly run: OpenedRun
+  readonly model: string
+  readonly hasToFit: boolean
+}
+
+function headOf(ports: OpenAiPorts, { run: { id, part }, model, hasToFit }: Heading): AnswerHead {
+  return { model, conversation: id, created: secondsOf(ports), hasToFit, ...(part === undefined ? {} : { part }) }
 }
 
 const secondsOf = ({ clock }: OpenAiPorts): number => Math.floor(clock.now() / 1000)

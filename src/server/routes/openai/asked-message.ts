@@ -1,5 +1,5 @@
 import type { Context } from "hono"
-import type { MessageInput } from "../../../agent/input.ts"
+import type { ClientResult, MessageInput } from "../../../agent/input.ts"
 import type { AskedAnswer } from "../../../dialects/openai/asked-answer.ts"
 import { type Brought, CLIENT_HISTORY } from "../../../protocol/conversation/brought.ts"
 import { failure } from "../../../protocol/errors.ts"
@@ -7,6 +7,9 @@ import { newId } from "../../../protocol/ids.ts"
 import { toClientContext } from "../../conversation/client-context.ts"
 import { spokenBy, userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
+
+/** Of a run that calls functions of its program: who declares some wants them called, and each reply that does counts. */
+const MAX_ITERATIONS = 20
 
 /** Characters that come along with the words, in all and for one thing. */
 const ROOM = { all: 64_000, one: 48_000 }
@@ -24,9 +27,9 @@ interface SaidMessage {
 export function toAskedMessage(
   c: Context<Env>,
   asked: AskedAnswer,
-  { goesOn }: { readonly goesOn: boolean },
+  { goesOn, results }: { readonly goesOn: boolean; readonly results: readonly ClientResult[] },
 ): SaidMessage {
-  const { words, before, settings, schema } = asked
+  const { words = "", before, settings, schema, functions } = asked
   const remembersItself = goesOn && !before.isNew && before.lines.length > 0
   const brought = toBrought(asked, goesOn)
   const message: MessageInput = {
@@ -35,6 +38,8 @@ export function toAskedMessage(
     asks: true,
     ...(Object.keys(settings).length > 0 ? { settings } : {}),
     ...(schema ? { schema } : {}),
+    ...(functions.length > 0 ? { clientTools: functions, maxIterations: MAX_ITERATIONS } : {}),
+    ...(results.length > 0 ? { results: { type: "client_results", results, by: userOf(c) } as const } : {}),
     ...(brought.length > 0 ? { brought } : {}),
   }
   return { message, ignored: [...(remembersItself ? [before.field] : []), ...asked.ignored] }

@@ -1,7 +1,8 @@
 import type { Context } from "hono"
 import { refuseText } from "../../../agent/accept/refuse-input.ts"
-import type { MessageInput } from "../../../agent/input.ts"
+import type { ClientResult, MessageInput } from "../../../agent/input.ts"
 import type { AskedAnswer } from "../../../dialects/openai/asked-answer.ts"
+import { readCallId } from "../../../dialects/openai/functions.ts"
 import type { NamedModel } from "../../../dialects/openai/model-names.ts"
 import type { ConversationView } from "../../../protocol/conversation/conversation.ts"
 import { failure, hasCode } from "../../../protocol/errors.ts"
@@ -13,6 +14,7 @@ import { toBeginning } from "../../conversation/settings.ts"
 import { userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
 import type { FrameSource } from "../../stream/event-stream.ts"
+import { bringResults } from "../../stream/bring-results.ts"
 import { subscribe } from "../../stream/open-stream.ts"
 import { framesOfRun, sayAndWatch } from "../../stream/say-and-watch.ts"
 import { watchRepeated } from "../../stream/watch-repeated.ts"
@@ -34,6 +36,8 @@ export interface WantedRun {
 export interface OpenedRun {
   readonly id: ConversationId
   readonly frames: FrameSource
+  /** Of a run that goes on with results: where. */
+  readonly part?: number
 }
 
 /** One request on its way to its run. */
@@ -55,14 +59,50 @@ export async function openRun(c: Context<Env>, ports: OpenAiPorts, wanted: Wante
   ports.agents.get(named.agent)
   if (asked.schema) await ports.answerSchema?.(asked.schema)
   ports.streams.admit(c.get("caller"))
-  const found = await findNamed(c, ports, wanted)
-  const { message, ignored } = toAskedMessage(c, asked, { goesOn: found !== undefined })
+  const outputs = readOutputs(asked)
+  const conversation = wanted.conversation ?? (wanted.after ? undefined : outputs[0]?.conversation)
+  const found = await findNamed(c, ports, { ...wanted, conversation })
+  if (outputs.some((output) => output.conversation !== found?.id)) throw failure("not_found")
+  if (asked.words === undefined && found) return bring(c, ports, { found, agent: named.agent, outputs })
+  const { message, ignored } = toAskedMessage(c, asked, { goesOn: found !== undefined, results: outputs })
   refuseText(message)
   const opening: Opening = { c, ports, wanted, mode, message }
   const opened = await (found ? goOn(opening, found) : begin(opening))
   c.header("x-pawl-conversation", opened.id)
   if (ignored.length > 0) c.header("x-pawl-ignored", ignored.join(", "))
   return opened
+}
+
+/** What functions have answered, by the calls that they are for. Of those that are not ours nothing is known here. */
+function readOutputs({ words, outputs }: AskedAnswer): (ClientResult & { readonly conversation: ConversationId })[] {
+  return outputs.flatMap(({ id, text }) => {
+    const named = readCallId(id)
+    if (!named && words === undefined) throw failure("not_found")
+    return named ? [{ ...named, status: "ok" as const, text }] : []
+  })
+}
+
+interface Bringing {
+  readonly found: ConversationView
+  readonly agent: string
+  readonly outputs: readonly ClientResult[]
+}
+
+/** Brings what functions have answered, and gives the run that goes on with it. */
+async function bring(c: Context<Env>, ports: OpenAiPorts, { found, agent, outputs }: Bringing): Promise<OpenedRun> {
+  requireFit(found, { agent, mode: undefined })
+  try {
+    const { id } = found
+    const results = outputs.map(({ callId, status, text }) => ({ callId, status, text }))
+    refuseText({ type: "client_results", results, by: userOf(c) })
+    const brought = await bringResults(ports, { user: userOf(c), id, results })
+    c.header("x-pawl-conversation", id)
+    return { id, ...brought }
+  } catch (error) {
+    // A client that tries again by itself would find the same: its results are there, or are not wanted any more.
+    c.header("x-should-retry", "false")
+    throw error
+  }
 }
 
 async function goOn(opening: Opening, found: ConversationView): Promise<OpenedRun> {
@@ -120,7 +160,12 @@ async function sayOnce({ c, ports, wanted, message }: Opening, { place, isTaken 
   return saying(c, async () => {
     await changeModel(c.get("caller"), ports, { found: place, name: wanted.named.model })
     const words = { ...said, ...(behind ? { behind } : {}) }
-    return repeated ? again(words) : { id, frames: await sayAndWatch(ports, place, words) }
+    try {
+      return repeated ? await again(words) : { id, frames: await sayAndWatch(ports, place, words) }
+    } catch (error) {
+      if (!hasCode(error, "busy") || !(await isThere())) throw error
+      return again(words) // the other one of two that came at once is at work on it
+    }
   })
 }
 

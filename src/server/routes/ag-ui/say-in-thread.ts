@@ -6,17 +6,20 @@ import { type Brought, CLIENT_HISTORY } from "../../../protocol/conversation/bro
 import type { ConversationView } from "../../../protocol/conversation/conversation.ts"
 import { failure, hasCode } from "../../../protocol/errors.ts"
 import { toClientContext } from "../../conversation/client-context.ts"
-import { spokenBy } from "../../door/caller.ts"
+import { spokenBy, userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
 import type { FrameSource } from "../../stream/event-stream.ts"
 import type { StreamPorts } from "../../stream/ports.ts"
 import { sayAndWatch } from "../../stream/say-and-watch.ts"
 import { watchRepeated } from "../../stream/watch-repeated.ts"
 import type { AgUiThread } from "./find-thread.ts"
-import type { ToldRun } from "./with-state.ts"
+import type { AgUiRun } from "./with-state.ts"
 
 /** Characters that come along with the words, in all and for one thing. */
 const ROOM = { all: 64_000, one: 48_000 }
+
+/** Of a run that calls tools of its frontend: each reply that does counts. */
+const MAX_ITERATIONS = 20
 
 interface Saying {
   readonly thread: AgUiThread
@@ -25,11 +28,11 @@ interface Saying {
 }
 
 /** Says the words, or finds them said, and gives the run that answers them, from its beginning. */
-export async function sayWords(
+export async function sayInThread(
   c: Context<Env>,
   ports: StreamPorts,
   { thread, asked, state }: Saying,
-): Promise<ToldRun> {
+): Promise<AgUiRun> {
   const { said, ignored } = asked
   if (!said) throw failure("bad_request", { problem: "messages: nobody says anything in them." })
   const id = await thread.idOf(said.id)
@@ -41,6 +44,10 @@ export async function sayWords(
   const message: MessageInput = {
     ...words,
     ...spokenBy(c.get("caller")),
+    ...(asked.tools.length > 0 ? { clientTools: asked.tools, maxIterations: MAX_ITERATIONS } : {}),
+    ...(asked.results.length > 0
+      ? { results: { type: "client_results", results: asked.results, by: userOf(c) } as const }
+      : {}),
     ...(brought.length > 0 ? { brought } : {}),
   }
   return {

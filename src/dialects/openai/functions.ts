@@ -1,0 +1,70 @@
+import { ClientTool } from "../../protocol/conversation/client-tools.ts"
+import { isId, type CallId, type ConversationId } from "../../protocol/ids.ts"
+import type { ChatToolCall } from "../../protocol/openai.ts"
+import { clientNameOf } from "../../protocol/conversation/client-tools.ts"
+import type { JsonObject } from "../../protocol/schema.ts"
+import { problem } from "./problem.ts"
+
+/** Functions of the caller's own: how they are declared, called, and answered. */
+
+const MAX_TOOLS = 64
+/** Of all that is told about them. */
+const MAX_CHARACTERS = 100_000
+
+/** The functions of a request. What is no function, and what has to be called, is refused by name. */
+export function readFunctions(tools: unknown, choice: unknown): ClientTool[] {
+  if (choice !== undefined && choice !== null && choice !== "auto" && choice !== "none")
+    throw problem("tool_choice: whether a function is called is the agent's to decide; send auto or none")
+  if (tools === undefined || tools === null) return []
+  if (!Array.isArray(tools)) throw problem("tools: a list is expected")
+  if (tools.length > MAX_TOOLS) throw problem(`tools: at most ${MAX_TOOLS} are taken`)
+  if (JSON.stringify(tools).length > MAX_CHARACTERS) throw problem(`tools: more than ${MAX_CHARACTERS} characters`)
+  const read = tools.map((tool: unknown, at) => readFunction(tool, `tools.${at}`))
+  const doubled = read.find(({ name }, at) => read.findIndex((other) => other.name === name) !== at)
+  if (doubled) throw problem(`tools: two are called "${doubled.name}"`)
+  return choice === "none" ? [] : read
+}
+
+function readFunction(tool: unknown, field: string): ClientTool {
+  const { type, function: described, ...flat } = (tool ?? {}) as Record<string, unknown>
+  if (type !== "function") throw problem(`${field}: "${String(type).slice(0, 40)}" is not taken; only functions are`)
+  const { name, description, parameters } = (described ?? flat) as Record<string, unknown>
+  const given = { name, description: description ?? "", inputSchema: parameters ?? { type: "object", properties: {} } }
+  const { data } = ClientTool.safeParse(given)
+  if (!data) throw problem(`${field}: a name of up to 57 letters, digits, _ and -, a description, and parameters`)
+  return data
+}
+
+/** A call that its program has to carry out, as OpenAI names it: with its conversation, of which a program knows no more. */
+export interface AskedCall {
+  readonly id: string
+  readonly name: string
+  readonly arguments: string
+}
+
+interface Handed {
+  readonly callId: CallId
+  readonly name: string
+  readonly input: JsonObject
+}
+
+export const toAskedCall = ({ callId, name, input }: Handed, conversation: ConversationId): AskedCall => ({
+  id: `${callId}-${conversation}`,
+  name: clientNameOf(name) ?? name,
+  arguments: JSON.stringify(input),
+})
+
+export const toToolCall = ({ id, ...called }: AskedCall): ChatToolCall => ({ id, type: "function", function: called })
+
+/** What an id of such a call names; undefined for one that is not ours. */
+export function readCallId(id: string): { readonly callId: CallId; readonly conversation: ConversationId } | undefined {
+  const [callId = "", conversation = ""] = id.split("-")
+  return isId("call", callId) && isId("conv", conversation) ? { callId, conversation } : undefined
+}
+
+/** What a program brings of a call. */
+export interface BroughtOutput {
+  /** As the program names the call. */
+  readonly id: string
+  readonly text: string
+}

@@ -1,0 +1,3 @@
+import { failure } from "../../protocol/errors.ts"
+
+export const problem = (text: string) => failure("bad_request", { problem: `${text}.` })

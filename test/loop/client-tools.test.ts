@@ -1,0 +1,105 @@
+import { describe, expect, test } from "vitest"
+import { fork } from "../../src/agent/fork.ts"
+import { answer } from "../../src/agent/definition/tool.ts"
+import type { MessageInput } from "../../src/agent/input.ts"
+import { calls, replies, says } from "../../src/models/scripted/script.ts"
+import { always, scripted } from "../../src/models/scripted/model.ts"
+import type { CallId, ConversationId } from "../../src/protocol/ids.ts"
+import { openChecked, resultsOf } from "../support/loop/checked-world.ts"
+import { databases } from "../support/databases.ts"
+import { dyingAt } from "../support/loop/faults.ts"
+import { read } from "../support/loop/tools.ts"
+import { openWorld, TurnedClock, type World } from "../support/loop/world.ts"
+
+const clientTools: MessageInput["clientTools"] = [
+  { name: "weather", description: "The weather.", inputSchema: { type: "object", properties: {} } },
+]
+const ASK = calls("client-weather", { city: "Oslo" })
+
+const waiting = async (world: World, id: ConversationId) =>
+  (await world.load(id)).calls.filter(({ state }) => state === "handed_over").map((call) => call.id)
+
+const bring = async (world: World, id: ConversationId, [callId, text]: readonly [CallId, string]) => {
+  const results = [{ callId, status: "ok", text }] as const
+  await world.pawl.runtime.submit(id, { type: "client_results", results, by: world.user })
+  await world.pawl.runtime.rest(id)
+}
+
+describe.each(databases)("on $name, a call of the program's own tool", ({ create }) => {
+  test("waits beside the agent's own, and goes on when all have their results", async () => {
+    await using database = await create()
+    const tools = [read("look", () => answer("4"))]
+    const model = scripted(calls(["client-weather", {}], ["look", {}], ["client-weather", {}]), says("Done."))
+    await using world = await openChecked({ url: database.url, model, tools })
+    const id = await world.begin("Go.", { clientTools })
+    const [callId, ...others] = await waiting(world, id)
+    expect([others, model.received.length]).toEqual([[], 1])
+    await bring(world, id, [callId!, "rain"])
+    const ends = await resultsOf(world, id)
+    expect(ends.map(({ status }) => status)).toEqual(["ok", "ok", "ok"])
+    expect(ends.find((end) => end.callId === callId)).toMatchObject({ text: "rain", brings: "both", by: world.user })
+    expect((await world.load(id)).run).toMatchObject({ status: "completed" })
+  })
+
+  test.each([1, 2, 3, 4, 5, 6, 7])(
+    "has one result and one answer, whichever write the process dies at: %i",
+    async (at) => {
+      await using database = await create()
+      const model = scripted(
+        always(({ history }) => (history.at(-1)?.role === "user" ? replies(says("I look."), ASK) : says("Done."))),
+      )
+      const died = await (async () => {
+        await using world = await openWorld({
+          ...{ url: database.url, model, between: (journal) => dyingAt({ at, when: "after" }, journal) },
+        })
+        const id = await world.begin("Go.", { clientTools }).catch(() => undefined)
+        const [callId] = id ? await waiting(world, id).catch(() => []) : []
+        if (id && callId) await bring(world, id, [callId, "rain"]).catch(() => {})
+        return id
+      })()
+      await using world = await openChecked({ url: database.url, model })
+      await world.pawl.runtime.recover()
+      const id = died ?? (await world.begin("Go.", { clientTools }))
+      await world.pawl.runtime.rest(id)
+      const [callId] = await waiting(world, id)
+      if (callId) await bring(world, id, [callId, "rain"])
+      expect((await resultsOf(world, id)).map(({ status, text }) => [status, text])).toEqual([["ok", "rain"]])
+      expect((await world.load(id)).run).toMatchObject({ status: "completed" })
+    },
+  )
+
+  test("takes the first result, none after its time, and is settled by words, by a stop and in a copy", async () => {
+    await using database = await create()
+    const clock = new TurnedClock(1_700_000_000_000)
+    await using world = await openChecked({ url: database.url, model: scripted(always(ASK)), clock })
+    const id = await world.begin("Go.", { clientTools, maxIterations: 20 })
+    const [first] = await waiting(world, id)
+    await bring(world, id, [first!, "rain"])
+    await expect(bring(world, id, [first!, "sun"])).rejects.toMatchObject({ code: "call_settled" })
+    await expect(bring(world, id, ["call_0" as CallId, "sun"])).rejects.toMatchObject({ code: "call_settled" })
+    const copy = await fork(world.pawl.runtime.ports, id, (await world.load(id)).position)
+    await world.send(id, "Something else.", { clientTools })
+    await world.pawl.runtime.submit(id, { type: "cancel", by: world.user })
+    await world.send(id, "Once more.", { clientTools })
+    const [last] = await waiting(world, id)
+    await clock.turn(16 * 60_000)
+    await expect(bring(world, id, [last!, "late"])).rejects.toMatchObject({ code: "call_expired" })
+    await world.pawl.runtime.submit(id, { type: "resume", by: world.user })
+    await world.pawl.runtime.rest(id)
+    expect((await world.results(id)).slice(0, 4)).toEqual(["ok", "interrupted", "interrupted", "expired"])
+    expect(await world.results(copy.id)).toEqual(["ok", "interrupted"])
+  })
+
+  test("is none of a tool that this program has not declared with its words, nor one of ours under another name", async () => {
+    await using database = await create()
+    const model = scripted(always(({ history }) => (history.at(-1)?.role === "user" ? ASK : says("Well."))))
+    const named = [{ ...clientTools![0]!, name: "look" }]
+    const tools = [read("look", () => answer("ours"))]
+    await using world = await openChecked({ url: database.url, model, tools })
+    const id = await world.begin("Go.", { clientTools })
+    await world.send(id, "By another program.")
+    expect(await world.results(id)).toEqual(["interrupted", "error"])
+    const other = await world.begin("Go.", { clientTools: named })
+    expect(await world.results(other)).toEqual(["error"])
+  })
+})
