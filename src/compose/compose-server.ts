@@ -99,8 +99,12 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
   const agents = replaced.agents?.(packs.agents) ?? packs.agents
   const toolNames = new Set(agents.flatMap(({ tools }) => tools.names))
 
-  const mcp = opening.use(new Mcp(settings, { pins: store.mcpPins, reach, clock, log }))
-  mcp.requireAgents(agents.map(({ name }) => name))
+  const mcp = opening.use(
+    new Mcp(settings, {
+      ...{ pins: store.mcpPins, records: store.ownMcpServers, agents: agents.map(({ name }) => name) },
+      ...{ reach, clock, log },
+    }),
+  )
 
   const personal = opening.use(
     new PersonalModels(settings.models, {
@@ -134,7 +138,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
           limits,
           fallback,
         },
-        ...(settings.mcp.length > 0 ? { joining: mcp } : {}),
+        joining: mcp,
         summaryModel: settings.summaryModel,
         settings: settings.reply,
         ...(titleModel ? { titleModel } : {}),
@@ -184,6 +188,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
     },
     ...{ models, fallback, devices, embedder, databases, library, metrics, packRoutes, streams: revocation },
     providers: new OwnProviders({ models: personal, keys, reach }),
+    mcpServers: mcp.servers,
     address: { host, ...(publicUrl ? { publicUrl } : {}), allowedOrigins, trustedProxies },
     ...{ requestsPerMinute, threadPaths, version: manifest.version, bytesOfFiles: settings.bytesOfFiles },
     ...(sharedLimits ? { limits: sharedLimits.limits } : {}),

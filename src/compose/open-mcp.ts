@@ -2,19 +2,17 @@ import type { Clock } from "../agent/clock.ts"
 import type { ToolJoining } from "../agent/definition/joined-tools.ts"
 import type { Log } from "../agent/ports.ts"
 import { createJoinedTool } from "../mcp/joined-tool.ts"
-import type { McpServer } from "../mcp/definition/server.ts"
 import type { McpTools } from "../mcp/mcp-tools.ts"
+import { NamedServers } from "../mcp/named-servers.ts"
+import { OwnServers, type OwnServersPorts } from "../mcp/own-servers.ts"
 import { answerSchema } from "../models/answer-schema.ts"
 import { guardedFetch } from "../models/network/guarded-fetch.ts"
 import type { OutboundPolicy } from "../models/network/outbound-policy.ts"
 import { proxiedFetch } from "../models/network/proxied-fetch.ts"
-import type { UserId } from "../protocol/ids.ts"
-import type { McpPins } from "../protocol/ports/mcp.ts"
 import type { ServerSettings } from "./settings.ts"
 import { SettingsError } from "./settings-error.ts"
 
-export interface McpParts {
-  readonly pins: McpPins
+export interface McpParts extends Pick<OwnServersPorts, "pins" | "records" | "agents"> {
   readonly reach: OutboundPolicy
   readonly clock: Clock
   readonly log: Log
@@ -24,26 +22,26 @@ export interface McpParts {
 export class Mcp implements ToolJoining, AsyncDisposable {
   readonly #settings: ServerSettings
   readonly #parts: McpParts
+  readonly #named: NamedServers
+  /** What people name and decide. */
+  readonly servers: OwnServers
   #tools: Promise<McpTools> | undefined
 
   constructor(settings: ServerSettings, parts: McpParts) {
     this.#settings = settings
     this.#parts = parts
+    const { records, pins, agents, clock } = parts
+    requireAgents(settings, agents)
+    this.#named = new NamedServers(settings.mcp, records, clock)
+    this.servers = new OwnServers({ records, pins, agents, named: this.#named, tools: () => this.#loaded() })
   }
 
-  /** Where somebody has named an agent that there is not, its tools would never be seen. */
-  requireAgents(names: readonly string[]): void {
-    for (const { name, agents } of this.#settings.mcp) {
-      const unknown = agents.find((agent) => !names.includes(agent))
-      if (unknown !== undefined)
-        throw new SettingsError(
-          `PAWL_MCP, ${name}: there is no agent "${unknown.slice(0, 64)}". There are: ${names.join(", ")}.`,
-        )
-    }
+  get isNone(): boolean {
+    return this.#named.isNone
   }
 
   async toolsFor(asked: Parameters<ToolJoining["toolsFor"]>[0]) {
-    const servers = await this.serversOf(asked.user)
+    const servers = await this.#named.of(asked.user)
     if (servers.every(({ agents }) => !agents.includes(asked.agent))) return []
     return (await this.#loaded()).toolsFor(asked)
   }
@@ -53,10 +51,6 @@ export class Mcp implements ToolJoining, AsyncDisposable {
       call: async (...asked) => (await this.#loaded()).call(...asked),
       readSchema: answerSchema,
     })
-  }
-
-  async serversOf(_user: UserId): Promise<readonly McpServer[]> {
-    return this.#settings.mcp
   }
 
   #loaded(): Promise<McpTools> {
@@ -75,12 +69,23 @@ export class Mcp implements ToolJoining, AsyncDisposable {
         operatorFetch: proxiedFetch(this.#settings.proxy ?? {}),
         launch: (name, target) => launchProgram(this.#settings, name, target),
       },
-      serversOf: (user) => this.serversOf(user),
+      serversOf: (user) => this.#named.of(user),
       ...{ pins, clock, log },
     })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await (await this.#tools)?.[Symbol.asyncDispose]()
+  }
+}
+
+/** Where somebody has named an agent that there is not, its tools would never be seen. */
+function requireAgents({ mcp }: ServerSettings, names: readonly string[]): void {
+  for (const { name, agents } of mcp) {
+    const unknown = agents.find((agent) => !names.includes(agent))
+    if (unknown !== undefined)
+      throw new SettingsError(
+        `PAWL_MCP, ${name}: there is no agent "${unknown.slice(0, 64)}". There are: ${names.join(", ")}.`,
+      )
   }
 }

@@ -7,7 +7,7 @@ import type { JsonObject } from "../protocol/schema.ts"
 import { callTool } from "./call-tool.ts"
 import type { Ways } from "./connection/connect.ts"
 import { ConnectionPool } from "./connection/pool.ts"
-import type { McpPins, PinnedMcpTool } from "../protocol/ports/mcp.ts"
+import type { McpPins, PinnedFacts, PinnedMcpTool } from "../protocol/ports/mcp.ts"
 import type { McpServer } from "./definition/server.ts"
 import { hashOf } from "./definition/tool-facts.ts"
 import { offeredTools } from "./offered-tools.ts"
@@ -16,7 +16,7 @@ import { offeredTools } from "./offered-tools.ts"
 const MAX_TOOLS = 128
 const MAX_CHARACTERS = 200_000
 
-export interface McpPorts {
+export interface McpToolsPorts {
   readonly ways: Ways
   readonly pins: McpPins
   /** Those of the operator, and those of this person. */
@@ -27,10 +27,10 @@ export interface McpPorts {
 
 /** The tools of MCP servers, for agents that may have them. */
 export class McpTools implements AsyncDisposable {
-  readonly #ports: McpPorts
+  readonly #ports: McpToolsPorts
   readonly #pool: ConnectionPool
 
-  constructor(ports: McpPorts) {
+  constructor(ports: McpToolsPorts) {
     this.#ports = ports
     this.#pool = new ConnectionPool(ports.ways, ports.clock)
   }
@@ -64,13 +64,17 @@ export class McpTools implements AsyncDisposable {
   /** Asks a server what it offers, and notes it. */
   async look(server: McpServer, user: UserId, signal: AbortSignal): Promise<readonly PinnedMcpTool[]> {
     const { pins } = this.#ports
+    await pins.see(server.key, server.isPersons ? user : null, await this.read(server, user, signal))
+    return pins.read(server.key)
+  }
+
+  /** Asks a server what it offers. */
+  async read(server: McpServer, user: UserId, signal: AbortSignal): Promise<PinnedFacts[]> {
     const tools = await this.#pool.use({ server, user, signal }, (connection) => {
       connection.forgetList()
       return connection.tools(signal)
     })
-    const seen = [...tools.values()].map((facts) => ({ hash: hashOf(facts), facts }))
-    await pins.see(server.key, server.isPersons ? user : null, seen)
-    return pins.read(server.key)
+    return [...tools.values()].map((facts) => ({ hash: hashOf(facts), facts }))
   }
 
   async #pinned(server: McpServer, user: UserId, signal: AbortSignal): Promise<readonly PinnedMcpTool[]> {

@@ -30,6 +30,8 @@ export type DocumentId = Id<"doc">
 export type EditionId = Id<"ed">
 /** A file of a message. */
 export type FileId = Id<"file">
+/** An MCP server that a person has named. */
+export type McpServerId = Id<"mcp">
 /** `psg_<edition>_<place>`: a passage is a place in one edition of a document. */
 export type PassageId = Id<"psg">
 
@@ -61,6 +63,7 @@ interface Kinds {
   ed: EditionId
   file: FileId
   psg: PassageId
+  mcp: McpServerId
 }
 
 /** Nobody's: processes, and the people themselves. Every other id belongs to a person. */

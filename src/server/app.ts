@@ -38,6 +38,7 @@ import { shortcutRoutes } from "./routes/proposals/decide-all.ts"
 import { watchRequests } from "./door/log-requests.ts"
 import { queueRoutes } from "./routes/conversations/queue.ts"
 import { undoRoutes } from "./routes/proposals/undo.ts"
+import { mcpServerRoutes } from "./routes/mcp-servers/mcp-servers.ts"
 import { providerRoutes } from "./routes/models/providers.ts"
 import { usageRoutes } from "./routes/models/usage.ts"
 import { socketRoute } from "./socket/socket.ts"
@@ -73,6 +74,7 @@ const faces: readonly ((app: Hono<Env>, ports: ServerPorts, limits: RateLimits) 
   openAiRoutes,
   agUiRoutes,
   mcpRoutes,
+  mcpServerRoutes,
   aiSdkRoutes,
   usageRoutes,
   retentionRoutes,

@@ -3,6 +3,7 @@ import type { DoorPorts } from "./door/ports.ts"
 import type { OAuthPorts } from "./routes/account/oauth/ports.ts"
 import type { ConversationRoutePorts } from "./routes/conversations/ports.ts"
 import type { Databases, DataPorts, Workspaces } from "./routes/data/ports.ts"
+import type { McpServerRoutePorts } from "./routes/mcp-servers/ports.ts"
 import type { ModelRoutePorts } from "./routes/models/ports.ts"
 import type { HealthPorts } from "./routes/operations/health.ts"
 import type { NodeWork } from "./routes/operations/metrics.ts"
@@ -20,6 +21,7 @@ export interface ServerPorts
     SocketPorts,
     ConversationRoutePorts,
     ModelRoutePorts,
+    McpServerRoutePorts,
     OAuthPorts,
     DataPorts,
     HealthPorts,

@@ -22,6 +22,7 @@ import type { BytesFolder } from "./files/bytes-folder.ts"
 import { PlacedFiles } from "./files/placed-files.ts"
 import { SqlMessageFiles } from "./files/message-files.ts"
 import { SqlMcpPins } from "./mcp/pins.ts"
+import { SqlMcpServers } from "./mcp/servers.ts"
 import { SqlMessageKeys } from "./journal/message-keys.ts"
 import type { MasterKeys } from "./people/master-keys.ts"
 import { type LeftStep, migrate } from "./migrations/migrate.ts"
@@ -98,6 +99,7 @@ export interface Store {
   readonly providerKeys: SqlProviderKeys
   readonly connections: SqlConnections
   readonly mcpPins: SqlMcpPins
+  readonly ownMcpServers: SqlMcpServers
   readonly results: SqlQueryResults
   readonly attempts: StatementAttempts
   readonly usage: SqlUsage
@@ -183,6 +185,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     providerKeys: new SqlProviderKeys(engine, secrets, now),
     connections: new SqlConnections(engine, secrets, now),
     mcpPins: new SqlMcpPins(engine, now),
+    ownMcpServers: new SqlMcpServers(engine, secrets, now),
     results: new SqlQueryResults(engine, now),
     attempts: new StatementAttempts(engine, now),
     usage: new SqlUsage(engine),

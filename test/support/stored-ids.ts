@@ -30,6 +30,7 @@ export const ownedKinds: Readonly<Record<Exclude<IdKind, "user" | "node">, "stor
   doc: "stored",
   ed: "stored",
   file: "stored",
+  mcp: "stored",
   psg: "answered", // made of its edition's when it is shown
 }
 

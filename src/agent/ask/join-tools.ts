@@ -16,8 +16,10 @@ export async function joinTools(work: Work): Promise<NewEvent | undefined> {
   const { run, joined, user, id } = conversation
   if (!ports.joining || !run || run.hasJoined || run.iteration > 0) return undefined
   const { joining, clock, log } = ports
-  const ended = await withTimeLimit({ clock, seconds: SECONDS, signal, graceMs: 0 }, (inner) =>
-    joining.toolsFor({ user, conversation: id, agent: agent.name, signal: inner() }),
+  if (joining.isNone && joined.length === 0) return undefined
+  const ended = await withTimeLimit<readonly JoinedTool[] | undefined>(
+    { clock, seconds: SECONDS, signal, graceMs: 0 },
+    (inner) => joining.toolsFor({ user, conversation: id, agent: agent.name, signal: inner() }),
   )
   if (ended.type === "threw") log.warn("join_tools_failed", { conversation: id, error: ended.error })
   if (ended.type === "timed_out" || ended.type === "stopped") ended.rest.catch(() => {}) // too late for this run

@@ -27,6 +27,8 @@ export interface JoinedTool {
 
 /** Where tools of other people's servers come from, and how they are called. */
 export interface ToolJoining {
+  /** Nobody has any, as was seen a moment ago: nothing need be asked for. */
+  readonly isNone: boolean
   /** What this person's agent has of them now. Undefined where that cannot be told: then what was there stays. */
   toolsFor(asked: AskedTools): Promise<readonly JoinedTool[] | undefined>
   toTool(joined: JoinedTool): Tool

@@ -4,9 +4,25 @@ import { type Command, CommandError } from "../process/command.ts"
 /** What `pawl mcp` does, by its first word; without one it serves. */
 const parts: Readonly<Record<string, () => Promise<Pick<Command, "run">>>> = {
   serve: () => import("./mcp-serve.ts"),
+  list: () => partOf("list"),
+  add: () => partOf("add"),
+  remove: () => partOf("remove"),
+  tools: () => partOf("tools"),
+  allow: () => partOf("allow"),
+}
+
+async function partOf(name: "list" | "add" | "remove" | "tools" | "allow"): Promise<Pick<Command, "run">> {
+  const { runPart } = await import("./mcp-servers.ts")
+  return { run: (words) => runPart(name, words) }
 }
 
 export const help = `Usage: pawl mcp [serve] [--server URL] [--token TOKEN]
+       pawl mcp list
+       pawl mcp add NAME URL [--header "Name: value"]… [--agent NAME]… [--public]
+       pawl mcp add NAME -- COMMAND ARGUMENT…
+       pawl mcp tools NAME
+       pawl mcp allow NAME TOOL [read|ask|off]
+       pawl mcp remove NAME
 
 Speaks the Model Context Protocol on standard input and output, for programs that start their servers themselves: agents,
 conversations, proposals, notes, documents and databases as tools. Changes wait until you decide in Pawl.
@@ -14,7 +30,11 @@ conversations, proposals, notes, documents and databases as tools. Changes wait 
   --server URL    a server that runs already (default: a Pawl in this process, over PAWL_DATA)
   --token TOKEN   for --server: what \`pawl token create\` printed; better PAWL_TOKEN, which no list of processes shows
 
-Exit codes: 0 whoever started it has closed its input, 1 wrong usage or settings.
+The others are about MCP servers whose tools your agents may have (docs/mcp.md): those that there are, one more, what one
+offers now with what has changed, agreeing to a tool as it is, and one less. A COMMAND is a program of this machine, and
+stands in mcp.json of the data folder. All take --server and --token too.
+
+Exit codes: 0 done, or whoever started it has closed its input, 1 wrong usage or settings.
 `
 
 export async function run([first, ...rest]: readonly string[]): Promise<number> {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import { join, resolve } from "node:path"
 import type { McpServer } from "../../mcp/definition/server.ts"
 import { readServers, ServersFault } from "../../mcp/read-servers.ts"
@@ -35,4 +35,29 @@ export function readMcpFile(
     if (error instanceof ServersFault) throw new CommandError(`PAWL_MCP, ${file}: ${error.message}.`)
     throw error
   }
+}
+
+/** Adds a program to the file beside the data, which has to be right with it. Returns where it stands. */
+export function addProgram(
+  dataFolder: string,
+  name: string,
+  [command = "", ...args]: readonly string[],
+  agents: readonly string[] | undefined,
+): string {
+  const file = mcpFile(undefined, dataFolder)
+  const text = existsSync(file) ? readFileSync(file, "utf8") : '{ "mcpServers": {} }'
+  const { mcpServers } = JSON.parse(text) as { readonly mcpServers: Readonly<Record<string, unknown>> }
+  if (Object.hasOwn(mcpServers, name)) throw new CommandError(`${file} has a server "${name}" already.`)
+  const entry = { command, args, ...(agents ? { agents } : {}) }
+  const whole = JSON.stringify({ mcpServers: { ...mcpServers, [name]: entry } }, null, 2)
+  try {
+    readServers(JSON.stringify({ mcpServers: { [name]: entry } }), {})
+  } catch (error) {
+    throw error instanceof ServersFault ? new CommandError(`${error.message}.`) : error
+  }
+  mkdirSync(dataFolder, { recursive: true })
+  // Whole or not at all: a server that reads it meanwhile would not start with half of it.
+  writeFileSync(`${file}.new`, `${whole}\n`, { mode: 0o600 })
+  renameSync(`${file}.new`, file)
+  return file
 }

@@ -13,7 +13,7 @@ const LIST_MS = 10_000
 /** How old a list may be when a call goes by it: a server that changes a tool need not say so. */
 const FRESH_MS = 30_000
 
-export interface McpCall {
+export interface CalledTool {
   readonly tool: string
   readonly input: Readonly<Record<string, unknown>>
   readonly signal: AbortSignal
@@ -77,7 +77,7 @@ export class McpConnection {
   }
 
   /** Throws what the library throws: whether the server has begun is for the caller to judge. */
-  call({ tool, input, signal, timeoutMs }: McpCall): Promise<CallToolResult> {
+  call({ tool, input, signal, timeoutMs }: CalledTool): Promise<CallToolResult> {
     return this.#client.callTool({ name: tool, arguments: { ...input } }, { signal, timeout: timeoutMs })
   }
 

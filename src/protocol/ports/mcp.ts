@@ -1,4 +1,4 @@
-import type { UserId } from "../ids.ts"
+import type { McpServerId, UserId } from "../ids.ts"
 import type { JsonObject } from "../schema.ts"
 
 /** What is decided about a tool: it runs unasked, a person is asked each time, or no model sees it. */
@@ -44,4 +44,21 @@ export interface McpPins {
    * note is made.
    */
   see(server: string, of: UserId | null, tools: readonly PinnedFacts[]): Promise<void>
+}
+
+/** How a person's server is reached: sealed as a whole. */
+export interface McpTarget {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly isPublic: boolean
+}
+
+/** A server that a person has named. */
+export interface StoredMcpServer {
+  readonly id: McpServerId
+  readonly name: string
+  readonly agents: readonly string[]
+  readonly target: McpTarget
+  /** Another text after every change. */
+  readonly version: string
 }

@@ -7,6 +7,7 @@ import { deviceRoutes } from "./devices.ts"
 import { fileRoutes } from "./files.ts"
 import { grantRoutes } from "./grants.ts"
 import { healthRoutes } from "./health.ts"
+import { mcpServerRoutes } from "./mcp-servers.ts"
 import { operatingRoutes } from "./operating.ts"
 import { proposalRoutes } from "./proposals.ts"
 import { resultRoutes } from "./results.ts"
@@ -36,6 +37,7 @@ export const ownRoutes = {
   ...catalogueRoutes,
   ...providerRoutes,
   ...connectionRoutes,
+  ...mcpServerRoutes,
   ...collectionRoutes,
   ...fileRoutes,
   ...resultRoutes,

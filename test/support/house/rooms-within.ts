@@ -68,6 +68,7 @@ export const roomsWithin: Readonly<Record<string, Readonly<Record<string, readon
     conversations: [],
     data: [],
     mcp: [],
+    "mcp-servers": [],
     models: [],
     openai: [],
     operations: [],

@@ -29,17 +29,20 @@ export interface McpPlace {
   /** Where programs have their folders and are looked for; only for those who start some. */
   readonly dataFolder?: string
   readonly path?: string
+  /** Which private addresses people may name. */
+  readonly reaches?: readonly string[] | false
 }
 
 /** A world whose agent may have the tools of these servers. */
 export async function openMcpWorld(
   named: readonly McpServer[],
-  { dataFolder = "/nowhere", path = "", ...options }: WorldOptions & McpPlace,
+  { dataFolder = "/nowhere", path = "", reaches = false, ...options }: WorldOptions & McpPlace,
 ): Promise<World & { readonly mcp: Mcp }> {
   const store = await openStore({ url: options.url, durability: "normal" })
   const clock = options.clock ?? systemClock
   const settings = { ...settingsIn(dataFolder), mcp: named, commandEnvironment: { PATH: path } }
-  const mcp = new Mcp(settings, { pins: store.mcpPins, reach: new OutboundPolicy(), clock, log: silentLog })
+  const records = { pins: store.mcpPins, records: store.ownMcpServers, agents: ["test"] }
+  const mcp = new Mcp(settings, { ...records, reach: new OutboundPolicy(reaches), clock, log: silentLog })
   const world = await openWorld({ ...options, joining: mcp })
   const close = world[Symbol.asyncDispose].bind(world)
   return Object.assign(world, {

@@ -1,0 +1,74 @@
+import { type Clock, monotonicOf } from "../agent/clock.ts"
+import type { UserId } from "../protocol/ids.ts"
+import type { StoredMcpServer } from "../protocol/ports/mcp.ts"
+import type { McpServer } from "./definition/server.ts"
+
+/** What people have named, as the store has it. */
+export interface NamedByPeople {
+  isAny(): Promise<boolean>
+  list(user: UserId): Promise<readonly StoredMcpServer[]>
+}
+
+/** For how long what was read of somebody's servers counts: another node may have changed them. */
+const FRESH_MS = 5000
+const MAX_KEPT = 1000
+const TIMEOUT_SECONDS = 60
+const SHORTEST_SECRET = 12
+
+/** Which servers a person's agents may have tools of. Where nobody has named one, hardly anything is asked. */
+export class NamedServers {
+  readonly #operators: readonly McpServer[]
+  readonly #people: NamedByPeople
+  readonly #clock: Clock
+  #noneAt: number | undefined
+  readonly #kept = new Map<UserId, { readonly servers: readonly McpServer[]; readonly at: number }>()
+
+  constructor(operators: readonly McpServer[], people: NamedByPeople, clock: Clock) {
+    this.#operators = operators
+    this.#people = people
+    this.#clock = clock
+  }
+
+  /** Nobody has named one, as far as was looked a moment ago. */
+  get isNone(): boolean {
+    return this.#operators.length === 0 && this.#isFresh(this.#noneAt)
+  }
+
+  async of(user: UserId): Promise<readonly McpServer[]> {
+    if (this.#isFresh(this.#noneAt)) return this.#operators
+    const kept = this.#kept.get(user)
+    if (kept && this.#isFresh(kept.at)) return kept.servers
+    const at = monotonicOf(this.#clock)
+    if (!(await this.#people.isAny())) {
+      this.#noneAt = at
+      return this.#operators
+    }
+    const taken = new Set(this.#operators.map(({ name }) => name))
+    const own = (await this.#people.list(user)).filter(({ name }) => !taken.has(name)).map(toServer)
+    const servers = [...this.#operators, ...own]
+    this.#kept.set(user, { servers, at })
+    const [oldest] = this.#kept.keys()
+    if (this.#kept.size > MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest)
+    return servers
+  }
+
+  /** Something of somebody's has been changed here. */
+  forget(user: UserId): void {
+    this.#noneAt = undefined
+    this.#kept.delete(user)
+  }
+
+  #isFresh(at: number | undefined): boolean {
+    return at !== undefined && monotonicOf(this.#clock) - at < FRESH_MS
+  }
+}
+
+/** A person's own, whose tools each ask until that person has decided otherwise. */
+export function toServer({ id, name, agents, target, version }: StoredMcpServer): McpServer {
+  const { url, headers, isPublic } = target
+  return {
+    ...{ key: id, version, name, isPersons: true, target: { kind: "http", url, headers }, agents },
+    ...{ rules: {}, idempotent: [], isPublic, timeoutSeconds: TIMEOUT_SECONDS },
+    secrets: Object.values(headers).filter((value) => value.length >= SHORTEST_SECRET),
+  }
+}

@@ -1,0 +1,112 @@
+import { isThisMachine } from "../protocol/databases/connections.ts"
+import { failure } from "../protocol/errors.ts"
+import type { McpServerId, UserId } from "../protocol/ids.ts"
+import type { McpDecision, McpServerView, NewMcpServer } from "../protocol/mcp-servers.ts"
+import type { McpPins, McpToolRule, StoredMcpServer } from "../protocol/ports/mcp.ts"
+import type { McpServer } from "./definition/server.ts"
+import type { McpTools } from "./mcp-tools.ts"
+import { type NamedByPeople, type NamedServers, toServer } from "./named-servers.ts"
+import { toServerView } from "./server-view.ts"
+
+/** What people name and decide, as the store keeps it. */
+export interface OwnServersPorts {
+  readonly records: NamedByPeople & {
+    create(user: UserId, server: Omit<StoredMcpServer, "version">): Promise<void>
+    remove(user: UserId, id: McpServerId): Promise<void>
+    newId(user: UserId): McpServerId
+  }
+  readonly pins: McpPins & {
+    agree(server: string, tool: string, hash: string): Promise<boolean>
+    decide(server: string, tool: string, rule: McpToolRule): Promise<boolean>
+  }
+  readonly named: NamedServers
+  /** The agents of this server, by name. */
+  readonly agents: readonly string[]
+  /** Loaded when somebody is spoken with. */
+  tools(): Promise<McpTools>
+}
+
+/** The MCP servers of people: named, looked at, decided about and forgotten by them. */
+export class OwnServers {
+  readonly #ports: OwnServersPorts
+
+  constructor(ports: OwnServersPorts) {
+    this.#ports = ports
+  }
+
+  async list(user: UserId): Promise<McpServerView[]> {
+    const { named, pins } = this.#ports
+    const servers = await named.of(user)
+    return Promise.all(servers.map(async (server) => toServerView(server, await pins.read(server.key))))
+  }
+
+  /** Asks it first: what cannot be reached is not kept, and what is kept has its tools. */
+  async add(user: UserId, given: NewMcpServer, signal: AbortSignal): Promise<McpServerView> {
+    const { records, named, pins } = this.#ports
+    const problem = this.#problemWith(given, await named.of(user))
+    if (problem) throw failure("bad_request", { problem })
+    const { name, url, headers, agents, data } = given
+    const stored = { id: records.newId(user), name, agents, target: { url, headers, isPublic: data === "public" } }
+    const server = toServer({ ...stored, version: "" })
+    const tools = await this.#ports.tools()
+    const found = await tools.read(server, user, signal)
+    await records.create(user, stored)
+    named.forget(user)
+    await pins.see(server.key, user, found)
+    return this.#view(user, name)
+  }
+
+  async look(user: UserId, name: string, signal: AbortSignal): Promise<McpServerView> {
+    const server = await this.#find(user, name)
+    await (await this.#ports.tools()).look(server, user, signal)
+    return this.#view(user, name)
+  }
+
+  async decide(
+    user: UserId,
+    name: string,
+    { tool, hash, rule, isAdmin }: McpDecision & { readonly isAdmin: boolean },
+  ): Promise<McpServerView> {
+    const server = await this.#find(user, name)
+    const { pins } = this.#ports
+    if (!server.isPersons && !isAdmin) throw failure("forbidden", { scope: "admin" })
+    if (!server.isPersons && rule)
+      throw failure("bad_request", { problem: "rule: for a server of the operator it stands in the file of PAWL_MCP." })
+    if (!(await pins.read(server.key)).some((pin) => pin.tool === tool)) throw failure("not_found")
+    // What was shown is what is agreed to: had it changed meanwhile, nothing happens.
+    if (!(await pins.agree(server.key, tool, hash)))
+      throw failure("bad_request", { problem: "hash: the tool has changed since you saw it; look at it again." })
+    if (rule) await pins.decide(server.key, tool, rule)
+    return this.#view(user, name)
+  }
+
+  async remove(user: UserId, name: string): Promise<void> {
+    const { records, named } = this.#ports
+    const stored = (await records.list(user)).find((each) => each.name === name)
+    if (!stored) throw failure("not_found")
+    await records.remove(user, stored.id)
+    named.forget(user)
+  }
+
+  #problemWith({ name, url, headers, agents }: NewMcpServer, servers: readonly McpServer[]): string | undefined {
+    if (servers.some((each) => each.name === name)) return `name: there is a server "${name}" already.`
+    const { protocol, hostname, username, password } = new URL(url)
+    if (username || password) return "url: put a name or a password into a header."
+    if (protocol === "http:" && Object.keys(headers).length > 0 && !isThisMachine(hostname))
+      return "url: headers are sent over https only."
+    const unknown = agents.find((agent) => !this.#ports.agents.includes(agent))
+    if (unknown === undefined) return undefined
+    return `agents: there is no agent "${unknown}". There are: ${this.#ports.agents.join(", ")}.`
+  }
+
+  async #find(user: UserId, name: string): Promise<McpServer> {
+    const server = (await this.#ports.named.of(user)).find((each) => each.name === name)
+    if (!server) throw failure("not_found")
+    return server
+  }
+
+  async #view(user: UserId, name: string): Promise<McpServerView> {
+    const server = await this.#find(user, name)
+    return toServerView(server, await this.#ports.pins.read(server.key))
+  }
+}

@@ -1,0 +1,86 @@
+import { z } from "zod"
+import { boundedList } from "./bounded-list.ts"
+import { mcpToolRules } from "./ports/mcp.ts"
+
+/** MCP servers that people name: how they are reached goes in, and of it only the address comes out. */
+
+const ServerName = z.string().regex(/^[a-z][a-z0-9]{0,23}$/, {
+  message: "must be a small letter, then up to 23 small letters and digits: it stands before the names of its tools",
+})
+const AgentName = z.string().min(1).max(64)
+const HeaderName = z
+  .string()
+  .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/, { message: "is no name of a header" })
+  .refine((name) => !/^(?:host|connection|content-length|content-type|transfer-encoding|upgrade|te)$/i.test(name), {
+    message: "cannot be set",
+  })
+const HeaderValue = z
+  .string()
+  .min(1)
+  .max(8000)
+  .regex(/^[\x20-\x7e]+$/, { message: "must be plain characters on one line" })
+
+const Address = z
+  .string()
+  .max(2000)
+  .regex(/^https?:\/\/[A-Za-z0-9.:[\]-]+(?:\/[\x21-\x7e]*)?$/, {
+    message: "must be an address such as https://mcp.example/mcp",
+  })
+  .refine((text) => URL.canParse(text), { message: "is no address" })
+
+export const NewMcpServer = z.strictObject({
+  name: ServerName,
+  url: Address,
+  headers: z.record(HeaderName, HeaderValue).default({}),
+  /** The agents that may have its tools. */
+  agents: boundedList(AgentName, 50, { least: 1 }).default(["workspace"]),
+  /** `public` where what it tells is anybody's; otherwise it counts as the person's own. */
+  data: z.enum(["private", "public"]).default("private"),
+})
+export type NewMcpServer = z.infer<typeof NewMcpServer>
+
+const McpDefinition = z.object({
+  hash: z.string(),
+  description: z.string(),
+  inputSchema: z.record(z.string(), z.unknown()),
+  /** What it says of itself, which decides nothing. */
+  claims: z.object({
+    readOnly: z.boolean().optional(),
+    destructive: z.boolean().optional(),
+    idempotent: z.boolean().optional(),
+  }),
+})
+
+export const McpToolView = z.object({
+  /** What its server calls it. */
+  tool: z.string(),
+  rule: z.enum(mcpToolRules),
+  /** `new` and `changed` ones no model is shown, until somebody agrees to what they are now. */
+  state: z.enum(["agreed", "new", "changed"]),
+  now: McpDefinition,
+  /** Of one that has changed: what was agreed to. */
+  before: McpDefinition.optional(),
+})
+export type McpToolView = z.infer<typeof McpToolView>
+
+export const McpServerView = z.object({
+  name: z.string(),
+  /** Who has named it. */
+  by: z.enum(["operator", "person"]),
+  /** Where it is; of a program its name. */
+  address: z.string(),
+  /** The names of the headers that are sent to it. */
+  headers: z.array(z.string()),
+  agents: z.array(z.string()),
+  data: z.enum(["private", "public"]),
+  tools: z.array(McpToolView),
+})
+export type McpServerView = z.infer<typeof McpServerView>
+
+/** What somebody decides about a tool, having seen it as `hash` says. */
+export const McpDecision = z.strictObject({
+  tool: z.string().min(1).max(128),
+  hash: z.string().min(1).max(100),
+  rule: z.enum(mcpToolRules).optional(),
+})
+export type McpDecision = z.infer<typeof McpDecision>

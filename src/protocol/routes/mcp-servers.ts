@@ -1,0 +1,44 @@
+import { z } from "zod"
+import { McpDecision, McpServerView, NewMcpServer } from "../mcp-servers.ts"
+import { defineRoutes } from "./route.ts"
+
+/** MCP servers whose tools agents may have: those of the operator, and a person's own. */
+export const mcpServerRoutes = defineRoutes({
+  listMcpServers: {
+    method: "GET",
+    path: "/api/mcp-servers",
+    needs: "read",
+    says: "The MCP servers whose tools your agents may have, with what is decided about each tool.",
+    answers: { 200: z.object({ items: z.array(McpServerView) }) },
+  },
+  addMcpServer: {
+    method: "POST",
+    path: "/api/mcp-servers",
+    needs: "manage",
+    says: "Names an MCP server of your own, over streamable HTTP. It is asked for its tools first; each of them asks you before it is used. What its headers hold is encrypted and never shown again.",
+    body: NewMcpServer,
+    answers: { 201: McpServerView },
+  },
+  lookAtMcpServer: {
+    method: "POST",
+    path: "/api/mcp-servers/{name}/look",
+    needs: "manage",
+    says: "Asks an MCP server what it offers now. What has come or changed waits for somebody to agree.",
+    answers: { 200: McpServerView },
+  },
+  decideMcpTool: {
+    method: "POST",
+    path: "/api/mcp-servers/{name}/tools",
+    needs: "manage",
+    says: "Agrees to a tool as you have seen it (`hash`), and says whether it asks, runs unasked (`read`) or is `off`. For a server of the operator it takes an admin, and its rule stands in the file.",
+    body: McpDecision,
+    answers: { 200: McpServerView },
+  },
+  removeMcpServer: {
+    method: "DELETE",
+    path: "/api/mcp-servers/{name}",
+    needs: "manage",
+    says: "Forgets an MCP server of yours, with what was decided about its tools.",
+    answers: { 204: null },
+  },
+})

@@ -1,0 +1,108 @@
+import { describe, expect, test } from "vitest"
+import { calls, says } from "../../src/models/scripted/script.ts"
+import { scripted } from "../../src/models/scripted/model.ts"
+import { OutboundPolicy } from "../../src/models/network/outbound-policy.ts"
+import type { ConversationId } from "../../src/protocol/ids.ts"
+import { databases } from "../support/databases.ts"
+import { Face, type Visitor } from "../support/server/face.ts"
+import { PlayedServer, text } from "../support/mcp/played-server.ts"
+
+const SECRET = "a-token-of-ada's-own"
+const ECHO = { name: "echo", description: "Says it again.", annotations: { readOnlyHint: true } }
+const reach = new OutboundPolicy(["127.0.0.1"])
+
+describe.each(databases)("MCP servers of people, on $name", ({ create }) => {
+  test("are named with a secret that is never told, and used by that person's agents alone", async () => {
+    await using place = await create()
+    await using server = await PlayedServer.open([ECHO], ({ headers }) => text(`Hello, ${headers.authorization ?? ""}`))
+    const model = scripted(says("Nothing."), calls("notes__echo", {}), says("Done."))
+    await using face = await Face.open({ url: place.url, model, reach })
+    const [ada, bob] = [await face.as("ada"), await face.as("bob")]
+    const entry = { name: "notes", url: server.url, headers: { Authorization: SECRET }, agents: ["test"] }
+    const added = await ada.post("/api/mcp-servers", entry)
+    expect(added.status).toBe(201)
+    expect(added.body).toMatchObject({
+      ...{ name: "notes", by: "person", address: server.url, headers: ["Authorization"], agents: ["test"] },
+      tools: [{ tool: "echo", rule: "ask", state: "agreed", now: { claims: { readOnly: true } } }],
+    })
+    expect((await ada.get("/api/mcp-servers")).body.items).toEqual([added.body])
+    expect((await bob.get("/api/mcp-servers")).body.items).toEqual([])
+    expect((await bob.delete("/api/mcp-servers/notes")).status).toBe(404)
+    expect((await ada.post("/api/mcp-servers", entry)).status).toBe(400)
+
+    const begin = async (who: Visitor, mode: string) => {
+      const { body } = await who.post("/api/conversations", { agent: "test", mode })
+      await who.post(`/api/conversations/${body.id}/messages`, { text: "Say hello." })
+      await face.pawl.runtime.rest(body.id)
+      return body.id as ConversationId
+    }
+    await begin(bob, "auto")
+    const id = await begin(ada, "auto")
+    const shown = model.received.map(({ request }) => request.tools.map(({ name }) => name))
+    expect(shown.slice(0, 2)).toEqual([[], ["notes__echo"]])
+    const journal = JSON.stringify(await face.store.journal.read(id))
+    expect(journal).toContain("Hello, [hidden]")
+    expect(journal).not.toContain(SECRET)
+
+    expect((await ada.delete("/api/mcp-servers/notes")).status).toBe(204)
+    expect((await ada.get("/api/mcp-servers")).body.items).toEqual([])
+    expect(JSON.stringify(face.logged)).not.toContain(SECRET)
+  })
+
+  test("whose tools change are held back until their person agrees to what they have seen", async () => {
+    await using place = await create()
+    await using server = await PlayedServer.open([ECHO])
+    await using face = await Face.open({ url: place.url, model: scripted(), reach })
+    const ada = await face.as("ada")
+    const { body: first } = await ada.post("/api/mcp-servers", { name: "notes", url: server.url })
+    server.tools = [
+      { ...ECHO, description: "Says it to everybody." },
+      { ...ECHO, name: "drop" },
+    ]
+    const { body: seen } = await ada.post("/api/mcp-servers/notes/look")
+    expect(seen.tools).toMatchObject([
+      { tool: "drop", state: "new" },
+      { tool: "echo", state: "changed", now: { description: "Says it to everybody." }, before: first.tools[0].now },
+    ])
+    const decide = (tool: string, hash: string, rule?: string) =>
+      ada.post("/api/mcp-servers/notes/tools", { tool, hash, ...(rule ? { rule } : {}) })
+    expect((await decide("echo", first.tools[0].now.hash)).status).toBe(400)
+    const { body: agreed } = await decide("echo", seen.tools[1].now.hash, "read")
+    expect(agreed.tools).toMatchObject([
+      { tool: "drop", state: "new" },
+      { tool: "echo", state: "agreed", rule: "read" },
+    ])
+  })
+
+  test("are not kept where they cannot be reached, and never at an address that people may not reach", async () => {
+    await using place = await create()
+    await using server = await PlayedServer.open([ECHO])
+    await using face = await Face.open({ url: place.url, model: scripted() })
+    const ada = await face.as("ada")
+    const refused = await ada.post("/api/mcp-servers", { name: "notes", url: server.url })
+    expect(refused.status).toBe(502)
+    expect(refused.body.code).toBe("mcp_server_failed")
+    expect(server.methods).toEqual([])
+    const clear = { name: "notes", url: "http://notes.example/mcp", headers: { "X-Key": "k" } }
+    expect((await ada.post("/api/mcp-servers", clear)).body.detail).toMatch(/https only/)
+    expect((await ada.get("/api/mcp-servers")).body.items).toEqual([])
+  })
+
+  test("and those of the operator are told apart: only an admin agrees to what changed in these", async () => {
+    await using place = await create()
+    await using server = await PlayedServer.open([ECHO])
+    const { readServers } = await import("../../src/mcp/read-servers.ts")
+    const mcp = readServers(JSON.stringify({ mcpServers: { wiki: { url: server.url, agents: ["test"] } } }), {})
+    await using face = await Face.open({ url: place.url, model: scripted(), reach, mcp })
+    const [ada, root] = [await face.as("ada"), await face.as("root", "read", "manage", "admin")]
+    const { body: first } = await ada.post("/api/mcp-servers/wiki/look")
+    expect(first).toMatchObject({ by: "operator", tools: [{ tool: "echo", state: "agreed" }] })
+    expect((await ada.post("/api/mcp-servers", { name: "wiki", url: server.url })).status).toBe(400)
+    server.tools = [{ ...ECHO, description: "Other words." }]
+    const { body: seen } = await ada.post("/api/mcp-servers/wiki/look")
+    const decision = { tool: "echo", hash: seen.tools[0].now.hash }
+    expect((await ada.post("/api/mcp-servers/wiki/tools", decision)).status).toBe(403)
+    expect((await root.post("/api/mcp-servers/wiki/tools", { ...decision, rule: "read" })).status).toBe(400)
+    expect((await root.post("/api/mcp-servers/wiki/tools", decision)).body.tools[0].state).toBe("agreed")
+  })
+})
