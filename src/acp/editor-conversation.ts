@@ -38,6 +38,8 @@ export class EditorConversation {
   readonly #leaving = new AbortController()
   #turn: PromptTurn | undefined
   #isLive = false
+  /** Why nothing more is heard of it, where that is so: whoever opens it again may have more luck. */
+  #lost: Error | undefined
 
   constructor({ id, place, editor, position, known = emptyTranscript }: Opening) {
     const { client, dir: root } = place
@@ -51,10 +53,13 @@ export class EditorConversation {
     this.#questions = new Questions({ client, editor, id, root, cancelled, complain })
     const told = Promise.withResolvers<void>()
     this.told = told.promise
+    // Of one that has just begun nobody waits for it: the next prompt is told.
+    this.told.catch(() => {})
     this.#follow(position, told.resolve).catch((error: unknown) => {
+      this.#lost = toRefusal(error)
       this.close()
-      this.#turn?.fail(toRefusal(error))
-      told.reject(toRefusal(error))
+      this.#turn?.fail(this.#lost)
+      told.reject(this.#lost)
     })
   }
 
@@ -87,6 +92,7 @@ export class EditorConversation {
 
   /** Sets a run going, and answers with its end. One at a time: the protocol has one turn. */
   async take(turn: PromptTurn, signal: AbortSignal, begin: () => Promise<unknown>): Promise<PromptResponse> {
+    if (this.#lost) throw this.#lost
     if (this.#turn)
       throw refuseRequest("This conversation is answering a prompt: wait for its answer, or cancel it first.")
     this.#turn = turn

@@ -114,17 +114,24 @@ function answerRequests(
     .onRequest("authenticate", () => {
       throw refuseRequest("Pawl asks nobody to sign in here; with --server it is PAWL_TOKEN that says who asks.")
     })
-    .onRequest("session/new", ({ params: { cwd, mcpServers } }) =>
+    .onRequest("session/new", ({ params: { cwd, mcpServers, additionalDirectories } }) =>
       answer(async () => {
+        requireOneFolder(additionalDirectories)
         const conversation = await conversations.begin(cwd, mcpServers)
         return { sessionId: conversation.id, modes: modesIn(conversation) }
       }),
     )
-    .onRequest("session/load", ({ params: { sessionId: id, cwd: folder, mcpServers: servers } }) =>
-      answer(async () => ({ modes: modesIn(await conversations.goOn({ id, folder, servers, tells: "all" })) })),
+    .onRequest("session/load", ({ params: { sessionId: id, cwd: folder, mcpServers: servers, ...more } }) =>
+      answer(async () => {
+        requireOneFolder(more.additionalDirectories)
+        return { modes: modesIn(await conversations.goOn({ id, folder, servers, tells: "all" })) }
+      }),
     )
-    .onRequest("session/resume", ({ params: { sessionId: id, cwd: folder, mcpServers: servers = [] } }) =>
-      answer(async () => ({ modes: modesIn(await conversations.goOn({ id, folder, servers, tells: "nothing" })) })),
+    .onRequest("session/resume", ({ params: { sessionId: id, cwd: folder, mcpServers: servers = [], ...more } }) =>
+      answer(async () => {
+        requireOneFolder(more.additionalDirectories)
+        return { modes: modesIn(await conversations.goOn({ id, folder, servers, tells: "nothing" })) }
+      }),
     )
     .onRequest("session/list", ({ params: { cwd, cursor } }) =>
       answer(() => conversations.list(cwd ?? undefined, cursor ?? undefined)),
@@ -164,6 +171,11 @@ function answerRequests(
       throw toRefusal(error)
     }
   }
+}
+
+/** Further ones would be read and written as little as what lies outside: better said than found out. */
+function requireOneFolder(more: readonly string[] = []): void {
+  if (more.length > 0) throw refuseRequest("Pawl works in one folder: it takes no additional directories.")
 }
 
 const abilitiesOf = ({ session, fs }: ClientCapabilities): EditorAbilities => ({

@@ -52,6 +52,10 @@ describe.each(anyDatabase)("an editor that keeps to nothing, on $name,", ({ crea
       [{ id: 5, method: "session/prompt", params: { sessionId: "conv_x", prompt: [] } }, -32002],
       [{ id: 6, method: "session/prompt", params: { sessionId: 7 } }, -32602],
       [{ id: 7, method: "session/new", params: { cwd: "../..", mcpServers: [] } }, -32602],
+      [
+        { id: 13, method: "session/new", params: { cwd: world.dir, mcpServers: [], additionalDirectories: ["/etc"] } },
+        -32602,
+      ],
       [{ id: 8, method: "session/set_mode", params: { sessionId: "__proto__", modeId: "auto" } }, -32002],
       [{ id: 9, method: "authenticate", params: { methodId: "x" } }, -32602],
     ]

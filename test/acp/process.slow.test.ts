@@ -134,6 +134,8 @@ test("over a server that is killed in the middle of a run the turn goes on when 
   await second.says(/listening on (\S+)\n/)
   expect(await answered).toEqual({ stopReason: "end_turn" })
   expect(editor.words("agent_message_chunk")).toMatch(/Mended\.$/)
+  const { sessions } = await editor.agent.request("session/list", { cwd: world.cwd })
+  expect(sessions).toMatchObject([{ sessionId, cwd: world.cwd, title: "mend it" }])
   expect(readFileSync(file, "utf8")).toBe("The color of the site\n")
   expect(await acp.hangUp()).toBe(0)
 })
