@@ -50,6 +50,16 @@ const TOLD: Readonly<Record<string, (text: string) => unknown[]>> = {
     { kind: "postgres", name: "a", host: text, database: text, user: text, password: text },
   ],
   tryConnection: (text) => [{ kind: "sqlite", name: text, path: "a.db" }],
+  sendMcpMessage: (text) => [
+    { jsonrpc: "2.0", id: 1, method: text },
+    { jsonrpc: "2.0", id: text, method: "tools/call", params: { name: text, arguments: { [text]: text } } },
+    {
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name: "read_conversation", arguments: { conversation: text } },
+    },
+  ],
   editProposal: (text) => [{ arguments: { text } }],
 }
 

@@ -89,6 +89,13 @@ test("a program that signs in by itself is let in by the person in their browser
   const granted = await post("/oauth/token", "application/x-www-form-urlencoded", exchange)
   expect(granted).toMatchObject({ token_type: "Bearer", scope: "read chat" })
 
+  await page.goto(`${site.url}/oauth/authorize?${said}&redirect_uri=https://evil.example`)
+  await page.getByText("The program says something twice.").waitFor()
+  await page.goto(`${site.url}/oauth/authorize?${said}`)
+  await page.getByRole("button", { name: "Do not allow" }).click()
+  await page.getByText("Back again.").waitFor()
+  expect(new URL(page.url()).searchParams.get("error")).toBe("access_denied")
+
   await context.clearCookies()
   await page.goto(`${site.url}/oauth/authorize?${said}`)
   await page.getByRole("heading", { name: "Sign in first" }).waitFor()

@@ -11,7 +11,7 @@ import type { FrameSource } from "../../stream/event-stream.ts"
 import { subscribe } from "../../stream/open-stream.ts"
 import { framesOfRun, sayAndWatch } from "../../stream/say-and-watch.ts"
 import { watchRepeated } from "../../stream/watch-repeated.ts"
-import { conversationIdOf } from "./reading.ts"
+import { toConversationId } from "./reading.ts"
 import type { McpToolCall } from "./tool.ts"
 
 export interface OpenedAsk {
@@ -25,7 +25,7 @@ export async function openAsked(call: McpToolCall, input: AskInput, words: Messa
   const user = caller.person.id
   if (input.agent !== undefined) ports.agents.get(input.agent)
   if (input.conversation !== undefined) {
-    const place = await conversationOf(ports, user, conversationIdOf(input.conversation))
+    const place = await conversationOf(ports, user, toConversationId(input.conversation))
     requireFit(place, input)
     return sayOnce(call, input, { words, place, isTaken: false })
   }

@@ -39,7 +39,7 @@ export const readConversation = defineMcpTool({
     limit: limit(100),
   }),
   async run({ conversation, before, limit: most }, { caller, ports }) {
-    const found = await conversationOf(ports, caller.person.id, conversationIdOf(conversation))
+    const found = await conversationOf(ports, caller.person.id, toConversationId(conversation))
     const { items } = await ports.conversations.messages(found.id, { before, limit: most })
     // The newest that fit: what was said last counts most.
     const told = words.firstThatFit(items.toReversed(), words.messageLine).toReversed()
@@ -92,7 +92,7 @@ export const readProposal = defineMcpTool({
   },
 })
 
-export function conversationIdOf(text: string): ConversationId {
+export function toConversationId(text: string): ConversationId {
   if (!isId("conv", text)) throw failure("not_found")
   return text
 }

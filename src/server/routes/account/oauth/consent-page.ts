@@ -40,8 +40,10 @@ const page = `<!doctype html>
 
 const script = `"use strict"
 const [title, say, asked, may, yes, no, how, again] = ["title", "say", "asked", "may", "yes", "no", "how", "again"].map((id) => document.getElementById(id))
-const query = location.search
+const said = new URLSearchParams(location.search)
 const FIELDS = ${JSON.stringify(Object.keys(AuthorizationRequest.shape))}
+// What a program says beside these is passed over, as RFC 6749 has it. What is shown and what is agreed to is this one object.
+const request = Object.fromEntries(FIELDS.filter((name) => said.has(name)).map((name) => [name, said.get(name)]))
 const MEANS = { read: "look at your conversations, proposals, notes, documents and databases", chat: "ask agents and query databases in your name" }
 
 function kept() {
@@ -53,7 +55,7 @@ function kept() {
 }
 
 async function ask(init) {
-  const response = await fetch("../api/oauth/consent" + (init ? "" : query), { ...init, headers: { "x-pawl-session": kept(), "content-type": "application/json" } })
+  const response = await fetch("../api/oauth/consent" + (init ? "" : "?" + new URLSearchParams(request)), { ...init, headers: { "x-pawl-session": kept(), "content-type": "application/json" } })
   return { ok: response.ok, status: response.status, body: await response.json() }
 }
 
@@ -63,16 +65,10 @@ function stop(heading, text) {
   asked.hidden = true
 }
 
-// What a program says beside these is passed over, as RFC 6749 has it.
-function question() {
-  const said = new URLSearchParams(query)
-  return Object.fromEntries(FIELDS.filter((name) => said.has(name)).map((name) => [name, said.get(name)]))
-}
-
 async function decide(agrees) {
   yes.disabled = no.disabled = true
   try {
-    const { ok, body } = await ask({ method: "POST", body: JSON.stringify({ ...question(), agrees }) })
+    const { ok, body } = await ask({ method: "POST", body: JSON.stringify({ ...request, agrees }) })
     if (!ok) return stop("It cannot be let in", body.detail)
     location.replace(body.redirectTo)
     stop(agrees ? "It is let in" : "It is not let in", "You can close this page.")
@@ -86,6 +82,7 @@ async function start() {
   again.addEventListener("click", () => location.reload())
   yes.addEventListener("click", () => decide(true))
   no.addEventListener("click", () => decide(false))
+  if (FIELDS.some((name) => said.getAll(name).length > 1)) return stop("It cannot be let in", "The program says something twice.")
   try {
     const { ok, status, body } = await ask()
     if (status === 401) {
