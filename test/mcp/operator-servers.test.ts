@@ -4,6 +4,8 @@ import { scripted, type ScriptedModel } from "../../src/models/scripted/model.ts
 import type { ConversationId } from "../../src/protocol/ids.ts"
 import { of } from "../support/loop/checked-world.ts"
 import { anyDatabase } from "../support/databases.ts"
+import type { Journal } from "../../src/agent/journal.ts"
+import { dyingAt } from "../support/loop/faults.ts"
 import { TurnedClock, type World } from "../support/loop/world.ts"
 import { openMcpWorld, servers } from "../support/mcp/mcp-world.ts"
 import { PlayedServer, text } from "../support/mcp/played-server.ts"
@@ -166,6 +168,27 @@ describe.each(anyDatabase)("tools of an operator's MCP server, on $name", ({ cre
     await commit(world, id)
     expect((await world.load(id)).calls).toMatchObject([{ state: "in_doubt" }])
     expect(server.calls.length).toBe(2)
+  })
+
+  test("whose process dies over a call are in doubt where they write, and called once", async () => {
+    await using place = await create()
+    await using server = await PlayedServer.open([ECHO])
+    const named = servers({ notes: { url: server.url } })
+    let id: ConversationId
+    {
+      const model = scripted(calls("notes__echo", { words: "a" }))
+      let journal: ReturnType<typeof dyingAt> | undefined
+      const between = (real: Journal) => (journal = dyingAt({ at: 7, when: "before" }, real))
+      await using world = await openMcpWorld(named, { url: place.url, model, between })
+      id = await world.begin("Say it.")
+      await commit(world, id).catch(() => {})
+      expect([journal?.dead, server.calls.length]).toEqual([true, 1])
+    }
+    await using world = await openMcpWorld(named, { url: place.url, model: scripted(says(".")) })
+    await world.pawl.runtime.recover()
+    await world.pawl.runtime.rest(id)
+    expect((await world.load(id)).calls).toMatchObject([{ state: "in_doubt" }])
+    expect(server.calls.length).toBe(1)
   })
 
   test("are given up when their time is over, and told to stop", async () => {

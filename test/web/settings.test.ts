@@ -6,6 +6,7 @@ import { OutboundPolicy } from "../../src/models/network/outbound-policy.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
 import { makeShop } from "../support/analyst/shop.ts"
 import { Peer } from "../support/server/socket.ts"
+import { PlayedServer } from "../support/mcp/played-server.ts"
 import { oneVisit } from "../support/web/one-visit.ts"
 import { Site } from "../support/web/site.ts"
 import { go } from "../support/web/talk.ts"
@@ -57,6 +58,30 @@ test("lines to paste hold this server's address, and a token that does what the 
   await page.getByRole("button", { name: "Terminal" }).click()
   await page.getByRole("button", { name: "OpenAI" }).click()
   expect(await page.content()).not.toContain(token)
+  expect(faults).toEqual([])
+})
+
+test("an MCP server is added, each of its tools is decided about, and one that changes shows what it was", async () => {
+  const echo = { name: "echo", description: "Says it again." }
+  await using server = await PlayedServer.open([echo])
+  const { page, faults } = await visit.begin(scripted())
+  await go(page, "/settings/mcp")
+  await page.getByLabel("Name (small").fill("notes")
+  await page.getByLabel("Address").fill(server.url)
+  await page.getByRole("button", { name: "Add the server" }).click()
+  const part = page.getByRole("region", { name: "notes" })
+  await part.getByLabel("What echo may do").selectOption("read")
+  await expect.poll(() => part.getByLabel("What echo may do").inputValue()).toBe("read")
+
+  server.tools = [{ ...echo, description: "Says it <b>aloud</b>." }]
+  await part.getByRole("button", { name: "Look again" }).click()
+  await part.getByText("changed: held back").waitFor()
+  expect(await part.innerText()).toMatch(/Before: Says it again\.[^]*Now: Says it <b>aloud<\/b>\./)
+  await part.getByRole("button", { name: "Allow it as it is now" }).click()
+  await part.getByLabel("What echo may do").waitFor()
+  await part.getByRole("button", { name: "Forget" }).click()
+  await page.getByRole("dialog").getByRole("button", { name: "Forget it" }).click()
+  await expect.poll(() => part.count()).toBe(0)
   expect(faults).toEqual([])
 })
 

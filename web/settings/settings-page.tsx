@@ -6,6 +6,7 @@ import { ConnectionSettings } from "../connections/connection-settings.tsx"
 import { ConnectSettings } from "./connect/connect-settings.tsx"
 import { DataSettings } from "./data-settings.tsx"
 import { DeviceSettings } from "./device-settings.tsx"
+import { McpSettings } from "./mcp-settings.tsx"
 import { ModelSettings } from "./model-settings.tsx"
 import { SessionSettings } from "./session-settings.tsx"
 import { TokenSettings } from "./token-settings.tsx"
@@ -24,6 +25,7 @@ const sections: readonly Section[] = [
   { path: "sessions", name: "Sessions", draw: SessionSettings },
   { path: "devices", name: "Devices", draw: DeviceSettings },
   { path: "connections", name: "Connections", draw: ConnectionSettings },
+  { path: "mcp", name: "MCP servers", draw: McpSettings },
   { path: "usage", name: "Usage", draw: UsageSettings },
   { path: "data", name: "Your data", draw: DataSettings },
 ]
