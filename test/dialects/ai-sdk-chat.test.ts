@@ -221,6 +221,16 @@ describe.each(anyDatabase)("useChat of the AI SDK speaks with an agent on $name"
     expect((await native.post(`/ai-sdk/${chat.id}/stop`)).body).toEqual({ stopped: false })
   })
 
+  test("of a chat that is very long the newest is told, and that there is more", async () => {
+    plays(says("Short."), says("long ".repeat(205_000)))
+    const chat = ada.chat()
+    await chat.sendMessage({ text: "One" })
+    expect((await native.get(`/ai-sdk/${chat.id}`)).body.truncated).toBe(false)
+    await chat.sendMessage({ text: "Two" })
+    const { messages, truncated } = (await native.get(`/ai-sdk/${chat.id}`)).body
+    expect([messages.length, textOf(messages[0]), truncated]).toEqual([2, "Two", true])
+  })
+
   test("a chat has the name that its person gives it, or is one of their conversations; nobody else's", async () => {
     plays(always(says("Yours.")))
     const bob = await aiSdkAs(face, "bob")
