@@ -65,14 +65,14 @@ export class EditorConversations {
 
   /** Those of a folder, or all whose folder is known here; those in which nothing was said are none yet. */
   async list(folder: string | undefined, cursor: string | undefined): Promise<ListSessionsResponse> {
-    const { client, dir } = await this.#placeOf(folder ?? this.#usual)
+    const { client, realDir } = await this.#placeOf(folder ?? this.#usual)
     const query = { limit: LISTED, ...(cursor === undefined ? {} : { cursor }) }
     const { items, nextCursor } = await client.listConversations({ query })
     const folders = this.#places.folders()
     const sessions = items.flatMap(({ id, title, updatedAt }) => {
       const cwd = folders.get(id)
-      const isWanted = cwd !== undefined && title !== null && (folder === undefined || cwd === dir)
-      return isWanted ? [{ sessionId: id, cwd, title, updatedAt }] : []
+      const isWanted = cwd !== undefined && title !== null && (folder === undefined || cwd === realDir)
+      return isWanted ? [{ sessionId: id, cwd: folder ?? cwd, title, updatedAt }] : []
     })
     return { sessions, ...(nextCursor === null ? {} : { nextCursor }) }
   }

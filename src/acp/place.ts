@@ -4,8 +4,10 @@ import type { Client } from "../client/client.ts"
 /** A Pawl that works in one folder, for the conversations that an editor has there: in this process, or at a server. */
 export interface EditorPlace {
   readonly client: Client
-  /** The folder by its real name: what paths of calls are below. */
+  /** The folder as the editor names it: what paths are below that it is told. */
   readonly dir: string
+  /** Its real name, under which conversations are noted. */
+  readonly realDir: string
   /** What a new conversation begins with: agent, model, mode, and where its tools run. */
   readonly begins: NonNullable<Parameters<Client["createConversation"]>[0]>["body"]
   /** MCP servers of the editor that are not used here, by their names, and why. */

@@ -1,5 +1,6 @@
 import { realpathSync } from "node:fs"
-import type { EditorBrings, EditorPlace, EditorPlaces } from "../../acp/place.ts"
+import { resolve } from "node:path"
+import type { EditorBrings, EditorFiles, EditorPlace, EditorPlaces } from "../../acp/place.ts"
 import type { Log } from "../../agent/ports.ts"
 import type { RecentSecrets } from "../../models/providers/errors/recent-secrets.ts"
 import type { Config } from "../settings/config.ts"
@@ -22,18 +23,21 @@ export function openEditorPlaces(config: Config, choices: EditorChoices): Editor
     takesServers: server === undefined,
     async open(folder, { files, servers }: EditorBrings) {
       const dir = realFolder(folder)
+      const named = resolve(folder)
       const begins = given(choices)
       const { used, unused } =
         server === undefined ? toServers(servers, { dir, agent: begins.agent ?? "files" }) : notAtServer(servers)
       // Which tools there are is settled when a Pawl is opened: other servers, another one over the same data.
       const key = JSON.stringify([dir, used.map((each) => each.key)])
       const settings = used.length === 0 ? config : { ...config, mcp: [...config.mcp, ...used] }
-      const opening = open.get(key) ?? openClient(settings, { log, recent, dir, server, buffers: files })
+      const opening =
+        open.get(key) ??
+        openClient(settings, { log, recent, dir, server, buffers: files && asNamed(files, dir, named) })
       open.set(key, opening)
       // One that could not be opened is tried again when it is next named.
       opening.catch(() => open.delete(key))
       const { client, takeUp, beginsWith } = await opening
-      return { client, dir, unused, begins: { ...begins, ...beginsWith }, entered: takeUp }
+      return { client, dir: named, realDir: dir, unused, begins: { ...begins, ...beginsWith }, entered: takeUp }
     },
     folders() {
       const known = [...foldersIn(config.dataFolder)]
@@ -62,6 +66,15 @@ const notAtServer = (servers: EditorBrings["servers"]) => ({
 function given({ begins }: EditorChoices) {
   const { agent = "files", ...rest } = begins ?? {}
   return { agent, ...rest }
+}
+
+/** An editor that has opened a folder through a link knows its files by the names that lead through it. */
+function asNamed({ read, write }: EditorFiles, dir: string, named: string): EditorFiles {
+  const toNamed = (path: string) => (path.startsWith(dir) ? `${named}${path.slice(dir.length)}` : path)
+  return {
+    read: (path) => read(toNamed(path)),
+    write: write && ((path, text) => write(toNamed(path), text)),
+  }
 }
 
 /** As conversations are noted under it. One that is not there is refused by whoever opens it. */

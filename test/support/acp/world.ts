@@ -66,6 +66,7 @@ export async function openAcpWorld(
     open: async (_folder: string, brings: EditorBrings) => ({
       client: ((held.files = brings.files), client),
       dir,
+      realDir: dir,
       unused: brings.servers.map(({ name }) => `${name} is not used.`),
       begins: { agent: "files" },
       entered: (id: string) => void begun.set(id, dir),
