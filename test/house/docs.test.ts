@@ -34,6 +34,7 @@ describe("the example of", () => {
       "openai.md", // needs the package of others: test/dialects/openai-documented.test.ts
       "ag-ui.md", // the same: test/dialects/ag-ui-documented.test.ts
       "ai-sdk.md", // and test/dialects/ai-sdk-documented.test.ts
+      "connect.md", // the lines of the page, by test/house/connect.test.ts
       "packs.md", // several files, by test/packs/documented.test.ts
       "settings.md", // printed from the table of settings
     ]
