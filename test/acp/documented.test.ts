@@ -26,5 +26,5 @@ test("nothing that speaks the protocol is loaded by a server, or by a command th
     ...["src/cli/commands/acp.ts", "src/cli/open/editor-places.ts", "src/cli/open/editor-servers.ts"],
   ])
   const importers = Object.entries(readSources("src")).filter(([, text]) => /^import .*commands\/acp\.ts/m.test(text))
-  expect(importers).toEqual([]) // only by `import()`, when it is asked for
+  expect(importers).toEqual([]) // only by `import()`, when somebody asks for it
 })
