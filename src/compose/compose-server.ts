@@ -193,6 +193,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
     ...{ requestsPerMinute, threadPaths, version: manifest.version, bytesOfFiles: settings.bytesOfFiles },
     ...(sharedLimits ? { limits: sharedLimits.limits } : {}),
     ...(settings.jwt ? { jwt: await openJwt(settings.jwt, clock, outward.fetch) } : {}),
+    ...(settings.oidc ? { issuer: (await issuers()).openIssuer(settings.oidc, { clock, log, ...outward }) } : {}),
     broken: store.engine.broken,
     nodeWork: () => ({
       leases: store.journal.held,
@@ -240,3 +241,6 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
     [Symbol.asyncDispose]: close,
   }
 }
+
+/** Loaded where there is one: hardly anybody has. */
+const issuers = () => import("../server/routes/account/oidc/issuer.ts")

@@ -9,6 +9,7 @@ import type { ModelSettings } from "../models/providers/settings.ts"
 import type { WebSearchSetting } from "../packs/research/search-provider.ts"
 import type { ReplySettings } from "../protocol/conversation/reply-settings.ts"
 import type { JwtSettings } from "../server/door/jwt.ts"
+import type { OidcSettings } from "../server/routes/account/oidc/ports.ts"
 import type { WebhookSettings } from "../server/webhook.ts"
 import type { Ceilings } from "../store/journal/budget.ts"
 import type { MasterKey } from "../store/people/master-keys.ts"
@@ -34,6 +35,8 @@ export interface ServerSettings {
   /** What one person may ask in a minute; 0 for as much as they like. */
   readonly requestsPerMinute: number
   readonly jwt: JwtSettings | undefined
+  /** Where people may sign in beside links. */
+  readonly oidc: OidcSettings | undefined
   readonly policy: Policy
   readonly limits: Pick<Limits, "runSeconds" | "replyCharacters">
   /** Which model sums up what has grown too long; without, the conversation's own. `none`: nobody. */
@@ -100,6 +103,7 @@ export function settingsIn(dataFolder: string): ServerSettings {
     trustedProxies: [],
     requestsPerMinute: 60_000,
     jwt: undefined,
+    oidc: undefined,
     policy: { proposalMinutes: 15, forbidAuto: false },
     limits: { runSeconds: USUAL_LIMITS.runSeconds, replyCharacters: USUAL_LIMITS.replyCharacters },
     summaryModel: undefined,

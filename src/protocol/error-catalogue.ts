@@ -2,6 +2,7 @@ import { databaseErrors } from "./errors/databases.ts"
 import { fileErrors } from "./errors/files.ts"
 import { libraryErrors } from "./errors/library.ts"
 import { modelErrors } from "./errors/models.ts"
+import { issuerErrors } from "./errors/sign-in.ts"
 
 /** Every failure a caller can see. The code is the contract; the sentence may change. */
 export const CATALOGUE = {
@@ -176,6 +177,7 @@ export const CATALOGUE = {
     status: 403,
     say: (d: { mode: string }) => `The operator forbids the mode "${d.mode}"; use "confirm" or "read-only".`,
   },
+  ...issuerErrors,
   ...modelErrors,
   run_timeout: {
     status: 504,

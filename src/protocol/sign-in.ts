@@ -75,3 +75,18 @@ export const TokenView = z.object({ id: ids.token, name: z.string().nullable(), 
 export type TokenView = z.infer<typeof TokenView>
 
 export const CreatedToken = TokenView.extend({ token: z.string() })
+
+/** How a browser may come in beside a link. */
+export const SignInWays = z.object({ oidc: z.object({ label: z.string() }).nullable() })
+
+/**
+ * `redirectTo` is where the browser goes to say who it is. `pageHalf` is what only our page can show when it comes back;
+ * the other half is a cookie.
+ */
+export const IssuerSignInBegun = z.object({ redirectTo: z.string(), pageHalf: z.string() })
+
+/** `answer` is what stands behind the question mark of the address that the browser came back to, as it is. */
+export const IssuerAnswer = z.strictObject({
+  pageHalf: z.string().min(1).max(200),
+  answer: z.string().min(1).max(16_000),
+})

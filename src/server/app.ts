@@ -20,6 +20,7 @@ import { healthRoutes } from "./routes/operations/health.ts"
 import { messageRoutes } from "./routes/conversations/messages.ts"
 import { metricsRoute } from "./routes/operations/metrics.ts"
 import { modelRoutes } from "./routes/models/models.ts"
+import { oidcRoutes } from "./routes/account/oidc/oidc.ts"
 import { consentRoutes, oauthRoutes } from "./routes/account/oauth/oauth.ts"
 import { mcpRoutes } from "./routes/mcp/mcp.ts"
 import { openAiRoutes } from "./routes/openai/openai.ts"
@@ -112,6 +113,7 @@ export function createApp(ports: ServerPorts & ThreadPaths & PackRoutes): Hono<E
   pageRoutes(app, ports)
   for (const path of BEHIND_THE_DOOR) app.use(path, keepsNothing)
   signInRoutes(app, ports, limits)
+  oidcRoutes(app, ports, limits)
   oauthRoutes(app, ports, limits)
   for (const path of BEHIND_THE_DOOR) app.use(path, identify(ports, limits))
   for (const serve of faces) serve(app, ports, limits)

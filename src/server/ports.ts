@@ -1,6 +1,6 @@
 import type { MessageFiles } from "../protocol/ports/message-files.ts"
 import type { DoorPorts } from "./door/ports.ts"
-import type { OAuthPorts } from "./routes/account/oauth/ports.ts"
+import type { OidcPorts } from "./routes/account/oidc/ports.ts"
 import type { ConversationRoutePorts } from "./routes/conversations/ports.ts"
 import type { Databases, DataPorts, Workspaces } from "./routes/data/ports.ts"
 import type { McpServerRoutePorts } from "./routes/mcp-servers/ports.ts"
@@ -22,7 +22,7 @@ export interface ServerPorts
     ConversationRoutePorts,
     ModelRoutePorts,
     McpServerRoutePorts,
-    OAuthPorts,
+    OidcPorts,
     DataPorts,
     HealthPorts,
     PagePorts {

@@ -45,7 +45,7 @@ export class Erasure {
     const gone = "INSERT INTO erased_person (id, at) SELECT id, ? FROM person WHERE id = ? ON CONFLICT (id) DO NOTHING"
     // The row stays for a while, so that its key is given to nobody else; no name ends with a space, so nobody finds it.
     // Changing what is unique also keeps out, on PostgreSQL, whoever would refer to it in this moment.
-    const nameless = "UPDATE person SET name = id || ' ' WHERE id = ?"
+    const nameless = "UPDATE person SET name = id || ' ', called = NULL WHERE id = ?"
     const statements = [
       { sql: gone, values: [this.#now(), user], mustChange: true },
       ...(await this.#identityOf(user)),

@@ -28,7 +28,7 @@ export interface ExportSource {
  * is when it is read, and a conversation that is deleted meanwhile ends early.
  */
 export async function* exportOf(source: ExportSource, user: UserId): AsyncGenerator<ExportLine> {
-  const sql = "SELECT id, name, created_at FROM person WHERE id = ?"
+  const sql = "SELECT id, coalesce(called, name) AS name, created_at FROM person WHERE id = ?"
   const [person] = await source.engine.query<{ id: string; name: string; created_at: number }>(sql, [user])
   if (!person) return
   yield { kind: "person", id: person.id, name: person.name, createdAt: toTime(person.created_at) }

@@ -55,6 +55,12 @@ export const personalTables: readonly PersonalTable[] = [
   { table: "connected_device", column: "conversation", names: "conversation id", exported: CONNECTED_NOW },
   { table: "connected_device", column: "person", names: "person id", exported: CONNECTED_NOW },
   { table: "authorization_code", column: "person", names: "person key", exported: "a way in, and nothing else" },
+  {
+    table: "issuer_identity",
+    column: "person",
+    names: "person key",
+    exported: ["issuer", "subject", "name", "created_at", "signed_in_at"],
+  },
   { table: "ticket", column: "person", names: "person key", exported: "a way in, and nothing else" },
   {
     table: "provider_key",
@@ -200,6 +206,7 @@ export const otherTables: Readonly<Record<string, string>> = {
   erased_person: "ids of people who are gone, for a day",
   erased_identity: "hashes by which an issuer's people who are gone are not made anew",
   master_key: "which key secrets are under",
+  sign_in_attempt: "hashes of sign-ins under way, of nobody yet, for ten minutes",
   node: "processes, not people",
   node_mail: "what processes say to each other, taken within a second and gone with the process it is for",
   death: "how the death of a process was judged, by ids of conversations",

@@ -9,6 +9,7 @@ import { SqlConversations } from "./journal/conversations.ts"
 import { SqlDeliveries } from "./journal/deliveries.ts"
 import { SqlAuthorizationCodes } from "./people/authorization-codes.ts"
 import { SqlCredentials } from "./people/credentials.ts"
+import { SqlIssuerIdentities } from "./people/issuer-identities.ts"
 import { SqlDeviceOwners } from "./people/device-owners.ts"
 import { SqlDevicePresence } from "./people/device-presence.ts"
 import type { Engine } from "./engine/engine.ts"
@@ -80,6 +81,7 @@ export interface Store {
   readonly buckets: SqlBuckets
   readonly credentials: SqlCredentials
   readonly authorizationCodes: SqlAuthorizationCodes
+  readonly issuerIdentities: SqlIssuerIdentities
   readonly deviceOwners: SqlDeviceOwners
   /** For processes that share the database; one that is alone writes nothing to either. */
   readonly devicePresence: SqlDevicePresence
@@ -143,6 +145,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     () => journal.held > 0 || devicePresence.holds || nodeMail.isBrisk,
     () => {}, // a missed beat shows where it matters: at the next claim
   )
+  const people = new SqlPeople(engine)
   const placedFiles = new PlacedFiles(engine, { place: folder, now, log: options.log })
   const messageFiles = new SqlMessageFiles(engine, placedFiles, now)
   const conversations = new SqlConversations(engine)
@@ -160,7 +163,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     nodes: new NodeList(engine),
     readiness: new Readiness(engine, node, clock),
     journal,
-    people: new SqlPeople(engine),
+    people,
     news: new SqlNews(engine),
     conversations,
     proposals,
@@ -168,6 +171,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     buckets: new SqlBuckets(engine),
     credentials: new SqlCredentials(engine),
     authorizationCodes: new SqlAuthorizationCodes(engine),
+    issuerIdentities: new SqlIssuerIdentities(engine, people),
     deviceOwners: new SqlDeviceOwners(engine, now, sharedClock && (() => sharedClock.askedNow())),
     devicePresence,
     nodeMail,

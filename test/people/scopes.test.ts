@@ -22,8 +22,22 @@ const doors = Object.values<Route>(routes).flatMap((route) =>
 /** What anybody may ask, without saying who they are. A new one is a decision, and stands here. */
 const FOR_EVERYBODY = [
   ...["GET /", "GET /.well-known/oauth-authorization-server", "GET /.well-known/oauth-protected-resource"],
-  ...["GET /.well-known/oauth-protected-resource/mcp", "GET /docs", "GET /healthz", "GET /metrics"],
-  ...["GET /openapi.json", "GET /readyz", "POST /api/auth/sign-in", "POST /oauth/register", "POST /oauth/token"],
+  ...[
+    "GET /.well-known/oauth-protected-resource/mcp",
+    "GET /api/auth/ways",
+    "GET /docs",
+    "GET /healthz",
+    "GET /metrics",
+  ],
+  ...[
+    "GET /openapi.json",
+    "GET /readyz",
+    "POST /api/auth/oidc/begin",
+    "POST /api/auth/oidc/finish",
+    "POST /api/auth/sign-in",
+    "POST /oauth/register",
+    "POST /oauth/token",
+  ],
 ]
 const DAY = 24 * 60 * 60_000
 const JWT = { iss: ISSUER, aud: "pawl" }

@@ -11,6 +11,7 @@ import type { LogSettings } from "../process/log.ts"
 import type { Reflow } from "../../terminal/terminal-server.ts"
 import { toJwtSettings } from "./jwt.ts"
 import { readMcpFile } from "./mcp-file.ts"
+import { toOidcSettings } from "./oidc.ts"
 import { readProvidersFile } from "./providers-file.ts"
 import { type Environment, idleSettings, itsPassword, readSettings, secretsOf } from "./setting.ts"
 import { settingTable, type Values } from "./table.ts"
@@ -50,6 +51,7 @@ export function readConfig(environment: Environment = process.env, flags: Enviro
     trustedProxies: values.PAWL_TRUSTED_PROXY,
     requestsPerMinute: values.PAWL_RATE_LIMIT,
     jwt: toJwtSettings(values),
+    oidc: toOidcSettings(values),
     policy: { proposalMinutes: values.PAWL_PROPOSAL_MINUTES, forbidAuto: values.PAWL_FORBID_AUTO },
     limits: { runSeconds: values.PAWL_RUN_SECONDS, replyCharacters: values.PAWL_REPLY_CHARACTERS },
     summaryModel: values.PAWL_SUMMARY_MODEL,

@@ -8,11 +8,10 @@ import { USUAL_LIMITS } from "../../compose/open-engine.ts"
 import { itsPassword, setting, type Setting, type SettingValues, theWhole } from "./setting.ts"
 import { mcpSetting } from "./mcp-file.ts"
 import { isNats, natsSecrets } from "./nats.ts"
+import { peopleSettings } from "./people-settings.ts"
 import { replySetting } from "./reply-settings.ts"
 import { modelChoices } from "./model-choices.ts"
 import { readWebSearch, WEB_SEARCH_FORMS } from "./web-search.ts"
-
-const LEAST_JWT_BYTES = 32
 
 const server = {
   PAWL_HOST: setting(textLike(/^[\w.:-]{1,255}$/, "a host name or an address, such as 127.0.0.1"), {
@@ -95,26 +94,6 @@ const data = {
   PAWL_NATS_WORDS: setting(onOrOff, {
     says: "Whether what people and models say may be carried by NATS. Where not, only that there is something to read in PostgreSQL.",
     usually: true,
-  }),
-}
-
-const people = {
-  PAWL_JWT_SECRET: setting(
-    textLike(
-      { test: (text) => Buffer.byteLength(text) >= LEAST_JWT_BYTES },
-      `at least ${LEAST_JWT_BYTES} bytes: HS256 is as strong as its key`,
-    ),
-    { says: "What the JWTs of your own sign-in are signed with (HS256).", secretsIn: theWhole },
-  ),
-  PAWL_JWKS_URL: setting(httpAddress, { says: "In its place: where the public keys of your sign-in are." }),
-  // Without a space, which splits issuer and subject in a person's name.
-  PAWL_JWT_ISSUER: setting(textLike(/^\S{1,500}$/, "the `iss` of your tokens, such as https://id.example"), {
-    says: "Whose JWTs count; needed with either of them.",
-  }),
-  PAWL_JWT_AUDIENCE: setting(anyText, { says: "The `aud` that JWTs must have, if any." }),
-  PAWL_TOKEN: setting(textLike(/^[\x21-\x7e]{1,8192}$/, "what `pawl token create` prints"), {
-    says: "What a command is let in with at another server (`--server`).",
-    secretsIn: theWhole,
   }),
 }
 
@@ -239,7 +218,7 @@ const extension = {
 export const settingSections = {
   "The server": server,
   "What is kept": data,
-  "Who comes in": people,
+  "Who comes in": peopleSettings,
   "Runs and writes": runs,
   Models: models,
   "The world outside": outside,
@@ -251,7 +230,7 @@ export const settingSections = {
 export const settingTable = {
   ...server,
   ...data,
-  ...people,
+  ...peopleSettings,
   ...runs,
   ...models,
   ...outside,

@@ -1,7 +1,16 @@
 import { pageOf } from "../answers.ts"
 import { PageQuery } from "../requests.ts"
 import { defineRoutes } from "./route.ts"
-import { Identity, ListedSession, SignedIn, SignIn, Ticket } from "../sign-in.ts"
+import {
+  Identity,
+  IssuerAnswer,
+  IssuerSignInBegun,
+  ListedSession,
+  SignedIn,
+  SignIn,
+  SignInWays,
+  Ticket,
+} from "../sign-in.ts"
 
 /** Coming in with a browser, going out again, and seeing who has come in. */
 export const signInRoutes = defineRoutes({
@@ -11,6 +20,28 @@ export const signInRoutes = defineRoutes({
     needs: "nobody",
     says: "Uses up a sign-in link and begins a session: sets its cookie, and answers with the secret that the page sends beside it.",
     body: SignIn,
+    answers: { 200: SignedIn },
+  },
+  readSignInWays: {
+    method: "GET",
+    path: "/api/auth/ways",
+    needs: "nobody",
+    says: "How a browser may come in beside a link: what the issuer is called, where there is one (docs/sign-in.md).",
+    answers: { 200: SignInWays },
+  },
+  beginIssuerSignIn: {
+    method: "POST",
+    path: "/api/auth/oidc/begin",
+    needs: "nobody",
+    says: "Begins a sign-in at the issuer: sets one half of what it is bound to as a cookie, and answers with the other and where to go.",
+    answers: { 200: IssuerSignInBegun },
+  },
+  finishIssuerSignIn: {
+    method: "POST",
+    path: "/api/auth/oidc/finish",
+    needs: "nobody",
+    says: "Finishes it with what the issuer has answered, once, in the browser that began it, and begins a session as a link does.",
+    body: IssuerAnswer,
     answers: { 200: SignedIn },
   },
   signOut: {

@@ -48,6 +48,8 @@ export interface People {
 
 /** Browsers that have signed in. */
 export interface Sessions {
+  /** The secret of a link that signs somebody in, once. */
+  createLink(person: { readonly id: UserId }, granted: readonly Scope[], now: number): Promise<string>
   /** Undefined where the link is used, old or none. Of racing uses one wins. */
   signIn(link: string, browser: string | null, now: number): Promise<{ secret: string; pageSecret: string } | undefined>
   /** `renewed`: it lasts longer now, and the browser should know. `half`: the cookie is one, the page's secret is not its. */

@@ -54,6 +54,7 @@ const remembered = [
   "044_files_in_a_folder",
   "045_mcp",
   "046_authorization_codes",
+  "047_issuer_identities",
 ]
 
 /** Files that got another number after databases had remembered their names. */

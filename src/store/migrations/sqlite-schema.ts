@@ -49,10 +49,11 @@ export const sqliteSchema: WholeSchema = {
     "044_files_in_a_folder",
     "045_mcp",
     "046_authorization_codes",
+    "047_issuer_identities",
   ],
   statements: [
     "CREATE TABLE migration (name TEXT NOT NULL PRIMARY KEY, needs TEXT)",
-    "CREATE TABLE person ( key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL UNIQUE, created_at BIGINT NOT NULL)",
+    "CREATE TABLE person ( key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL UNIQUE, created_at BIGINT NOT NULL, called TEXT)",
     "CREATE TABLE token ( id TEXT NOT NULL PRIMARY KEY, person BIGINT NOT NULL REFERENCES person (key), hash TEXT NOT NULL UNIQUE, scopes TEXT NOT NULL, created_at BIGINT NOT NULL, revoked_at BIGINT, name TEXT, minted_by TEXT, expires_at BIGINT) WITHOUT ROWID",
     "CREATE TABLE conversation ( key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, person BIGINT NOT NULL, agent TEXT NOT NULL, model TEXT, provider TEXT, mode TEXT NOT NULL, title TEXT, status TEXT NOT NULL, owner TEXT, fence BIGINT NOT NULL, arrivals BIGINT NOT NULL DEFAULT 0, seen BIGINT NOT NULL DEFAULT 0, created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL, device TEXT, connection TEXT, settings TEXT)",
     "CREATE INDEX conversation_person ON conversation (person, key)",
@@ -180,5 +181,9 @@ export const sqliteSchema: WholeSchema = {
     "CREATE TABLE authorization_code ( hash TEXT NOT NULL PRIMARY KEY, person BIGINT NOT NULL, scopes TEXT NOT NULL, name TEXT NOT NULL, client TEXT NOT NULL, redirect TEXT NOT NULL, challenge TEXT NOT NULL, resource TEXT NOT NULL, token TEXT, expires_at BIGINT NOT NULL) WITHOUT ROWID",
     "CREATE INDEX authorization_code_person ON authorization_code (person)",
     "CREATE INDEX authorization_code_expires ON authorization_code (expires_at)",
+    "CREATE TABLE issuer_identity ( id TEXT NOT NULL PRIMARY KEY, issuer TEXT NOT NULL, subject TEXT NOT NULL, person BIGINT NOT NULL, name TEXT NOT NULL, created_at BIGINT NOT NULL, signed_in_at BIGINT NOT NULL) WITHOUT ROWID",
+    "CREATE UNIQUE INDEX issuer_identity_person ON issuer_identity (person, issuer)",
+    "CREATE TABLE sign_in_attempt (hash TEXT NOT NULL PRIMARY KEY, expires_at BIGINT NOT NULL) WITHOUT ROWID",
+    "CREATE INDEX sign_in_attempt_expires ON sign_in_attempt (expires_at)",
   ],
 }

@@ -75,7 +75,9 @@ export class SqlCredentials {
     const [type, id] = row.credential.split(" ") as [Credential["type"], string]
     const expiresAt = row.credential_expires_at
     if (expiresAt !== null && expiresAt <= now) return undefined
-    const people = this.#engine.query<KnownRow>("SELECT id, name FROM person WHERE key = ?", [row.person])
+    const people = this.#engine.query<KnownRow>("SELECT id, coalesce(called, name) AS name FROM person WHERE key = ?", [
+      row.person,
+    ])
     const [lapsed, [person]] = await Promise.all([this.lapsed([id], now), people])
     if (!person || lapsed.has(id)) return undefined
     const { lineage, scopes } = row

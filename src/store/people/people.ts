@@ -86,7 +86,7 @@ export class SqlPeople {
 
   /** Whose token this is and what it allows; undefined for one that never was or no longer counts. */
   async byToken(token: string, now: number): Promise<Known | undefined> {
-    const sql = `SELECT p.id, p.name, t.id AS token, t.scopes, t.expires_at, t.minted_by FROM token t
+    const sql = `SELECT p.id, coalesce(p.called, p.name) AS name, t.id AS token, t.scopes, t.expires_at, t.minted_by FROM token t
       JOIN person p ON p.key = t.person LEFT JOIN token maker ON maker.id = t.minted_by
       WHERE t.hash = ? AND t.revoked_at IS NULL AND maker.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > ?)`
     type Row = KnownRow & { token: TokenId; expires_at: number | null; minted_by: TokenId | null }

@@ -74,7 +74,7 @@ export class SqlSessions {
     { secret, pageSecret }: SessionSecrets,
     now: number,
   ): Promise<{ known: Known; renewed: boolean } | "half" | undefined> {
-    const sql = `SELECT p.id, p.name, s.id AS session, s.page_hash, s.scopes, s.created_at, s.expires_at FROM session s JOIN person p ON p.key = s.person
+    const sql = `SELECT p.id, coalesce(p.called, p.name) AS name, s.id AS session, s.page_hash, s.scopes, s.created_at, s.expires_at FROM session s JOIN person p ON p.key = s.person
       WHERE s.hash = ? AND s.revoked_at IS NULL AND s.expires_at > ?`
     type Row = KnownRow & { session: SessionId; page_hash: string | null; created_at: number; expires_at: number }
     const [row] = await this.#engine.query<Row>(sql, [secretHash(secret), now])

@@ -40,6 +40,7 @@ export const page = `<!doctype html>
 <pre tabindex="0">npx pawl invite --user NAME</pre>
 </div>
 <button id="go" type="button" hidden>Sign in</button>
+<button id="elsewhere" type="button" hidden></button>
 <a id="home" href="./" hidden>Go to Pawl</a>
 <noscript><p>Signing in needs JavaScript: without it the secret of the link would have to travel in an address.</p></noscript>
 </main>
@@ -61,7 +62,7 @@ export const pagePolicy = [
 
 /** Nobody is signed out by a link that somebody has sent them: whoever is in already is asked first. */
 export const script = `"use strict"
-const [title, say, how, go, home] = ["title", "say", "how", "go", "home"].map((id) => document.getElementById(id))
+const [title, say, how, go, home, elsewhere] = ["title", "say", "how", "go", "home", "elsewhere"].map((id) => document.getElementById(id))
 const secret = location.hash.slice(1)
 let name
 history.replaceState(null, "", location.pathname)
@@ -119,9 +120,42 @@ async function signIn() {
   }
 }
 
+// Where whoever runs the server has an issuer: a press of the button, never a link alone, sends anybody there.
+async function offerIssuer() {
+  const response = await fetch("api/auth/ways").catch(() => undefined)
+  const ways = response !== undefined && response.ok ? await response.json() : { oidc: null }
+  if (ways.oidc === null) return false
+  elsewhere.textContent = "Sign in with " + ways.oidc.label
+  elsewhere.hidden = false
+  elsewhere.addEventListener("click", goElsewhere)
+  return true
+}
+
+async function goElsewhere() {
+  elsewhere.disabled = true
+  try {
+    const response = await fetch("api/auth/oidc/begin", { method: "POST" })
+    const begun = await response.json()
+    if (response.ok) {
+      localStorage.setItem("pawl.oidc", begun.pageHalf)
+      return location.assign(begun.redirectTo)
+    }
+    say.textContent = begun.detail
+  } catch {
+    say.textContent = "The server cannot be reached, or this browser keeps nothing for this page."
+  }
+  elsewhere.disabled = false
+}
+
 async function start() {
   const response = await fetch("api/auth/me", { headers: { "x-pawl-session": kept() } }).catch(() => undefined)
   if (response !== undefined && response.ok) name = (await response.json()).user.name
+  const hasIssuer = await offerIssuer()
+  if (secret === "" && hasIssuer) {
+    say.textContent = name === undefined ? "Say who you are, or open a sign-in link." : "You are signed in as " + name + "."
+    home.hidden = name === undefined
+    return
+  }
   if (secret === "") return useless("This link is not whole", "This is not a whole sign-in link: what stands behind its # is missing.")
   go.addEventListener("click", signIn)
   if (name === undefined) return signIn()

@@ -2,24 +2,19 @@ import type { Hono } from "hono"
 import { failure } from "../../../protocol/errors.ts"
 import { isId } from "../../../protocol/ids.ts"
 import { routes } from "../../../protocol/routes/index.ts"
-import type { Identity } from "../../../protocol/sign-in.ts"
-import { mendText } from "../../../protocol/text/text.ts"
 import { userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
+import { beginSession, toIdentity } from "./begin-session.ts"
 import type { AccountPorts } from "./ports.ts"
-import type { Caller } from "../../door/ports.ts"
 import { type RateLimits, spendSignIn } from "../../door/rate-limits.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 import { sessionCookie } from "../../door/session-cookie.ts"
 import { page, pagePolicy, script } from "./sign-in-page.ts"
 
-const MAX_BROWSER = 200
 const NO_SESSION = "Only a session can sign out. A token is revoked: DELETE /api/tokens/{id}."
 
 /** Before the door: the page that a link leads to, and the one request that turns the link into a session. */
-export function signInRoutes(app: Hono<Env>, { sessions, address, clock }: AccountPorts, limits: RateLimits): void {
-  const cookie = sessionCookie(address)
-
+export function signInRoutes(app: Hono<Env>, ports: AccountPorts, limits: RateLimits): void {
   app.get("/sign-in", (c) => c.html(page, 200, { "content-security-policy": pagePolicy, "cache-control": "no-store" }))
   app.get("/sign-in.js", (c) => c.body(script, 200, { "content-type": "text/javascript; charset=utf-8" }))
 
@@ -28,17 +23,7 @@ export function signInRoutes(app: Hono<Env>, { sessions, address, clock }: Accou
     if (c.req.method === routes.signIn.method) await spendSignIn(limits, c.get("source").address)
     await next()
   })
-  serveRoute(app, routes.signIn, async (c, { body }) => {
-    const browser = c.req.header("user-agent")?.slice(0, MAX_BROWSER)
-    const begun = await sessions.signIn(body.secret, browser ? mendText(browser) : null, clock.now())
-    const session = begun && (await sessions.bySecrets(begun, clock.now()))
-    if (!begun || !session || session === "half") throw failure("link_spent")
-    // The cookie is replaced: what it stood for could never be used or ended by this browser again.
-    const before = cookie.read(c)
-    if (before) await sessions.end(before)
-    cookie.write(c, begun.secret)
-    return { ...toIdentity(session.known), pageSecret: begun.pageSecret, next: "/" }
-  })
+  serveRoute(app, routes.signIn, (c, { body }) => beginSession(c, ports, body.secret))
 }
 
 /** Behind the door: who I am, where else I am signed in, and out. */
@@ -72,14 +57,4 @@ export function sessionRoutes(app: Hono<Env>, { sessions, credentials, streams, 
     await streams.revoked(id)
     return null
   })
-}
-
-function toIdentity({ person, scopes, credential }: Caller): Identity {
-  const { type, id, expiresAt } = credential
-  const expires = expiresAt === undefined ? null : new Date(expiresAt).toISOString()
-  return {
-    user: { id: person.id, name: person.name },
-    scopes: [...scopes],
-    credential: { type, id, expiresAt: expires },
-  }
 }

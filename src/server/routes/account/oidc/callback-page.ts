@@ -1,0 +1,74 @@
+import type { Context } from "hono"
+import type { Env } from "../../../door/request-env.ts"
+import { pagePolicy, pageStyle } from "../sign-in-page.ts"
+
+/**
+ * The page that an issuer sends people back to. It takes the answer out of the address and sends it in a body, with what
+ * this browser has kept since it began; so the session's other half comes in a body, too, and no cookie has to be sent by
+ * another site's redirect.
+ */
+const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<meta name="referrer" content="no-referrer">
+<title>Sign in to Pawl</title>
+<style>${pageStyle}</style>
+<script src="callback.js" defer></script>
+</head>
+<body>
+<main>
+<h1 id="title">Sign in to Pawl</h1>
+<p id="say" role="status">Signing in …</p>
+<a id="again" href="../sign-in" hidden>Begin again</a>
+<noscript><p>Signing in needs JavaScript: without it your session could not be kept for this page alone.</p></noscript>
+</main>
+</body>
+</html>
+`
+
+const script = `"use strict"
+const [title, say, again] = ["title", "say", "again"].map((id) => document.getElementById(id))
+const answer = location.search.slice(1)
+history.replaceState(null, "", location.pathname)
+
+function stop(heading, text) {
+  title.textContent = document.title = heading
+  say.textContent = text
+  again.hidden = false
+  again.focus()
+}
+
+async function finish() {
+  try {
+    const pageHalf = localStorage.getItem("pawl.oidc")
+    localStorage.removeItem("pawl.oidc")
+    if (pageHalf === null || answer === "") return stop("Nothing to finish", "This sign-in was not begun in this browser, or was finished before.")
+    const response = await fetch("../api/auth/oidc/finish", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ pageHalf, answer }),
+    })
+    const told = await response.json()
+    if (!response.ok) return stop("You are not signed in", told.detail)
+    localStorage.setItem("pawl.session", told.pageSecret)
+    location.replace(".." + told.next)
+  } catch {
+    stop("You are not signed in", "The server cannot be reached, or this browser keeps nothing for this page.")
+  }
+}
+
+void finish()
+`
+
+export const showCallback = (c: Context<Env>) =>
+  c.html(page, 200, {
+    "content-security-policy": pagePolicy,
+    "cache-control": "no-store",
+    "referrer-policy": "no-referrer",
+  })
+
+export const showCallbackScript = (c: Context<Env>) =>
+  c.body(script, 200, { "content-type": "text/javascript; charset=utf-8" })

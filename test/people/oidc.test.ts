@@ -1,0 +1,392 @@
+import { generateKeyPair, type JWTPayload } from "jose"
+import { afterEach, beforeAll, describe, expect, test } from "vitest"
+import { says } from "../../src/models/scripted/script.ts"
+import { always, scripted } from "../../src/models/scripted/model.ts"
+import type { Scope } from "../../src/protocol/scopes.ts"
+import { ISSUER_PAUSE_MS, openIssuer } from "../../src/server/routes/account/oidc/issuer.ts"
+import type { OidcSettings } from "../../src/server/routes/account/oidc/ports.ts"
+import type { PersonRecord } from "../../src/store/people/people.ts"
+import { anyDatabase, databases } from "../support/databases.ts"
+import { TurnedClock } from "../support/loop/world.ts"
+import { Browser, codeOf } from "../support/server/browser.ts"
+import { Face } from "../support/server/face.ts"
+import { IssuerBrowser } from "../support/server/issuer-browser.ts"
+import { CLIENT, OidcProvider } from "../support/server/oidc-provider.ts"
+
+const STAFF: Scope[] = ["read", "chat", "approve", "manage"]
+
+describe("signing in at an issuer", () => {
+  const clock = new TurnedClock()
+  let provider: OidcProvider
+  let face: Face
+  /** The operator's word, which a test may change. */
+  const rules: { -readonly [Name in keyof OidcSettings]: OidcSettings[Name] } = {
+    ...{ issuer: "", clientId: CLIENT.id, clientSecret: CLIENT.secret, label: "Work", scope: "openid profile" },
+    ...{ groupsClaim: "groups", groups: new Map([["staff", STAFF]]), mailDomains: [] as string[] },
+  }
+  const usual = { ...rules }
+
+  beforeAll(async () => {
+    provider = await OidcProvider.open()
+    usual.issuer = rules.issuer = provider.issuer
+    const { url } = await anyDatabase[0]!.create()
+    face = await Face.open({ url, model: scripted(always(says("ok"))), clock, oidc: rules })
+    return async () => {
+      await face[Symbol.asyncDispose]()
+      await provider[Symbol.asyncDispose]()
+    }
+  })
+  afterEach(() => {
+    Object.assign(rules, { nameClaim: undefined, personClaim: undefined, ...usual })
+    Object.assign(provider, { more: {}, lies: {}, metadata: {}, forgetful: false })
+    Object.assign(provider, { forger: undefined, broken: undefined, refuses: undefined })
+  })
+  const browser = () => new IssuerBrowser(face)
+  const as = (sub: string, claims: object = {}) => {
+    provider.who = { sub, name: `Name of ${sub}`, groups: ["staff"], ...claims }
+    return browser()
+  }
+
+  test("whoever the issuer knows is in, with a session of two halves as a link gives it", async () => {
+    const ada = as("ada-1", { name: "Ada Lovelace" })
+    expect((await ada.get("/api/auth/ways")).body).toEqual({ oidc: { label: "Work" } })
+    const signedIn = await ada.signIn()
+    expect(signedIn.body).toMatchObject({ user: { name: "Ada Lovelace" }, scopes: STAFF, next: "/" })
+    expect((await ada.get("/api/auth/me")).body.user.name).toBe("Ada Lovelace")
+    expect((await ada.post("/api/conversations", {})).status).toBe(201)
+    expect(ada.set.at(-1)).toMatch(/^pawl_session=[\w-]{45}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Strict$/)
+    expect([...ada.cookies.keys()]).toEqual(["pawl_session"])
+    const half = browser()
+    half.cookies.set("pawl_session", ada.cookies.get("pawl_session")!)
+    expect(codeOf(await half.get("/api/auth/me"))).toEqual([401, "half_session"])
+    expect((await ada.post("/api/auth/sign-out")).status).toBe(204)
+    expect((await ada.get("/api/auth/me")).status).toBe(401)
+  })
+
+  test("who is renamed there is the same person here; who has their name is not", async () => {
+    const first = await as("bob-1", { name: "Bob" }).signIn()
+    const renamed = await as("bob-1", { name: "Robert" }).signIn()
+    expect(renamed.body.user).toEqual({ id: first.body.user.id, name: "Robert" })
+    const other = await as("bob-2", { name: "Robert" }).signIn()
+    expect(other.body.user.name).toBe("Robert")
+    expect(other.body.user.id).not.toBe(first.body.user.id)
+  })
+  test("nobody of the issuer becomes a person who is here already, unless its operator says so", async () => {
+    const local = await Browser.of(face, "carol")
+    const me = (await local.get("/api/auth/me")).body.user
+    const stranger = await as("carol-1", { name: "carol", preferred_username: "carol" }).signIn()
+    expect(stranger.body.user.id).not.toBe(me.id)
+
+    rules.personClaim = "preferred_username"
+    const carol = await as("carol-2", { name: "Carol C.", preferred_username: "carol" }).signIn()
+    expect(carol.body.user).toEqual(me)
+    // Renamed there, still she; and who was given her name there meanwhile is not.
+    expect((await as("carol-2", { preferred_username: "caroline" }).signIn()).body.user).toEqual(me)
+    const heir = await as("carol-3", { preferred_username: "carol" }).signIn()
+    expect(codeOf(heir)).toEqual([403, "sign_in_person_taken"])
+    // Who came before stays who they were.
+    const before = await as("carol-1", { preferred_username: "carol" }).signIn()
+    expect(before.body.user.id).toBe(stranger.body.user.id)
+    const unknown = await as("dan-1", { name: "Dan", preferred_username: "dan" }).signIn()
+    expect((await Browser.of(face, "dan").then((dan) => dan.get("/api/auth/me"))).body.user.id).not.toBe(
+      unknown.body.user.id,
+    )
+  })
+
+  test("a mail address names a person only where the issuer has verified it", async () => {
+    await Browser.of(face, "eve@example.org")
+    rules.personClaim = "email"
+    const mail = { email: "eve@example.org" }
+    for (const email_verified of [undefined, false, "false", 1])
+      expect(codeOf(await as("eve-1", { ...mail, email_verified }).signIn())).toEqual([403, "sign_in_mail_unverified"])
+    const eve = await as("eve-2", { ...mail, email_verified: true }).signIn()
+    expect(eve.body.user.name).toBe("eve@example.org")
+  })
+
+  test("only people of the operator's mail domains come in, where there are any", async () => {
+    rules.mailDomains = ["example.org"]
+    const at = (email: string) => as(email, { email, email_verified: true }).signIn()
+    expect((await at("frank@Example.org")).status).toBe(200)
+    for (const email of ["frank@evil.example", "frank@example.org.evil.example", "frank@sub.example.org"])
+      expect(codeOf(await at(email))).toEqual([403, "sign_in_mail_domain"])
+    expect(codeOf(await as("frank-2", { email: undefined }).signIn())).toEqual([403, "sign_in_mail_unverified"])
+  })
+
+  test("groups say what somebody may do: all that any of theirs may, and nobody without one comes in", async () => {
+    rules.groups = new Map<string, Scope[]>([
+      ["staff", ["read", "chat"]],
+      ["ops", ["read", "admin"]],
+    ])
+    const scopesOf = async (claims: object) => (await as("gus", claims).signIn()).body.scopes
+    expect(await scopesOf({ groups: ["ops", "staff", "other", 7] })).toEqual(["read", "chat", "admin"])
+    expect(await scopesOf({ groups: "staff" })).toEqual(["read", "chat"])
+    for (const groups of [undefined, [], ["other", "*", "constructor"], { staff: true }]) {
+      const refused = await as("gus", { groups }).signIn()
+      expect(codeOf(refused)).toEqual([403, "sign_in_no_group"])
+      expect(refused.body.detail).toContain("Work knows you as Name of gus")
+    }
+    rules.groupsClaim = "realm_access.roles"
+    expect(await scopesOf({ realm_access: { roles: ["ops"] } })).toEqual(["read", "admin"])
+    rules.groupsClaim = "https://id.example/groups"
+    expect(await scopesOf({ "https://id.example/groups": ["staff"] })).toEqual(["read", "chat"])
+    rules.groups = new Map([["*", ["read"] as Scope[]]])
+    expect(await scopesOf({})).toEqual(["read"])
+  })
+
+  test("what stands in no token is asked for, and what stands in one counts before it", async () => {
+    provider.more = { groups: ["staff"], name: "Of the other answer" }
+    const reply = await as("hal", { groups: undefined, name: "Hal" }).signIn()
+    expect([reply.status, reply.body.user.name]).toEqual([200, "Hal"])
+    provider.more = { sub: "somebody-else", groups: ["staff"] }
+    expect(codeOf(await as("hal", { groups: undefined }).signIn())).toEqual([401, "sign_in_untrusted"])
+  })
+
+  test("an answer is finished by the browser that began, with both of its halves", async () => {
+    const victim = browser()
+    await victim.goAndComeBack()
+    const attacker = as("mallory")
+    const theirs = await attacker.goAndComeBack()
+    // Login CSRF: led to the attacker's answer, the victim would be signed in as the attacker.
+    expect(codeOf(await victim.finish(theirs))).toEqual([401, "sign_in_not_begun"])
+    expect(codeOf(await browser().finish(theirs, attacker.pageHalf))).toEqual([401, "sign_in_not_begun"])
+    // Another port of this host can plant its cookie, but not what our page keeps.
+    const planted = browser()
+    for (const [name, value] of attacker.cookies) planted.cookies.set(name, value)
+    expect(codeOf(await planted.finish(theirs, victim.pageHalf))).toEqual([401, "sign_in_not_begun"])
+    const foreign = { pageHalf: attacker.pageHalf, answer: theirs.search.slice(1) }
+    const led = await attacker.post("/api/auth/oidc/finish", foreign, { origin: "https://evil.example" })
+    expect(codeOf(led)).toEqual([403, "wrong_origin"])
+    expect((await attacker.finish(theirs)).status).toBe(200)
+  })
+
+  test("an answer counts once, also where the issuer takes its code twice", async () => {
+    provider.forgetful = true
+    const ivy = as("ivy")
+    const back = await ivy.goAndComeBack()
+    const kept = new Map(ivy.cookies)
+    const again = async () => {
+      const copy = browser()
+      for (const [name, value] of kept) copy.cookies.set(name, value)
+      return copy.finish(back, ivy.pageHalf)
+    }
+    const replies = await Promise.all([again(), again(), again()])
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, 401, 401])
+    expect(codeOf(await again())).toEqual([401, "sign_in_not_begun"])
+  })
+
+  test("a sign-in has ten minutes, and the cookie of it is nobody else's", async () => {
+    const jim = as("jim")
+    const back = await jim.goAndComeBack()
+    expect(jim.set.at(-1)).toMatch(/^pawl_sign_in=[\w-]{43}; Max-Age=600; Path=\/; HttpOnly; SameSite=Strict$/)
+    clock.shift(10 * 60_000)
+    expect(codeOf(await jim.finish(back))).toEqual([401, "sign_in_not_begun"])
+  })
+
+  test("a code of another sign-in is refused by its verifier, and a made-up one by the issuer", async () => {
+    const other = await as("kim").goAndComeBack()
+    const liz = as("liz")
+    const back = await liz.goAndComeBack()
+    back.searchParams.set("code", other.searchParams.get("code")!)
+    expect(codeOf(await liz.finish(back))).toEqual([401, "sign_in_untrusted"])
+    const max = as("max")
+    const mine = await max.goAndComeBack()
+    mine.searchParams.set("code", "made-up")
+    expect(codeOf(await max.finish(mine))).toEqual([401, "sign_in_untrusted"])
+  })
+
+  test.each<[what: string, change: (back: URL) => void]>([
+    ["of another issuer", (back) => back.searchParams.set("iss", "https://evil.example")],
+    ["that says no issuer where its own always says it", (back) => back.searchParams.delete("iss")],
+    ["with two codes", (back) => back.searchParams.append("code", "x")],
+  ])("an answer %s does not count", async (_what, change) => {
+    const ned = as("ned")
+    const back = await ned.goAndComeBack()
+    change(back)
+    const asked = provider.asked.length
+    expect(codeOf(await ned.finish(back))).toEqual([401, "sign_in_untrusted"])
+    expect(provider.asked.slice(asked)).not.toContain("/token")
+  })
+
+  test.each<[what: string, lies: () => JWTPayload, code: string]>([
+    ["for another audience", () => ({ aud: "another-client" }), "sign_in_untrusted"],
+    ["for several, of which another asked", () => ({ aud: [CLIENT.id, "x"], azp: "x" }), "sign_in_untrusted"],
+    ["of another issuer", () => ({ iss: "https://evil.example" }), "sign_in_untrusted"],
+    ["of another sign-in", () => ({ nonce: "another" }), "sign_in_untrusted"],
+    ["of no sign-in", () => ({ nonce: undefined }) as JWTPayload, "sign_in_untrusted"],
+    ["about nobody", () => ({ sub: "" }), "sign_in_untrusted"],
+    ["about somebody who cannot be written down", () => ({ sub: "a\0b" }), "sign_in_untrusted"],
+    ["that is over by our clock", () => ({ exp: seconds() - 60 }), "sign_in_clocks"],
+    ["that is not valid yet by our clock", () => ({ nbf: seconds() + 600 }), "sign_in_clocks"],
+  ])("a token %s does not count", async (_what, lies, code) => {
+    provider.lies = lies()
+    const before = face.logged.length
+    const reply = await as("olga").signIn()
+    expect(codeOf(reply)).toEqual([401, code])
+    expect(face.logged.slice(before).length).toBeLessThanOrEqual(1)
+  })
+  const seconds = () => Math.floor(Date.now() / 1000)
+
+  test("a token that another key has signed does not count, though it came from the issuer", async () => {
+    provider.forger = (await generateKeyPair("RS256")).privateKey
+    const reply = await as("paul").signIn()
+    expect(codeOf(reply)).toEqual([401, "sign_in_untrusted"])
+    expect(face.logged.at(-1)).toMatchObject({ event: "oidc_sign_in_failed", issuer: provider.issuer })
+  })
+
+  test("a no of the issuer is told in a word of OAuth, never in words that anybody may put into an address", async () => {
+    for (const [refuses, told] of [
+      ["access_denied", "access_denied"],
+      ["<b>call me</b>", "for a reason of its own"],
+    ]) {
+      provider.refuses = refuses
+      const reply = await as("quinn").signIn()
+      expect([...codeOf(reply), reply.body.detail]).toEqual([
+        ...[403, "sign_in_refused", `Work has not let you in (${told}).`],
+      ])
+    }
+  })
+
+  test("an issuer that is away is no fault of anybody, is not asked by every press, and links work meanwhile", async () => {
+    const back = await as("ria").goAndComeBack()
+    const rules = { ...usual, issuer: `${provider.issuer}/` }
+    const issuer = openIssuer(rules, { clock, log: face.server.log })
+    const secrets = { state: "s", nonce: "n", verifier: "v".repeat(43) }
+    const begin = () => issuer.authorizationUrl("http://localhost/sign-in/callback", secrets)
+    provider.broken = 500
+    const asked = provider.asked.length
+    for (let n = 0; n < 3; n++) await expect(begin()).rejects.toMatchObject({ code: "sign_in_unavailable" })
+    expect(provider.asked.length - asked).toBe(1)
+    expect((await Browser.of(face, "ria").then((ria) => ria.get("/api/auth/me"))).status).toBe(200)
+    provider.broken = undefined
+    await clock.turn(ISSUER_PAUSE_MS)
+    expect(new URL(await begin()).pathname).toBe("/authorize")
+    expect(back.pathname).toBe("/sign-in/callback")
+  })
+
+  test("it may also go away, or no longer know us, between going and coming back", async () => {
+    const sue = as("sue")
+    const back = await sue.goAndComeBack()
+    provider.broken = 503
+    const reply = await sue.finish(back)
+    expect(codeOf(reply)).toEqual([503, "sign_in_unavailable"])
+    provider.broken = undefined
+    expect((await sue.signIn()).status).toBe(200)
+  })
+
+  test("an issuer that calls itself something else, or sends browsers to no web address, sends nobody anywhere", async () => {
+    const secrets = { state: "s", nonce: "n", verifier: "v".repeat(43) }
+    for (const metadata of [{ issuer: "https://evil.example" }, { authorization_endpoint: "javascript:alert(1)" }]) {
+      provider.metadata = metadata
+      const issuer = openIssuer(usual, { clock, log: face.server.log })
+      const begun = issuer.authorizationUrl("http://localhost/sign-in/callback", secrets)
+      await expect(begun).rejects.toMatchObject({ code: "sign_in_unavailable" })
+    }
+  })
+
+  test("nobody is sent on to where a request says: back to our own address, and then to our own page", async () => {
+    const tom = as("tom")
+    const asked = await tom.post("/api/auth/oidc/begin?next=https://evil.example&redirect_uri=https://evil.example")
+    const redirect = new URL(asked.body.redirectTo).searchParams.get("redirect_uri")
+    expect(redirect).toBe("http://localhost/sign-in/callback")
+    const back = await tom.goAndComeBack()
+    back.searchParams.set("next", "https://evil.example")
+    expect((await tom.finish(back)).body.next).toBe("/")
+    const elsewhere = await tom.post("/api/auth/oidc/begin", undefined, { host: "evil.example" })
+    expect(codeOf(elsewhere)).toEqual([421, "wrong_host"])
+  })
+
+  test("the page that they come back to runs its own script only, in no frame, and is not kept", async () => {
+    const shown = await browser().get("/sign-in/callback?code=secret&state=x")
+    expect(shown.headers.get("content-security-policy")).toMatch(/script-src 'self'.*frame-ancestors 'none'/)
+    expect([shown.headers.get("cache-control"), shown.headers.get("referrer-policy")]).toEqual([
+      ...["no-store", "no-referrer"],
+    ])
+    expect(shown.text).not.toContain("secret")
+    expect((await browser().get("/sign-in/callback.js")).text).toContain("history.replaceState")
+    expect(JSON.stringify([face.logged, face.informed])).not.toContain("code=secret")
+  })
+
+  test("no secret of the client, and no code, is told to anybody", async () => {
+    provider.refuses = undefined
+    const uma = as("uma")
+    const back = await uma.goAndComeBack()
+    provider.lies = { aud: "x" }
+    const reply = await uma.finish(back)
+    const all = JSON.stringify([face.logged, face.informed, reply.body])
+    for (const secret of [CLIENT.secret, back.searchParams.get("code")!, uma.pageHalf!])
+      expect(all).not.toContain(secret)
+  })
+})
+
+test("without an issuer there is no button, no way and no page", async () => {
+  const { url } = await anyDatabase[0]!.create()
+  await using face = await Face.open({ url, model: scripted() })
+  const browser = new IssuerBrowser(face)
+  expect((await browser.get("/api/auth/ways")).body).toEqual({ oidc: null })
+  expect(codeOf(await browser.post("/api/auth/oidc/begin"))).toEqual([404, "not_found"])
+  expect(codeOf(await browser.post("/api/auth/oidc/finish", { pageHalf: "x", answer: "x" }))).toEqual([
+    404,
+    "not_found",
+  ])
+  expect((await browser.get("/sign-in/callback.js")).status).toBe(404)
+})
+
+describe.each(databases)("people of an issuer on $name", ({ create }) => {
+  const who = { issuer: "https://id.example", subject: "1", name: "Ada" }
+
+  test("are themselves however many come at once, whatever they are called, and the same as in its JWTs", async () => {
+    await using face = await Face.open({ url: (await create()).url, model: scripted() })
+    const { people, issuerIdentities } = face.store
+    const all = await Promise.all([1, 2, 3].map(() => issuerIdentities.personOf(who, 1000)))
+    expect(new Set(all.map((each) => each !== "taken" && each.id)).size).toBe(1)
+    const ada = all[0] as PersonRecord
+    expect(await issuerIdentities.personOf({ ...who, name: "Lady A." }, 2000)).toEqual({ id: ada.id, name: "Lady A." })
+    expect((await people.ofIssuer(who, 2000)).id).toBe(ada.id)
+    expect(await issuerIdentities.personOf({ ...who, issuer: "https://other.example" }, 2000)).not.toMatchObject(ada)
+  })
+
+  test("claim a person of this server one at a time", async () => {
+    await using face = await Face.open({ url: (await create()).url, model: scripted() })
+    const { people, issuerIdentities } = face.store
+    const local = await people.ensure("bob", 0)
+    const claims = ["1", "2", "3"].map((subject) =>
+      issuerIdentities.personOf({ ...who, subject, localName: "bob" }, 1000),
+    )
+    const outcomes = await Promise.all(claims)
+    expect(outcomes.filter((each) => each === "taken")).toHaveLength(2)
+    expect(outcomes).toContainEqual(local)
+    const other = { ...who, issuer: "https://other.example", localName: "bob" }
+    expect(await issuerIdentities.personOf(other, 1000)).toEqual(local)
+    for (const localName of [" https://id.example 1", "nobody", `${local.id} `])
+      expect(await issuerIdentities.personOf({ ...who, subject: localName, localName }, 1000)).not.toEqual(local)
+  })
+
+  test("take along what is known of them, and are erased with it", async () => {
+    await using face = await Face.open({ url: (await create()).url, model: scripted() })
+    const { issuerIdentities, retention, engine } = face.store
+    const now = face.pawl.ports.clock.now()
+    const ada = (await issuerIdentities.personOf(who, now)) as PersonRecord
+    const lines = await Array.fromAsync(retention.exportOf(ada.id))
+    expect(lines[0]).toMatchObject({ kind: "person", name: "Ada" })
+    expect(lines).toContainEqual(expect.objectContaining({ issuer: who.issuer, subject: "1", name: "Ada" }))
+    await retention.erasePerson(ada.id)
+    const left = await engine.query(
+      "SELECT 1 FROM issuer_identity UNION ALL SELECT 1 FROM person WHERE called IS NOT NULL",
+      [],
+    )
+    expect(left).toEqual([])
+    const anew = await issuerIdentities.personOf(who, face.pawl.ports.clock.now() + 1000)
+    expect(anew).not.toMatchObject({ id: ada.id })
+  })
+
+  test("finish a sign-in once, in time", async () => {
+    await using face = await Face.open({ url: (await create()).url, model: scripted() })
+    const { issuerIdentities } = face.store
+    await issuerIdentities.begin("state", 1000, 0)
+    expect(await issuerIdentities.finish("other", 500)).toBe(false)
+    const all = await Promise.all([1, 2, 3].map(() => issuerIdentities.finish("state", 500)))
+    expect(all.filter(Boolean)).toHaveLength(1)
+    await issuerIdentities.begin("late", 1000, 0)
+    expect(await issuerIdentities.finish("late", 1000)).toBe(false)
+  })
+})
