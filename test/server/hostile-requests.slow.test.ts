@@ -61,6 +61,10 @@ const TOLD: Readonly<Record<string, (text: string) => unknown[]>> = {
     },
   ],
   editProposal: (text) => [{ arguments: { text } }],
+  addMcpServer: (text) => [
+    { name: "a", url: "https://127.0.0.1:1/", headers: { "x-a": text } },
+    { name: text, url: text },
+  ],
 }
 
 /** Bodies that the schema takes, each with one field as long as it may be. */
@@ -87,7 +91,7 @@ const listOf = (sample: unknown, { maxItems = LONGEST_LIST }: Shape): unknown[] 
 /** What would end what the others need; what never answers; and the embedder, which works for long, but elsewhere. */
 const LEFT_OUT = new Set(["deleteMe", "deleteConversation", "signOut", "openSocket", "embedText"])
 /** These take a choice or a number, and nothing that could be long. */
-const WITHOUT_WORDS = new Set(["forkConversation", "commitProposal", "resolveProposal"])
+const WITHOUT_WORDS = new Set(["forkConversation", "commitProposal", "resolveProposal", "stopUiStream"])
 const table = Object.entries<Route>(routes).filter(
   ([name, { body, stream }]) => body && !LEFT_OUT.has(name) && stream !== "always",
 )
