@@ -247,6 +247,9 @@ describe.each(anyDatabase)("AG-UI's client on $name", ({ create }) => {
     child.setMessages(mine.messages)
     expect((await failureOf(runs(child, { resume }))).status).toBe(403)
     expect((await failureOf(runs(ada(undefined, { agent: "workspace" }), { resume }))).status).toBe(404)
+    const elsewhere = ada(undefined, { agent: "workspace" })
+    await asks(elsewhere, "Hello")
+    expect((await failureOf(runs(elsewhere, { resume }))).status).toBe(404)
     expect((await native.get(`/api/agent/proposals/${resume[0]!.interruptId}`)).body.status).toBe("pending")
   })
 
