@@ -11,6 +11,7 @@ import type { Env } from "./door/request-env.ts"
 import { collectionRoutes } from "./routes/data/collections.ts"
 import { connectionRoutes } from "./routes/data/connections.ts"
 import { conversationRoutes } from "./routes/conversations/conversations.ts"
+import { answerOrigins } from "./door/cross-origin.ts"
 import { checkHostAndOrigin } from "./door/host-and-origin.ts"
 import { eventRoutes } from "./routes/conversations/events.ts"
 import { deviceRoutes } from "./routes/account/devices.ts"
@@ -105,6 +106,7 @@ export function createApp(ports: ServerPorts & ThreadPaths & PackRoutes): Hono<E
     secureHeaders(),
     readRequestSource(ports.address),
     checkHostAndOrigin(ports.address),
+    answerOrigins(ports.address),
   )
 
   healthRoutes(app, ports)

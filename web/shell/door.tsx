@@ -1,6 +1,7 @@
 import { Button } from "../parts/button.tsx"
 import { explain } from "../parts/explain.ts"
 import { useTryAgain } from "../state/when-back.ts"
+import { IssuerButton } from "./issuer-button.tsx"
 import { Mark } from "./mark.tsx"
 
 interface DoorProps {
@@ -35,6 +36,7 @@ export function Door({ error, onRetry, why }: DoorProps) {
                 an earlier version. Please sign in again; nothing else is lost.
               </p>
             )}
+            <IssuerButton />
             <p>There are no passwords here. You come in with a link that works once, for fifteen minutes.</p>
             <p>
               Whoever started the server finds one where it was started. For a new one, or for somebody else, run this

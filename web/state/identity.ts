@@ -29,6 +29,13 @@ export function noticeSignOut(error: unknown): boolean {
   return true
 }
 
+/** Sends this browser to the issuer. What is kept here is asked for when it comes back (src/server/routes/account/oidc). */
+export async function goToIssuer(): Promise<void> {
+  const { redirectTo, pageHalf } = await client.beginIssuerSignIn()
+  localStorage.setItem("pawl.oidc", pageHalf)
+  location.assign(redirectTo)
+}
+
 /** What keeps something of the person beyond the page forgets it here when they leave. */
 export const forgetting = new Set<() => void>()
 

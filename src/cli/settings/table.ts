@@ -26,7 +26,7 @@ const server = {
     says: "Where people reach the server, if not where it listens: links are made with it, and its host is answered.",
   }),
   PAWL_ALLOWED_ORIGINS: setting(listOfItems(isOrigin, "origins such as https://app.example, split by commas"), {
-    says: "Other sites whose pages may use this server with a person's credential.",
+    says: "Other sites whose pages may use this server, with tokens; never with the session of a browser (docs/sign-in.md).",
     usually: [],
   }),
   PAWL_TRUSTED_PROXY: setting(listOfItems(isNetwork, "addresses or networks such as 10.0.0.0/8, split by commas"), {

@@ -40,22 +40,21 @@ export function checkHostAndOrigin({ host, publicUrl, allowedOrigins = [] }: Ser
 export function refuseCrossSite(c: Context<Env>, { allowedOrigins = [] }: ServerAddress): void {
   const site = c.req.header("sec-fetch-site")
   const origin = c.req.header("origin")
+  // The operator's other origins have tokens: a session is for the pages of this server.
+  if (origin !== undefined && allowedOrigins.includes(origin)) throw failure("cross_site")
   if (UNSAFE.has(c.req.method)) {
     // An origin that is here has been found to be ours. Where browsers tell both, `same-origin` also means the scheme.
-    const fine = site === undefined ? origin !== undefined : site === "same-origin" || isListed(origin, allowedOrigins)
+    const fine = site === undefined ? origin !== undefined : site === "same-origin"
     if (!fine) throw failure("cross_site")
     return
   }
   // Browsers send it to every https and loopback address; where it is missing a program asks, or one that cannot say, and
   // then SameSite=Strict has kept the cookie of other sites' requests at home.
-  if (site === undefined || site === "same-origin" || site === "none" || isListed(origin, allowedOrigins)) return
+  if (site === undefined || site === "same-origin" || site === "none") return
   throw failure("cross_site")
 }
 
 export const isUpgrade = (c: Context): boolean => c.req.header("upgrade")?.toLowerCase() === "websocket"
-
-const isListed = (origin: string | undefined, origins: readonly string[]) =>
-  origin !== undefined && origins.includes(origin)
 
 /** The name in `name:port`, brackets of an IPv6 address taken off. */
 function toName(host: string): string | undefined {
