@@ -5,7 +5,7 @@ import { calls, hangs, replies, says } from "../../src/models/scripted/script.ts
 import type { ConversationId } from "../../src/protocol/ids.ts"
 import { conversationOfKey } from "../../src/server/conversation/conversation-of-key.ts"
 import { anyDatabase } from "../support/databases.ts"
-import { ERAS, mcpAs, type McpPerson } from "../support/dialects/mcp-client.ts"
+import { type Era, ERAS, mcpAs, type McpPerson } from "../support/dialects/mcp-client.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
 
@@ -101,6 +101,24 @@ describe.each(ERAS)("what is asked over MCP, in its age %s,", (era) => {
     expect((await runOf(id)).status).toBe("cancelled")
   })
 
+  test("stops when it is taken back before its run is known", async () => {
+    plays(replies(says("Half"), hangs()))
+    const { runtime } = face.pawl
+    const begin = runtime.begin.bind(runtime)
+    const cancel = new AbortController()
+    const over = Promise.withResolvers<ConversationId>()
+    runtime.begin = async (...given) => {
+      const begun = await begin(...given)
+      void runtime.rest(begun.id).then(() => over.resolve(begun.id))
+      cancel.abort()
+      return begun
+    }
+    const asked = ask("One", {}, { signal: cancel.signal }).catch((error: Error) => error)
+    const id = await over.promise.finally(() => (runtime.begin = begin))
+    expect((await runOf(id)).status).toBe("cancelled")
+    expect(await asked).toBeInstanceOf(Error)
+  })
+
   test("in a conversation that is at work is refused, and stops nothing", async () => {
     plays(replies(says("Half"), hangs()))
     const id = await native.begin({ agent: "test" })
@@ -127,31 +145,44 @@ describe.each(ERAS)("what is asked over MCP, in its age %s,", (era) => {
   })
 })
 
-test("who hangs up stops nothing where that is not to take back: with a key, and by the protocol of 2025", async () => {
-  const script = scripted(replies(says("Half"), hangs()), replies(says("Half"), hangs()))
+test("who hangs up takes back by the protocol of 2026 and without a key, and else stops nothing", async () => {
+  const script = scripted(always(says("Four of them.")))
+  const goOn = Promise.withResolvers<void>()
   let heard = Promise.withResolvers<void>()
   const model: Model = {
     ...{ name: "scripted", provider: "scripted", contextTokens: 200_000 },
-    stream(request, signal) {
+    async *stream(request, signal) {
       heard.resolve()
-      return script.stream(request, signal)
+      const stopped = new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)))
+      await Promise.race([goOn.promise, stopped])
+      yield* script.stream(request, signal)
     },
   }
   await using face = await Face.open({ url: (await database!.create()).url, model })
   const native = await face.as("ada")
-  for (const [era, key] of [
-    ["legacy", undefined],
-    ["2026-07-28", "k"],
-  ] as const) {
+  const hungUp = async (era: Era, more: object = {}) => {
     heard = Promise.withResolvers()
     const ada = await mcpAs(face, "ada", era)
-    const input = { message: era, agent: "test", ...(key ? { key } : {}) }
-    const asked = ada.call("ask_agent", input).catch((error: Error) => error)
+    const cancel = new AbortController()
+    const input = { message: "How many?", agent: "test", ...more }
+    const asked = ada.call("ask_agent", input, { signal: cancel.signal }).catch((error: Error) => error)
     await heard.promise
-    await ada[Symbol.asyncDispose]()
+    const id = (await native.get("/api/conversations?limit=1")).body.items[0].id as ConversationId
+    const over = face.pawl.runtime.rest(id)
+    // In 2025 to cancel is said in words; to close the client is to hang up.
+    if (era === "legacy") await ada[Symbol.asyncDispose]()
+    else cancel.abort()
     await asked
-    const { id } = (await native.get("/api/conversations?limit=1")).body.items[0]
-    expect((await native.get(`/api/conversations/${id}/runs`)).body.items[0].status).toBe("running")
-    await native.post(`/api/conversations/${id}/cancel`)
+    const ended = async () => (await native.get(`/api/conversations/${id}/runs`)).body.items[0].status as string
+    return { over, ended }
   }
+  const legacy = await hungUp("legacy")
+  const keyed = await hungUp("2026-07-28", { key: "k" })
+  // The last to hang up: what a cancel of those before it would have done is done when this one has ended.
+  const plain = await hungUp("2026-07-28")
+  await plain.over
+  expect(await plain.ended()).toBe("cancelled")
+  goOn.resolve()
+  await Promise.all([legacy.over, keyed.over])
+  expect([await legacy.ended(), await keyed.ended()]).toEqual(["completed", "completed"])
 })

@@ -11,6 +11,7 @@ export class AskAnswer {
   readonly #reader: RunReader
   readonly #replies: string[] = []
   #failed: { readonly code: string; readonly message: string } | undefined
+  #begun = false
   #over = false
   #told = 0
 
@@ -21,12 +22,18 @@ export class AskAnswer {
   /** What to tell of a frame as progress, in a few words; mostly nothing. */
   read(frame: Frame | UnknownFrame): string | undefined {
     for (const piece of this.#reader.read(frame)) {
+      if (piece.type === "began") this.#begun = true
       if (piece.type === "reply" || piece.type === "waits") this.#replies.push(piece.text)
       if (piece.type === "failed") this.#failed = piece.error
       if (piece.type === "failed" || piece.type === "ended") this.#over = true
     }
     const progress = toProgress(frame as Frame)
     return progress === undefined || ++this.#told > MAX_PROGRESS ? undefined : progress
+  }
+
+  /** Its run is known. */
+  get hasBegun(): boolean {
+    return this.#begun
   }
 
   get isOver(): boolean {

@@ -49,7 +49,10 @@ async function answerOf({ id, frames }: OpenedAsk, { key }: AskInput, call: McpT
   const source = openFor(caller, ports, frames)
   const answer = new AskAnswer(id)
   const over = AbortSignal.any([signal, call.cancelled])
-  const hangUp = () => source.close()
+  // Whoever hangs up and has a key may come again for the answer; without one nobody will.
+  const isTakenBack = () => call.cancelled.aborted || (signal.aborted && call.hangingUpCancels && key === undefined)
+  // What is taken back before its run is known is followed until it is: what has no name cannot be stopped.
+  const hangUp = () => void ((answer.hasBegun || !isTakenBack()) && source.close())
   over.addEventListener("abort", hangUp, { once: true })
   if (over.aborted) hangUp()
   try {
@@ -60,15 +63,14 @@ async function answerOf({ id, frames }: OpenedAsk, { key }: AskInput, call: McpT
         const progress = answer.read(frame)
         if (progress !== undefined) await call.progress(progress)
       }
+      if (over.aborted) hangUp()
     }
   } finally {
     over.removeEventListener("abort", hangUp)
     source.close()
   }
   const { run_id: run, status, proposals } = answer.beside
-  // Whoever hangs up and has a key may come again for the answer; without one nobody will.
-  const isTakenBack = call.cancelled.aborted || (signal.aborted && call.hangingUpCancels && key === undefined)
-  if (isTakenBack && !answer.isOver) await stop(call, id, run)
+  if (isTakenBack() && !answer.isOver) await stop(call, id, run)
   if (!answer.isOver) throw failure("draining")
   const { failed } = answer
   if (failed) throw new AppError(codeOf(failed) ?? "internal", `${failed.message} (conversation ${id})`)
