@@ -22,6 +22,9 @@ export interface Page<Item> {
   nextCursor: string | null
 }
 
+export const HandedCall = z.object({ callId: ids.call, expiresAt: z.string() })
+export type HandedCall = z.infer<typeof HandedCall>
+
 export const ConversationDetail = ConversationView.extend({
   messages: z.array(Message),
   /** What was decided between these messages; a server of before there were steps says nothing. */
@@ -31,6 +34,8 @@ export const ConversationDetail = ConversationView.extend({
   proposals: z.array(Proposal),
   /** Those that were settled as expired and that nobody has proposed again, as far back as is usual to look. */
   expired: z.array(Proposal).optional(),
+  /** Calls of a program's own tools that wait for it, each with the time until which it is waited for. */
+  handedOver: z.array(HandedCall).optional(),
   /** How full it is, and what it has cost so far. */
   context: ContextMeter.optional(),
 })

@@ -55,12 +55,18 @@ describe.each(anyDatabase)("functions of an OpenAI client on $name", ({ create }
     })
     const run = (await native.get(`/api/runs/${first.pawl.run_id}`)).body
     expect([run.status, run.pauseReason]).toEqual(["paused", "awaiting_client"])
+    // A page that is opened now can say what is waited for, and until when.
+    const waits = (await native.get(`/api/conversations/${first.pawl.conversation_id}`)).body
+    const callId = choice.message.tool_calls[0].id.split("-")[0]
+    const expiresAt = new Date(clock.now() + 15 * 60_000).toISOString()
+    expect([waits.status, waits.handedOver]).toEqual(["awaiting_confirmation", [{ callId, expiresAt }]])
     const second = await chat([asked, choice.message, toolMessage(choice.message.tool_calls[0].id, "rain, 4 °C")])
     expect(second.choices[0]).toMatchObject({ finish_reason: "stop", message: { content: "It rains." } })
     expect([second.pawl.run_id, second.pawl.conversation_id]).toEqual([first.pawl.run_id, first.pawl.conversation_id])
     const result = current.received[1]?.history.at(-1)
     expect(JSON.stringify(result)).toContain("Words from outside")
-    const { messages } = (await native.get(`/api/conversations/${first.pawl.conversation_id}`)).body
+    const { messages, handedOver } = (await native.get(`/api/conversations/${first.pawl.conversation_id}`)).body
+    expect(handedOver).toEqual([])
     expect(messages.map(({ role, content }: { role: string; content: string }) => [role, content])).toEqual([
       ["user", "How is the weather?"],
       ["assistant", "I look."],

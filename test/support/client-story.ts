@@ -310,6 +310,9 @@ export class Story {
       steps: [...this.#steps],
       notices: [...this.#notices],
       expired: this.#expired.map((key) => ({ ...(this.#proposals.get(key) as Proposal), status: "expired" })),
+      handedOver: this.conversation.calls.flatMap(({ id: callId, state, expiresAt = 0 }) =>
+        state === "handed_over" ? [{ callId, expiresAt: new Date(expiresAt).toISOString() }] : [],
+      ),
       proposals: [...proposals].map(([key, { status }]) => ({ ...(this.#proposals.get(key) as Proposal), status })),
     }
   }

@@ -29,7 +29,7 @@ test("what expires before the eyes offers one click that proposes it again, and 
   await again.waitFor()
   const list = page.getByRole("navigation")
   expect(await page.getByRole("button", { name: "Approve", exact: true }).count()).toBe(0)
-  await list.getByText("A change has expired").waitFor({ state: "attached" })
+  await list.getByText("Waits, with nothing to decide").waitFor({ state: "attached" })
   expect(await list.getByText("Waits for you").count()).toBe(0)
   expect(await page.getByPlaceholder(/Decide above/).count()).toBe(0)
   expect(await seriousFaultsInTurn(page)).toEqual([])

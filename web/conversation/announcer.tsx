@@ -1,4 +1,5 @@
 import type { Transcript } from "../../src/client/index.ts"
+import { useProgramWords } from "./composer/program-note.tsx"
 import { useExpired } from "../proposal/expired.ts"
 
 const SAYS: Record<Transcript["status"], string> = {
@@ -9,14 +10,17 @@ const SAYS: Record<Transcript["status"], string> = {
 }
 
 /** Says aloud how things stand. The text itself is not read out piece by piece: it is there when it is whole. */
-export function Announcer({ transcript: { status, items, isSummingUp } }: { readonly transcript: Transcript }) {
+export function Announcer({ transcript }: { readonly transcript: Transcript }) {
+  const { status, items, isSummingUp } = transcript
+  const program = useProgramWords(transcript)
   const open = items.flatMap((item) => {
     return item.type === "proposal" && item.proposal.status === "pending" ? [item.proposal] : []
   })
   const expired = useExpired(open)
   const isOver = status === "awaiting_confirmation" && open.length > 0 && open.every(({ id }) => expired.has(id))
   const stands = status === "running" && isSummingUp ? "What was said is being summed up." : SAYS[status]
-  const says = isOver ? "What waited for your decision has expired. It can be proposed again." : stands
+  const waits = open.length === 0 && program !== undefined ? program : stands
+  const says = isOver ? "What waited for your decision has expired. It can be proposed again." : waits
   return (
     <p role="status" className="sr-only">
       {items.length === 0 ? "" : says}

@@ -16,6 +16,7 @@ import { DecideAllBar } from "../proposal/decide-all-bar.tsx"
 import { restored } from "./composer/draft.ts"
 import { LineState } from "./line-state.tsx"
 import { MessageList } from "./messages/message-list.tsx"
+import { ProgramNote } from "./composer/program-note.tsx"
 import { QueueList } from "./composer/queue-list.tsx"
 import { COMPACT, sumUp } from "./composer/sum-up.ts"
 import { stopRun } from "./composer/stop-run.ts"
@@ -68,6 +69,7 @@ function Opened({ conversation }: { readonly conversation: OpenConversation }) {
       </OutdatedResults>
       <div className="mx-auto w-full max-w-3xl px-3 pb-3 md:px-6 md:pb-5">
         <DecideAllBar conversationId={conversation.id} items={transcript.items} />
+        <ProgramNote conversationId={conversation.id} transcript={transcript} />
         <QueueList conversation={conversation} queue={state.queue} status={transcript.status} />
         <Composer
           key={drafts}

@@ -90,11 +90,14 @@ export const ConversationEntry = memo(function ConversationEntry({ conversation,
 
 /** What goes on in it: at work, waiting for the person, or broken. */
 function Sign({ status, waits }: { readonly status: ConversationView["status"]; readonly waits: boolean }) {
-  // It waits, and there is nothing left to decide: what it waited for has expired.
+  // It waits, and there is nothing to decide: what it waited for has expired, or a program of the person's is to answer.
   if (!waits && status === "awaiting_confirmation")
     return (
-      <span title="A change has expired" className="size-2 rounded-full border border-faint group-hover:invisible">
-        <span className="sr-only">A change has expired</span>
+      <span
+        title="Waits, with nothing to decide"
+        className="size-2 rounded-full border border-faint group-hover:invisible"
+      >
+        <span className="sr-only">Waits, with nothing to decide</span>
       </span>
     )
   if (waits)

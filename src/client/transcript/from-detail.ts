@@ -1,5 +1,5 @@
 import { stateByProposal } from "../../protocol/calls/call-state.ts"
-import type { ConversationDetail } from "../../protocol/answers.ts"
+import type { ConversationDetail, HandedCall } from "../../protocol/answers.ts"
 import { type Cursor, parseCursor } from "../../protocol/cursor.ts"
 import type { CallId } from "../../protocol/ids.ts"
 import type { Message } from "../../protocol/conversation/message.ts"
@@ -22,10 +22,11 @@ export function fromDetail(detail: ConversationDetail): Transcript {
  */
 export function withDetail(transcript: Transcript, detail: ConversationDetail): Transcript {
   const { position, title, agent, model, mode, settings = {}, connectionId, status } = detail
-  const { messages, proposals, expired = [], context = null } = detail
+  const { messages, proposals, expired = [], handedOver = [], context = null } = detail
   if (position <= (parseCursor(transcript.cursor) as Cursor).position) return transcript
   const items = isContinued(transcript.items, messages) ? [...transcript.items] : []
   addMessages(items, messages, detail)
+  for (const each of handedOver) addHandedCall(items, each)
   // One whose reply lies before the list is left out, like its call.
   const isHere = ({ id, callId }: Proposal) => items.some(({ key }) => key === id || key === callId)
   const told = inOrder(expired.filter(isHere), proposals, items)
@@ -113,9 +114,15 @@ function addResult(items: Item[], { toolCallId, content, data, status, ms }: Mes
   if (!call || call.isOver) return
   items[index] = {
     ...call,
-    ...{ state: status ?? "ended", isOver: true, text: content, ms: ms ?? null },
+    ...{ state: status ?? "ended", isOver: true, waitsUntil: undefined, text: content, ms: ms ?? null },
     ...(data === undefined ? {} : { data }),
   }
+}
+
+function addHandedCall(items: Item[], { callId, expiresAt: waitsUntil }: HandedCall): void {
+  const index = findCall(items, callId)
+  const call = items[index] as CallItem | undefined
+  if (call && !call.isOver) items[index] = { ...call, state: "handed_over", waitsUntil }
 }
 
 /** After the calls of its reply and what was proposed before it, where the stream would have brought it; where that is. */

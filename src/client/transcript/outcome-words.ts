@@ -7,7 +7,7 @@ export const callWords: Readonly<Record<ShownCallState, string>> = {
   proposed: "waits for you",
   approved: "approved",
   running: "at work",
-  handed_over: "waits for the program that asked",
+  handed_over: "waits for its program",
   ended: "done",
   ok: "done",
   error: "failed",

@@ -17,11 +17,21 @@ export const applyCallFrames = {
     return follow(withCall(transcript, { id: callId, name, input }), frame)
   },
 
-  handed_over: (transcript: Transcript, frame: Frame<"handed_over">) => follow(transcript, frame),
+  handed_over(transcript: Transcript, frame: Frame<"handed_over">) {
+    const { callId, name, input, expiresAt: waitsUntil } = frame.data
+    return changeCall(follow(withCall(transcript, { id: callId, name, input }), frame), callId, { waitsUntil })
+  },
 
   tool_end(transcript: Transcript, frame: Frame<"tool_end">) {
     const { callId, name, status, text, ms, data } = frame.data
-    const result = { state: status, isOver: true, text, ms, ...(data === undefined ? {} : { data }) }
+    const result = {
+      state: status,
+      isOver: true,
+      waitsUntil: undefined,
+      text,
+      ms,
+      ...(data === undefined ? {} : { data }),
+    }
     return changeCall(follow(withCall(transcript, { id: callId, name, input: {} }), frame), callId, result)
   },
 

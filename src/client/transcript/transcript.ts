@@ -90,6 +90,8 @@ export interface CallItem {
   readonly late: { readonly status: "ok" | "error"; readonly text: string } | null
   /** The call before it in its reply that asks for the same: it is done once, and this one gets its result. */
   readonly duplicateOf?: CallId
+  /** Of `handed_over`: until when its program is waited for. */
+  readonly waitsUntil?: string | undefined
 }
 
 /** A write that waits, or waited, for a decision. */

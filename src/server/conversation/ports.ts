@@ -4,7 +4,7 @@ import type { DevicePlace } from "../../agent/devices.ts"
 import type { Journal } from "../../agent/journal.ts"
 import type { Bus, Log, ModelSource, Policy } from "../../agent/ports.ts"
 import type { Runtime } from "../../agent/runtime/runtime.ts"
-import type { ListedModel, MessagesRead, Page } from "../../protocol/answers.ts"
+import type { HandedCall, ListedModel, MessagesRead, Page } from "../../protocol/answers.ts"
 import type { ModelEndpoint } from "../../protocol/models/model-facts.ts"
 import type { ConversationView } from "../../protocol/conversation/conversation.ts"
 import type { Message } from "../../protocol/conversation/message.ts"
@@ -60,6 +60,7 @@ export interface Conversations {
   message(id: ConversationId, message: MessageId): Promise<Message | undefined>
   messagesOfRun(id: ConversationId, from: number): Promise<Message[]>
   lastPause(id: ConversationId): Promise<number | undefined>
+  handedOver(id: ConversationId, upTo: number): Promise<HandedCall[]>
   placeOf(id: ConversationId, message: MessageId): Promise<number | "waiting" | undefined>
   runStart(id: ConversationId, position: number): Promise<number>
   runs(id: ConversationId, page: PageQuery): Promise<Page<Run>>

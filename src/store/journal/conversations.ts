@@ -1,6 +1,6 @@
-import type { MessagesRead, Page } from "../../protocol/answers.ts"
+import type { HandedCall, MessagesRead, Page } from "../../protocol/answers.ts"
 import type { ConversationView } from "../../protocol/conversation/conversation.ts"
-import type { ConversationId, MessageId, RunId, UserId } from "../../protocol/ids.ts"
+import type { CallId, ConversationId, MessageId, RunId, UserId } from "../../protocol/ids.ts"
 import type { Message } from "../../protocol/conversation/message.ts"
 import { NOTICED } from "../../protocol/notices.ts"
 import type { PageQuery } from "../../protocol/requests.ts"
@@ -17,6 +17,7 @@ import {
   toRunView,
   toStep,
   toConversationView,
+  toHandedCall,
 } from "./views.ts"
 
 /** A reply holds at most so many calls, and only the results of one reply are stored out of their order. */
@@ -33,6 +34,12 @@ const RUN = `r.id, c.id AS conversation_id, r.status, r.iteration, r.max_iterati
     r.error_message, r.input_tokens, r.output_tokens, r.started_at, r.ended_at,
     coalesce(r.model, (SELECT max(u.model) FROM usage u WHERE u.run = r.id)) AS model,
     (SELECT CASE WHEN count(*) = count(u.cost) THEN CAST(sum(u.cost) AS BIGINT) END FROM usage u WHERE u.run = r.id) AS cost`
+
+interface CallRow {
+  readonly type: string
+  readonly call_id: CallId
+  readonly body: string | null
+}
 
 interface Range {
   readonly before?: number | undefined
@@ -116,6 +123,20 @@ export class SqlConversations {
       AND position < coalesce((${next}), ?) AND role IS NOT NULL ORDER BY seq`
     const values = [id, from, id, from, Number.MAX_SAFE_INTEGER]
     return (await this.#engine.query<Record<string, unknown>>(sql, values)).map(toMessage)
+  }
+
+  /** Calls that wait for a program up to a position. They are of the newest reply, so nothing before it is read. */
+  async handedOver(id: ConversationId, upTo: number): Promise<HandedCall[]> {
+    const reply = `SELECT max(position) FROM event WHERE conversation = ${KEY} AND position <= ? AND role = 'assistant'`
+    const sql = `SELECT type, call_id, body FROM event WHERE conversation = ${KEY}
+      AND position > (${reply}) AND position <= ? AND type IN ('handed_over', 'tool_end') ORDER BY position`
+    const waiting = new Map<CallId, HandedCall>()
+    for (const { type, call_id: callId, body } of await this.#engine.query<CallRow>(sql, [id, id, upTo, upTo])) {
+      const call = type === "handed_over" ? toHandedCall(body) : undefined
+      if (call) waiting.set(call.callId, call)
+      else waiting.delete(callId)
+    }
+    return [...waiting.values()]
   }
 
   /** Where the newest run began or last paused: what stands behind it is new to someone who saw the pause. */

@@ -1,3 +1,4 @@
+import type { HandedCall } from "../../protocol/answers.ts"
 import type { ConversationView } from "../../protocol/conversation/conversation.ts"
 import type { CallId, ConversationId, MessageId, RunId } from "../../protocol/ids.ts"
 import type { Message, Part } from "../../protocol/conversation/message.ts"
@@ -119,6 +120,11 @@ export interface BesideRow {
   readonly at: number
   readonly body: string | null
   readonly after: number
+}
+
+export function toHandedCall(body: string | null): HandedCall {
+  const { callId, expiresAt } = JSON.parse(body ?? "{}") as { callId: CallId; expiresAt: number }
+  return { callId, expiresAt: toTime(expiresAt) }
 }
 
 export function toStep({ position, at, body, after }: BesideRow): StepView {

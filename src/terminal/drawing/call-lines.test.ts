@@ -1,6 +1,7 @@
 import { expect, test } from "vitest"
-import type { CallItem, ProposalItem } from "../../client/transcript/transcript.ts"
+import { type CallItem, emptyTranscript, type ProposalItem } from "../../client/transcript/transcript.ts"
 import { callLines } from "./call-lines.ts"
+import { programLines } from "./program-lines.ts"
 import { lineText } from "../line.ts"
 
 const call = (more: Partial<CallItem>) =>
@@ -26,6 +27,19 @@ test("a command is remembered by one line, with the end of what it wrote", () =>
   expect(shown[1]).toBe("  … 30 lines before; /show shows them")
   expect(shown.at(-1)).toBe("  line 39⟨U+001B⟩[2J")
   expect(shown).toHaveLength(13)
+})
+
+test("a call that waits for a program says so, with its tool, until when, and what Esc does", () => {
+  const waits = call({
+    name: "client-weather",
+    state: "handed_over",
+    isOver: false,
+    waitsUntil: "2026-01-01T00:15:00Z",
+  })
+  const transcript = { ...emptyTranscript, status: "awaiting_confirmation", items: [waits] } as const
+  const shown = programLines(transcript, 0, 60).map(lineText).join(" ")
+  expect(shown).toMatch(/^… Waits for the program that has offered weather, until \d\d:\d\d\. .* Esc stops\.$/)
+  expect(programLines({ ...transcript, status: "running" }, 0, 60)).toEqual([])
 })
 
 test("of what went well otherwise the reply tells, of a failure the first lines", () => {

@@ -265,7 +265,7 @@ export class Terminal {
     if (this.#edited) return this.#leaveEdit()
     const { talk } = this
     if (talk && talk.queue.length > 0) return this.#attempt(this.#takeBack(talk))
-    if (talk && (talk.isBusy || talk.waiting.length > 0)) return this.#attempt(talk.cancel())
+    if (talk?.conversation?.canStop) return this.#attempt(talk.cancel())
     this.#writing.editor = emptyEditor
   }
 

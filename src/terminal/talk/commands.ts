@@ -154,7 +154,7 @@ async function goTo({ talk }: CommandContext, word: string): Promise<void> {
   if (word !== "" && chosen) return void (await talk.enter(chosen.id))
   const folders = talk.reached.folders?.() ?? new Map<string, string>()
   const rows = items.map(({ title, status, updatedAt, id }, index): Line => {
-    const waits = status === "awaiting_confirmation" ? " · waits for you" : status === "running" ? " · works" : ""
+    const waits = status === "awaiting_confirmation" ? " · waits" : status === "running" ? " · works" : ""
     const here = id === talk.conversation?.id ? " · here" : ""
     const name = toShown(title ?? "Untitled")
     const folder = folders.get(id)

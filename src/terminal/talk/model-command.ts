@@ -1,6 +1,7 @@
 import { endpointWords, modelFacts, sourceWords } from "../../client/model-words.ts"
 import { count } from "../../client/words.ts"
 import type { ListedModel } from "../../protocol/answers.ts"
+import { toTimeOfDay } from "../drawing/program-lines.ts"
 import { DIM, type Line, line, span } from "../line.ts"
 import { toShown } from "../shown.ts"
 import type { Talk } from "./talk.ts"
@@ -49,6 +50,3 @@ function toRow(model: ListedModel, usual: string | null): Line {
   const more = available ? toShown(modelFacts(model).join(" · ")) : needs
   return [span(`${name === usual ? "*" : " "} ${toShown(name)}`), span(` · ${more}`, DIM)]
 }
-
-const toTimeOfDay = (iso: string): string =>
-  new Date(iso).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" })

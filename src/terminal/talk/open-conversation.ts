@@ -81,6 +81,11 @@ export class OpenConversation {
     return this.transcript.status === "running"
   }
 
+  /** Something is at work, or waits: for the person, or for a program. */
+  get canStop(): boolean {
+    return this.isBusy || this.transcript.status === "awaiting_confirmation" || this.waiting.length > 0
+  }
+
   /** What waits for the person, in the order in which it is shown. */
   get waiting(): readonly Proposal[] {
     return this.transcript.items.flatMap((item) =>

@@ -14,6 +14,7 @@ import type { Room } from "../room.ts"
 import { Scrollback } from "../drawing/scrollback.ts"
 import { tailLines } from "../drawing/tail-lines.ts"
 import { toShown } from "../shown.ts"
+import { programLines } from "../drawing/program-lines.ts"
 import { queueLines, wordsLine } from "../drawing/queue-lines.ts"
 import { untilAnswered } from "./until-answered.ts"
 import { WaitingCard } from "../deciding/waiting-card.ts"
@@ -284,7 +285,9 @@ export class Talk {
     })
     // Normally they arrive before anybody could read that they are on their way.
     const unsent = this.isAway ? conversation.sending : []
-    const queued = [...queueLines(conversation.queue, conversation.transcript, columns), ...onTheirWay(unsent)]
+    const notes = programLines(conversation.transcript, now, columns)
+    const queue = queueLines(conversation.queue, conversation.transcript, columns)
+    const queued = [...notes, ...queue, ...onTheirWay(unsent)]
     const room = Math.max(1, rows - queued.length)
     const card = this.card.draw(columns, room)
     return [...tailLines(live, room - card.length), ...card, ...queued].slice(-Math.max(1, rows))

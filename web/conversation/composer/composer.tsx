@@ -50,9 +50,11 @@ export function Composer({ conversation, transcript, draftKey, onSay }: Composer
         isRunning
           ? "Say what comes next, or steer …"
           : status === "awaiting_confirmation"
-            ? open.length > expired.size
-              ? "Decide above, or say something else …"
-              : "Say what to do instead, or have it proposed again above …"
+            ? open.length === 0
+              ? "Say something to go on …"
+              : open.length > expired.size
+                ? "Decide above, or say something else …"
+                : "Say what to do instead, or have it proposed again above …"
             : "Ask, or say what to do …"
       }
       pickers={

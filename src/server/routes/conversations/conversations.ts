@@ -43,12 +43,13 @@ export function conversationRoutes(app: Hono<Env>, ports: ConversationRoutePorts
   serveRoute(app, routes.readConversation, async (c) => {
     // The position is read first: whoever goes on from it may see something twice, but misses nothing.
     const conversation = await findConversation(c, ports)
-    const { id, position } = conversation
+    const { id, position, status } = conversation
     const { items, ...beside } = await conversations.messages(id, { upTo: position, limit: NEWEST_MESSAGES })
     const [open, expired] = await Promise.all([proposals.open(id), proposals.lapsed(id, MAX_EXPIRED)])
+    const handedOver = status === "awaiting_confirmation" ? await conversations.handedOver(id, position) : []
     const named = await nameModel(models, userOf(c), conversation)
     const context = await readMeter(ports, userOf(c), { ...named, newest: items })
-    return { ...named, messages: items.map(cutMessage), ...beside, proposals: open, expired, context }
+    return { ...named, messages: items.map(cutMessage), ...beside, proposals: open, expired, handedOver, context }
   })
 
   serveRoute(app, routes.readMessages, async (c, { query: { before, limit } }) => {
