@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, test } from "vitest"
+import type { Model } from "../../src/agent/model.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import { calls, replies, says } from "../../src/models/scripted/script.ts"
 import { anyDatabase } from "../support/databases.ts"
-import { connectMcp, ERAS, type McpPerson } from "../support/dialects/mcp-client.ts"
+import { connectMcp, type McpPerson } from "../support/dialects/mcp-client.ts"
 import { Cutter } from "../support/server/cutter.ts"
 import { openServer } from "../support/server/socket.ts"
 
@@ -14,13 +15,25 @@ describe("the official MCP client on the wire", () => {
   let server: Awaited<ReturnType<typeof openServer>>
   let cutter: Cutter
   let token: string
-  const model = scripted(
+  const [heard, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const script = scripted(
     always(({ history }) => {
       const last = history.at(-1)
       if (last?.role === "user" && last.text === "long") return replies(says(LONG), calls("unknown_tool"))
       return says(ANSWER)
     }),
   )
+  const model: Model = {
+    ...{ name: "scripted", provider: "scripted", contextTokens: 200_000 },
+    async *stream(request, signal) {
+      const last = request.history.at(-1)
+      if (last?.role === "user" && last.text === "wait") {
+        heard.resolve()
+        await goOn.promise
+      }
+      yield* script.stream(request, signal)
+    },
+  }
 
   beforeAll(async () => {
     server = await openServer({ database: anyDatabase[0]!, model })
@@ -54,7 +67,7 @@ describe("the official MCP client on the wire", () => {
 
   // By hand: where a stream breaks off, the official client waits for its own time-out before it says so.
   test("an answer cut after any byte is never taken for a whole one, and with its key comes again", async () => {
-    const before = model.received.length
+    const before = script.received.length
     let [keys, cuts] = [0, 0]
     for (let bytes = 1; bytes < 4000; bytes = Math.ceil(bytes * 2.3)) {
       const key = `cut-${bytes}`
@@ -79,7 +92,7 @@ describe("the official MCP client on the wire", () => {
       expect(await told()).toBe(ANSWER)
     }
     expect(cuts).toBeGreaterThan(4)
-    expect(model.received.length - before).toBe(keys)
+    expect(script.received.length - before).toBe(keys)
   })
 
   test("whoever does not read holds nobody up", async () => {
@@ -140,12 +153,16 @@ describe("the official MCP client on the wire", () => {
       expect((await fetch(`${server.url}/mcp`, { method, headers })).status).toBe(405)
   })
 
-  test("a call is taken back only by the client that made it", async () => {
-    const [first, second] = await Promise.all(ERAS.map((era) => connectMcp(`${server.url}/mcp`, { token, era })))
-    const asked = ask(first!, "mine")
+  test("a call is taken back only by the client that made it, not by another of its token", async () => {
+    const connect = () => connectMcp(`${server.url}/mcp`, { token, era: "legacy" })
+    const [first, second] = await Promise.all([connect(), connect()])
+    const asked = first.call("ask_agent", { message: "wait", agent: "test" })
+    await heard.promise
+    // Both count their calls from zero.
     for (let requestId = 0; requestId < 5; requestId++)
-      await second!.client.notification({ method: "notifications/cancelled", params: { requestId } }).catch(() => {})
-    expect((await asked).facts.answer).toBe(ANSWER)
-    await Promise.all([first!.client.close(), second!.client.close()])
+      await second.client.notification({ method: "notifications/cancelled", params: { requestId } })
+    goOn.resolve()
+    expect((await asked).facts).toMatchObject({ answer: ANSWER, status: "completed" })
+    await Promise.all([first.client.close(), second.client.close()])
   })
 })

@@ -249,24 +249,37 @@ describe("a program that signs in by itself", () => {
 })
 
 describe.each(databases)("codes on $name", ({ create }) => {
-  test("a crash at the exchange leaves both, code and token, as they were; of racing uses one wins", async () => {
+  test("a crash at the exchange leaves a code used and its token made, or neither; of racing uses one wins", async () => {
     const { url } = await create()
     await using face = await Face.open({ url, model: scripted() })
-    const { people, authorizationCodes } = face.store
+    const { people, authorizationCodes, engine } = face.store
     const { id: user } = await people.ensure("ada", 0)
     const bound = { client: "c", redirect: "r", challenge: "x", resource: "m" }
-    const code = await authorizationCodes.create({ ...bound, user, name: "n", scopes: ["read"] }, 1000)
-    const { engine } = face.store
+    const grant = () => authorizationCodes.create({ ...bound, user, name: "n", scopes: ["read"] }, 1000)
+    const exchange = (code: string) => authorizationCodes.exchange(code, bound, 1000)
+    const tokens = async () => (await people.listTokens(user, { limit: 9 }, 1000)).items
+    const code = await grant()
     const change = engine.change.bind(engine)
-    // As a process leaves it that dies behind the two statements and before their commit.
-    const never = { sql: "UPDATE person SET name = name WHERE id = ?", values: ["nobody"], mustChange: true }
-    const dying = (operation: Statements) => change({ ...operation, statements: [...operation.statements, never] })
-    engine.change = dying as typeof engine.change
-    expect(await authorizationCodes.exchange(code, bound, 1000)).toBeUndefined()
-    engine.change = change
-    expect((await people.listTokens(user, { limit: 9 }, 1000)).items).toEqual([])
-    const both = await Promise.all([1, 2].map(() => authorizationCodes.exchange(code, bound, 1000)))
+    /** As by a process that dies when it has made so many commits. */
+    const dyingAfter = async (commits: number) => {
+      let left = commits
+      const dying = async (operation: Statements) => {
+        if (left-- > 0) return change(operation)
+        throw new Error("died")
+      }
+      engine.change = dying as typeof engine.change
+      await exchange(code).catch((error: Error) => expect(error.message).toBe("died"))
+      engine.change = change
+    }
+    await dyingAfter(0)
+    expect(await tokens()).toEqual([])
+    await dyingAfter(1)
+    const [made] = await tokens()
+    expect(await exchange(code)).toEqual({ reused: made!.id })
+    expect(await tokens()).toEqual([])
+    const raced = await grant()
+    const both = await Promise.all([1, 2].map(() => exchange(raced)))
     expect(both.filter((each) => each && "token" in each)).toHaveLength(1)
-    expect((await people.listTokens(user, { limit: 9 }, 1000)).items).toEqual([])
+    expect(await tokens()).toEqual([])
   })
 })
