@@ -4,6 +4,8 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { expect, test } from "vitest"
 import { scripted } from "../../src/testing.ts"
+import { usualScopes } from "../../src/protocol/scopes.ts"
+import { CLIENT, OidcProvider } from "../support/server/oidc-provider.ts"
 import { Site } from "../support/web/site.ts"
 
 test("another server on the same machine is sent the cookie by the browser, and can do nothing with it", async () => {
@@ -101,4 +103,33 @@ test("a program that signs in by itself is let in by the person in their browser
   await page.getByRole("heading", { name: "Sign in first" }).waitFor()
   expect(await page.getByRole("button", { name: "Allow", exact: true }).isVisible()).toBe(false)
   back.close()
+})
+
+test("who presses the button at the door comes back from the issuer signed in, from either page, and a led-back browser does not", async () => {
+  await using provider = await OidcProvider.open()
+  provider.who = { sub: "1", name: "Grace", groups: ["staff"] }
+  const oidc = {
+    ...{ issuer: provider.issuer, clientId: CLIENT.id, clientSecret: CLIENT.secret, label: "Work", scope: "openid" },
+    ...{ groupsClaim: "groups", groups: new Map([["staff", usualScopes]]), mailDomains: [] },
+  }
+  await using site = await Site.open({ model: scripted(), oidc })
+  const { page, context } = await site.visit()
+  const leave = async () => {
+    await context.clearCookies()
+    await page.evaluate("localStorage.clear()")
+  }
+  await leave()
+  await page.goto(site.url)
+  await page.getByRole("button", { name: "Sign in with Work" }).click()
+  await page.getByRole("button", { name: /Grace/ }).waitFor()
+  expect(await page.evaluate("localStorage.getItem('pawl.oidc')")).toBeNull()
+
+  await leave()
+  await page.goto(`${site.url}/sign-in/callback?code=x&state=y`)
+  await page.getByText("was not begun in this browser").waitFor()
+  expect(page.url()).toBe(`${site.url}/sign-in/callback`)
+  provider.who = { sub: "1", name: "Grace" }
+  await page.getByRole("link", { name: "Begin again" }).click()
+  await page.getByRole("button", { name: "Sign in with Work" }).click()
+  await page.getByText("none of your groups there may use this server").waitFor()
 })
