@@ -4,6 +4,7 @@ import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../
 import { calls, fails, replies, says } from "../../src/models/scripted/script.ts"
 import { newId } from "../../src/protocol/ids.ts"
 import { anyDatabase } from "../support/databases.ts"
+import { agUiAs } from "../support/dialects/ag-ui-client.ts"
 import { ERAS, mcpAs, type McpPerson } from "../support/dialects/mcp-client.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
 import { WordEmbedder } from "../support/word-embedder.ts"
@@ -98,6 +99,27 @@ describe.each(ERAS)("the official MCP client, in its age %s,", (era) => {
     const decided = await Promise.all([native.post(`${path}/commit`), native.post(`${path}/reject`, {})])
     expect(decided.map(({ status }) => status).sort()).toEqual([200, 409])
     expect((await ada.call("read_proposal", { proposal: id })).facts.status).toMatch(/^(applied|rejected)$/)
+  })
+
+  test("of two decisions about what it was told waits, by AG-UI and by our own API, one wins", async () => {
+    plays(calls("create_task", { title: "Buy tea" }), always(says("Done.")))
+    const { facts } = await ada.call("ask_agent", { message: "tea", agent: "workspace" })
+    const [{ id }] = facts.proposals
+    const thread = (await agUiAs(face, "ada"))(facts.conversation, { agent: "workspace" })
+    const resume = [{ interruptId: id, status: "resolved", payload: { approved: true } }]
+    const late: { status: string }[] = []
+    const onCustomEvent = ({ event }: { event: { name: string; value: { status: string } } }) =>
+      void (event.name === "pawl.late" && late.push(event.value))
+    const [, rejected] = await Promise.all([
+      thread.runAgent({ resume }, { onCustomEvent }),
+      native.post(`/api/agent/proposals/${id}/reject`, {}),
+    ])
+    const { status } = (await ada.call("read_proposal", { proposal: id })).facts
+    const hasAgreed = status === "applied"
+    expect([rejected.status, late]).toMatchObject(hasAgreed ? [409, []] : [200, [{ status: "rejected" }]])
+    expect(["applied", "rejected"]).toContain(status)
+    const tasks: { title: string }[] = (await native.get("/api/workspace/tasks")).body.items
+    expect(tasks.filter(({ title }) => title === "Buy tea")).toHaveLength(hasAgreed ? 1 : 0)
   })
 
   test("has no write done unasked, also in a conversation that agrees by itself and with a token that may approve", async () => {
