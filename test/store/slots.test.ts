@@ -77,6 +77,9 @@ async function liveFully({ server, held }: World, name: string) {
   expect((await who.post("/api/files", "On the sorting of pigeons.", { "content-type": "text/plain" })).status).toBe(
     201,
   )
+  // Not by its door, which would ask the server.
+  const target = { url: "https://mcp.example/notes", headers: {}, isPublic: false }
+  await face.store.ownMcpServers.create(user, { id: newId("mcp", user), name: "notes", agents: ["workspace"], target })
   const { ticket } = (await who.post("/api/auth/ticket")).body as { ticket: string }
   const laptop = await connect(new Machine(), { url, token, deviceId: "laptop" })
   const asker = await Peer.open(url, { authorization: `Bearer ${await server.tokenFor(name, "read", "chat")}` })
