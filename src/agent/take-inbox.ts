@@ -1,5 +1,6 @@
 import type { JournalEvent } from "../protocol/events.ts"
 import { accept } from "./accept/accept.ts"
+import { overtakenResults } from "./accept/settle-calls.ts"
 import { takeable } from "./inbox.ts"
 import type { InboxItem } from "./input.ts"
 import { commitStaged, type Work } from "./record.ts"
@@ -17,6 +18,9 @@ export async function takeInbox(work: Work): Promise<void> {
     if (!takeable(conversation).includes(item)) continue
     const { input, number } = item
     const { maxIterations } = agent
+    // Who brought it is refused while they are there to hear it; of one that a dead node has kept only this tells.
+    for (const call of overtakenResults(conversation, input, now))
+      ports.log.warn("client_result_overtaken", { conversation: conversation.id, call })
     const accepted = accept(conversation, input, { now, maxIterations, timeZone: ports.timeZone, number })
     events.push(...stage(conversation, accepted, now))
     conversation.inbox = conversation.inbox.filter((other) => other !== item)

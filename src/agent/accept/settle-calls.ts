@@ -1,7 +1,8 @@
 import type { NewEvent } from "../../protocol/events.ts"
+import type { CallId } from "../../protocol/ids.ts"
 import { clientEnd, isLate, waitingCall } from "../calls/client-tools.ts"
 import { type Call, type Conversation, openCalls } from "../conversation.ts"
-import type { ClientResultsInput } from "../input.ts"
+import type { ClientResultsInput, Input } from "../input.ts"
 import { toolEnd } from "../tool-end.ts"
 
 export const SAY = {
@@ -53,6 +54,12 @@ function isExpired(conversation: Conversation, call: Call, now: number): boolean
   if (call.state === "handed_over") return isLate(call, now)
   const proposal = call.proposal ? conversation.proposals.get(call.proposal) : undefined
   return call.state === "proposed" && proposal !== undefined && proposal.proposed.expiresAt <= now
+}
+
+/** Calls whose results become nothing: while these waited in the inbox others came first, or a stop, or their time was up. */
+export function overtakenResults(conversation: Conversation, input: Input, now: number): CallId[] {
+  if (input.type !== "client_results") return []
+  return input.results.flatMap((result) => (waitingCall(conversation, result, now) ? [] : [result.callId]))
 }
 
 /** What comes for a call that is not waited for any more becomes nothing: the first result counts. */

@@ -1,4 +1,4 @@
-import type { Journal } from "../../../src/agent/journal.ts"
+import type { AppendOptions, Journal } from "../../../src/agent/journal.ts"
 
 /** Thrown by a journal that has died: what the process would have done next does not happen. */
 export class Died extends Error {
@@ -8,8 +8,8 @@ export class Died extends Error {
 type Write = "create" | "claim" | "append" | "arrive"
 
 export interface Death {
-  /** Which write is the fatal one, counted from 1. */
-  readonly at: number
+  /** Which write is the fatal one, counted from 1; `taking`: the first that takes something out of the inbox. */
+  readonly at: number | "taking"
   /** Whether that write still reaches the disk. */
   readonly when: "before" | "after"
 }
@@ -21,9 +21,10 @@ export function dyingAt(
 ): Journal & { readonly writes: number; readonly dead: boolean } {
   let writes = 0
   let dead = false
-  const fatal = async <T>(write: () => Promise<T>): Promise<T> => {
+  const fatal = async <T>(write: () => Promise<T>, given: readonly unknown[]): Promise<T> => {
     if (dead) throw new Died("dead")
-    if (++writes !== at) return write()
+    writes++
+    if (at === "taking" ? !given.some(takes) : writes !== at) return write()
     dead = true
     if (when === "after") await write()
     throw new Died(`died at write ${at}`)
@@ -37,6 +38,8 @@ export function dyingAt(
     },
   })
 }
+
+const takes = (given: unknown): boolean => ((given as Partial<AppendOptions> | undefined)?.taken ?? []).length > 0
 
 /** A journal that does the n-th write and reports a time-out, then works on as if nothing were. */
 export function timingOutAt(at: number, journal: Journal): Journal & { readonly writes: number } {
@@ -57,7 +60,7 @@ export function timingOutAt(at: number, journal: Journal): Journal & { readonly 
 /** The same journal with every write passed through `around`. */
 function intercept<Extra extends object>(
   journal: Journal,
-  around: <T>(write: () => Promise<T>) => Promise<T>,
+  around: <T>(write: () => Promise<T>, given: readonly unknown[]) => Promise<T>,
   extra: Extra,
 ): Journal & Extra {
   const names = new Set<PropertyKey>(["create", "claim", "append", "arrive"] satisfies Write[])
@@ -67,7 +70,7 @@ function intercept<Extra extends object>(
       const value = Reflect.get(target, name, target) as unknown
       if (typeof value !== "function") return value
       const method = value.bind(target) as (...given: unknown[]) => Promise<unknown>
-      return names.has(name) ? (...given: unknown[]) => around(() => method(...given)) : method
+      return names.has(name) ? (...given: unknown[]) => around(() => method(...given), given) : method
     },
   }) as Journal & Extra
 }
