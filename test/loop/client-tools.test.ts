@@ -115,6 +115,25 @@ describe.each(databases)("on $name, a call of the program's own tool", ({ create
     },
   )
 
+  test("has a result refused for now that an older node could find in the inbox; without such a node it is kept", async () => {
+    await using database = await create()
+    const held = new Held()
+    const model = scripted(calls(["client-weather", {}], ["look", {}]), says("Done."))
+    await using world = await openChecked({ url: database.url, model, tools: [read("look", held.run)] })
+    const { id } = await world.start("Go.", { clientTools })
+    await held.begun
+    const results = [{ callId: await handedOver(world, id), status: "ok", text: "rain" }] as const
+    const submit = () => world.pawl.runtime.submit(id, { type: "client_results", results, by: world.user })
+    const { hasOlderNode } = world.store.journal
+    Object.assign(world.store.journal, { hasOlderNode: async () => true })
+    await expect(submit()).rejects.toMatchObject({ code: "busy" })
+    Object.assign(world.store.journal, { hasOlderNode })
+    expect(await submit()).toBe("kept")
+    held.end("4")
+    await world.pawl.runtime.rest(id)
+    expect((await world.load(id)).run).toMatchObject({ status: "completed" })
+  })
+
   test("leaves a line in the log where its result waited in the inbox until a stop had come first", async () => {
     await using database = await create()
     const held = new Held()

@@ -99,8 +99,9 @@ async function bring(c: Context<Env>, ports: OpenAiPorts, { found, agent, output
     c.header("x-pawl-conversation", id)
     return { id, ...brought }
   } catch (error) {
-    // A client that tries again by itself would find the same: its results are there, or are not wanted any more.
-    c.header("x-should-retry", "false")
+    // A client that tries again by itself would find the same: its results are there, or are not wanted any more. What
+    // could not be kept while the run was at work may come again.
+    if (!hasCode(error, "busy")) c.header("x-should-retry", "false")
     throw error
   }
 }
