@@ -45,6 +45,7 @@ test("every reference in the document leads somewhere, and every operation has a
   for (const path of new Set(references)) {
     const found = path.split("/").reduce<Record<string, unknown>>((at, key) => at[key] as typeof at, body)
     expect(found, path).toBeTypeOf("object")
+    expect(found, `${path} is a shape, and no pointer to itself`).not.toHaveProperty("$ref")
   }
   const names = [...text.matchAll(/"operationId":"(\w+)"/g)].map(([, name]) => name)
   expect(new Set(names).size).toBe(Object.keys(routes).length)

@@ -127,7 +127,8 @@ class Printer {
     }
     const id = this.#registry.get(schema)?.id
     if (id === undefined) return pointed(json) as Json
-    this.#schemas[id] = pointed(json)
+    // One with a name may be printed as a pointer to its definition, which stands there by now: it must not point to itself.
+    if (json.$ref === undefined) this.#schemas[id] = pointed(json)
     return { $ref: `#/components/schemas/${id}` }
   }
 }
