@@ -61,10 +61,7 @@ async function* examine(): AsyncGenerator<Finding> {
   if (config.packs.length > 0)
     yield ["ok", `packs: ${open.packs.names.join(", ")} (${config.packs.join(", ")} by PAWL_PACKS)`]
   yield* examineModels(open.personal.shared)
-  yield [
-    "ok",
-    `editors: ${process.execPath} ${process.argv[1] ?? "pawl"} acp is the command for their settings (docs/editors.md)`,
-  ]
+  yield ["ok", `editors: ${process.argv.slice(0, 2).join(" ")} acp is the command for their settings (docs/editors.md)`]
 }
 
 /** One that this version cannot serve has kept the database from being opened. */

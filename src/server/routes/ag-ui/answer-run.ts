@@ -13,8 +13,8 @@ import { openFor } from "../../stream/open-stream.ts"
 import type { StreamPorts } from "../../stream/ports.ts"
 import { toTextStream } from "../../stream/text-stream.ts"
 import { decideInterrupts } from "./decide-interrupts.ts"
-import { findThread, type AgUiThread } from "./find-thread.ts"
-import { sayInThread } from "./say-in-thread.ts"
+import { findThread, type AgUiThread } from "./thread-of-request.ts"
+import { sayInThread } from "./say-words.ts"
 import { type AgUiRun, withState } from "./with-state.ts"
 
 /** Says what a frontend says, or decides what it decides, and answers with the run that follows. */

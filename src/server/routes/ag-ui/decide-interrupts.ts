@@ -14,7 +14,7 @@ import { demand, doneBy, spokenBy, userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
 import type { StreamPorts } from "../../stream/ports.ts"
 import { watchOn } from "../../stream/watch-repeated.ts"
-import type { AgUiThread } from "./find-thread.ts"
+import type { AgUiThread } from "./thread-of-request.ts"
 import type { AgUiRun } from "./with-state.ts"
 
 interface Deciding {

@@ -12,7 +12,7 @@ import type { FrameSource } from "../../stream/event-stream.ts"
 import type { StreamPorts } from "../../stream/ports.ts"
 import { sayAndWatch } from "../../stream/say-and-watch.ts"
 import { watchRepeated } from "../../stream/watch-repeated.ts"
-import type { AgUiThread } from "./find-thread.ts"
+import type { AgUiThread } from "./thread-of-request.ts"
 import type { AgUiRun } from "./with-state.ts"
 
 /** Characters that come along with the words, in all and for one thing. */
