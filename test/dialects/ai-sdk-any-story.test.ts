@@ -72,7 +72,7 @@ test("whatever happens in a conversation, the official client makes the same of 
     { numRuns: 60 },
   )
   expect(runs).toBeGreaterThan(60)
-  expect([...parts]).toEqual(expect.arrayContaining(["text", "step-start", "reasoning", "tool-tool", "data-in-doubt"]))
+  expect([...parts]).toEqual(expect.arrayContaining(["text", "step-start", "reasoning", "tool-tool"]))
 })
 
 const frame = (type: string, data: unknown): UnknownFrame => ({ id: "1", type, data })

@@ -5,8 +5,6 @@ export class Died extends Error {
   readonly code = "lease_lost" // the loop ends quietly, as a dead process does
 }
 
-type Write = "create" | "claim" | "append" | "arrive"
-
 export interface Death {
   /** Which write is the fatal one, counted from 1; `taking`: the first that takes something out of the inbox. */
   readonly at: number | "taking"
@@ -63,7 +61,8 @@ function intercept<Extra extends object>(
   around: <T>(write: () => Promise<T>, given: readonly unknown[]) => Promise<T>,
   extra: Extra,
 ): Journal & Extra {
-  const names = new Set<PropertyKey>(["create", "claim", "append", "arrive"] satisfies Write[])
+  // By the journal's own names: one that it does not have would leave its writes uncounted, and nobody would notice.
+  const names = new Set<PropertyKey>(["create", "claim", "append", "addToInbox"] satisfies (keyof Journal)[])
   return new Proxy(journal, {
     get(target, name) {
       if (name in extra) return extra[name as keyof Extra]
