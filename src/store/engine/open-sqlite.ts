@@ -73,12 +73,7 @@ export function openSqlite({ file, durability, log }: SqliteOptions): Engine {
       reading(() => prepare(sql).all(...(values as string[])) as Row[]),
     events: async (key, { after, upTo, limit }) =>
       reading(() => prepareRows(EVENTS).all(key, after, upTo, limit) as unknown as EventRow[]),
-    eventsToFold: async (key) =>
-      reading(() => {
-        const short = prepareRows(EVENTS).all(key, 0, Number.MAX_SAFE_INTEGER, SHORT) as unknown as EventRow[]
-        if (short.length < SHORT) return short
-        return prepareRows(EVENTS_TO_FOLD).all(key, key, key) as unknown as EventRow[]
-      }),
+    eventsToFold: async (key) => reading(() => prepareRows(EVENTS_TO_FOLD).all(key, key, key) as unknown as EventRow[]),
     hurry() {}, // a file does not fall silent
     close() {
       closing ??= writer.close().then(() => {
@@ -91,9 +86,6 @@ export function openSqlite({ file, durability, log }: SqliteOptions): Engine {
     },
   }
 }
-
-/** A journal of fewer events is folded whole: to find out what of it could be left out would cost more than to read it. */
-const SHORT = 16
 
 function reading<T>(read: () => T): T {
   try {

@@ -9,14 +9,15 @@ import type { AccountPorts } from "./ports.ts"
 import { type RateLimits, spendSignIn } from "../../door/rate-limits.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 import { sessionCookie } from "../../door/session-cookie.ts"
-import { page, pagePolicy, script } from "./sign-in-page.ts"
+import { sendPage, sendScript } from "./send-page.ts"
+import { page, script } from "./sign-in-page.ts"
 
 const NO_SESSION = "Only a session can sign out. A token is revoked: DELETE /api/tokens/{id}."
 
 /** Before the door: the page that a link leads to, and the one request that turns the link into a session. */
 export function signInRoutes(app: Hono<Env>, ports: AccountPorts, limits: RateLimits): void {
-  app.get("/sign-in", (c) => c.html(page, 200, { "content-security-policy": pagePolicy, "cache-control": "no-store" }))
-  app.get("/sign-in.js", (c) => c.body(script, 200, { "content-type": "text/javascript; charset=utf-8" }))
+  app.get("/sign-in", (c) => sendPage(c, page))
+  app.get("/sign-in.js", (c) => sendScript(c, script))
 
   // Before a byte of the body is read: who has had their tries does not get to send us more.
   app.use(routes.signIn.path, async (c, next) => {

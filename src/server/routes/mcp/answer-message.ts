@@ -122,7 +122,9 @@ function toldOf({ mcpReq }: ServerContext): Pick<McpToolCall, "signal" | "progre
     async progress(message) {
       if (progressToken === undefined || mcpReq.signal.aborted) return
       told++
-      await mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress: told, message } })
+      const params = { progressToken, progress: told, message }
+      // Whoever has just hung up hears nothing: what follows of that is for the signal to say, not for this to break off.
+      await mcpReq.notify({ method: "notifications/progress", params }).catch(() => {})
     },
   }
 }

@@ -1,7 +1,8 @@
 import type { Context } from "hono"
 import { AuthorizationRequest } from "../../../../protocol/oauth.ts"
 import type { Env } from "../../../door/request-env.ts"
-import { pagePolicy, pageStyle } from "../sign-in-page.ts"
+import { sendPage, sendScript } from "../send-page.ts"
+import { pageStyle } from "../sign-in-page.ts"
 
 /**
  * The page on which a person lets a program in. It runs with the two halves of their session, as every page of ours: the
@@ -103,11 +104,6 @@ async function start() {
 void start()
 `
 
-export const showPage = (c: Context<Env>) =>
-  c.html(page, 200, {
-    "content-security-policy": pagePolicy,
-    "cache-control": "no-store",
-    "referrer-policy": "no-referrer",
-  })
+export const showPage = (c: Context<Env>) => sendPage(c, page)
 
-export const showScript = (c: Context<Env>) => c.body(script, 200, { "content-type": "text/javascript; charset=utf-8" })
+export const showScript = (c: Context<Env>) => sendScript(c, script)

@@ -1,6 +1,7 @@
 import type { Context } from "hono"
 import type { Env } from "../../../door/request-env.ts"
-import { pagePolicy, pageStyle } from "../sign-in-page.ts"
+import { sendPage, sendScript } from "../send-page.ts"
+import { pageStyle } from "../sign-in-page.ts"
 
 /**
  * The page that an issuer sends people back to. It takes the answer out of the address and sends it in a body, with what
@@ -63,12 +64,6 @@ async function finish() {
 void finish()
 `
 
-export const showCallback = (c: Context<Env>) =>
-  c.html(page, 200, {
-    "content-security-policy": pagePolicy,
-    "cache-control": "no-store",
-    "referrer-policy": "no-referrer",
-  })
+export const showCallback = (c: Context<Env>) => sendPage(c, page)
 
-export const showCallbackScript = (c: Context<Env>) =>
-  c.body(script, 200, { "content-type": "text/javascript; charset=utf-8" })
+export const showCallbackScript = (c: Context<Env>) => sendScript(c, script)
