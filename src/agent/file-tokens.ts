@@ -1,4 +1,5 @@
 import { isImageType, type MessageFile } from "../protocol/conversation/message-file.ts"
+import { isTextType } from "../protocol/conversation/result-files.ts"
 import type { HistoryMessage, Model } from "./model.ts"
 
 /** Bytes of files in one request: what the narrowest of the providers takes, with room for the words. */
@@ -24,8 +25,15 @@ export const filesTokens = (files: readonly MessageFile[] = []): number =>
 
 function tokensOf({ type, size, width = 1000, height = 1000 }: MessageFile): number {
   if (isImageType(type)) return Math.min(MAX_IMAGE_TOKENS, Math.ceil((width * height) / PIXELS)) + 50
+  if (type !== "application/pdf" && !isTextType(type)) return SENTENCE_TOKENS
   if (type === "application/pdf") return Math.min(MAX_PDF_TOKENS, Math.ceil(size / PAGE_BYTES) * PAGE_TOKENS)
   return Math.ceil(Math.min(size, MAX_TEXT_OF_FILE) / 4) + 50
+}
+
+/** What came with a person's words, or with results. */
+function filesOf(turn: HistoryMessage): readonly MessageFile[] {
+  if (turn.role === "user") return turn.files?.items ?? []
+  return turn.role === "tool" ? turn.results.flatMap(({ files }) => files?.items ?? []) : []
 }
 
 /** A file that is not shown is a sentence. */
@@ -39,12 +47,12 @@ export function overcounted(history: readonly HistoryMessage[], { contextTokens,
   let counted = 0
   let whole = 0
   let text = 0
-  for (const file of history.flatMap((turn) => (turn.role === "user" ? (turn.files?.items ?? []) : []))) {
+  for (const file of history.flatMap(filesOf)) {
     const tokens = tokensOf(file)
     counted += tokens
     const isPdfShown = file.type === "application/pdf" && sees?.files === true && file.size <= MAX_BYTES_SHOWN
     if (isImageType(file.type)) whole += sees?.images ? tokens : SENTENCE_TOKENS
-    else if (isPdfShown) whole += tokens
+    else if (isPdfShown || tokens === SENTENCE_TOKENS) whole += tokens
     else {
       whole += SENTENCE_TOKENS
       text += Math.min(tokens, contextTokens * TEXT_SHARE)

@@ -1,5 +1,5 @@
 import { type Conversation, type Mark } from "./conversation.ts"
-import { estimateTokens } from "./history.ts"
+import { resultTokens } from "./history.ts"
 import type { CallResult, HistoryMessage } from "./model.ts"
 import { READ_EARLIER } from "./definition/earlier-names.ts"
 
@@ -50,10 +50,11 @@ function referred(message: HistoryMessage, { positions = [] }: Mark): HistoryMes
   return { role: "tool", results }
 }
 
-const toReference = (result: CallResult, position: number): CallResult => ({
+/** Without its files: they would take more room than its words. */
+const toReference = ({ files: _, ...result }: CallResult, position: number): CallResult => ({
   ...result,
   text: `[This result, ${result.text.length} characters, has given way to newer ones. ${READ_EARLIER} {"position": ${position}} reads it again.]`,
 })
 
 const tokensOf = (message: HistoryMessage): number =>
-  message.role === "tool" ? message.results.reduce((sum, { text }) => sum + estimateTokens(text), 0) : 0
+  message.role === "tool" ? message.results.reduce((sum, result) => sum + resultTokens(result), 0) : 0

@@ -162,7 +162,7 @@ export function rememberResult(conversation: Conversation, call: Call, result: C
     throw new Error(`${conversation.id}: a result for ${call.id} without the turn of its reply`)
   const index = conversation.calls.indexOf(call)
   ;(turn.results as CallResult[])[index] = result
-  const tokens = estimateTokens(result.text)
+  const tokens = resultTokens(result)
   const mark = conversation.marks.at(-1) as Mark
   mark.tokens += tokens
   if (mark.positions) mark.positions[index] = conversation.position
@@ -281,6 +281,9 @@ function messageTokens(message: HistoryMessage): number {
     return sum + estimateTokens(part.type === "call" ? part.name + JSON.stringify(part.input) : part.text)
   }, 0)
 }
+
+/** What a result takes, with its files. */
+export const resultTokens = ({ text, files }: CallResult): number => estimateTokens(text) + filesTokens(files?.items)
 
 /** About four bytes of UTF-8 a token, which holds for English, code and (three bytes a sign) Chinese alike. */
 export const estimateTokens = (text: string): number => 4 + Math.ceil(Buffer.byteLength(text) / 4)

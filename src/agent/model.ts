@@ -81,11 +81,14 @@ export interface UserTurn {
   readonly shown?: readonly ShownFile[]
 }
 
-export interface TurnFiles {
-  readonly message: MessageId
+export interface NamedFiles {
   readonly items: readonly MessageFile[]
   /** A provider has refused them: no model is shown them again as they are. */
   readonly withheld?: true
+}
+
+export interface TurnFiles extends NamedFiles {
+  readonly message: MessageId
 }
 
 /** A file in a request: its bytes, with a line that says what they are, or words in their place. */
@@ -109,6 +112,8 @@ export interface AssistantTurn {
 export interface ToolTurn {
   readonly role: "tool"
   readonly results: readonly CallResult[]
+  /** The files of all of them, in the same order, as this model is shown them behind the results: made anew for each request. */
+  readonly shown?: readonly ShownFile[]
 }
 
 export interface CallResult {
@@ -116,6 +121,8 @@ export interface CallResult {
   readonly name: string
   readonly status: CallStatus
   readonly text: string
+  /** What it has brought beside its words, as the journal says. */
+  readonly files?: NamedFiles
 }
 
 /** No part of the reply: before its first one, the provider is not asked again for so long, and people are told. */

@@ -1,7 +1,7 @@
 import { AppError, codeOf } from "../protocol/errors.ts"
 import type { EventOf } from "../protocol/events.ts"
 import type { Conversation } from "./conversation.ts"
-import type { HistoryMessage, TurnFiles, UserTurn } from "./model.ts"
+import type { HistoryMessage } from "./model.ts"
 
 /** What a provider did not take: the request as such, or what stands in it, which its files may be the reason for. */
 export type Refuses = NonNullable<EventOf<"run_ended">["refuses"]>
@@ -24,10 +24,20 @@ export function withholdFiles(conversation: Conversation, refuses: Refuses): voi
   const own = history.some((turn, index) => hasFiles(turn) && isOf(index))
   if (!history.some(hasFiles) || (!own && refuses !== "request")) return
   // A new list: a request that is under way may hold the old one.
-  conversation.history = history.map((turn, index) =>
-    hasFiles(turn) && (!own || isOf(index)) ? { ...turn, files: { ...turn.files, withheld: true } } : turn,
-  )
+  conversation.history = history.map((turn, index) => (!own || isOf(index) ? withheld(turn) : turn))
 }
 
-const hasFiles = (turn: HistoryMessage): turn is UserTurn & { readonly files: TurnFiles } =>
-  turn.role === "user" && turn.files !== undefined
+function hasFiles(turn: HistoryMessage): boolean {
+  if (turn.role === "user") return turn.files !== undefined
+  return turn.role === "tool" && turn.results.some(({ files }) => files !== undefined)
+}
+
+function withheld(turn: HistoryMessage): HistoryMessage {
+  if (!hasFiles(turn)) return turn
+  if (turn.role === "user" && turn.files) return { ...turn, files: { ...turn.files, withheld: true } }
+  if (turn.role !== "tool") return turn
+  const results = turn.results.map((result) =>
+    result.files ? { ...result, files: { ...result.files, withheld: true as const } } : result,
+  )
+  return { ...turn, results }
+}

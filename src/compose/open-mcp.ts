@@ -9,10 +9,12 @@ import { answerSchema } from "../models/answer-schema.ts"
 import { guardedFetch } from "../models/network/guarded-fetch.ts"
 import type { OutboundPolicy } from "../models/network/outbound-policy.ts"
 import { proxiedFetch } from "../models/network/proxied-fetch.ts"
+import type { MessageFiles } from "../protocol/ports/message-files.ts"
 import type { ServerSettings } from "./settings.ts"
 import { SettingsError } from "./settings-error.ts"
 
 export interface McpParts extends Pick<OwnServersPorts, "pins" | "records" | "agents"> {
+  readonly messageFiles: MessageFiles
   readonly reach: OutboundPolicy
   readonly clock: Clock
   readonly log: Log
@@ -58,17 +60,20 @@ export class Mcp implements ToolJoining, AsyncDisposable {
   }
 
   async #load(): Promise<McpTools> {
-    const [{ McpTools }, { launchProgram }] = await Promise.all([
+    const [{ McpTools }, { launchProgram }, { resultFiles }] = await Promise.all([
       import("../mcp/mcp-tools.ts"),
       import("./launch-program.ts"),
+      import("./result-files.ts"),
     ])
-    const { reach, pins, clock, log } = this.#parts
+    const { reach, pins, clock, log, messageFiles } = this.#parts
+    const { bytesOfFiles } = this.#settings
     return new McpTools({
       ways: {
         guardedFetch: guardedFetch(reach),
         operatorFetch: proxiedFetch(this.#settings.proxy ?? {}),
         launch: (name, target) => launchProgram(this.#settings, name, target),
       },
+      files: resultFiles({ messageFiles, bytesOfFiles }, log),
       serversOf: (user) => this.#named.of(user),
       ...{ pins, clock, log },
     })

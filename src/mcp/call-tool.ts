@@ -9,11 +9,12 @@ import type { McpPins, PinnedMcpTool } from "../protocol/ports/mcp.ts"
 import type { McpServer } from "./definition/server.ts"
 import { hashOf } from "./definition/tool-facts.ts"
 import { isAgreed, ruleOf } from "./offered-tools.ts"
-import { toAnswer } from "./result.ts"
+import { type ResultFileKeeper, toAnswer } from "./result.ts"
 
 export interface Calling {
   readonly pool: ConnectionPool
   readonly pins: McpPins
+  readonly files: ResultFileKeeper
 }
 
 /** More than the loop waits: it stops the call first, and says what became of it. */
@@ -24,7 +25,7 @@ const MARGIN_MS = 5000
  * not tell the end is in doubt, anything else an error that the model can read.
  */
 export async function callTool(
-  { pool, pins }: Calling,
+  { pool, pins, files }: Calling,
   server: McpServer,
   { joined, input, context }: { joined: JoinedTool; input: JsonObject; context: CallContext },
 ): Promise<Answer> {
@@ -39,7 +40,8 @@ export async function callTool(
       const timeoutMs = joined.timeoutSeconds * 1000 + MARGIN_MS
       isSent = true
       try {
-        return toAnswer(await connection.call({ tool: joined.tool, input, signal, timeoutMs }), server.secrets)
+        const result = await connection.call({ tool: joined.tool, input, signal, timeoutMs })
+        return await toAnswer(result, { tool: joined.tool, secrets: server.secrets, call: context, files })
       } catch (error) {
         if (isAnswered(error)) return failed(problemOf(error, server))
         await connection.close()

@@ -10,6 +10,7 @@ import { ConnectionPool } from "./connection/pool.ts"
 import type { McpPins, PinnedFacts, PinnedMcpTool } from "../protocol/ports/mcp.ts"
 import type { McpServer } from "./definition/server.ts"
 import { hashOf } from "./definition/tool-facts.ts"
+import type { ResultFileKeeper } from "./result.ts"
 import { offeredTools } from "./offered-tools.ts"
 
 /** Of all servers together: more tools than these leave a model no room to think, and a person none to look. */
@@ -19,6 +20,7 @@ const MAX_CHARACTERS = 200_000
 export interface McpToolsPorts {
   readonly ways: Ways
   readonly pins: McpPins
+  readonly files: ResultFileKeeper
   /** Those of the operator, and those of this person. */
   serversOf(user: UserId): Promise<readonly McpServer[]>
   readonly clock: Clock
@@ -57,8 +59,8 @@ export class McpTools implements AsyncDisposable {
     const servers = await this.#ports.serversOf(context.user)
     const server = servers.find(({ key }) => key === joined.server)
     if (!server) return failed("The MCP server of this tool is not there any more. Do without it.")
-    const { pins } = this.#ports
-    return callTool({ pool: this.#pool, pins }, server, { joined, input, context })
+    const { pins, files } = this.#ports
+    return callTool({ pool: this.#pool, pins, files }, server, { joined, input, context })
   }
 
   /** Asks a server what it offers, and notes it. */

@@ -1,4 +1,5 @@
 import type { EventOf } from "../../protocol/events.ts"
+import { filesIn } from "../../protocol/conversation/result-files.ts"
 import type { Proposed } from "../../protocol/proposals/proposal.ts"
 import { showHidden } from "../../protocol/text/hidden-words.ts"
 import { callOf, followEvent } from "../calls/follow.ts"
@@ -38,8 +39,10 @@ export const applyCalls = {
     const isOutside = event.brings === "outside" || event.brings === "both"
     // Here and not in the journal, which says what came: cleaned on its way to the model, whatever tool it came from.
     const seen = numbered(conversation, event, showHidden(text))
-    const result = { callId, name: call.name, status, text: isOutside ? asOutside(callId, seen) : seen }
-    rememberResult(conversation, call, result)
+    const words = { callId, name: call.name, status, text: isOutside ? asOutside(callId, seen) : seen }
+    const files = filesIn(event.data)
+    if (files.length > 0) conversation.hasFiles = true
+    rememberResult(conversation, call, files.length > 0 ? { ...words, files: { items: files } } : words)
     noteResultSeen(conversation, event)
     if (call.name === MORE_TOOLS && status === "ok") conversation.routing.wide = true
     if (event.state) conversation.state = { ...conversation.state, ...event.state }

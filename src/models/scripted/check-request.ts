@@ -75,8 +75,10 @@ class Progress {
     }
   }
 
-  #checkResults({ results }: ToolTurn, index: number): void {
+  #checkResults({ results, shown = [] }: ToolTurn, index: number): void {
     const calls = this.#open
+    if (results.reduce((sum, result) => sum + (result?.files?.items.length ?? 0), 0) !== shown.length)
+      throw broken(index, "a file of a result is neither shown nor told of")
     if (calls.length === 0) throw broken(index, "results without calls directly before them")
     if (results.length !== calls.length) {
       throw broken(index, `${results.length} result(s) for ${calls.length} call(s): ${names(calls)}`)

@@ -1,5 +1,5 @@
 import type { MessageFile, UploadedFile } from "../conversation/message-file.ts"
-import type { ConversationId, FileId, MessageId, UserId } from "../ids.ts"
+import type { CallId, ConversationId, FileId, MessageId, UserId } from "../ids.ts"
 
 /** A file that was looked at and found good. */
 export interface NewMessageFile {
@@ -10,6 +10,8 @@ export interface NewMessageFile {
   readonly bytes: Uint8Array
   /** SHA-256, in hexadecimal digits. */
   readonly sha256: string
+  /** Nobody has called it so but a program: bytes that are there already keep the name that their person gave them. */
+  readonly isNamedByProgram?: true
 }
 
 /** What is read out of a file: its text, or what keeps it from being read, in words. */
@@ -20,20 +22,20 @@ export interface FileText {
   readonly problem?: string
 }
 
-/** Where a file is named. Without a message it is all of the conversation. */
+/** Where a file is named: by a message, or by the result of a call. Without either it is all of the conversation. */
 export interface FileUse {
   readonly conversation: ConversationId
-  readonly message?: MessageId
+  readonly message?: MessageId | CallId
 }
 
-/** Files of messages. Each is seen by its person only: another's is undefined, like one that is not there. */
+/** Files of messages and of results. Each is seen by its person only: another's is undefined, like one that is not there. */
 export interface MessageFiles {
   /** Keeps a file, or finds the one with these bytes. Throws `files_full` where the person has more than `most` bytes. */
   keep(user: UserId, file: NewMessageFile, most: number): Promise<UploadedFile>
   find(user: UserId, id: FileId): Promise<UploadedFile | undefined>
   /** The bytes, in portions, as far as `most`. Ends early where they are removed meanwhile. */
   read(user: UserId, id: FileId, most?: number): AsyncIterable<Uint8Array>
-  /** Says that a message names these files, before it does; from then on they stay. Undefined where one is not there. */
+  /** Says that a message or a result names these files, before it does; from then on they stay. Undefined where one is not there. */
   use(user: UserId, use: FileUse, files: readonly FileId[]): Promise<MessageFile[] | undefined>
   /** Says that what one conversation names, another one names too. */
   shareUses(user: UserId, from: ConversationId, to: ConversationId): Promise<void>

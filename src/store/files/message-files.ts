@@ -134,9 +134,10 @@ export class SqlMessageFiles implements MessageFiles {
     const sql = "SELECT id FROM message_file WHERE person = ? AND hash = ?"
     const [row] = await this.#engine.query<{ id: FileId }>(sql, [user, file.sha256])
     if (!row) return undefined
-    const renamed = "UPDATE message_file SET name = ?, type = ?, created_at = ? WHERE id = ?"
-    const values = [file.name, file.type, this.#now(), row.id]
-    const kept = await this.#change({ sql: renamed, values, mustChange: true })
+    const named = file.isNamedByProgram ? [] : [file.name, file.type]
+    const set = file.isNamedByProgram ? "created_at = ?" : "name = ?, type = ?, created_at = ?"
+    const values = [...named, this.#now(), row.id]
+    const kept = await this.#change({ sql: `UPDATE message_file SET ${set} WHERE id = ?`, values, mustChange: true })
     return kept ? toUploaded(rowOf(row.id, file)) : undefined
   }
 

@@ -1,4 +1,4 @@
-import type { FileId, UserId } from "../../protocol/ids.ts"
+import { type FileId, isId, type UserId } from "../../protocol/ids.ts"
 import type { Engine } from "../engine/engine.ts"
 import type { Statement } from "../engine/operations.ts"
 
@@ -27,7 +27,7 @@ interface UseRow {
   readonly message: string
 }
 
-/** A use is noted before its message is: a process that dies in between leaves one that no message stands behind. */
+/** A use is noted before its message or result is: a process that dies in between leaves one that nothing stands behind. */
 async function checkUses(engine: Engine, now: number): Promise<void> {
   const sql =
     "SELECT file, conversation, message FROM message_file_use WHERE checked_at IS NULL AND used_at < ? LIMIT ?"
@@ -41,10 +41,15 @@ async function checkUses(engine: Engine, now: number): Promise<void> {
   }
 }
 
-async function isNamed(engine: Engine, { conversation, message }: UseRow): Promise<boolean> {
+async function isNamed(engine: Engine, { file, conversation, message }: UseRow): Promise<boolean> {
   const key = "(SELECT key FROM conversation WHERE id = ?)"
   // Without a message it is all of a conversation that was made of another one.
   if (message === "") return (await engine.query("SELECT id FROM conversation WHERE id = ?", [conversation])).length > 0
+  if (isId("call", message)) {
+    const ended = `SELECT body FROM event WHERE conversation = ${key} AND call_id = ? AND type = 'tool_end'`
+    const ends = await engine.query<{ body: string | null }>(ended, [conversation, message])
+    return ends.some(({ body }) => body?.includes(`"${file}"`))
+  }
   // In the order a message goes: asked the other way round, one that is taken in between would be found in neither.
   const waiting = await engine.query<{ body: string }>(`SELECT body FROM inbox WHERE conversation = ${key}`, [
     conversation,

@@ -2,6 +2,8 @@ import { chartWorthSeeing, toChartData } from "../../charts/index.ts"
 import type { CallItem, ShownCallState, ProposalItem } from "../../client/transcript/transcript.ts"
 import { callWords } from "../../client/transcript/outcome-words.ts"
 import { chartLines } from "./chart-lines.ts"
+import type { MessageFile } from "../../protocol/conversation/message-file.ts"
+import { filesIn } from "../../protocol/conversation/result-files.ts"
 import { diffLines } from "./diff-lines.ts"
 import { atLast, atMost, DIM, indent, type Line, line, type Span, span, type Style } from "../line.ts"
 import { decidedLines, firstWords } from "./proposal-lines.ts"
@@ -105,9 +107,13 @@ export function dataLines(data: unknown, width: number): Line[] {
       toShownLines(text).flatMap((each) => chop(line(each), width)),
       MAX_SHOWN,
     )
+  if (kind === "files") return filesIn(data).flatMap((file) => wrap(line(fileWords(file)), width))
   if (kind === "diff") return atMost(diffLines({ before, after }, width), MAX_SHOWN)
   return []
 }
+
+/** What a result has brought; its id is by what it can be asked for. */
+const fileWords = ({ id, name, type, size }: MessageFile): string => toShown(`${name} (${type}, ${size} bytes)  ${id}`)
 
 /** What is odd in the columns of a result. */
 function warningLines(warnings: unknown, width: number): Line[] {

@@ -1,4 +1,5 @@
 import type { Agent } from "../../../src/agent/definition/agent.ts"
+import { fileContents } from "../../../src/compose/file-contents.ts"
 import { Mcp } from "../../../src/compose/open-mcp.ts"
 import { settingsIn } from "../../../src/compose/settings.ts"
 import type { McpServer } from "../../../src/mcp/definition/server.ts"
@@ -31,19 +32,24 @@ export interface McpPlace {
   readonly path?: string
   /** Which private addresses people may name. */
   readonly reaches?: readonly string[] | false
+  /** What a person's files may take. */
+  readonly bytesOfFiles?: number
 }
+
+const NO_READER = { readPdf: () => Promise.reject(new Error("no document is read here")) }
 
 /** A world whose agent may have the tools of these servers. */
 export async function openMcpWorld(
   named: readonly McpServer[],
-  { dataFolder = "/nowhere", path = "", reaches = false, ...options }: WorldOptions & McpPlace,
+  { dataFolder = "/nowhere", path = "", reaches = false, bytesOfFiles = 1e9, ...options }: WorldOptions & McpPlace,
 ): Promise<World & { readonly mcp: Mcp }> {
   const store = await openStore({ url: options.url, durability: "normal" })
   const clock = options.clock ?? systemClock
-  const settings = { ...settingsIn(dataFolder), mcp: named, commandEnvironment: { PATH: path } }
-  const records = { pins: store.mcpPins, records: store.ownMcpServers, agents: ["test"] }
+  const settings = { ...settingsIn(dataFolder), mcp: named, bytesOfFiles, commandEnvironment: { PATH: path } }
+  const { mcpPins: pins, ownMcpServers, messageFiles } = store
+  const records = { pins, records: ownMcpServers, messageFiles, agents: ["test"] }
   const mcp = new Mcp(settings, { ...records, reach: new OutboundPolicy(reaches), clock, log: silentLog })
-  const world = await openWorld({ ...options, joining: mcp })
+  const world = await openWorld({ files: fileContents(messageFiles, NO_READER), ...options, joining: mcp })
   const close = world[Symbol.asyncDispose].bind(world)
   return Object.assign(world, {
     mcp,

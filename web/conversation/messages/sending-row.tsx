@@ -3,7 +3,7 @@ import { Button } from "../../parts/button.tsx"
 import { explain } from "../../parts/explain.ts"
 import { sendAgain, type Sending, takeBack } from "../../state/outbox.ts"
 import { restoreDraft } from "../composer/draft.ts"
-import { MessageFiles } from "./message-files.tsx"
+import { MessageFiles } from "../../parts/message-files.tsx"
 import { Words } from "./user-row.tsx"
 
 /** Where the words of a conversation that is not begun yet were typed. */

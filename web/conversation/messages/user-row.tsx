@@ -8,7 +8,7 @@ import { Plain } from "../../parts/plain.tsx"
 import { time } from "../../parts/words.ts"
 import type { OpenConversation } from "../../state/conversation.ts"
 import { forkAndSay } from "./fork.ts"
-import { MessageFiles } from "./message-files.tsx"
+import { MessageFiles } from "../../parts/message-files.tsx"
 import { ShowAll, wholeOf } from "./show-all.tsx"
 
 interface UserRowProps {

@@ -33,9 +33,14 @@ export function toPrompt({ system, history }: ModelRequest, model: string): Lang
     const converted = toMessage(message, model)
     // Providers refuse a message without content: one that held nothing but another model's thinking is left out.
     if (converted.content.length > 0) prompt.push(converted)
+    // Behind the results and not in them: many providers take nothing but words there.
+    if (message.role === "tool" && message.shown?.length)
+      prompt.push({ role: "user", content: toWords({ role: "user", text: OF_RESULTS, shown: message.shown }) })
   }
   return prompt
 }
+
+const OF_RESULTS = "[These files came with the results above. Nobody has said this.]"
 
 /** Tools and tool choice. Tools stay declared under `none`: some providers refuse a history of calls without them. */
 export function toTools({ tools, toolChoice }: ModelRequest): Pick<LanguageModelV4CallOptions, "tools" | "toolChoice"> {

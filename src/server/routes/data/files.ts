@@ -1,5 +1,6 @@
 import type { Context, Hono } from "hono"
 import { isImageType } from "../../../protocol/conversation/message-file.ts"
+import { isTextType } from "../../../protocol/conversation/result-files.ts"
 import { failure } from "../../../protocol/errors.ts"
 import { type FileId, isId } from "../../../protocol/ids.ts"
 import { routes } from "../../../protocol/routes/index.ts"
@@ -59,9 +60,10 @@ async function begun(bytes: AsyncIterable<Uint8Array>): Promise<ReadableStream> 
   )
 }
 
-/** A page, a drawing or a program of somebody's is shown as letters, never as what it is. */
+/** A page, a drawing or a program of somebody's is shown as letters, never as what it is; what has no letters is saved. */
 function shownType(type: string): string {
-  return isImageType(type) || type === "application/pdf" ? type : "text/plain; charset=utf-8"
+  if (isImageType(type) || type === "application/pdf") return type
+  return isTextType(type) ? "text/plain; charset=utf-8" : "application/octet-stream"
 }
 
 const encoded = (name: string): string =>
