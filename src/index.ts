@@ -10,6 +10,7 @@ export type {
   ShownFile,
   ToolDeclaration,
   ToolTurn,
+  NamedFiles,
   TurnFiles,
   UserTurn,
   WaitingPart,

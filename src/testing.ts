@@ -8,6 +8,7 @@ export type {
   ShownFile,
   ToolDeclaration,
   ToolTurn,
+  NamedFiles,
   TurnFiles,
   UserTurn,
   WaitingPart,
