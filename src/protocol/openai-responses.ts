@@ -70,7 +70,7 @@ export const ResponseAnswered = z.object({
   id: z.string(),
   object: z.literal("response"),
   created_at: z.number().int(),
-  status: z.enum(["in_progress", "completed", "incomplete", "failed"]),
+  status: z.enum(["in_progress", "completed", "incomplete", "failed", "cancelled"]),
   error: z.object({ code: z.string(), message: z.string() }).nullable(),
   incomplete_details: z.object({ reason: z.enum(["max_output_tokens", "content_filter"]) }).nullable(),
   instructions: z.string().nullable(),
@@ -88,3 +88,40 @@ export const ResponseAnswered = z.object({
   pawl: PawlBeside.optional(),
 })
 export type ResponseAnswered = z.infer<typeof ResponseAnswered>
+
+/** How a response that was made before is told: as it stands, or as a stream, from its beginning or behind an event. */
+export const ResponseQuery = z.object({
+  stream: z.enum(["true", "false"]).optional(),
+  starting_after: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional(),
+})
+export type ResponseQuery = z.infer<typeof ResponseQuery>
+
+export const InputItemsQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(100).default(20),
+  order: z.enum(["asc", "desc"]).default("desc"),
+  after: z.string().max(200).optional(),
+})
+export type InputItemsQuery = z.infer<typeof InputItemsQuery>
+
+const status = z.literal("completed")
+const ListedItem = z.union([
+  z.object({
+    ...{ id: z.string(), type: z.literal("message"), role: z.literal("user"), status },
+    content: z.array(z.object({ type: z.literal("input_text"), text: z.string() })),
+  }),
+  z.object({
+    ...{ id: z.string(), type: z.literal("function_call_output"), status },
+    ...{ call_id: z.string(), output: z.string() },
+  }),
+])
+export type ListedItem = z.infer<typeof ListedItem>
+
+/** What a response was given. */
+export const InputItems = z.object({
+  object: z.literal("list"),
+  data: z.array(ListedItem),
+  first_id: z.string().nullable(),
+  last_id: z.string().nullable(),
+  has_more: z.boolean(),
+})
+export type InputItems = z.infer<typeof InputItems>

@@ -12,6 +12,7 @@ const page = readFileSync(new URL("../../docs/openai.md", import.meta.url), "utf
 const [, first = "", firstOutput = ""] =
   /```ts\nimport OpenAI from "openai"\n(.*?)```.*?```text\n(.*?)```/s.exec(page) ?? []
 const [, functions = "", functionsOutput = ""] = /```ts\n(const tools = .*?)```.*?```text\n(.*?)```/s.exec(page) ?? []
+const [, resumed = "", resumedOutput = ""] = /```ts\n(let \[id, .*?)```.*?```text\n(.*?)```/s.exec(page) ?? []
 const head = first.slice(0, first.indexOf("const answer"))
 
 test.each([
@@ -27,27 +28,37 @@ test.each([
     output: functionsOutput,
     replies: [calls("client-get_weather", { city: "Oslo" }), says("It rains in Oslo.")],
   },
-])("$what of docs/openai.md prints what the page says", async ({ code, output, replies }) => {
-  const { url } = await databases[0]!.create()
-  await using face = await Face.open({ url, model: scripted(...replies) })
-  const { token } = await openAiAs(face, "ada")
-  const asked: string[] = []
-  class Installed extends OpenAI {
-    constructor(options: OpenAiOptions) {
-      const here = async (address: string, init: RequestInit) => {
-        asked.push(address)
-        return face.fetch(new Request(address.replace("127.0.0.1:7295", "localhost"), init))
+  {
+    what: "the example of a stream that goes on",
+    code: head + resumed,
+    output: resumedOutput,
+    replies: [always(says("All kinds of things.", { chunks: 4 }))],
+    asks: "responses",
+  },
+])(
+  "$what of docs/openai.md prints what the page says",
+  async ({ code, output, replies, asks = "chat/completions" }) => {
+    const { url } = await databases[0]!.create()
+    await using face = await Face.open({ url, model: scripted(...replies) })
+    const { token } = await openAiAs(face, "ada")
+    const asked: string[] = []
+    class Installed extends OpenAI {
+      constructor(options: OpenAiOptions) {
+        const here = async (address: string, init: RequestInit) => {
+          asked.push(address)
+          return face.fetch(new Request(address.replace("127.0.0.1:7295", "localhost"), init))
+        }
+        super({ ...options, fetch: here as typeof fetch })
       }
-      super({ ...options, fetch: here as typeof fetch })
     }
-  }
-  const printed: unknown[] = []
-  const names = ["OpenAI", "process", "console"]
-  const run = new (Object.getPrototypeOf(async () => {}).constructor)(...names, code)
-  await run(Installed, { env: { PAWL_TOKEN: token } }, { log: (...line: unknown[]) => printed.push(line.join(" ")) })
-  expect(`${printed.join("\n")}\n`).toBe(output)
-  expect(asked[0]).toBe("http://127.0.0.1:7295/v1/chat/completions")
-})
+    const printed: unknown[] = []
+    const names = ["OpenAI", "process", "console"]
+    const run = new (Object.getPrototypeOf(async () => {}).constructor)(...names, code)
+    await run(Installed, { env: { PAWL_TOKEN: token } }, { log: (...line: unknown[]) => printed.push(line.join(" ")) })
+    expect(`${printed.join("\n")}\n`).toBe(output)
+    expect(asked[0]).toBe(`http://127.0.0.1:7295/v1/${asks}`)
+  },
+)
 
 test("a server that is never asked in OpenAI's words loads its addresses and their shapes, and nothing that speaks them", () => {
   const spoken = loadedBy("src/server/app.ts").filter((path) => /openai/.test(path))

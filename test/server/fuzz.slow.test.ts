@@ -36,6 +36,8 @@ const SELDOM_WELL: readonly RouteName[] = [
   ...(["uploadFile", "readFile", "removeFile", "changeProvider"] as const),
   // A name of a model that is an agent, or of an agent.
   ...(["createChatCompletion", "createResponse", "runAgUi"] as const),
+  // A run under the name that it has as a response.
+  ...(["readResponse", "listInputItems", "cancelResponse"] as const),
   // A document together with the collection that it is in.
   ...(["readDocument", "readDocumentText", "removeDocument", "readPassage"] as const),
 ]

@@ -78,9 +78,20 @@ export const toResponseId = (run: RunId, part = 0): string =>
 function readGoesOn({ conversation, previous_response_id: previous }: ResponseRequest): GoesOn {
   if (conversation && previous) throw problem("previous_response_id: send this or conversation, not both")
   if (conversation) return { conversation: typeof conversation === "string" ? conversation : conversation.id }
-  if (!previous) return {}
-  // A run that waited for results of the caller's is several responses.
-  const run = RUN + previous.slice(RESPONSE.length).replace(/_\d+$/, "")
-  if (!previous.startsWith(RESPONSE) || !isId("run", run)) throw failure("not_found")
-  return { after: run }
+  return previous ? { after: readResponseId(previous).run } : {}
+}
+
+/** A response's run, and where it goes on there: one that waited for results of the caller's is several responses. */
+export interface NamedResponse {
+  readonly run: RunId
+  /** The row of the result that it goes on with; 0 for the first of its run. */
+  readonly part: number
+}
+
+/** Throws `not_found` for what names none. */
+export function readResponseId(id: string): NamedResponse {
+  const [, name = "", part = "0"] = /^resp_(\w+?)(?:_([1-9]\d{0,14}))?$/.exec(id) ?? []
+  const run = RUN + name
+  if (!isId("run", run)) throw failure("not_found")
+  return { run, part: Number(part) }
 }

@@ -49,10 +49,12 @@ interface Handed {
 }
 
 export const toAskedCall = ({ callId, name, input }: Handed, conversation: ConversationId): AskedCall => ({
-  id: `${callId}-${conversation}`,
+  id: toAskedCallId(callId, conversation),
   name: clientNameOf(name) ?? name,
   arguments: JSON.stringify(input),
 })
+
+export const toAskedCallId = (callId: CallId, conversation: ConversationId): string => `${callId}-${conversation}`
 
 export const toToolCall = ({ id, ...called }: AskedCall): ChatToolCall => ({ id, type: "function", function: called })
 

@@ -22,6 +22,8 @@ export function readModelName(name: string): NamedModel {
   return model === undefined ? { agent } : { agent, model }
 }
 
+export const toModelName = ({ agent }: Pick<NamedModel, "agent">): string => PREFIX + agent
+
 interface Listed {
   readonly agents: readonly string[]
   readonly models: readonly { readonly name: string; readonly provider: string; readonly available: boolean }[]

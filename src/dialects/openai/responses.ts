@@ -8,8 +8,12 @@ import type {
 } from "../../protocol/openai-responses.ts"
 import { toResponseId } from "./asked-response.ts"
 import type { AnswerHead } from "./chat.ts"
+import { EventNumbers } from "./event-numbers.ts"
 import type { AskedCall } from "./functions.ts"
 import { type RunPiece, RunReader } from "./run-reader.ts"
+
+/** What of a request its response repeats. */
+type Repeated = Pick<ResponseRequest, "instructions" | "temperature" | "parallel_tool_calls" | "previous_response_id">
 
 /**
  * A run as a response: each of its replies is a message of the output. A reply that had to begin again is closed as
@@ -17,19 +21,22 @@ import { type RunPiece, RunReader } from "./run-reader.ts"
  */
 export class ResponseAnswer {
   readonly #head: AnswerHead
-  readonly #request: ResponseRequest
+  readonly #request: Repeated
   readonly #reader: RunReader
+  readonly #numbers = new EventNumbers()
+  /** The number of the last event that its listener has. */
+  readonly #after: number
   readonly #output: OutputItem[] = []
   /** The reply that is being written: how much of it was told. */
   #open: { readonly id: string; readonly index: number; text: string } | undefined
   #items = 0
-  #events = 0
   #status: ResponseAnswered["status"] = "in_progress"
   #failed: { readonly code: string; readonly message: string } | undefined
 
-  constructor(head: AnswerHead, request: ResponseRequest) {
+  constructor(head: AnswerHead, request: Repeated, { after = -1 } = {}) {
     this.#head = head
     this.#request = request
+    this.#after = after
     this.#reader = new RunReader(head.conversation, head)
   }
 
@@ -74,11 +81,12 @@ export class ResponseAnswer {
   #take(piece: RunPiece): string[] {
     switch (piece.type) {
       case "began":
-        return ["response.created", "response.in_progress"].map((type) => this.#lifecycle(type))
+        return ["response.created", "response.in_progress"].flatMap((type) => this.#lifecycle(type))
       case "text":
         return this.#say(piece.text)
       case "taken_back":
-        return this.#close("incomplete")
+        // Told again it has no text, and is an item all the same: those behind it keep their places.
+        return [...(this.#open ? [] : this.#begin()), ...this.#takeBack()]
       case "reply":
         return this.#open ? this.#close("completed") : [...this.#say(piece.text), ...this.#close("completed")]
       case "waits":
@@ -87,11 +95,11 @@ export class ResponseAnswer {
         return [...this.#close("incomplete"), ...piece.calls.flatMap((call) => this.#call(call))]
       case "ended":
         this.#status = DONE.has(this.#reader.finishReason) ? "completed" : "incomplete"
-        return [...this.#close("incomplete"), this.#lifecycle(`response.${this.#status}`)]
+        return [...this.#close("incomplete"), ...this.#lifecycle(`response.${this.#status}`)]
       case "failed":
         this.#status = "failed"
         this.#failed = { code: piece.error.code, message: piece.error.message }
-        return [...this.#close("incomplete"), this.#lifecycle("response.failed")]
+        return [...this.#takeBack(), ...this.#lifecycle("response.failed")]
     }
   }
 
@@ -99,7 +107,7 @@ export class ResponseAnswer {
     const opening = this.#open ? [] : this.#begin()
     const open = this.#open!
     open.text += delta
-    return [...opening, this.#event("response.output_text.delta", { ...placeOf(open), delta, logprobs: [] })]
+    return [...opening, ...this.#delta(placeOf(open), delta)]
   }
 
   #begin(): string[] {
@@ -108,9 +116,14 @@ export class ResponseAnswer {
     this.#open = open
     const item = { ...toItem(open, "in_progress"), content: [] }
     return [
-      this.#event("response.output_item.added", { output_index: index, item }),
-      this.#event("response.content_part.added", { ...placeOf(open), part: toPart("") }),
+      ...this.#event("response.output_item.added", { output_index: index, item }),
+      ...this.#event("response.content_part.added", { ...placeOf(open), part: toPart("") }),
     ]
+  }
+
+  #takeBack(): string[] {
+    this.#numbers.takeBack({ closes: this.#open !== undefined })
+    return this.#close("incomplete")
   }
 
   #close(status: "completed" | "incomplete"): string[] {
@@ -120,9 +133,9 @@ export class ResponseAnswer {
     const item = toItem(open, status)
     if (status === "completed") this.#output.push(item)
     return [
-      this.#event("response.output_text.done", { ...placeOf(open), text: open.text, logprobs: [] }),
-      this.#event("response.content_part.done", { ...placeOf(open), part: toPart(open.text) }),
-      this.#event("response.output_item.done", { output_index: open.index, item }),
+      ...this.#event("response.output_text.done", { ...placeOf(open), text: open.text, logprobs: [] }),
+      ...this.#event("response.content_part.done", { ...placeOf(open), part: toPart(open.text) }),
+      ...this.#event("response.output_item.done", { output_index: open.index, item }),
     ]
   }
 
@@ -140,19 +153,31 @@ export class ResponseAnswer {
     this.#output.push(item)
     const begun: OutputCall = { ...item, arguments: "", status: "in_progress" }
     return [
-      this.#event("response.output_item.added", { output_index, item: begun }),
-      this.#event("response.function_call_arguments.delta", { item_id, output_index, delta: given }),
-      this.#event("response.function_call_arguments.done", { item_id, output_index, name, arguments: given }),
-      this.#event("response.output_item.done", { output_index, item }),
+      ...this.#event("response.output_item.added", { output_index, item: begun }),
+      ...this.#event("response.function_call_arguments.delta", { item_id, output_index, delta: given }),
+      ...this.#event("response.function_call_arguments.done", { item_id, output_index, name, arguments: given }),
+      ...this.#event("response.output_item.done", { output_index, item }),
     ]
   }
 
-  #lifecycle(type: string): string {
+  #lifecycle(type: string): string[] {
     return this.#event(type, { response: this.toResponse() })
   }
 
-  #event(type: string, fields: object): string {
-    return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: this.#events++, ...fields })}\n\n`
+  #event(type: string, fields: object): string[] {
+    return this.#tell(this.#numbers.next(), type, fields)
+  }
+
+  /** Whoever has some of the text gets the rest. */
+  #delta(place: object, text: string): string[] {
+    const number = this.#numbers.next(text.length)
+    const known = Math.max(0, this.#after - (number - text.length))
+    return this.#tell(number, "response.output_text.delta", { ...place, delta: text.slice(known), logprobs: [] })
+  }
+
+  #tell(sequence_number: number, type: string, fields: object): string[] {
+    if (sequence_number <= this.#after) return []
+    return [`event: ${type}\ndata: ${JSON.stringify({ type, sequence_number, ...fields })}\n\n`]
   }
 }
 

@@ -1,5 +1,5 @@
 import { ChatCompletion, ChatCompletionRequest, OpenAiModels } from "../openai.ts"
-import { ResponseAnswered, ResponseRequest } from "../openai-responses.ts"
+import { InputItems, InputItemsQuery, ResponseAnswered, ResponseQuery, ResponseRequest } from "../openai-responses.ts"
 import { defineRoutes } from "./route.ts"
 
 /** For programs that were written for OpenAI's API: the same conversations, in its words (docs/openai.md). */
@@ -27,6 +27,32 @@ export const openAiRoutes = defineRoutes({
     needs: "chat",
     says: "OpenAI dialect: the same as a response, which goes on with `previous_response_id` or `conversation`.",
     body: ResponseRequest,
+    answers: { 200: ResponseAnswered },
+    errors: "openai",
+  },
+  readResponse: {
+    method: "GET",
+    path: "/v1/responses/{id}",
+    needs: "read",
+    says: "OpenAI dialect: a response as it stands; with `stream`, its events, also from behind `starting_after`.",
+    query: ResponseQuery,
+    answers: { 200: ResponseAnswered },
+    errors: "openai",
+  },
+  listInputItems: {
+    method: "GET",
+    path: "/v1/responses/{id}/input_items",
+    needs: "read",
+    says: "OpenAI dialect: what a response was given: words, or results of functions.",
+    query: InputItemsQuery,
+    answers: { 200: InputItems },
+    errors: "openai",
+  },
+  cancelResponse: {
+    method: "POST",
+    path: "/v1/responses/{id}/cancel",
+    needs: "chat",
+    says: "OpenAI dialect: stops a response that is being made or waits; one that is over stays as it is.",
     answers: { 200: ResponseAnswered },
     errors: "openai",
   },

@@ -63,6 +63,8 @@ export interface Conversations {
   handedOver(id: ConversationId, upTo: number): Promise<HandedCall[]>
   placeOf(id: ConversationId, message: MessageId): Promise<number | "waiting" | undefined>
   runStart(id: ConversationId, position: number): Promise<number>
+  /** Its first row, and the last that may be its own. */
+  rowsOfRun(id: ConversationId, run: RunId): Promise<{ readonly start: number; readonly upTo: number } | undefined>
   runs(id: ConversationId, page: PageQuery): Promise<Page<Run>>
   run(user: UserId, id: RunId): Promise<Run | undefined>
   cost(id: ConversationId): Promise<number | null>

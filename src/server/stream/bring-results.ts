@@ -10,6 +10,7 @@ import { waitForEvent } from "../conversation/wait-for-event.ts"
 import type { FrameSource } from "./event-stream.ts"
 import { PendingCalls } from "./pending-calls.ts"
 import type { StreamPorts } from "./ports.ts"
+import { withFirst } from "./told-rows.ts"
 import { watchOn } from "./watch-repeated.ts"
 
 export interface BroughtResults {
@@ -92,16 +93,4 @@ async function record(ports: StreamPorts, { user, id, results }: BroughtResults)
   await watching.over()
   const after = await handedCalls(ports, user, id)
   for (const result of results) if (!isRepeated(after, result)) throw failure("call_settled", { id: result.callId })
-}
-
-function withFirst(first: readonly UnknownFrame[], source: FrameSource): FrameSource {
-  let told = false
-  return {
-    async next() {
-      if (told) return source.next()
-      told = true
-      return first
-    },
-    close: () => source.close(),
-  }
 }

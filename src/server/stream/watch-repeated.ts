@@ -8,6 +8,7 @@ import type { StreamPorts } from "./ports.ts"
 import { PendingCalls } from "./pending-calls.ts"
 import { RunFrames } from "./run-frames.ts"
 import { framesOfRun } from "./say-and-watch.ts"
+import { type JournalRow, staysPaused, toldRows, toldSource } from "./told-rows.ts"
 
 export interface Repeated {
   readonly id: ConversationId
@@ -66,15 +67,11 @@ export async function watchOn(ports: StreamPorts, { id, position, isFirst }: Goi
   const start = await ports.conversations.runStart(id, position)
   const rows = await ports.journal.read(id, { after: start - 1, upTo: position })
   const first = rows.find((event) => isKnown(event) && isFirst(event))
-  if (!first) return endedSource(position)
-  const pauses = await pausesLeft(ports, { id, start, position })
+  if (!first) return toldSource([{ id: String(position), type: "done", data: { status: "completed" } }])
+  if (staysPaused(rows, first.position)) return toldSource(toldRows(id, rows, first.position))
+  const pauses = pausesLeftOf(rows, position)
   const source = await subscribe(ports, { id, after: { position: first.position - 1, offset: 0 } })
   return new RunFrames(source, { position: pauses })
-}
-
-function endedSource(position: number): FrameSource {
-  const frames = [{ id: String(position), type: "done", data: { status: "completed" } }]
-  return { next: async () => (frames.length > 0 ? frames.splice(0) : undefined), close() {} }
 }
 
 /** The frames of the run that begins at a row, from there to its end as it stands now. */
@@ -93,9 +90,14 @@ export async function pausesLeft(
   { journal }: StreamPorts,
   { id, start, position }: { id: ConversationId; start: number; position: number },
 ): Promise<number> {
+  return pausesLeftOf(await journal.read(id, { after: start - 1, upTo: position }), position)
+}
+
+/** The same of its rows up to a position. */
+export function pausesLeftOf(rows: readonly JournalRow[], position: number): number {
   const calls = new PendingCalls()
   let pausedAt = position + 1
-  for (const event of await journal.read(id, { after: start - 1, upTo: position })) {
+  for (const event of rows) {
     if (!isKnown(event)) continue
     const before = calls.paused
     calls.see(event)

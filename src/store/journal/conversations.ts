@@ -168,6 +168,16 @@ export class SqlConversations {
     return row?.position ?? 0
   }
 
+  /** The rows of a run: its first, and the last that may be its own. Undefined where the conversation has no such run. */
+  async rowsOfRun(id: ConversationId, run: RunId): Promise<{ start: number; upTo: number } | undefined> {
+    const next = `SELECT min(position) FROM event WHERE conversation = s.conversation AND type = 'run_started'
+      AND position > s.position`
+    const sql = `SELECT s.position AS start, (${next}) AS next FROM event s
+      WHERE s.conversation = ${KEY} AND s.message_id = ? AND s.type = 'run_started'`
+    const [row] = await this.#engine.query<{ start: number; next: number | null }>(sql, [id, run])
+    return row && { start: row.start, upTo: (row.next ?? Number.MAX_SAFE_INTEGER) - 1 }
+  }
+
   /** Newest first, found through the journal: a list of runs needs no index of its own. */
   async runs(id: ConversationId, { cursor, limit }: PageQuery): Promise<Page<Run>> {
     const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : toNumber(cursor)

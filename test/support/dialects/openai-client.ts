@@ -18,6 +18,10 @@ export interface OpenAiClient {
   readonly chat: { readonly completions: { create(body: object, options?: object): OpenAiPromise } }
   readonly responses: {
     create(body: object, options?: object): OpenAiPromise
+    retrieve(id: string, query?: object): OpenAiPromise
+    cancel(id: string): OpenAiPromise
+    delete(id: string): OpenAiPromise
+    readonly inputItems: { list(id: string, query?: object): AsyncIterable<Told> }
     stream(body: object): AsyncIterable<Told> & { finalResponse(): Promise<Told> }
   }
 }

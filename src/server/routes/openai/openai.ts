@@ -15,4 +15,14 @@ export function openAiRoutes(app: Hono<Env>, ports: OpenAiPorts): void {
   serveRoute(app, routes.createResponse, async (c, { body }) =>
     (await import("./answers.ts")).answerResponse(c, ports, body),
   )
+
+  serveRoute(app, routes.readResponse, async (c, { query }) =>
+    (await import("./read-response.ts")).tellResponse(c, ports, query),
+  )
+
+  serveRoute(app, routes.listInputItems, async (c, { query }) =>
+    (await import("./input-items.ts")).listInputItems(c, ports, query),
+  )
+
+  serveRoute(app, routes.cancelResponse, async (c) => (await import("./read-response.ts")).cancelResponse(c, ports))
 }

@@ -1,0 +1,192 @@
+import { beforeAll, describe, expect, test } from "vitest"
+import type { Model } from "../../src/agent/model.ts"
+import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../src/models/scripted/model.ts"
+import { calls, fails, hangs, replies, says } from "../../src/models/scripted/script.ts"
+import { anyDatabase } from "../support/databases.ts"
+import { type OpenAiPerson, openAiAs, refusalOf } from "../support/dialects/openai-client.ts"
+import { Face, type Visitor } from "../support/server/face.ts"
+
+const TOOLS = ["look", "smell"].map((name) => ({ type: "function", name, parameters: { type: "object" } }))
+
+describe.each(anyDatabase)("responses are read back with the openai package on $name", ({ create }) => {
+  let url: string
+  let face: Face
+  let ada: OpenAiPerson
+  let native: Visitor
+  let current: ScriptedModel
+
+  const model: Model = {
+    ...{ name: "scripted", provider: "scripted", contextTokens: 200_000 },
+    stream: (request, signal) => current.stream(request, signal),
+  }
+  const plays = (...script: ScriptedReply[]) => (current = scripted(...script))
+  const respond = (body: object) => ada.client.responses.create({ model: "pawl/test", ...body })
+  const read = (id: string) => ada.client.responses.retrieve(id)
+  /** What was made at one time, and under which name, is not what it says. */
+  const told = ({ id, status, output, usage, pawl }: Record<string, unknown>) => ({ id, status, output, usage, pawl })
+  const eventsOf = async (id: string, after?: number) => {
+    const query = { stream: true, ...(after === undefined ? {} : { starting_after: after }) }
+    const events = []
+    for await (const event of await ada.client.responses.retrieve(id, query)) events.push(event)
+    return events
+  }
+
+  beforeAll(async () => {
+    url = (await create()).url
+    face = await Face.open({ url, model })
+    ada = await openAiAs(face, "ada")
+    native = await face.as("ada")
+    return () => face[Symbol.asyncDispose]()
+  })
+
+  test("a response is the same when it is read, also after a restart and after others", async () => {
+    plays(replies(says("Let me look."), calls("unknown_tool")), says("Four.", { chunks: 3 }), says("Welcome."))
+    const first = await respond({ input: "How many?", temperature: 0.5 })
+    await respond({ input: "Thanks.", previous_response_id: first.id })
+    await using later = await Face.open({ url, model })
+    const again = await (await openAiAs(later, "ada")).client.responses.retrieve(first.id)
+    expect(told(again)).toEqual(told(first))
+    expect(again).toMatchObject({
+      object: "response",
+      model: "pawl/test",
+      temperature: 0.5,
+      output_text: first.output_text,
+    })
+  })
+
+  test("a stream that was lost goes on behind any event, with the text that is missing", async () => {
+    plays(replies(says("Let me look.", { chunks: 4 }), calls("unknown_tool")), says("Four 🌍 of them.", { chunks: 5 }))
+    const live = []
+    for await (const event of await respond({ input: "How many?", stream: true })) live.push(event)
+    const { id } = live[0].response
+    const last = live.at(-1)
+    type Event = { type: string; delta: string; sequence_number: number }
+    /** The text of events, as far as it was told up to a number. */
+    const text = (events: Event[], upTo = Number.POSITIVE_INFINITY) =>
+      events
+        .filter(({ type }) => type === "response.output_text.delta")
+        .map(({ delta, sequence_number: number }) =>
+          delta.slice(0, Math.max(0, delta.length - Math.max(0, number - upTo))),
+        )
+        .join("")
+    for (let number = 0; number < last.sequence_number; number++) {
+      const rest = await eventsOf(id, number)
+      expect(text(live, number) + text(rest)).toBe("Let me look.Four 🌍 of them.")
+      expect(rest.at(-1).sequence_number).toBe(last.sequence_number)
+      expect(told(rest.at(-1).response)).toEqual(told(last.response))
+    }
+    expect(await eventsOf(id, last.sequence_number)).toEqual([])
+  })
+
+  test("the client replays one by its id, and puts the same response together", async () => {
+    plays(says("Four of them.", { chunks: 4 }))
+    const first = await respond({ input: "How many?" })
+    const stream = ada.client.responses.stream({ response_id: first.id, starting_after: 2 })
+    for await (const _ of stream);
+    expect(await stream.finalResponse()).toMatchObject({
+      id: first.id,
+      status: "completed",
+      output_text: "Four of them.",
+    })
+  })
+
+  test("one that is at work says so, its text comes as it is written, and it can be stopped, once", async () => {
+    const written = Promise.withResolvers<void>()
+    plays(replies(says("Half of "), hangs()))
+    const live = await respond({ input: "How many?", stream: true })
+    const [began] = [(await live[Symbol.asyncIterator]().next()).value]
+    const { id } = began.response
+    expect(await read(id)).toMatchObject({ status: "in_progress", output: [], error: null })
+    const watching = (async () => {
+      const events = []
+      for await (const event of await ada.client.responses.retrieve(id, { stream: true })) {
+        events.push(event)
+        if (event.type === "response.output_text.delta") written.resolve()
+      }
+      return events
+    })()
+    await written.promise
+    expect(await ada.client.responses.cancel(id)).toMatchObject({ id, status: "cancelled", error: null })
+    expect((await watching).at(-1)).toMatchObject({
+      type: "response.failed",
+      response: { error: { code: "cancelled" } },
+    })
+    expect(await ada.client.responses.cancel(id)).toMatchObject({ status: "cancelled" })
+    plays(says("Four."))
+    const next = await respond({ input: "And now?", conversation: began.response.conversation.id })
+    expect((await ada.client.responses.cancel(id)).status).toBe("cancelled")
+    expect((await read(next.id)).status).toBe("completed")
+  })
+
+  test("what waits for a person is told as it stands, and what failed says why", async () => {
+    plays(calls("create_task", { title: "Buy milk" }), says("Done."))
+    const waits = await ada.client.responses.create({ model: "pawl/workspace", input: "milk" })
+    expect(told(await read(waits.id))).toEqual(told(waits))
+    await native.post(`/api/agent/proposals/${waits.pawl.proposals[0].id}/commit`)
+    await face.pawl.runtime.rest(waits.conversation.id)
+    expect(await read(waits.id)).toMatchObject({ output_text: "Done.", pawl: { status: "completed", proposals: [] } })
+    plays(always(fails("quota_spent")))
+    const events = []
+    for await (const event of await respond({ input: "Hello", stream: true })) events.push(event)
+    expect(await read(events[0].response.id)).toMatchObject({ status: "failed", error: { code: "quota_spent" } })
+  })
+
+  test("a run that waits for functions is a response up to each pause, and what each was given is listed", async () => {
+    plays(calls(["client-look", {}], ["client-smell", {}]), calls("client-look", {}), says("A rose."))
+    const first = await respond({ input: "What is it?", tools: TOOLS })
+    const [look, smell] = first.output
+    const bring = (id: string, ...outputs: [{ call_id: string }, string][]) => {
+      const input = outputs.map(([{ call_id }, output]) => ({ type: "function_call_output", call_id, output }))
+      return respond({ input, tools: TOOLS, previous_response_id: id })
+    }
+    const half = await bring(first.id, [look, "red"])
+    expect(half.output).toMatchObject([{ type: "function_call", call_id: smell.call_id }])
+    expect(told(await read(half.id))).toEqual(told(half))
+    const second = await bring(half.id, [smell, "sweet"])
+    const third = await bring(second.id, [second.output[0], "thorns"])
+    expect(third.output_text).toBe("A rose.")
+    for (const response of [first, second, third]) {
+      expect(told(await read(response.id))).toEqual(told(response))
+      expect((await eventsOf(response.id)).at(-1).response.output).toEqual(response.output)
+    }
+    const given = async (id: string) => {
+      const items = []
+      for await (const item of ada.client.responses.inputItems.list(id, { order: "asc", limit: 1 })) items.push(item)
+      return items.map(({ content, output }) => output ?? content[0].text)
+    }
+    expect([await given(first.id), await given(third.id)]).toEqual([["What is it?"], ["thorns"]])
+  })
+
+  test("an answer that has to be JSON is read as such", async () => {
+    plays(says("nonsense"), says('{"count": 4}'))
+    const schema = { type: "object", properties: { count: { type: "number" } }, required: ["count"] }
+    const first = await respond({
+      input: "How many?",
+      text: { format: { type: "json_schema", name: "answer", schema } },
+    })
+    expect(told(await read(first.id))).toEqual(told(first))
+  })
+
+  test("somebody else's response is not there, on any address, as one that does not exist", async () => {
+    plays(calls("client-look", {}))
+    const { id } = await respond({ input: "What is it?", tools: TOOLS })
+    const bob = (await openAiAs(face, "bob")).client
+    const listed = async (name: string) => {
+      for await (const _ of bob.responses.inputItems.list(name));
+    }
+    const names = [id, `${id}_3`, "resp_0", "resp_", "nonsense", "resp_x_99999999999999999999"]
+    const asked = names.flatMap((name) => [
+      refusalOf(bob.responses.retrieve(name)),
+      refusalOf(bob.responses.retrieve(name, { stream: true })),
+      refusalOf(bob.responses.cancel(name)),
+      refusalOf(listed(name)),
+    ])
+    const refusals = await Promise.all(asked)
+    expect(refusals.map(({ status, error }) => [status, error])).toEqual(refusals.map(() => [404, refusals[0].error]))
+    expect(await refusalOf(read(`${id}_1`))).toMatchObject({ status: 404 })
+    expect((await read(id)).status).toBe("completed")
+    const reader = (await openAiAs(face, "ada", "read")).client
+    expect((await reader.responses.retrieve(id)).id).toBe(id)
+    expect(await refusalOf(reader.responses.cancel(id))).toMatchObject({ status: 403 })
+  })
+})
