@@ -188,6 +188,8 @@ export interface RunState {
   shown: string | undefined
   /** Which tools of other servers it has is on record. */
   hasJoined?: true
+  /** A call of it has waited for others: that was no work. */
+  hasWaited?: true
   /** Asked for words, the model has only called: how often in a row. */
   wordless: number
   /** The model of choice for summaries has failed in it: its own makes them. */
@@ -226,6 +228,8 @@ export interface Call {
   startedAt: number
   /** Of one that was handed over: until when its result is waited for. */
   expiresAt?: number
+  /** Of one that waits for others: what it goes on with after a crash. */
+  kept?: JsonObject
   proposal: ProposalId | undefined
   /** The call before it that asks for the same. */
   duplicateOf: CallId | undefined
@@ -243,6 +247,13 @@ export function openCalls(conversation: Conversation): Call[] {
 /** Why the run waits for a person, if it does. */
 export function pauseReason({ run, calls }: Conversation): PauseReason | undefined {
   return run?.status === "running" ? pauseReasonOf(calls) : undefined
+}
+
+/** Whether it waits, for a person or for others that a call has asked: that is no work of the run. */
+export function isWaiting(conversation: Conversation): boolean {
+  if (pauseReason(conversation)) return true
+  const { run, calls } = conversation
+  return run?.hasWaited === true && calls.some(({ state, kept }) => state === "started" && kept !== undefined)
 }
 
 export function runStatus(conversation: Conversation): RunStatus | undefined {

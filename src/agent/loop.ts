@@ -1,4 +1,4 @@
-import type { ConversationId, RunId } from "../protocol/ids.ts"
+import type { ConversationId } from "../protocol/ids.ts"
 import { askModel } from "./ask/ask-model.ts"
 import { compact } from "./ask/compact.ts"
 import { endRun } from "./end-run.ts"
@@ -8,7 +8,7 @@ import { guardrail } from "./ask/guardrail.ts"
 import { type NextStep, nextStep, type Rest, rests, workedMsWithin } from "./next-step.ts"
 import type { Ports } from "./ports.ts"
 import { propose } from "./gate/propose.ts"
-import type { Work } from "./record.ts"
+import type { RunSignals, Work } from "./record.ts"
 import { recoverCalls } from "./recover-calls.ts"
 import { route } from "./ask/route.ts"
 import { runTools } from "./run-tools.ts"
@@ -32,11 +32,6 @@ const perform: { [Type in Performed["type"]]: Perform<Extract<Performed, { type:
   "give-up": giveUp,
 }
 
-/** Hands out the signal that stops the work on a run; a run that starts after a cancelled one gets a fresh one. */
-export interface RunSignals {
-  signalFor(run: RunId | undefined, workedMs: number): AbortSignal
-}
-
 /**
  * Works on a conversation until it must wait for someone. The journal is the only state: stop the process between any two
  * lines, call this again, and the work continues where the last recorded event left it.
@@ -54,7 +49,7 @@ export async function runConversation(id: ConversationId, ports: Ports, signals:
       continue
     }
     const signal = signals.signalFor(conversation.run?.id, workedMsWithin(ports.limits, conversation.run))
-    await (perform[step.type] as Perform)({ conversation, agent, ports, signal }, step)
+    await (perform[step.type] as Perform)({ conversation, agent, ports, signal, pause: signals.pause }, step)
     if (!ports.journal.mayAppend(conversation)) return // the commit that left nothing to do has let go
   }
 }

@@ -1,4 +1,6 @@
+import type { RunId } from "../protocol/ids.ts"
 import type { JournalEvent, NewEvent } from "../protocol/events.ts"
+import type { Pause } from "./concurrency/pausable-alarm.ts"
 import type { Agent } from "./definition/agent.ts"
 import type { Conversation } from "./conversation.ts"
 import type { InboxItem } from "./input.ts"
@@ -13,6 +15,13 @@ export interface Work {
   readonly ports: Ports
   /** Aborts with a `Stop` as its reason. */
   readonly signal: AbortSignal
+  /** Stops the time of the run while a call waits for others. */
+  readonly pause?: Pause
+}
+
+/** Hands out the signal that stops the work on a run; a run that starts after a cancelled one gets a fresh one. */
+export interface RunSignals extends Pick<Work, "pause"> {
+  signalFor(run: RunId | undefined, workedMs: number): AbortSignal
 }
 
 /** Why work is broken off. */

@@ -20,13 +20,14 @@ function recoverRead(work: Work, call: Call): Promise<void> {
   // Cancelled before the crash, or since: nobody wants its answer any more.
   if (isCancelled(work.conversation))
     return record(work, [cancelledEnd(work.conversation, call, work.ports.clock.now())])
-  if (work.agent.tools.find(call.name)?.afterCrash === "run-again") return runRead(work, call)
+  // One that has kept something goes on with what it has begun: its target is asked, not told again.
+  if (call.kept || work.agent.tools.find(call.name)?.afterCrash === "run-again") return runRead(work, call)
   const text = "Broken off by a restart before it ended, and it may not be repeated unasked."
   return record(work, [toolEnd(work.conversation, call, { status: "interrupted", text, now: work.ports.clock.now() })])
 }
 
 function recoverWrite(work: Work, call: Call): Promise<void> {
   const tool = work.agent.tools.find(call.name)
-  if (tool && tool.afterCrash !== "in-doubt") return runWrite(work, call)
+  if (tool && (call.kept || tool.afterCrash !== "in-doubt")) return runWrite(work, call)
   return record(work, [{ type: "in_doubt", callId: call.id, because: "The server stopped while this was being done." }])
 }

@@ -32,7 +32,7 @@ export function failed<Data = undefined>(text: string, extra: AnswerExtra<Data> 
 }
 
 /** What a tool is told about the call it serves. */
-export interface CallContext extends Omit<InternalContext, "site" | "deviceId" | "connectionId"> {}
+export interface CallContext extends Omit<InternalContext, "site" | "deviceId" | "connectionId" | "lasting"> {}
 
 export type { Preview }
 

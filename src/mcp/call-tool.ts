@@ -1,7 +1,9 @@
+import type { Clock } from "../agent/clock.ts"
 import type { JoinedTool } from "../agent/definition/joined-tools.ts"
 import { type Answer, type CallContext, failed } from "../agent/definition/tool.ts"
 import { codeOf, failure } from "../protocol/errors.ts"
 import type { JsonObject } from "../protocol/schema.ts"
+import { callAsTask, hasTask } from "./call-as-task.ts"
 import type { McpConnection } from "./connection/connection.ts"
 import type { ConnectionPool } from "./connection/pool.ts"
 import { problemOf } from "./connection/problem-of.ts"
@@ -15,6 +17,7 @@ export interface Calling {
   readonly pool: ConnectionPool
   readonly pins: McpPins
   readonly files: ResultFileKeeper
+  readonly clock: Clock
 }
 
 /** More than the loop waits: it stops the call first, and says what became of it. */
@@ -25,41 +28,66 @@ const MARGIN_MS = 5000
  * not tell the end is in doubt, anything else an error that the model can read.
  */
 export async function callTool(
-  { pool, pins, files }: Calling,
+  { pool, pins, files, clock }: Calling,
   server: McpServer,
   { joined, input, context }: { joined: JoinedTool; input: JsonObject; context: CallContext },
 ): Promise<Answer> {
   const { user, signal } = context
   const refused = whyDecidedOtherwise(server, joined, await pins.read(server.key))
-  if (refused) return failed(refused)
+  if (refused) return notCalled(joined, context, refused)
   let isSent = false
   const attempt = () =>
     pool.use({ server, user, signal }, async (connection, isReused) => {
       const changed = await whyChanged(connection, joined, { server, pins, context })
-      if (changed) return failed(changed)
+      if (changed) return notCalled(joined, context, changed)
       const timeoutMs = joined.timeoutSeconds * 1000 + MARGIN_MS
       isSent = true
       try {
-        const result = await connection.call({ tool: joined.tool, input, signal, timeoutMs })
+        const called = { tool: joined.tool, input, signal, timeoutMs }
+        const asTask = taskOf(connection, { joined, context, clock })
+        const result = asTask ? await callAsTask(asTask.tasks, { ...called, ...asTask }) : await connection.call(called)
         return await toAnswer(result, { tool: joined.tool, secrets: server.secrets, call: context, files })
       } catch (error) {
         if (isAnswered(error)) return failed(problemOf(error, server))
+        if (codeOf(error) === "outcome_unknown") throw error
         await connection.close()
+        signal.throwIfAborted()
+        // A task goes on over there: over another connection it can be asked for its result.
+        if (hasTask(context)) return undefined
         if (!isReused || !isForgotten(error)) throw error
         isSent = false // it does not know us any more, and has taken nothing
         return undefined
       }
     })
   try {
-    return (await attempt()) ?? (await attempt()) ?? failed("It does not keep a connection open. Try again later.")
+    return (await attempt()) ?? (await attempt()) ?? notCalled(joined, context, NOT_KEPT)
   } catch (error) {
     signal.throwIfAborted()
-    if (codeOf(error) === "mcp_server_failed" && !isSent) return failed((error as Error).message)
+    if (codeOf(error) === "mcp_server_failed" && !isSent) return notCalled(joined, context, (error as Error).message)
     const problem = problemOf(error, server)
+    if (codeOf(error) === "outcome_unknown") return notCalled(joined, context, (error as Error).message)
     if (joined.effect === "write" && isSent)
       throw failure("outcome_unknown", { problem: `The MCP server did not tell how it ended: ${problem}.` })
     return failed(failure("mcp_server_failed", { problem }).message)
   }
+}
+
+const NOT_KEPT = "It does not keep a connection open. Try again later."
+
+/** A write of which a task was begun, by this process or by one before it, may be done whatever keeps us from asking for it. */
+export function notCalled(joined: JoinedTool, context: CallContext, why: string): Answer {
+  if (joined.effect === "write" && hasTask(context)) throw failure("outcome_unknown", { problem: why })
+  return failed(why)
+}
+
+/** What a call as a task needs; undefined for one that is none. */
+function taskOf(
+  { tasks }: McpConnection,
+  { joined, context: { lasting }, clock }: { joined: JoinedTool; context: CallContext; clock: Clock },
+) {
+  const { taskSeconds, afterCrash } = joined
+  if (!tasks || taskSeconds === undefined || !lasting) return undefined
+  return { tasks, lasting, clock, taskMs: taskSeconds * 1000, mayCallAgain: afterCrash === "run-again" }
 }
 
 /** What somebody has decided since this list was made: it holds at once, not from the next run on. */

@@ -1,10 +1,10 @@
 import type { Clock } from "../agent/clock.ts"
 import type { AskedTools, JoinedTool } from "../agent/definition/joined-tools.ts"
-import { type Answer, type CallContext, failed } from "../agent/definition/tool.ts"
+import type { Answer, CallContext } from "../agent/definition/tool.ts"
 import type { Log } from "../agent/ports.ts"
 import type { UserId } from "../protocol/ids.ts"
 import type { JsonObject } from "../protocol/schema.ts"
-import { callTool } from "./call-tool.ts"
+import { callTool, notCalled } from "./call-tool.ts"
 import type { Ways } from "./connection/connect.ts"
 import { ConnectionPool } from "./connection/pool.ts"
 import type { McpPins, PinnedFacts, PinnedMcpTool } from "../protocol/ports/mcp.ts"
@@ -58,9 +58,9 @@ export class McpTools implements AsyncDisposable {
   async call(joined: JoinedTool, input: JsonObject, context: CallContext): Promise<Answer> {
     const servers = await this.#ports.serversOf(context.user)
     const server = servers.find(({ key }) => key === joined.server)
-    if (!server) return failed("The MCP server of this tool is not there any more. Do without it.")
-    const { pins, files } = this.#ports
-    return callTool({ pool: this.#pool, pins, files }, server, { joined, input, context })
+    if (!server) return notCalled(joined, context, "The MCP server of this tool is not there any more. Do without it.")
+    const { pins, files, clock } = this.#ports
+    return callTool({ pool: this.#pool, pins, files, clock }, server, { joined, input, context })
   }
 
   /** Asks a server what it offers, and notes it. */

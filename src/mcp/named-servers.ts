@@ -13,6 +13,7 @@ export interface NamedByPeople {
 const FRESH_MS = 5000
 const MAX_KEPT = 1000
 const TIMEOUT_SECONDS = 60
+const TASK_SECONDS = 3600
 const SHORTEST_SECRET = 12
 
 /** Which servers a person's agents may have tools of. Where nobody has named one, hardly anything is asked. */
@@ -68,7 +69,7 @@ export function toServer({ id, name, agents, target, version }: StoredMcpServer)
   const { url, headers, isPublic } = target
   return {
     ...{ key: id, version, name, isPersons: true, target: { kind: "http", url, headers }, agents },
-    ...{ rules: {}, idempotent: [], isPublic, timeoutSeconds: TIMEOUT_SECONDS },
+    ...{ rules: {}, idempotent: [], isPublic, timeoutSeconds: TIMEOUT_SECONDS, taskSeconds: TASK_SECONDS },
     secrets: Object.values(headers).filter((value) => value.length >= SHORTEST_SECRET),
   }
 }

@@ -32,7 +32,7 @@ interface Offered extends PinnedFacts {
 
 function toJoined(server: McpServer, { name: called, hash, facts, rule }: Offered): JoinedTool {
   const { tool, description, inputSchema, claims } = facts
-  const { key, name, isPublic, timeoutSeconds, idempotent } = server
+  const { key, name, isPublic, timeoutSeconds, taskSeconds, idempotent } = server
   // Both have to say so: the server, which knows, and somebody who answers for it.
   const again = rule === "read" || (claims.idempotent === true && idempotent.includes(tool))
   return {
@@ -43,6 +43,7 @@ function toJoined(server: McpServer, { name: called, hash, facts, rule }: Offere
     afterCrash: again ? "run-again" : "in-doubt",
     brings: isPublic ? "outside" : "both",
     timeoutSeconds,
+    ...(claims.task ? { taskSeconds } : {}),
     server: key,
     tool,
     hash,

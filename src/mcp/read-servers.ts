@@ -11,6 +11,7 @@ export class ServersFault extends Error {
 }
 
 const TIMEOUT_SECONDS = 60
+const TASK_SECONDS = 3600
 /** No key is shorter, and hiding what is would blacken half of what is told. */
 const SHORTEST_SECRET = 12
 /** Our own secrets are nobody's key. */
@@ -28,6 +29,7 @@ function schemas() {
     idempotent: z.array(z.string()).max(200).default([]),
     data: z.enum(["private", "public"]).default("private"),
     timeoutSeconds: z.int().min(1).max(600).default(TIMEOUT_SECONDS),
+    taskSeconds: z.int().min(1).max(86_400).default(TASK_SECONDS),
   }
   return {
     file: z.strictObject({ mcpServers: z.record(z.string(), z.unknown()) }),
@@ -62,11 +64,11 @@ export function readServers(text: string, environment: Environment): McpServer[]
     const isProgram = typeof entry === "object" && entry !== null && "command" in entry
     const filling = new Filling(environment, name)
     const read = isProgram ? parsed(program, entry, name) : parsed(http, entry, name)
-    const { agents, tools, idempotent, data, timeoutSeconds } = read
+    const { agents, tools, idempotent, data, timeoutSeconds, taskSeconds } = read
     const target = "command" in read ? toProgram(read, filling) : toHttp(read, filling)
     return {
       ...{ key: `=${name}`, version: "", name, isPersons: false, target, agents, rules: tools, idempotent },
-      ...{ isPublic: data === "public", timeoutSeconds, secrets: filling.secrets },
+      ...{ isPublic: data === "public", timeoutSeconds, taskSeconds, secrets: filling.secrets },
     }
   })
 }

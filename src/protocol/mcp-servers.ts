@@ -48,6 +48,7 @@ const McpDefinition = z.object({
     readOnly: z.boolean().optional(),
     destructive: z.boolean().optional(),
     idempotent: z.boolean().optional(),
+    task: z.enum(["optional", "required"]).optional(),
   }),
 })
 

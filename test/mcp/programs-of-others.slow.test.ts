@@ -26,7 +26,7 @@ describe.each(anyDatabase)("programs of others, in a sandbox where there is one,
     await using place = await create()
     const dataFolder = mkdtempSync(join(tmpdir(), "pawl-mcp-"))
     const named = servers({
-      everything: { ...program("everything"), data: "public", tools: { echo: "read", "get-sum": "read" } },
+      everything: { ...program("everything"), data: "public", tools: { "*": "read" } },
       memory: { ...program("memory"), env: { MEMORY_FILE_PATH: "/tmp/memory.json" } },
       thinking: { ...program("sequential-thinking"), data: "public", tools: { "*": "read" } },
     })
@@ -35,6 +35,7 @@ describe.each(anyDatabase)("programs of others, in a sandbox where there is one,
     const model = scripted(
       calls("everything__echo", { message: "hello" }),
       calls("everything__get_sum", { a: 2, b: 40 }),
+      calls("everything__simulate_research_query", { topic: "bees" }), // which is a task
       calls("thinking__sequentialthinking", thought),
       calls("memory__create_entities", { entities: [entity] }),
       says("Done."),
@@ -52,6 +53,7 @@ describe.each(anyDatabase)("programs of others, in a sandbox where there is one,
     expect(ends).toEqual([
       expect.stringMatching(/^ok: Echo: hello/),
       expect.stringMatching(/^ok: .*42/),
+      expect.stringMatching(/^ok: # Research Report: bees/),
       expect.stringMatching(/^ok: .*thoughtNumber/s),
       expect.stringMatching(/^ok: .*Ada/s),
     ])

@@ -7,6 +7,8 @@ import type { Call } from "../conversation.ts"
 import type { Work } from "../record.ts"
 import { DEVICE_GRACE_SECONDS, DEVICE_STATUS_SECONDS, deviceSeconds } from "../devices.ts"
 import { currentModel } from "../fallback.ts"
+import type { Pause } from "../concurrency/pausable-alarm.ts"
+import { lastingCall } from "./lasting-call.ts"
 import { modelForTool } from "./model-for-tool.ts"
 import { didYouMean } from "./near-name.ts"
 import { readInput } from "./read-input.ts"
@@ -70,7 +72,13 @@ export async function checkCall(work: Work, call: Call): Promise<CheckedCall | {
   }
 }
 
-export function contextFor(work: Work, call: Call, signal: () => AbortSignal): CallContext {
+/** What bounds a call: made by those who wait for it. Without a `pause` it cannot outlast them. */
+interface Bounding {
+  readonly signal: () => AbortSignal
+  readonly pause?: Pause
+}
+
+export function contextFor(work: Work, call: Call, { signal, pause }: Bounding): CallContext {
   const { conversation, ports } = work
   const agreed = call.proposal && conversation.proposals.get(call.proposal)?.proposed
   return {
@@ -89,6 +97,9 @@ export function contextFor(work: Work, call: Call, signal: () => AbortSignal): C
     ...(agreed ? { agreed } : {}),
     state: conversation.state,
     model: async () => modelForTool(work, call, await currentModel(work)),
+    get lasting() {
+      return pause && lastingCall(work, call, { signal: signal(), pause })
+    },
   }
 }
 

@@ -59,8 +59,8 @@ function atOnce<T>(work: Promise<T>): Promise<T | undefined> {
 export async function runTool(work: Work, call: Call, { tool, input }: { tool: Tool; input: unknown }) {
   const { conversation, ports, signal } = work
   const seconds = secondsFor(work, tool)
-  const ended = await withTimeLimit<Answer>({ clock: ports.clock, seconds, signal, graceMs: 0 }, (inner) =>
-    tool.run(input, contextFor(work, call, inner)),
+  const ended = await withTimeLimit<Answer>({ clock: ports.clock, seconds, signal, graceMs: 0 }, (inner, pause) =>
+    tool.run(input, contextFor(work, call, { signal: inner, pause })),
   )
   const now = ports.clock.now()
   switch (ended.type) {

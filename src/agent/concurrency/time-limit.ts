@@ -1,4 +1,5 @@
 import type { Clock } from "../clock.ts"
+import { type Pause, PausableAlarm } from "./pausable-alarm.ts"
 
 /** How a piece of work ended, or that we stopped waiting for it; `rest` is then still running. */
 export type TimedResult<T> =
@@ -19,7 +20,7 @@ export interface Bounds {
 /** Runs work within a time limit and under a signal. It is told to stop at either, and waited for no longer than the grace. */
 export function withTimeLimit<T>(
   { clock, seconds, signal, graceMs }: Bounds,
-  work: (signal: () => AbortSignal) => Promise<T> | T,
+  work: (signal: () => AbortSignal, pause: Pause) => Promise<T> | T,
 ): Promise<TimedResult<T>> {
   return new Promise((resolve) => {
     // Made when somebody asks for it: most work never looks, and a controller costs more than the rest of this.
@@ -30,12 +31,13 @@ export function withTimeLimit<T>(
       if (aborted) controller.abort(signal.reason)
       return controller.signal
     }
-    const rest = (async () => work(innerSignal))()
+    const limit = new PausableAlarm(clock, () => stop("timed_out"))
+    const rest = (async () => work(innerSignal, () => limit.pause()))()
     let cancelGrace: (() => void) | undefined
-    const cancelLimit = clock.alarm(seconds * 1000, () => stop("timed_out"))
+    limit.set(seconds * 1000)
     const onAbort = () => stop("stopped")
     const settle = (ended: TimedResult<T>) => {
-      cancelLimit()
+      limit.cancel()
       cancelGrace?.()
       signal.removeEventListener("abort", onAbort)
       resolve(ended)

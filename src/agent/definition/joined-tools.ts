@@ -18,6 +18,8 @@ export interface JoinedTool {
   /** What its results may hold. */
   readonly brings: "outside" | "both"
   readonly timeoutSeconds: number
+  /** Set on one that is called as a task, which goes on over there while nobody listens: how long it may take. */
+  readonly taskSeconds?: number
   /** Whose tool it is, and what it is called there. */
   readonly server: string
   readonly tool: string

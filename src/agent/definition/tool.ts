@@ -4,6 +4,7 @@ import type { ActionClass, Diff } from "../../protocol/proposals/proposal.ts"
 import type { Site } from "../devices.ts"
 import type { Model, ToolDeclaration } from "../model.ts"
 import type { Phrase } from "./phrases.ts"
+import type { LastingCall } from "./lasting.ts"
 import { type Schema, toJsonSchema } from "./schema.ts"
 
 /** In the registry of symbols, so that two copies of this program in one process know each other's answers. */
@@ -71,6 +72,8 @@ export interface CallContext {
   readonly state: Readonly<Record<string, unknown>>
   /** The conversation's own model, at call time. What it is asked counts like a question of the loop's own. */
   model(): Promise<Model>
+  /** For a call that waits for others. Undefined where nobody could take it up again: on a device, and in a preview. */
+  readonly lasting?: LastingCall | undefined
 }
 
 /** What a write would do, read from its target before anyone is asked. */

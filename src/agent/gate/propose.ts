@@ -87,7 +87,7 @@ async function look(
     { clock, seconds: secondsFor(work, tool), signal: work.signal, graceMs: 0 },
     (inner) =>
       // A write tool always has `preview` here; the call is repeated because the compiler forgets it inside the arrow.
-      tool.preview?.(input, contextFor(work, call, inner)) ?? fallback,
+      tool.preview?.(input, contextFor(work, call, { signal: inner })) ?? fallback,
   )
   if (ended.type === "threw") return { error: ended.error }
   if (ended.type === "returned") {

@@ -100,8 +100,9 @@ async function perform(work: Work, write: Write): Promise<void> {
   const { call, tool, input } = write
   const { conversation, ports, signal } = work
   const seconds = secondsFor(work, tool)
-  const ended = await withTimeLimit<Answer>({ clock: ports.clock, seconds, signal, graceMs: WRITE_GRACE_MS }, (inner) =>
-    tool.run(input, contextFor(work, call, inner)),
+  const ended = await withTimeLimit<Answer>(
+    { clock: ports.clock, seconds, signal, graceMs: WRITE_GRACE_MS },
+    (inner, pause) => tool.run(input, contextFor(work, call, { signal: inner, pause })),
   )
   const now = ports.clock.now()
   // Forgotten now and not before: what was read while it ran may be from before it.
@@ -174,7 +175,7 @@ async function askTarget(
   // With a grace: a cancel must not leave a write in doubt whose target is about to tell.
   const bounds = { clock: ports.clock, seconds: TOOL_SECONDS, signal, graceMs: WRITE_GRACE_MS }
   const ended = await withTimeLimit<WriteOutcome>(bounds, (inner) =>
-    ask.call(tool, call.id, input, contextFor(work, call, inner)),
+    ask.call(tool, call.id, input, contextFor(work, call, { signal: inner })),
   )
   if (ended.type === "timed_out" || ended.type === "stopped") ended.rest.catch(() => {})
   if (ended.type === "stopped" && signal.reason === "shutdown") throw signal.reason // the next writer asks again
@@ -197,7 +198,7 @@ async function whyNot(work: Work, { call, tool, input }: Write): Promise<string 
   if (proposed.revision === undefined || !preview || !untouched) return undefined
   const { clock } = ports
   const ended = await withTimeLimit({ clock, seconds: TOOL_SECONDS, signal, graceMs: 0 }, (inner) =>
-    preview.call(tool, input, contextFor(work, call, inner)),
+    preview.call(tool, input, contextFor(work, call, { signal: inner })),
   )
   if (ended.type === "returned" && mendText(ended.value?.revision ?? "") === proposed.revision) return undefined
   if (ended.type === "timed_out" || ended.type === "stopped") ended.rest.catch(() => {})

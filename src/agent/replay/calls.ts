@@ -94,6 +94,9 @@ export const applyCalls = {
   resolution(conversation: Conversation, event: EventOf<"resolution">) {
     goesOnFor(conversation, event.credential)
     followEvent(conversation, event)
+    // Who has it done again wants it begun anew, not to hear of what was begun before.
+    const call = conversation.calls.find(({ id }) => id === event.callId)
+    if (event.choice === "retry" && call?.kept) delete call.kept
   },
 
   late_result(conversation: Conversation, event: EventOf<"late_result">) {

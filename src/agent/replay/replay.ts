@@ -2,7 +2,7 @@ import type { ConversationId, UserId } from "../../protocol/ids.ts"
 import { EVENT_VERSION } from "../../protocol/event-version.ts"
 import { withSettings } from "../../protocol/conversation/with-settings.ts"
 import type { EventOf, EventType, JournalEvent, NewEvent, UnknownEvent } from "../../protocol/events.ts"
-import { type Conversation, isOurs, NO_DEATHS, pauseReason, type RunState } from "../conversation.ts"
+import { type Conversation, isOurs, isWaiting, NO_DEATHS, type RunState } from "../conversation.ts"
 import { emptyConversation } from "../empty-conversation.ts"
 import { isSettled } from "../../protocol/proposals/status-after-call.ts"
 import { duplicateEnds } from "../calls/duplicates.ts"
@@ -166,8 +166,8 @@ const LONG_GAP_MS = 60_000
 
 function apply(conversation: Conversation, event: JournalEvent | UnknownEvent): void {
   const { run } = conversation
-  // Time between two events is work, unless the run waited for a person or for a dead node to be replaced.
-  if (run?.status === "running" && event.type !== "restarted" && !pauseReason(conversation)) {
+  // Time between two events is work, unless the run waited for a person, for others, or for a dead node to be replaced.
+  if (run?.status === "running" && event.type !== "restarted" && !isWaiting(conversation)) {
     const gap = Math.max(0, event.at - conversation.at) // the time of day may be set back
     run.workedMs += gap
     if (gap > LONG_GAP_MS) run.longGapsMs.push(gap)

@@ -8,6 +8,8 @@ import { asOneLine } from "../outside-words.ts"
 import { CLIENT_TOOLS } from "../../protocol/conversation/client-tools.ts"
 import { toClientTools } from "../calls/client-tools.ts"
 import { JOINED_TOOLS, toJoinedTools } from "../definition/joined-tools.ts"
+import { KEPT } from "../definition/lasting.ts"
+import { applyKept } from "./waiting.ts"
 import { show, toDecision } from "../definition/router.ts"
 import { countSources, sourcesIn } from "../cite/source-numbers.ts"
 import { ANSWER, ASKED_MODEL, GRADING, GUARDRAIL, isThin, LEFT_OUT } from "../definition/stages.ts"
@@ -53,6 +55,8 @@ export function applyStep(conversation: Conversation, { step, detail, asked }: E
       conversation.joined = toJoinedTools(detail)
       if (run) run.hasJoined = true
       return
+    case KEPT:
+      return applyKept(conversation, detail)
     case OUT_OF_SCOPE:
       stages.wasInScope = false
       return

@@ -1,9 +1,9 @@
 import type { ConversationId, RunId } from "../../protocol/ids.ts"
 import type { Clock } from "../clock.ts"
-import type { RunSignals } from "../loop.ts"
+import { PausableAlarm } from "../concurrency/pausable-alarm.ts"
 import type { Judged } from "../journal.ts"
 import type { Limits } from "../next-step.ts"
-import type { Stop } from "../record.ts"
+import type { RunSignals, Stop } from "../record.ts"
 
 /** One conversation at work in this process: what can be told to stop, and when it must stop by itself. */
 export class Job implements RunSignals {
@@ -23,7 +23,6 @@ export class Job implements RunSignals {
   /** It ended as the writer, with nothing left to do. */
   rested = false
   done: Promise<void> = Promise.resolve()
-  readonly #clock: Clock
   readonly #limits: Limits
   #run: RunId | undefined
   // These two are made when somebody asks for them: few jobs are anybody's suspect, or taken over.
@@ -32,23 +31,22 @@ export class Job implements RunSignals {
   #goesOn = false
   #hasTried = false
   #controller = new AbortController()
-  #cancelAlarm: (() => void) | undefined
+  readonly #limit: PausableAlarm
 
   constructor(id: ConversationId, clock: Clock, limits: Limits) {
     this.id = id
-    this.#clock = clock
     this.#limits = limits
+    this.#limit = new PausableAlarm(clock, () => this.stop("run_timeout"))
   }
+
+  readonly pause = (): (() => void) => this.#limit.pause()
 
   signalFor(run: RunId | undefined, workedMs: number): AbortSignal {
     if (run !== this.#run) {
       this.#run = run
       // Going down concerns every run, a cancel only the one it was meant for.
       if (this.#controller.signal.reason !== "shutdown") this.#controller = new AbortController()
-      this.#cancelAlarm?.()
-      this.#cancelAlarm = this.#clock.alarm(Math.max(0, this.#limits.runSeconds * 1000 - workedMs), () =>
-        this.stop("run_timeout"),
-      )
+      this.#limit.set(Math.max(0, this.#limits.runSeconds * 1000 - workedMs))
     }
     return this.#controller.signal
   }
@@ -83,7 +81,7 @@ export class Job implements RunSignals {
   }
 
   end(): void {
-    this.#cancelAlarm?.()
+    this.#limit.cancel()
     this.endClaimTry()
   }
 }

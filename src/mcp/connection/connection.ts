@@ -6,6 +6,7 @@ import type { McpToolFacts } from "../../protocol/ports/mcp.ts"
 import { toToolFacts } from "../definition/tool-facts.ts"
 import { connect, type Ways } from "./connect.ts"
 import { problemOf } from "./problem-of.ts"
+import { TaskRequests } from "./task-requests.ts"
 
 /** Tools of one server: more than anybody could look through. */
 const MAX_TOOLS = 100
@@ -79,6 +80,12 @@ export class McpConnection {
   /** Throws what the library throws: whether the server has begun is for the caller to judge. */
   call({ tool, input, signal, timeoutMs }: CalledTool): Promise<CallToolResult> {
     return this.#client.callTool({ name: tool, arguments: { ...input } }, { signal, timeout: timeoutMs })
+  }
+
+  /** For tools that are called as tasks. Undefined where the server has none, or speaks of them in a way that the library does not. */
+  get tasks(): TaskRequests | undefined {
+    const isOffered = this.#client.getServerCapabilities()?.tasks?.requests?.tools?.call !== undefined
+    return isOffered && this.#client.getProtocolEra() === "legacy" ? new TaskRequests(this.#client) : undefined
   }
 
   async close(): Promise<void> {

@@ -37,6 +37,8 @@ export interface McpServer {
   /** Whether what it tells is anybody's, so that it may be used beside other things from outside. */
   readonly isPublic: boolean
   readonly timeoutSeconds: number
+  /** How long a call may take that is a task over there. */
+  readonly taskSeconds: number
   /** What no result may repeat. */
   readonly secrets: readonly string[]
 }

@@ -13,7 +13,7 @@ const MAX_DEPTH = 30
 
 /** Reads what a server has listed. Undefined for what cannot be a tool: it is left out, and the others stay. */
 export function toToolFacts(listed: unknown): McpToolFacts | undefined {
-  const { name, description, inputSchema, annotations } = (listed ?? {}) as Record<string, unknown>
+  const { name, description, inputSchema, annotations, execution } = (listed ?? {}) as Record<string, unknown>
   if (typeof name !== "string" || name === "" || name.length > MAX_NAME || !isPrintable(name)) return undefined
   if (!isObject(inputSchema) || inputSchema.type !== "object") return undefined
   const schema = cleaned(inputSchema, 0)
@@ -22,7 +22,10 @@ export function toToolFacts(listed: unknown): McpToolFacts | undefined {
     tool: name,
     description: typeof description === "string" ? plainWords(description).slice(0, MAX_DESCRIPTION) : "",
     inputSchema: schema as JsonObject,
-    claims: isObject(annotations) ? toClaims(annotations) : {},
+    claims: {
+      ...(isObject(annotations) ? toClaims(annotations) : {}),
+      ...(isObject(execution) ? toTask(execution) : {}),
+    },
   }
 }
 
@@ -48,6 +51,10 @@ function toClaims({ readOnlyHint, destructiveHint, idempotentHint }: Record<stri
     ...(typeof destructiveHint === "boolean" ? { destructive: destructiveHint } : {}),
     ...(typeof idempotentHint === "boolean" ? { idempotent: idempotentHint } : {}),
   }
+}
+
+function toTask({ taskSupport }: Record<string, unknown>): Pick<McpToolClaims, "task"> {
+  return taskSupport === "optional" || taskSupport === "required" ? { task: taskSupport } : {}
 }
 
 /** The same JSON with plain words, names of fields included; undefined where it is nested too deep. */

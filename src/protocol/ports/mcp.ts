@@ -19,6 +19,8 @@ export interface McpToolClaims {
   readonly readOnly?: boolean
   readonly destructive?: boolean
   readonly idempotent?: boolean
+  /** It can be called as a task, or only so: the call is answered with an id, and its result is asked for later. */
+  readonly task?: "optional" | "required"
 }
 
 export interface PinnedFacts {

@@ -6,11 +6,13 @@ export interface PlayedTool {
   readonly description?: string
   readonly inputSchema?: object
   readonly annotations?: object
+  readonly execution?: object
 }
 
 export interface PlayedCall {
   readonly name: string
   readonly arguments: Record<string, unknown>
+  readonly task?: unknown
   readonly headers: IncomingMessage["headers"]
 }
 
@@ -36,6 +38,10 @@ export class PlayedServer implements AsyncDisposable {
   play: Play
   /** Answers instead, where it gives something back. */
   instead: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined
+  /** What it says that it can do beside its tools. */
+  capabilities: object = {}
+  /** Answers requests that are neither for the list nor for a call. */
+  other: ((method: string, params: Readonly<Record<string, unknown>>) => object | undefined) | undefined
   readonly #server = createServer((request, response) => void this.#serve(request, response))
 
   constructor(tools: readonly PlayedTool[], play: Play = () => text("Done.")) {
@@ -75,7 +81,7 @@ export class PlayedServer implements AsyncDisposable {
         return answer({
           result: {
             protocolVersion: "2025-06-18",
-            capabilities: { tools: { listChanged: true } },
+            capabilities: { tools: { listChanged: true }, ...this.capabilities },
             serverInfo: { name: "played", version: "1" },
           },
         })
@@ -89,8 +95,11 @@ export class PlayedServer implements AsyncDisposable {
         const result = await this.play(call, response, id)
         return result === "played" ? undefined : answer({ result })
       }
-      default:
+      default: {
+        const given = this.other?.(method, params as unknown as Readonly<Record<string, unknown>>)
+        if (given) return answer(given)
         return answer({ error: { code: -32601, message: `There is no ${method}.` } })
+      }
     }
   }
 }

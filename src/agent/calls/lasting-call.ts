@@ -1,0 +1,30 @@
+import type { JsonObject } from "../../protocol/schema.ts"
+import type { Pause } from "../concurrency/pausable-alarm.ts"
+import type { Call } from "../conversation.ts"
+import { KEPT, type LastingCall } from "../definition/lasting.ts"
+import { record, type Work } from "../record.ts"
+
+interface Waiting {
+  readonly signal: AbortSignal
+  readonly pause: Pause
+}
+
+/** Gives a call what it needs to outlast its limits and its process. */
+export function lastingCall(work: Work, call: Call, { signal, pause }: Waiting): LastingCall {
+  return {
+    kept: call.kept,
+    async keep(what: JsonObject) {
+      // What is stopped writes nothing any more: its end is on record, or its conversation another's.
+      signal.throwIfAborted()
+      await record(work, [{ type: "step", step: KEPT, detail: { callId: call.id, kept: what } }])
+    },
+    async wait<T>(waitFor: () => Promise<T>) {
+      const goOn = [pause(), work.pause?.()]
+      try {
+        return await waitFor()
+      } finally {
+        for (const each of goOn) each?.()
+      }
+    },
+  }
+}
