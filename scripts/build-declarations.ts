@@ -15,8 +15,7 @@ export async function buildDeclarations(dist: string): Promise<void> {
   const made = await mkdtemp(join(root, "node_modules", ".declarations-"))
   try {
     await writeFile(join(made, "tsconfig.json"), JSON.stringify(settings(made)))
-    // Each checker finds out the same types for itself: with four of them it is twice the work of one.
-    await promisify(execFile)(process.execPath, [compiler, "-p", made, "--checkers", "1"]).catch(tell)
+    await promisify(execFile)(process.execPath, [compiler, "-p", made]).catch(tell)
     const written = new Map<string, boolean>()
     for (const [name, source] of Object.entries(entries)) {
       const usesNode = await copy(source.replace(/\.ts$/, ""), { made, dist, written })
