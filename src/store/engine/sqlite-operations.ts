@@ -81,15 +81,10 @@ export class SqliteOperations {
    */
   #append(operation: Operation): OperationOutcome | undefined {
     if (operation.type !== "commit" || !onlyAppends(operation)) return undefined
-    const { key, node, fence, seen, events } = operation
-    const first = events[0] as EventRow
-    if (this.#ends.get(key) !== first[0] - 1) return undefined
-    const values: Value[] = []
-    for (const event of events) values.push(...event)
-    values.push(key, node, fence, seen)
-    if (this.#prepared.appendEvents(events.length).run(...values).changes === 0) return undefined
-    this.#ends.set(key, first[0] - 1 + events.length)
-    return { ok: true, committed: { key, fence, arrivals: seen, released: false } }
+    const committed = appendUnderLease(this.#prepared, operation, this.#ends.get(operation.key))
+    if (!committed) return undefined
+    this.#ends.set(operation.key, operation.after + operation.events.length)
+    return { ok: true, committed }
   }
 
   #apply(operation: Operation): OperationOutcome {
@@ -120,15 +115,34 @@ export class SqliteOperations {
 
 function commit(prepared: PreparedStatements, operation: Commit, end: number | undefined): Committed {
   if (operation.deciding) decide(prepared, operation, operation.deciding)
-  const committed = takeLease(prepared, operation, end)
+  const appended = appendUnderLease(prepared, operation, end)
+  const committed = appended ?? takeLease(prepared, operation, end)
   const { key } = committed
-  insertEvents(prepared, key, operation.events)
+  if (!appended) insertEvents(prepared, key, operation.events)
   if (operation.run) prepared.the("run").run(key, ...operation.run)
   for (const proposal of operation.proposals) prepared.the("proposal").run(key, ...proposal)
   for (const audit of operation.audits) prepared.the("audit").run(...audit)
   for (const usage of operation.usage) prepared.the("usage").run(...usage)
   for (const number of operation.taken) prepared.the("take").run(key, number)
   return committed
+}
+
+/**
+ * Adds events by a statement that asks for the lease itself. Undefined where the row of the conversation changes too, where it
+ * is not known where the journal ends, and where the lease has changed: then nothing is added.
+ */
+function appendUnderLease(
+  prepared: PreparedStatements,
+  { lease, head, release, taken, key, node, fence, seen, after, events }: Commit,
+  end: number | undefined,
+): Committed | undefined {
+  if (lease !== "hold" || head || release || taken.length > 0 || after !== end) return undefined
+  if (events.length === 0 || events.length > EVENTS_AT_ONCE) return undefined
+  const values: Value[] = []
+  for (const event of events) values.push(...event)
+  values.push(key, node, fence, seen)
+  if (prepared.appendEvents(events.length).run(...values).changes === 0) return undefined
+  return { key, fence, arrivals: seen, released: false }
 }
 
 /** `end`: where the journal ends, if that is known without a look. */
@@ -163,14 +177,14 @@ function claim(prepared: PreparedStatements, operation: Commit): Committed {
   if (!head) throw new Error("a claim needs the row of its conversation")
   const { agent, model, provider, mode, title, status, device, connection, settings } = head
   const letGo = operation.release ? 1 : 0
-  const row = get<[fence: number, arrivals: number, owner: string | null]>(
+  const row = get<[fence: number, arrivals: number, owner: string | null, last: number | null]>(
     prepared.the("claim"),
     ...[agent, model, provider, mode, title, status, device, connection, settings, now, letGo, seen, node, letGo, seen],
     ...[key, fence, operation.withInbox ? 1 : 0, seen, node],
   )
   if (!row) throw new Refused(whyNotClaimed(prepared, operation))
   // Also where it adds nothing: what it says about the conversation would be old.
-  if (operation.after !== lastPosition(prepared, key)) throw new Refused("moved")
+  if (operation.after !== (row[3] ?? 0)) throw new Refused("moved")
   return { key, fence: row[0], arrivals: row[1], released: row[2] === null }
 }
 
@@ -206,13 +220,9 @@ function whyNotClaimed(prepared: PreparedStatements, { key, fence, node }: Commi
   return row && row[0] === fence && row[1] !== null && row[1] !== node && row[2] === 1 ? "busy" : "moved"
 }
 
-function onlyAppends({ lease, head, run, events, proposals, audits, usage, taken, release }: Commit): boolean {
+function onlyAppends({ lease, head, run, proposals, audits, usage, taken, release }: Commit): boolean {
   if (lease !== "hold" || head || run || release) return false
-  return (
-    proposals.length + audits.length + usage.length + taken.length === 0 &&
-    events.length > 0 &&
-    events.length <= EVENTS_AT_ONCE
-  )
+  return proposals.length + audits.length + usage.length + taken.length === 0
 }
 
 const lastPosition = (prepared: PreparedStatements, key: number): number =>

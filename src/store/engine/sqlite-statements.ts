@@ -16,7 +16,7 @@ const sql = {
       owner = CASE WHEN ? AND arrivals = ? THEN NULL ELSE ? END, seen = CASE WHEN ? AND arrivals = ? THEN arrivals ELSE seen END
     WHERE key = ? AND fence = ? AND (? OR arrivals = ?)
       AND (owner IS NULL OR owner = ? OR NOT EXISTS (SELECT 1 FROM node WHERE node.id = owner))
-    RETURNING fence, arrivals, owner`,
+    RETURNING fence, arrivals, owner, (SELECT max(position) FROM event WHERE conversation = key)`,
   create: `INSERT INTO conversation (agent, model, provider, mode, title, status, device, connection, settings, updated_at, id, person, owner,
       fence, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?) ON CONFLICT (id) DO NOTHING RETURNING key`,
   whoHolds: `SELECT fence, owner, EXISTS (SELECT 1 FROM node WHERE node.id = owner)

@@ -46,26 +46,30 @@ export function toProposalRows(
   at: number,
   deciding: DecisionCondition | null,
 ): ProposalRow[] {
-  return changed.flatMap(({ runId, position, status, code, decidedBy, proposed }): ProposalRow[] => {
+  const rows: ProposalRow[] = []
+  for (const { runId, position, status, code, decidedBy, proposed } of changed) {
     const { id, expiresAt } = proposed
     // The decision writes its proposal's row by itself, under the condition that nobody was faster.
-    if (id === deciding?.proposal && status === deciding.to) return []
+    if (id === deciding?.proposal && status === deciding.to) continue
     const decidedAt = status === "pending" ? null : at
-    return [[id, runId, position, status, code ?? null, expiresAt, decidedBy ?? null, decidedAt]]
-  })
+    rows.push([id, runId, position, status, code ?? null, expiresAt, decidedBy ?? null, decidedAt])
+  }
+  return rows
 }
 
 /** Rows of the writes that the last events say were applied: in the same commit, so that there is never one without the other. */
 export function toAuditRows({ id, user }: Conversation, changed: readonly OpenProposal[]): AuditRow[] {
-  return changed.flatMap(({ proposed, runId, input, decidedBy, applied, undoes }): AuditRow[] => {
-    if (!applied) return []
+  const rows: AuditRow[] = []
+  for (const { proposed, runId, input, decidedBy, applied, undoes } of changed) {
+    if (!applied) continue
     const { callId, tool, action, summary, diff } = proposed
     const { before = null, after = null } = applied.change ?? diff ?? {}
     const whose = [auditIdOf(callId), id, user, runId, callId, proposed.id] as const
     const change = [toStorableJson(input), toStorableJson(before), toStorableJson(after)] as const
     const inverse = applied.inverse ? toStorableJson(applied.inverse) : null
-    return [[...whose, tool, action, summary, ...change, decidedBy ?? "", applied.at, inverse, undoes ?? null]]
-  })
+    rows.push([...whose, tool, action, summary, ...change, decidedBy ?? "", applied.at, inverse, undoes ?? null])
+  }
+  return rows
 }
 
 /** A call is applied once, so its own id names the row: a second one is impossible, not merely avoided. */
@@ -73,13 +77,15 @@ const auditIdOf = (id: CallId): AuditId => id.replace(/^call_/, "aud_") as Audit
 
 /** What model calls have used, for those whose price is looked after. */
 export function toUsageRows({ id, user, run }: Conversation, events: readonly JournalEvent[]): UsageRow[] {
-  return events.flatMap((event): UsageRow[] => {
+  const rows: UsageRow[] = []
+  for (const event of events) {
     const used = usedBy(event)
-    if (used?.usage?.paidBy === undefined || !run) return []
+    if (used?.usage?.paidBy === undefined || !run) continue
     const { provider = "", paidBy, inputTokens, outputTokens, cachedTokens = null, cost = null } = used.usage
     const whose = [run.id, used.id, id, user, used.model ?? "", provider, paidBy] as const
-    return [[...whose, utcDay(event.at), inputTokens, outputTokens, cachedTokens, toMicros(cost)]]
-  })
+    rows.push([...whose, utcDay(event.at), inputTokens, outputTokens, cachedTokens, toMicros(cost)])
+  }
+  return rows
 }
 
 /** Replies, and decisions and titles that a model was asked for beside them. */
