@@ -29,10 +29,6 @@ export function Chat({ id, token, messages: before }: ChatProps) {
         prepareSendMessagesRequest: ({ id, messages, trigger, messageId, body }) => ({
           body: { ...body, id, messages: messages.slice(-1), trigger, messageId },
         }),
-        // Also where the answer has ended meanwhile: this page may have seen half of it.
-        prepareReconnectToStreamRequest: ({ api, id }) => ({
-          api: `${api}/${encodeURIComponent(id)}/stream?ended=true`,
-        }),
       }),
     [token],
   )

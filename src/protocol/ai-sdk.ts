@@ -1,6 +1,6 @@
 import { z } from "zod"
 import { boundedList } from "./bounded-list.ts"
-import { ids, PersonText } from "./schema.ts"
+import { ids, JsonObject, PersonText } from "./schema.ts"
 import { TimeZone } from "./time/zone.ts"
 
 /**
@@ -34,12 +34,22 @@ export const UiChatRequest = z.strictObject({
   /** The database that it works on from now on. */
   connectionId: ids.connection.nullish(),
   timeZone: TimeZone.nullish(),
+  /** The page's own tools by their names, which it runs itself. What each is, is read when it is said. */
+  tools: JsonObject.nullish(),
 })
 export type UiChatRequest = z.infer<typeof UiChatRequest>
 
 export const UiStreamQuery = z.object({
-  /** Also where the newest answer has come to its end: for whoever was cut off before they saw it. */
+  /**
+   * Whether the newest answer is told also where it has come to its end: for whoever was cut off before they saw it. Without
+   * it, where that was a short while ago.
+   */
   ended: z.enum(["true", "false"]).optional(),
+})
+
+export const UiChatQuery = z.object({
+  /** From an answer before: what stands before what that one told. */
+  cursor: z.string().max(40).optional(),
 })
 
 /** A stop names the run that it is meant for where it knows it: a late one stops no other. The rest is passed over. */
@@ -53,8 +63,10 @@ export const UiChat = z.object({
   conversationId: ids.conversation.nullable(),
   /** The run that is at work or waits for a person. */
   activeStreamId: ids.run.nullable(),
-  /** The newest, oldest first; there are more before them where `truncated` says so. */
+  /** The newest, or those before a cursor, oldest first; there are more before them where `truncated` says so. */
   messages: z.array(z.looseObject({ id: z.string(), role: z.string(), parts: z.array(UiPart) })),
   truncated: z.boolean(),
+  /** Leads to what stands before these; null where nothing does. */
+  nextCursor: z.string().nullable(),
 })
 export type UiChat = z.infer<typeof UiChat>

@@ -147,7 +147,7 @@ describe.each(anyDatabase)("useChat of the AI SDK speaks with an agent on $name"
   test.each<[what: string, sent: object, status: number, code: string]>([
     ["an unknown agent", { body: { agent: "nobody" } }, 400, "unknown_agent"],
     ["a model that cannot be used", { body: { model: "locked" } }, 400, "model_unavailable"],
-    ["a field that nobody knows", { body: { tools: {} } }, 400, "bad_request"],
+    ["a field that nobody knows", { body: { toolset: {} } }, 400, "bad_request"],
     ["a file elsewhere", { parts: [{ ...image, url: "https://example.org/a.png" }] }, 400, "bad_request"],
     ["a file that is none", { parts: [{ ...image, url: "data:image/png;base64,!!!!" }] }, 400, "bad_request"],
     ["another's file", { parts: [{ ...image, url: "/api/files/file_0" }] }, 404, "not_found"],

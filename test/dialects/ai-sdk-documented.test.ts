@@ -14,10 +14,15 @@ const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor as new (
 
 test("the examples of docs/ai-sdk.md do what the page says", async () => {
   const { url } = await databases[0]!.create()
-  await using face = await Face.open({
-    url,
-    model: scripted(calls("create_task", { title: "Buy milk" }), always(says("Done."))),
-  })
+  let declared: string[] = []
+  const model = scripted(
+    calls("create_task", { title: "Buy milk" }),
+    always(({ tools }) => {
+      declared = tools.map(({ name }) => name)
+      return says("Done.")
+    }),
+  )
+  await using face = await Face.open({ url, model })
   const { token, transport } = await aiSdkAs(face, "ada")
   const asked: string[] = []
   const here = (async (address: string, init: RequestInit) => {
@@ -43,21 +48,23 @@ test("the examples of docs/ai-sdk.md do what the page says", async () => {
 
   // The transports of the other examples, with the token and the agent that they leave out.
   const made = [...page.matchAll(/```ts\n(new DefaultChatTransport.*?)```/gs)].map(([, text]) => {
-    const given = { headers: transport.headers, body: transport.body }
     class Given extends Installed {
       constructor(options: TransportOptions) {
-        super({ ...options, ...given })
+        super({ ...transport, ...options, headers: transport.headers! })
       }
     }
     return new Function("DefaultChatTransport", `return ${text}`)(Given) as object
   })
-  const [resuming, short] = made.map((each) => new NodeChat({ id: "long", transport: each }))
+  const [tooled, short] = made.map((each, at) => new NodeChat({ id: at === 0 ? "map" : "long", transport: each }))
+  await tooled!.sendMessage({ text: "Where is Oslo?" })
+  expect(declared).toContain("client-show_map")
   await short!.sendMessage({ text: "One" })
   await short!.sendMessage({ text: "Two" })
   expect([short!.messages.length, textOf(short!.lastMessage)]).toEqual([4, "Done."])
-  await resuming!.resumeStream()
-  expect(resuming!.messages).toEqual([short!.lastMessage])
-  expect(asked.at(-1)).toBe("GET /ai-sdk/long/stream?ended=true")
+  const reloaded = new NodeChat({ id: "long", transport: made[1]! })
+  await reloaded.resumeStream()
+  expect(reloaded.messages).toEqual([short!.lastMessage])
+  expect(asked.at(-1)).toBe("GET /ai-sdk/long/stream")
 
   const [, stop = ""] = /```ts\n(await fetch.*?)```/s.exec(page) ?? []
   await new AsyncFunction("fetch", "headers", "chat", stop)(here, transport.headers, short)

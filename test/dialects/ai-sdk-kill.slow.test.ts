@@ -20,9 +20,6 @@ test("an answer that kill -9 of the server cut in the middle is resumed from the
   let address = ""
   const transport = {
     ...{ headers, fetch: (url: string, init: RequestInit) => fetch(address + url, init), api: "/ai-sdk" },
-    prepareReconnectToStreamRequest: ({ api, id }: { api: string; id: string }) => ({
-      api: `${api}/${id}/stream?ended=true`,
-    }),
   } as never
   const half = Promise.withResolvers<void>()
   const onChange = ({ lastMessage }: UiChat) => textOf(lastMessage).length >= 10 && half.resolve()

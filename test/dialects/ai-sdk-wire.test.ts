@@ -42,9 +42,6 @@ describe.each(anyDatabase)("useChat of the AI SDK on the wire, on $name", (datab
       ...options,
       transport: {
         ...{ api: `${cutter.url}/ai-sdk`, headers, body: { agent: "test" } },
-        prepareReconnectToStreamRequest: ({ api, id }) => ({
-          api: `${api}/${encodeURIComponent(id)}/stream?ended=true`,
-        }),
         ...options.transport,
       },
     })
@@ -89,7 +86,7 @@ describe.each(anyDatabase)("useChat of the AI SDK on the wire, on $name", (datab
   })
 
   test("where nothing is open there is nothing to resume", async () => {
-    const resume = (id: string) => fetch(`${server.url}/ai-sdk/${id}/stream`, { headers })
+    const resume = (id: string) => fetch(`${server.url}/ai-sdk/${id}/stream?ended=false`, { headers })
     expect((await resume("never-heard-of")).status).toBe(204)
     const chat = chatWith()
     await chat.sendMessage({ text: "short" })

@@ -1,11 +1,13 @@
-import type { UiChatRequest, UiMessage, UiPart } from "../../protocol/ai-sdk.ts"
+import type { UiChatRequest, UiMessage } from "../../protocol/ai-sdk.ts"
+import type { ClientTool } from "../../protocol/conversation/client-tools.ts"
 import { failure } from "../../protocol/errors.ts"
-import { isId, type ProposalId } from "../../protocol/ids.ts"
+import { type ApprovalAnswer, decisionsIn, goesOnIn, type PageResult, pageResultsIn } from "./answered-parts.ts"
 import { type AskedFile, readFilePart } from "./asked-file.ts"
+import { readUiTools } from "./asked-tools.ts"
 import type { GoesOnIn } from "./run-chunks.ts"
 
-/** What a request asks for: to say something, or to decide what was proposed. */
-export type AskedChat = AskedWords | AskedDecisions
+/** What a request asks for: to say something, or to go on with the answers to what waits. */
+export type AskedChat = AskedWords | AskedAnswers
 
 export interface AskedWords {
   readonly type: "words"
@@ -19,25 +21,25 @@ export interface AskedWords {
   readonly before: readonly string[]
   /** Decisions that stand in the message before and may not have been sent. */
   readonly unsent: readonly ApprovalAnswer[]
+  /** Results there that may not have been sent either: these come with the words. */
+  readonly results: readonly PageResult[]
+  /** The page's own. */
+  readonly tools: readonly ClientTool[]
 }
 
-export interface AskedDecisions {
-  readonly type: "decisions"
+export interface AskedAnswers {
+  readonly type: "answers"
   readonly decisions: readonly ApprovalAnswer[]
+  readonly results: readonly PageResult[]
+  /** The answer to a question goes on with the message that asked it. */
   readonly goesOnIn: GoesOnIn
 }
 
-export interface ApprovalAnswer {
-  readonly proposalId: ProposalId
-  readonly approved: boolean
-  readonly reason?: string
-}
-
-export function readUiRequest({ messages, trigger }: UiChatRequest): AskedChat {
+export function readUiRequest({ messages, trigger, tools }: UiChatRequest): AskedChat {
   const last = messages.at(-1)!
   const at = `messages.${messages.length - 1}`
   const again = trigger === "regenerate-message"
-  if (last.role === "assistant" && !again) return readDecisions(last, at)
+  if (last.role === "assistant" && !again) return readAnswers(last, at)
   if (last.role !== "user") throw problem(`${at}: the last message is what is answered, and has the role user`)
   const earlier = messages.slice(0, -1)
   const previous = earlier.at(-1)
@@ -45,7 +47,15 @@ export function readUiRequest({ messages, trigger }: UiChatRequest): AskedChat {
     ...{ type: "words", id: last.id, again, ...readWords(last, at) },
     before: earlier.flatMap(toLine),
     unsent: previous ? decisionsIn(previous) : [],
+    results: previous?.role === "assistant" ? pageResultsIn(previous) : [],
+    tools: readUiTools(tools ?? {}),
   }
+}
+
+function readAnswers(message: UiMessage, at: string): AskedAnswers {
+  const [decisions, results] = [decisionsIn(message), pageResultsIn(message)]
+  if (decisions.length + results.length === 0) throw problem(`${at}: it is the assistant's, and answers nothing`)
+  return { type: "answers", decisions, results, goesOnIn: goesOnIn(message) }
 }
 
 function readWords({ parts }: UiMessage, at: string): Pick<AskedWords, "text" | "files"> {
@@ -58,38 +68,6 @@ function readWords({ parts }: UiMessage, at: string): Pick<AskedWords, "text" | 
     else throw problem(`${field}: "${part.type}" is not taken; say it in words or send a file`)
   }
   return { text: texts.join("\n"), files }
-}
-
-/** The answer to a question goes on with the message that asked it. */
-function readDecisions(message: UiMessage, at: string): AskedDecisions {
-  const decisions = decisionsIn(message)
-  if (decisions.length === 0) throw problem(`${at}: ${NOTHING_TO_DO}`)
-  const calls = message.parts.flatMap(({ toolCallId }) => (typeof toolCallId === "string" ? [toolCallId] : []))
-  const approvals = message.parts.flatMap((part) => approvalOf(part)?.id ?? [])
-  return { type: "decisions", decisions, goesOnIn: { messageId: message.id, calls, approvals } }
-}
-
-const NOTHING_TO_DO =
-  "it answers nothing that waits. Tools of the client are not called here: an agent has its own; to add some, see docs/packs.md"
-
-function decisionsIn({ parts }: UiMessage): ApprovalAnswer[] {
-  return parts.flatMap((part) => {
-    const { id, approved, reason } = approvalOf(part) ?? {}
-    if (part.state !== "approval-responded" || typeof approved !== "boolean") return []
-    if (id === undefined || !isId("prop", id)) throw failure("not_found")
-    return [{ proposalId: id, approved, ...(typeof reason === "string" && reason !== "" ? { reason } : {}) }]
-  })
-}
-
-interface Approval {
-  readonly id: string
-  readonly approved?: unknown
-  readonly reason?: unknown
-}
-
-function approvalOf({ approval }: UiPart): Approval | undefined {
-  const { id, ...rest } = (typeof approval === "object" && approval !== null ? approval : {}) as Partial<Approval>
-  return typeof id === "string" ? { id, ...rest } : undefined
 }
 
 function toLine({ role, parts }: UiMessage): string[] {

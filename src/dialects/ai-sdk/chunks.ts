@@ -31,12 +31,30 @@ export type UiChunk =
 
 export type UiFinish = "stop" | "length" | "content-filter" | "tool-calls" | "interrupted"
 
+/** Beside a call of the page's own tools: a tool of the agent's may have the same name. */
+export const OF_PAGE = { pawl: { client: true } } as const
+
 export type CallChunk =
   | {
       readonly type: "tool-input-available"
       readonly toolCallId: string
       readonly toolName: string
       readonly input: unknown
+      readonly toolMetadata?: typeof OF_PAGE
+    }
+  | {
+      readonly type: "tool-input-start"
+      readonly toolCallId: string
+      readonly toolName: string
+      readonly toolMetadata: typeof OF_PAGE
+    }
+  | { readonly type: "tool-input-delta"; readonly toolCallId: string; readonly inputTextDelta: string }
+  | {
+      readonly type: "tool-input-error"
+      readonly toolCallId: string
+      readonly toolName: string
+      readonly input: unknown
+      readonly errorText: string
     }
   | {
       readonly type: "tool-approval-request"

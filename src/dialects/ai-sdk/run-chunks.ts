@@ -17,6 +17,7 @@ export class RunChunks {
   readonly #conversation: ConversationId
   readonly #replies: ReplyChunks
   readonly #calls: CallChunks
+  readonly #goesOn: boolean
   #begins: string | undefined
   /** The words that a run begins with stand right behind the row that starts it, and are the client's own. */
   #wordsAreNext = false
@@ -31,7 +32,8 @@ export class RunChunks {
     this.#conversation = conversation
     this.#begins = goesOnIn?.messageId
     this.#replies = new ReplyChunks({ inStep: goesOnIn !== undefined })
-    this.#calls = new CallChunks(goesOnIn ?? { calls: [], approvals: [] })
+    this.#calls = new CallChunks(goesOnIn)
+    this.#goesOn = goesOnIn !== undefined
   }
 
   get isOver(): boolean {
@@ -52,6 +54,7 @@ export class RunChunks {
     switch (frame.type) {
       case "run_started": {
         this.#run = frame.data.runId
+        if (this.#goesOn) return []
         this.#wordsAreNext = true
         return [{ type: "start", messageId: frame.data.runId, messageMetadata: this.#metadata({}) }]
       }
@@ -69,6 +72,8 @@ export class RunChunks {
         return this.#calls.proposed(frame.data)
       case "decision":
         return this.#calls.decided(frame.data)
+      case "handed_over":
+        return this.#calls.handedOver(frame.data)
       case "tool_end":
         return this.#calls.ended(frame.data)
       case "late_result":
@@ -111,8 +116,10 @@ export class RunChunks {
     this.#over = true
     this.#ended = status !== "paused"
     const aborted: UiChunk[] = status === "cancelled" ? [{ type: "abort", reason: "The run was stopped." }] : []
-    const finishReason = toFinishReason(status, this.#finish)
+    const waiting = status === "paused" ? this.#calls.paused() : []
+    const finishReason = status === "paused" ? this.#calls.pauseReason : toFinishReason(status, this.#finish)
     return [
+      ...waiting,
       ...this.#replies.close(),
       ...aborted,
       { type: "finish", finishReason, messageMetadata: this.#metadata({ status }) },
@@ -137,23 +144,8 @@ export class RunChunks {
   }
 }
 
-function toFinishReason(status: "paused" | "completed" | "cancelled", finish: Finish | undefined): UiFinish {
-  if (status === "paused") return "tool-calls"
+function toFinishReason(status: "completed" | "cancelled", finish: Finish | undefined): UiFinish {
   if (status === "cancelled") return "interrupted"
   if (finish === "limit") return "length"
   return finish === "refused" ? "content-filter" : "stop"
-}
-
-/**
- * The frames of a reply that is told whole have its words before the message that holds its thinking: told as if it had been
- * thought first, it stands where it stood while it came.
- */
-export function thoughtsFirst(frames: readonly UnknownFrame[]): UnknownFrame[] {
-  return frames.flatMap((frame, index) => {
-    const next = frames[index + 1] as Frame | undefined
-    const thought = frame.type === "text_delta" && next?.type === "message" && next.data.message.reasoning
-    if (!thought) return [frame]
-    const { text, ms = 0 } = thought
-    return [{ id: frame.id, type: "reasoning_delta", data: { text, offset: text.length, ms } }, frame]
-  })
 }

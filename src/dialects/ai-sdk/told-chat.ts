@@ -1,6 +1,7 @@
 import type { Frame, UnknownFrame } from "../../protocol/frames.ts"
 import type { ConversationId } from "../../protocol/ids.ts"
-import { RunChunks, thoughtsFirst } from "./run-chunks.ts"
+import { thoughtsFirst } from "../thoughts-first.ts"
+import { RunChunks } from "./run-chunks.ts"
 import { AssistantMessage, type ToldMessage } from "./ui-message.ts"
 import { toUserParts } from "./user-parts.ts"
 

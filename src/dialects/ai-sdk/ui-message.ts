@@ -51,6 +51,9 @@ export class AssistantMessage {
       case "source-document":
         return void this.#parts.push({ ...chunk })
       case "tool-input-available":
+      case "tool-input-start":
+      case "tool-input-delta":
+      case "tool-input-error":
       case "tool-approval-request":
       case "tool-approval-response":
       case "tool-output-available":
@@ -70,10 +73,13 @@ export class AssistantMessage {
   }
 
   #call(chunk: CallChunk): void {
-    if (chunk.type === "tool-input-available") {
-      const { toolCallId, toolName, input } = chunk
+    if (chunk.type === "tool-input-available" || chunk.type === "tool-input-start") {
+      const { type, toolCallId, toolName, toolMetadata } = chunk
       const known = this.#parts.find((part) => part.toolCallId === toolCallId)
-      const told = { type: `tool-${toolName}`, toolCallId, state: "input-available", input }
+      const state = type === "tool-input-start" ? "input-streaming" : "input-available"
+      const input = "input" in chunk ? { input: chunk.input } : {}
+      const mark = toolMetadata ? { toolMetadata } : {}
+      const told = { type: `tool-${toolName}`, toolCallId, state, ...input, ...mark, rawInput: undefined }
       if (known) Object.assign(known, told)
       else this.#parts.push(told)
       return
@@ -107,9 +113,15 @@ export class AssistantMessage {
   }
 }
 
+type CallChange = Exclude<CallChunk, { type: "tool-input-available" | "tool-input-start" }>
+
 /** What a chunk changes in the part of its call. */
-function changeOf(part: Writable, chunk: Exclude<CallChunk, { type: "tool-input-available" }>): object {
+function changeOf(part: Writable, chunk: CallChange): object {
   switch (chunk.type) {
+    case "tool-input-delta":
+      return { input: JSON.parse(chunk.inputTextDelta) as unknown, rawInput: chunk.inputTextDelta }
+    case "tool-input-error":
+      return { state: "output-error", input: chunk.input, errorText: chunk.errorText, rawInput: undefined }
     case "tool-approval-request": {
       const { approvalId: id, approvalDescriptor: descriptor, reason: requestReason, isAutomatic } = chunk
       const automatic = isAutomatic ? { isAutomatic } : {}
@@ -121,7 +133,7 @@ function changeOf(part: Writable, chunk: Exclude<CallChunk, { type: "tool-input-
       return { state: "approval-responded", approval: { ...(part.approval as object | undefined), ...told } }
     }
     case "tool-output-available":
-      return { state: "output-available", output: chunk.output, errorText: undefined }
+      return { state: "output-available", output: chunk.output, errorText: undefined, rawInput: undefined }
     case "tool-output-error":
       return { state: "output-error", errorText: chunk.errorText, output: undefined }
     case "tool-output-denied":

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { UiChat, UiChatRequest, UiStopped, UiStopRequest, UiStreamQuery } from "../ai-sdk.ts"
+import { UiChat, UiChatQuery, UiChatRequest, UiStopped, UiStopRequest, UiStreamQuery } from "../ai-sdk.ts"
 import { defineRoutes } from "./route.ts"
 
 /** For pages that were written with `useChat` of the AI SDK: the same conversations, in its words (docs/ai-sdk.md). */
@@ -8,7 +8,7 @@ export const aiSdkRoutes = defineRoutes({
     method: "POST",
     path: "/ai-sdk",
     needs: "chat",
-    says: "AI SDK dialect: says the last message of a chat, or decides what it answers, and tells the run as a UI message stream.",
+    says: "AI SDK dialect: says the last message of a chat, or takes its answers to what waits, and tells the run as a UI message stream.",
     body: UiChatRequest,
     large: "workspace",
     answers: { 200: z.string() },
@@ -18,7 +18,7 @@ export const aiSdkRoutes = defineRoutes({
     method: "GET",
     path: "/ai-sdk/{chat}/stream",
     needs: "read",
-    says: "AI SDK dialect: the run that is at work or waits, from its beginning; 204 where there is none.",
+    says: "AI SDK dialect: the run that is at work, waits or has ended lately, from its beginning; 204 where there is none.",
     query: UiStreamQuery,
     answers: { 200: z.string(), 204: null },
     media: "text/event-stream",
@@ -27,7 +27,8 @@ export const aiSdkRoutes = defineRoutes({
     method: "GET",
     path: "/ai-sdk/{chat}",
     needs: "read",
-    says: "AI SDK dialect: the newest messages of a chat, for `useChat` to begin with.",
+    says: "AI SDK dialect: the newest messages of a chat, for `useChat` to begin with; by `cursor` those before them.",
+    query: UiChatQuery,
     answers: { 200: UiChat },
   },
   stopUiStream: {

@@ -1,7 +1,7 @@
 import { toldResult } from "../../agent/calls/client-tools.ts"
 import type { ClientResult } from "../../agent/input.ts"
 import { isKnown } from "../../agent/replay/replay.ts"
-import { failure } from "../../protocol/errors.ts"
+import { failure, hasCode } from "../../protocol/errors.ts"
 import type { EventOf, JournalEvent } from "../../protocol/events.ts"
 import type { UnknownFrame } from "../../protocol/frames.ts"
 import type { CallId, ConversationId, RunId, UserId } from "../../protocol/ids.ts"
@@ -80,7 +80,7 @@ function isRepeated({ ended }: HandedCalls, { callId, text }: ClientResult): boo
   return end !== undefined
 }
 
-/** Of two programs that bring the same result, one is first: whoever is not finds that another was. */
+/** Of two programs that bring the same result, one is first, and the other is told what came of it. */
 async function record(ports: StreamPorts, { user, id, results }: BroughtResults): Promise<void> {
   const open = new Set(results.map(({ callId }) => callId))
   const happens = (event: JournalEvent) => {
@@ -89,7 +89,15 @@ async function record(ports: StreamPorts, { user, id, results }: BroughtResults)
   }
   const conversation = await conversationOf(ports, user, id)
   using watching = waitForEvent(ports, conversation, happens)
-  await ports.runtime.submit(id, { type: "client_results", results, by: user })
+  try {
+    await ports.runtime.submit(id, { type: "client_results", results, by: user })
+  } catch (error) {
+    if (!hasCode(error, "call_settled")) throw error
+    const settled = await handedCalls(ports, user, id)
+    const left = results.filter((result) => !isRepeated(settled, result))
+    if (left.length === results.length) throw error
+    return left.length > 0 ? record(ports, { user, id, results: left }) : undefined
+  }
   await watching.over()
   const after = await handedCalls(ports, user, id)
   for (const result of results) if (!isRepeated(after, result)) throw failure("call_settled", { id: result.callId })

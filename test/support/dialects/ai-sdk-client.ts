@@ -24,6 +24,7 @@ export interface UiChat {
   resumeStream(options?: object): Promise<void>
   stop(): Promise<void>
   addToolApprovalResponse(answer: { id: string; approved: boolean; reason?: string }): Promise<void>
+  addToolOutput(result: { tool: string; toolCallId: string } & object): Promise<void>
 }
 
 export interface TransportOptions {
@@ -40,6 +41,7 @@ interface Sdk {
   readonly DefaultChatTransport: new (options: TransportOptions) => object
   readonly readUIMessageStream: (options: object) => AsyncIterable<UiMessage>
   readonly lastAssistantMessageIsCompleteWithApprovalResponses: (options: object) => boolean
+  readonly lastAssistantMessageIsCompleteWithToolCalls: (options: object) => boolean
 }
 
 /** The official client from npm, as a page loads it. */
@@ -51,6 +53,7 @@ export interface ChatOptions {
   /** One that is made already, or what one is made with. */
   readonly transport: Partial<TransportOptions> | object
   readonly onData?: (part: Told) => void
+  readonly onToolCall?: (called: { readonly toolCall: Told }) => void
   /** Told after each change of a message. */
   readonly onChange?: (chat: UiChat) => void
   readonly sendAutomaticallyWhen?: (options: object) => boolean

@@ -1,10 +1,10 @@
-import { createHash } from "node:crypto"
 import type { Context } from "hono"
 import type { ConversationView } from "../../../protocol/conversation/conversation.ts"
 import { failure } from "../../../protocol/errors.ts"
-import { type ConversationId, isId, type MessageId, slotDigitsOf } from "../../../protocol/ids.ts"
+import { type ConversationId, isId, type MessageId } from "../../../protocol/ids.ts"
 import { conversationForKey, conversationOfKey } from "../../conversation/conversation-of-key.ts"
 import { conversationOf } from "../../conversation/find.ts"
+import { messageOfName } from "../../conversation/message-of-name.ts"
 import { toBeginning } from "../../conversation/settings.ts"
 import { userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
@@ -37,7 +37,7 @@ export async function findThread(c: Context<Env>, ports: StreamPorts, name: stri
     throw failure("bad_request", { problem: `threadId: this conversation is with ${found.agent}; begin another one.` })
   const hasSaid = async (message: MessageId) => (await ports.conversations.placeOf(id, message)) !== undefined
   const idOf = async (message: string) =>
-    isId("msg", message) && (await hasSaid(message)) ? message : messageIdIn(id, message)
+    isId("msg", message) && (await hasSaid(message)) ? message : messageOfName(id, message)
   const beginAs = async (as: ConversationId) =>
     ports.runtime.begin({ ...(await toBeginning(c.get("caller"), ports, { agent })), id: as })
   return {
@@ -45,12 +45,4 @@ export async function findThread(c: Context<Env>, ports: StreamPorts, name: stri
     hasSaid: async (message) => found !== undefined && (await hasSaid(await idOf(message))),
     begin: async () => found ?? conversationForKey(ports, { user, key, begin: beginAs }),
   }
-}
-
-function messageIdIn(id: ConversationId, message: string): MessageId {
-  const digits = createHash("sha256")
-    .update(JSON.stringify([id, message]))
-    .digest("hex")
-    .slice(0, 18)
-  return `msg_${digits}${slotDigitsOf(id)}` as MessageId
 }

@@ -1,5 +1,6 @@
 import { STATE_FRAME } from "../../../dialects/ag-ui/events.ts"
-import type { Frame, UnknownFrame } from "../../../protocol/frames.ts"
+import { thoughtsFirst } from "../../../dialects/thoughts-first.ts"
+import type { UnknownFrame } from "../../../protocol/frames.ts"
 import type { CallId, ConversationId, MessageId } from "../../../protocol/ids.ts"
 import type { Proposal } from "../../../protocol/proposals/proposal.ts"
 import type { FrameSource } from "../../stream/event-stream.ts"
@@ -47,14 +48,4 @@ export function withState(
     },
     close: () => source.close(),
   }
-}
-
-/** A reply that is told when it is whole says what was thought before it says its words. */
-function thoughtsFirst(frames: readonly UnknownFrame[]): UnknownFrame[] {
-  return frames.flatMap((frame, at) => {
-    const next = frames[at + 1] as Frame | undefined
-    const text = frame.type === "text_delta" && next?.type === "message" ? next.data.message.reasoning?.text : undefined
-    if (text === undefined) return [frame]
-    return [{ id: frame.id, type: "reasoning_delta", data: { text, offset: text.length, ms: 0 } }, frame]
-  })
 }

@@ -14,7 +14,7 @@ export function aiSdkRoutes(app: Hono<Env>, ports: AiSdkPorts): void {
     (await import("./resume-stream.ts")).resumeStream(c, ports, query),
   )
 
-  serveRoute(app, routes.readUiChat, async (c) => (await import("./tell-chat.ts")).tellChat(c, ports))
+  serveRoute(app, routes.readUiChat, async (c, { query }) => (await import("./tell-chat.ts")).tellChat(c, ports, query))
 
   serveRoute(app, routes.stopUiStream, async (c, { body }) =>
     (await import("./stop-stream.ts")).stopStream(c, ports, body),

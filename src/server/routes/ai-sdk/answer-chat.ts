@@ -4,7 +4,7 @@ import type { UiChatRequest } from "../../../protocol/ai-sdk.ts"
 import { failure } from "../../../protocol/errors.ts"
 import type { Env } from "../../door/request-env.ts"
 import { findChat } from "./chat-conversation.ts"
-import { decideAndGoOn } from "./decide-and-go-on.ts"
+import { goOn } from "./go-on.ts"
 import type { AiSdkPorts } from "./ports.ts"
 import { sayChatWords } from "./say-words.ts"
 import { streamRun } from "./stream-run.ts"
@@ -16,5 +16,5 @@ export async function answerUiChat(c: Context<Env>, ports: AiSdkPorts, body: UiC
   const found = await findChat(c, ports, body.id)
   if (asked.type === "words") return streamRun(c, ports, await sayChatWords(c, ports, { asked, body, found }))
   if (!found) throw failure("not_found")
-  return streamRun(c, ports, await decideAndGoOn(c, ports, { asked, found }))
+  return streamRun(c, ports, await goOn(c, ports, { asked, found }))
 }

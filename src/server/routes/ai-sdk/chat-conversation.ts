@@ -1,10 +1,10 @@
-import { createHash } from "node:crypto"
 import type { Context } from "hono"
 import type { ConversationView } from "../../../protocol/conversation/conversation.ts"
 import { failure } from "../../../protocol/errors.ts"
-import { type ConversationId, isId, type MessageId, slotDigitsOf, type UserId } from "../../../protocol/ids.ts"
+import { type ConversationId, isId, type MessageId, type UserId } from "../../../protocol/ids.ts"
 import { isStorable } from "../../../protocol/text/text.ts"
 import { conversationOfKey } from "../../conversation/conversation-of-key.ts"
+import { messageOfName } from "../../conversation/message-of-name.ts"
 import { userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
 import type { AiSdkPorts } from "./ports.ts"
@@ -33,15 +33,6 @@ export async function findChat(
 /** The same for the name in an address. */
 export const findNamedChat = (c: Context<Env>, ports: AiSdkPorts) => findChat(c, ports, c.req.param("chat") ?? "")
 
-/**
- * The message that a client's name stands for in a conversation: the same however often it is sent, also days later, so
- * that words whose answer was lost are not said twice.
- */
-export function messageIdOf(conversation: ConversationId, name: string): MessageId {
-  if (isId("msg", name)) return name
-  const digits = createHash("sha256")
-    .update(JSON.stringify([conversation, name]))
-    .digest("hex")
-    .slice(0, 18)
-  return `msg_${digits}${slotDigitsOf(conversation)}` as MessageId
-}
+/** The message that a client's name stands for in a conversation: one of ours by its id, or always the same. */
+export const messageIdOf = (conversation: ConversationId, name: string): MessageId =>
+  isId("msg", name) ? name : messageOfName(conversation, name)

@@ -1,13 +1,16 @@
 import type { Context } from "hono"
-import type { AskedDecisions, ApprovalAnswer } from "../../../dialects/ai-sdk/asked-chat.ts"
+import type { ClientResult } from "../../../agent/input.ts"
+import type { ApprovalAnswer } from "../../../dialects/ai-sdk/answered-parts.ts"
+import type { AskedAnswers } from "../../../dialects/ai-sdk/asked-chat.ts"
 import type { ConversationView } from "../../../protocol/conversation/conversation.ts"
 import { failure, hasCode } from "../../../protocol/errors.ts"
 import type { Proposal } from "../../../protocol/proposals/proposal.ts"
 import { conflict, recordDecision } from "../../conversation/decide.ts"
-import { proposalOf } from "../../conversation/find.ts"
+import { conversationOf, proposalOf } from "../../conversation/find.ts"
 import { refuseOffline } from "../../conversation/require-device.ts"
 import { demand, doneBy, userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
+import { bringResults } from "../../stream/bring-results.ts"
 import { RunFrames } from "../../stream/run-frames.ts"
 import { watchWhile } from "../../stream/say-and-watch.ts"
 import { pausesLeft } from "../../stream/watch-repeated.ts"
@@ -15,8 +18,10 @@ import type { AiSdkPorts } from "./ports.ts"
 import type { StreamedRun } from "./stream-run.ts"
 
 interface Deciding {
-  readonly asked: AskedDecisions
+  readonly asked: AskedAnswers
   readonly found: ConversationView
+  /** Of the page's own tools: they stand before what is decided. */
+  readonly results: readonly ClientResult[]
 }
 
 interface Judged extends ApprovalAnswer {
@@ -29,12 +34,14 @@ interface Judged extends ApprovalAnswer {
  * the request, before anything is decided.
  */
 export async function decideAndGoOn(c: Context<Env>, ports: AiSdkPorts, deciding: Deciding): Promise<StreamedRun> {
-  const { asked, found } = deciding
-  const { id, position } = found
+  const { asked, found, results } = deciding
+  const { id } = found
   demand(c, "approve")
   const judged = await Promise.all(asked.decisions.map((decided) => judge(c, ports, { decided, found })))
   const open = judged.filter(({ proposal }) => proposal.status === "pending")
   for (const { proposal, approved } of open) if (approved) await refuseOffline(ports, userOf(c), proposal)
+  if (results.length > 0) (await bringResults(ports, { user: userOf(c), id, results })).frames.close()
+  const { position } = await conversationOf(ports, userOf(c), id)
   const from = (await ports.conversations.lastPause(id)) ?? position
   const start = await ports.conversations.runStart(id, position)
   const left = open.length > 0 ? position : await pausesLeft(ports, { id, start, position })

@@ -1,12 +1,15 @@
+import type { Context } from "hono"
+import type { ConversationView } from "../../../protocol/conversation/conversation.ts"
 import type { Run } from "../../../protocol/conversation/run.ts"
 import type { ConversationId, RunId } from "../../../protocol/ids.ts"
+import type { Env } from "../../door/request-env.ts"
+import { findNamedChat } from "./chat-conversation.ts"
 import type { AiSdkPorts } from "./ports.ts"
 
-export interface NewestRun {
+export interface NewestRun extends Pick<Run, "status" | "endedAt"> {
   readonly runId: RunId
   /** Where it begins. */
   readonly start: number
-  readonly status: Run["status"]
 }
 
 /** The newest run that answers somebody: a summary is none. */
@@ -22,11 +25,22 @@ export async function newestRun(
     if (!run || start === 0) return undefined
     const [started] = await journal.read(id, { after: start - 1, upTo: start })
     if (started?.type !== "run_started" || !("runId" in started)) return undefined
-    if (!started.compacts) return { runId: started.runId, start, status: run.status }
+    const { status, endedAt } = run
+    if (!started.compacts) return { runId: started.runId, start, status, endedAt }
     cursor = page.nextCursor ?? undefined
     if (cursor === undefined) return undefined
     upTo = start - 1
   }
+}
+
+/** That of the chat in a request's address, with its conversation; undefined where nobody has been answered there. */
+export async function runOfNamedChat(
+  c: Context<Env>,
+  ports: AiSdkPorts,
+): Promise<{ readonly found: ConversationView; readonly run: NewestRun } | undefined> {
+  const found = await findNamedChat(c, ports)
+  const run = found && (await newestRun(ports, found.id))
+  return run && { found, run }
 }
 
 /** It is at work, or waits for a person. */

@@ -17,6 +17,9 @@ import type { WordsRequest } from "./words-request.ts"
 /** Characters that a client's memory may have beside the words. */
 const ROOM = { all: 48_000, one: 48_000 }
 
+/** Of a run that calls tools of its page: each reply that does counts. */
+const MAX_ITERATIONS = 20
+
 interface Said extends Pick<WordsRequest, "asked" | "body"> {
   readonly id: ConversationId
   /** Nothing was said in the conversation before: what the client remembers is all that it can know. */
@@ -38,6 +41,10 @@ export async function toSaidMessage(
     ...spokenBy(c.get("caller")),
     ...(body.timeZone ? { timeZone: body.timeZone } : {}),
     ...(brought.length > 0 ? { brought } : {}),
+    ...(asked.tools.length > 0 ? { clientTools: asked.tools, maxIterations: MAX_ITERATIONS } : {}),
+    ...(asked.results.length > 0
+      ? { results: { type: "client_results", results: asked.results, by: userOf(c) } as const }
+      : {}),
     ...files,
   }
 }

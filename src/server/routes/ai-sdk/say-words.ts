@@ -4,6 +4,7 @@ import type { MessageInput } from "../../../agent/input.ts"
 import type { AskedWords } from "../../../dialects/ai-sdk/asked-chat.ts"
 import type { ConversationView } from "../../../protocol/conversation/conversation.ts"
 import { failure, hasCode } from "../../../protocol/errors.ts"
+import type { Proposal } from "../../../protocol/proposals/proposal.ts"
 import { changeModel } from "../../conversation/change-model.ts"
 import { chooseConnection, toBeginning } from "../../conversation/settings.ts"
 import { userOf } from "../../door/caller.ts"
@@ -73,7 +74,9 @@ async function sayIn(c: Context<Env>, ports: AiSdkPorts, saying: Known): Promise
 async function refuseUnfit(c: Context<Env>, ports: AiSdkPorts, { asked, body, found }: Known): Promise<void> {
   if (body.agent && body.agent !== found.agent)
     throw failure("bad_request", { problem: `agent: this chat is with ${found.agent}; begin another one.` })
-  const open = new Set((await ports.proposals.open(found.id)).map(({ id }) => id))
+  // One whose time is over can be decided no more, and one in doubt was agreed to: these would hold them up for ever.
+  const waits = ({ status, expiresAt }: Proposal) => status === "pending" && Date.parse(expiresAt) > ports.clock.now()
+  const open = new Set((await ports.proposals.open(found.id)).filter(waits).map(({ id }) => id))
   const unsent = asked.unsent.filter(({ proposalId }) => open.has(proposalId)).length
   if (unsent > 0) throw failure("still_pending", { count: unsent })
 }

@@ -4,8 +4,7 @@ import type { UiStopped, UiStopRequest } from "../../../protocol/ai-sdk.ts"
 import { waitForEvent } from "../../conversation/wait-for-event.ts"
 import { userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
-import { findNamedChat } from "./chat-conversation.ts"
-import { isOpen, newestRun } from "./newest-run.ts"
+import { isOpen, runOfNamedChat } from "./newest-run.ts"
 import type { AiSdkPorts } from "./ports.ts"
 
 /** Stops the run for good. To hang up does not: whoever hangs up may come again. */
@@ -14,9 +13,9 @@ export async function stopStream(
   ports: AiSdkPorts,
   { activeStreamId }: z.infer<typeof UiStopRequest>,
 ): Promise<UiStopped> {
-  const found = await findNamedChat(c, ports)
-  const run = found && (await newestRun(ports, found.id))
-  if (!found || !run || !isOpen(run)) return { stopped: false }
+  const newest = await runOfNamedChat(c, ports)
+  if (!newest || !isOpen(newest.run)) return { stopped: false }
+  const { found, run } = newest
   if (activeStreamId && activeStreamId !== run.runId) return { stopped: false }
   using watching = waitForEvent(ports, found, (event) => event.type === "run_ended")
   const only = activeStreamId ? { run: activeStreamId } : {} // it may have ended since, and another have begun

@@ -1,6 +1,7 @@
 import type { Context } from "hono"
-import { type GoesOnIn, RunChunks, thoughtsFirst } from "../../../dialects/ai-sdk/run-chunks.ts"
+import { type GoesOnIn, RunChunks } from "../../../dialects/ai-sdk/run-chunks.ts"
 import { UI_STREAM_HEADER, UiStream } from "../../../dialects/ai-sdk/ui-stream.ts"
+import { thoughtsFirst } from "../../../dialects/thoughts-first.ts"
 import type { ConversationId } from "../../../protocol/ids.ts"
 import type { Env } from "../../door/request-env.ts"
 import { type FrameSource, STREAM_HEADERS } from "../../stream/event-stream.ts"

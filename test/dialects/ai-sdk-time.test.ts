@@ -1,0 +1,117 @@
+import { beforeAll, describe, expect, test } from "vitest"
+import { always } from "../../src/models/scripted/model.ts"
+import { calls, says } from "../../src/models/scripted/script.ts"
+import { anyDatabase } from "../support/databases.ts"
+import { type AiSdkPerson, aiSdkAs, NodeChat, sdk, textOf, type UiChat } from "../support/dialects/ai-sdk-client.ts"
+import { Fax } from "../support/dialects/fax.ts"
+import { Stage } from "../support/dialects/stage.ts"
+import { TurnedClock } from "../support/loop/world.ts"
+
+const MINUTE = 60_000
+const sendAutomaticallyWhen = sdk.lastAssistantMessageIsCompleteWithApprovalResponses
+
+describe.each(anyDatabase)("what time does to a chat with useChat on $name", (database) => {
+  const clock = new TurnedClock(Date.now())
+  const fax = new Fax()
+  let stage: Stage
+  let ada: AiSdkPerson
+
+  beforeAll(async () => {
+    stage = await Stage.open(database, { clock, tools: [fax.tool] })
+    ada = await aiSdkAs(stage.face, "ada")
+    return () => stage[Symbol.asyncDispose]()
+  })
+
+  const waiting = ({ lastMessage }: Pick<UiChat, "lastMessage">) =>
+    lastMessage!.parts.find(({ state }) => state === "approval-requested")?.approval
+  const statusOf = async (id: string) => (await stage.native.get(`/api/agent/proposals/${id}`)).body.status
+
+  test("a write of which nobody knows whether it was done is told so, and a page that sends by itself sends nothing more", async () => {
+    stage.plays(calls("fax"), always(says("Good.")))
+    const asked: string[] = []
+    const ask = (url: string, init: RequestInit) => {
+      asked.push(init.method!)
+      return ada.transport.fetch!(url, init)
+    }
+    const transport = { ...ada.transport, fetch: ask as typeof fetch }
+    const chat = new NodeChat({ transport, sendAutomaticallyWhen })
+    await chat.sendMessage({ text: "Send it" })
+    const { id } = waiting(chat)
+    await fax.lost(clock, async () => {
+      await chat.addToolApprovalResponse({ id, approved: true })
+      await new Promise<void>((resolve) => {
+        const look = () => (chat.status === "ready" && asked.length > 1 ? resolve() : setImmediate(look))
+        look()
+      })
+    })
+    expect([await statusOf(id), chat.error, asked]).toEqual(["in_doubt", undefined, ["POST", "POST"]])
+    expect(chat.lastMessage!.parts.at(-1)).toMatchObject({
+      type: "data-in-doubt",
+      data: { callId: expect.any(String) },
+    })
+    // Nor does one that is opened then, or that looks again.
+    const { messages } = (await stage.native.get(`/ai-sdk/${chat.id}`)).body
+    const reloaded = new NodeChat({ id: chat.id, messages, transport, sendAutomaticallyWhen })
+    await reloaded.resumeStream()
+    expect(asked).toEqual(["POST", "POST", "GET"])
+    // Their person says elsewhere what became of it, and then it goes on.
+    await stage.native.post(`/api/agent/proposals/${id}/resolve`, { choice: "done" })
+    await reloaded.resumeStream()
+    expect([reloaded.status, textOf(reloaded.lastMessage), asked.length]).toEqual(["ready", "Good.", 4])
+  })
+
+  test("who decides after the time is told so, and nothing was done", async () => {
+    stage.plays(calls("fax"), always(says("As you like.")))
+    const chat = ada.chat()
+    await chat.sendMessage({ text: "Send it" })
+    const { id, descriptor } = waiting(chat)
+    await clock.leap(Date.parse(descriptor.expiresAt) - clock.now())
+    await chat.addToolApprovalResponse({ id, approved: true })
+    await chat.sendMessage()
+    expect(JSON.parse(chat.error!.message)).toMatchObject({ status: 409, code: "proposal_expired" })
+    expect(await statusOf(id)).toBe("expired")
+    await chat.sendMessage({ text: "Never mind" })
+    expect([chat.error, textOf(chat.lastMessage)]).toEqual([undefined, "As you like."])
+  })
+
+  test("a tool of the page that brings its result too late is told so, and words go on", async () => {
+    stage.plays(calls("client-look"), always(says("As you like.")))
+    const transport = { ...ada.transport, body: { agent: "test", tools: { look: { description: "Looks." } } } }
+    const chat = new NodeChat({ transport })
+    await chat.sendMessage({ text: "Look" })
+    await clock.leap(16 * MINUTE)
+    const { toolCallId } = chat.lastMessage!.parts.find(({ type }) => type === "tool-look")
+    await chat.addToolOutput({ tool: "look", toolCallId, output: "seen" })
+    await chat.sendMessage()
+    expect(JSON.parse(chat.error!.message)).toMatchObject({ status: 409, code: "call_expired" })
+    await chat.sendMessage({ text: "Never mind" })
+    expect([chat.error, textOf(chat.lastMessage)]).toEqual([undefined, "As you like."])
+  })
+
+  test("an answer is told to whoever resumes until a while after its end; later, only to who asks for that", async () => {
+    stage.plays(always(says("Yes.")))
+    const chat = ada.chat()
+    await chat.sendMessage({ text: "Hello" })
+    const resume = (more = "") => stage.native.get(`/ai-sdk/${chat.id}/stream${more}`)
+    const statuses = async () => [(await resume()).status, (await resume("?ended=true")).status]
+    expect([...(await statuses()), (await resume("?ended=false")).status]).toEqual([200, 200, 204])
+    await clock.leap(15 * MINUTE)
+    expect(await statuses()).toEqual([204, 200])
+    expect((await resume("?ended=perhaps")).status).toBe(400)
+  })
+
+  test("of a chat of many runs each page leads to the one before it, until the first words", async () => {
+    stage.plays(always(says("Yes.")))
+    const id = await stage.native.begin({ agent: "test" })
+    for (let run = 0; run < 53; run++) await stage.native.say(id, `Words ${run}`)
+    const page = async (cursor = "") => (await stage.native.get(`/ai-sdk/${id}${cursor && `?cursor=${cursor}`}`)).body
+    const newest = await page()
+    const before = await page(newest.nextCursor)
+    expect([newest.messages.length, newest.truncated, before.messages.length]).toEqual([100, true, 6])
+    expect([before.truncated, before.nextCursor]).toEqual([false, null])
+    const said = [...before.messages, ...newest.messages].filter(({ role }: { role: string }) => role === "user")
+    expect(said.map(textOf)).toEqual(Array.from({ length: 53 }, (_, run) => `Words ${run}`))
+    for (const odd of ["x", "-1", "1e9"])
+      expect((await stage.native.get(`/ai-sdk/${id}?cursor=${odd}`)).status).toBe(400)
+  })
+})
