@@ -96,7 +96,8 @@ async function record(ports: StreamPorts, { user, id, results }: BroughtResults)
     const settled = await handedCalls(ports, user, id)
     const left = results.filter((result) => !isRepeated(settled, result))
     if (left.length === results.length) throw error
-    return left.length > 0 ? record(ports, { user, id, results: left }) : undefined
+    if (left.length > 0) await record(ports, { user, id, results: left })
+    return
   }
   await watching.over()
   const after = await handedCalls(ports, user, id)

@@ -24,7 +24,15 @@ export interface UiChat {
   resumeStream(options?: object): Promise<void>
   stop(): Promise<void>
   addToolApprovalResponse(answer: { id: string; approved: boolean; reason?: string }): Promise<void>
-  addToolOutput(result: { tool: string; toolCallId: string } & object): Promise<void>
+  addToolOutput(result: ToolOutput): Promise<void>
+}
+
+export interface ToolOutput {
+  readonly tool: string
+  readonly toolCallId: string
+  readonly state?: "output-available" | "output-error"
+  readonly output?: unknown
+  readonly errorText?: string
 }
 
 export interface TransportOptions {
