@@ -85,6 +85,31 @@ describe.each(anyDatabase)("a change that an editor is asked about, on $name,", 
     expect(readFileSync(join(world.dir, "README.md"), "utf8")).toContain("color ")
   })
 
+  test.each(["the editor", "another client"])("has the outcome of whoever is first: %s", async (first) => {
+    await using database = await create()
+    await using world = await openAcpWorld(database.url, scripted(EDIT, DONE), README)
+    const editor = await world.edit()
+    const { sessionId } = await editor.begin(world.dir)
+    const answered = editor.say(sessionId, "mend it")
+    const question = await editor.question(0)
+    const { proposals } = await world.client.readConversation({ params: { id: sessionId } })
+    const params = { id: proposals[0]!.id }
+    const reject = () => world.client.rejectProposal({ params })
+    if (first === "the editor") {
+      question.answer("yes")
+      expect(await answered).toEqual({ stopReason: "end_turn" })
+      await expect(reject()).rejects.toMatchObject({ code: "proposal_decided" })
+    } else {
+      // It answers what it was asked before it can have heard that it need not.
+      const rejected = reject()
+      const [{ status }] = await Promise.all([rejected, rejected.then(() => question.answer("yes")), answered])
+      expect(status).toBe("rejected")
+    }
+    const isMade = first === "the editor"
+    expect((await world.client.readProposal({ params })).status).toBe(isMade ? "applied" : "rejected")
+    expect(readFileSync(join(world.dir, "README.md"), "utf8")).toContain(isMade ? "color " : "colour")
+  })
+
   test("has one outcome, whoever answers in the same moment: here or in another dialect", async () => {
     await using database = await create()
     const script = Array.from({ length: 10 }, (_, index) => [

@@ -4,15 +4,13 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { PassThrough, Readable, Writable } from "node:stream"
 import { tmpdir } from "node:os"
-import type { ServerResponse } from "node:http"
 import { expect, test } from "vitest"
-import { chatChunk, chatReply, sse } from "../../src/models/providers/server.fixture.ts"
+import { chatReply } from "../../src/models/providers/server.fixture.ts"
 import { EditorSide, type EditorSideOptions } from "../support/acp/editor.ts"
 import { atEndOfFile } from "../support/end-of-file.ts"
 import { launcher } from "../support/processes/package.ts"
-import { PawlProcess, dataFolder } from "../support/processes/pawl-process.ts"
-import { ownPort } from "../support/processes/own-port.ts"
-import { tokenFor } from "../support/processes/token-for.ts"
+import { beginsOnly, KilledServer } from "../support/processes/killed-server.ts"
+import { dataFolder } from "../support/processes/pawl-process.ts"
 import { calls, provided } from "../support/terminal/terminal-world.ts"
 
 const living = new Set<AcpProcess>()
@@ -57,16 +55,8 @@ class AcpProcess {
 const EDIT = calls("edit_file", { path: "README.md", old_text: "colour", new_text: "color" })
 
 test("pawl acp speaks the protocol alone on stdout; killed in the middle of a run, its next life goes on and tells all of it", async () => {
-  const working = Promise.withResolvers<ServerResponse>()
-  await using world = await provided(
-    (response) => {
-      response.write(sse(chatChunk({ role: "assistant", content: "It begins" })))
-      working.resolve(response)
-    },
-    chatReply("Begun anew."),
-    EDIT,
-    chatReply("Mended."),
-  )
+  const begins = beginsOnly()
+  await using world = await provided(begins.reply, chatReply("Begun anew."), EDIT, chatReply("Mended."))
   const file = join(world.cwd, "README.md")
   writeFileSync(file, "The colour of the site\n")
   const first = new AcpProcess([], world.settings)
@@ -75,7 +65,7 @@ test("pawl acp speaks the protocol alone on stdout; killed in the middle of a ru
   const { sessionId } = await first.editor.begin(world.cwd)
   const lost = first.editor.say(sessionId, "work").catch((error: unknown) => error)
   await first.editor.until(() => first.editor.words("agent_message_chunk") === "It begins")
-  await working.promise
+  await begins.asked
   await first.kill()
   expect(await lost).toBeInstanceOf(Error)
 
@@ -107,31 +97,27 @@ test("pawl acp speaks the protocol alone on stdout; killed in the middle of a ru
 })
 
 test("over a server that is killed in the middle of a run the turn goes on when it is back, with the files of this machine", async () => {
-  const working = Promise.withResolvers<ServerResponse>()
-  await using world = await provided(
-    (response) => {
-      response.write(sse(chatChunk({ role: "assistant", content: "It begins" })))
-      working.resolve(response)
-    },
-    EDIT,
-    chatReply("Mended."),
-  )
+  const begins = beginsOnly()
+  await using world = await provided(begins.reply, EDIT, chatReply("Mended."))
   const file = join(world.cwd, "README.md")
   writeFileSync(file, "The colour of the site\n")
-  const settings = { ...world.settings, PAWL_PORT: await ownPort() }
-  const first = new PawlProcess(["serve"], settings)
-  const [, url = ""] = await first.says(/listening on (\S+)\n/)
-  const token = await tokenFor(world.settings)
-  const acp = new AcpProcess(["--server", url], { PAWL_TOKEN: token, PAWL_DATA: dataFolder() }, { always: "yes" })
+  await using server = await KilledServer.open(world.settings)
+  const settings = { PAWL_TOKEN: server.token, PAWL_DATA: dataFolder() }
+  const acp = new AcpProcess(["--server", server.url], settings, { always: "yes" })
   const { editor } = acp
-  await editor.initialize()
-  const { sessionId } = await editor.begin(world.cwd)
+  const { agentCapabilities } = await editor.initialize()
+  expect(agentCapabilities?.mcpCapabilities).toEqual({ http: false, sse: false })
+  const { sessionId } = await editor.agent.request("session/new", {
+    cwd: world.cwd,
+    mcpServers: [{ name: "weather", command: "weather", args: [], env: [] }],
+  })
+  const unused = "The MCP server weather of this editor is not used, because this conversation is at a server"
+  await editor.until(() => editor.words("agent_message_chunk").includes(unused))
   const answered = editor.say(sessionId, "mend it")
-  await editor.until(() => editor.words("agent_message_chunk") === "It begins")
-  await working.promise
-  await first.kill("SIGKILL")
-  await using second = new PawlProcess(["serve"], settings)
-  await second.says(/listening on (\S+)\n/)
+  await editor.until(() => editor.words("agent_message_chunk").endsWith("It begins"))
+  await begins.asked
+  await server.kill()
+  await server.comeBack()
   expect(await answered).toEqual({ stopReason: "end_turn" })
   expect(editor.words("agent_message_chunk")).toMatch(/Mended\.$/)
   const { sessions } = await editor.agent.request("session/list", { cwd: world.cwd })

@@ -1,39 +1,28 @@
 import type { ServerResponse } from "node:http"
 import { expect, test, vi } from "vitest"
 import { chatChunk, chatReply, sse } from "../../src/models/providers/server.fixture.ts"
-import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
-import { tokenFor } from "../support/processes/token-for.ts"
-import { ownPort } from "../support/processes/own-port.ts"
+import { beginsOnly, KilledServer } from "../support/processes/killed-server.ts"
+import { dataFolder } from "../support/processes/pawl-process.ts"
 import { keys } from "../support/terminal/terminal.ts"
 import { provided } from "../support/terminal/terminal-world.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
 
 test("a server that dies at work is said to be away, and what is said meanwhile is sent once when it is back", async () => {
-  const working = Promise.withResolvers<ServerResponse>()
-  await using world = await provided(
-    (response) => {
-      response.write(sse(chatChunk({ role: "assistant", content: "It begins" })))
-      working.resolve(response)
-    },
-    chatReply("Begun anew."),
-    chatReply("And that, too."),
-  )
-  const settings = { ...world.settings, PAWL_PORT: await ownPort() }
-  const first = new PawlProcess(["serve"], settings)
-  const [, url = ""] = await first.says(/listening on (\S+)\n/)
-  const token = await tokenFor(world.settings)
+  const begins = beginsOnly()
+  await using world = await provided(begins.reply, chatReply("Begun anew."), chatReply("And that, too."))
+  await using server = await KilledServer.open(world.settings)
+  const { url, token } = server
   await using terminal = world.open(["--server", url], { PAWL_TOKEN: token, PAWL_DATA: dataFolder() }, { columns: 120 })
   await terminal.shows(/confirm · qwen\/qwen3-8b · files/)
   terminal.type("work", keys.enter)
   await terminal.shows(/It begins[^]*working/)
-  await working.promise
-  await first.kill("SIGKILL")
+  await begins.asked
+  await server.kill()
   await terminal.shows("no line to the server, trying again · confirm")
   terminal.type("and that", keys.altEnter)
   await terminal.shows("is sent when the server is back: and that")
-  await using second = new PawlProcess(["serve"], settings)
-  await second.says(/listening on (\S+)\n/)
+  await server.comeBack()
   await terminal.shows(/Begun anew\.[^]*> and that[^]*And that, too\./)
   await terminal.showsNoMore(/no line|is sent when/)
   await terminal.settles((_, all) => expect(all.match(/^> and that/gm)).toHaveLength(1))

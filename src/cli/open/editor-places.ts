@@ -58,7 +58,8 @@ export function openEditorPlaces(config: Config, choices: EditorChoices): Editor
 const notAtServer = (servers: EditorBrings["servers"]) => ({
   used: [],
   unused: servers.map(
-    ({ name }) => `The MCP server ${name} of this editor is not used: conversations are at a server.`,
+    ({ name }) =>
+      `The MCP server ${name} of this editor is not used, because this conversation is at a server. Add it there, with pawl mcp add or in the page's settings.`,
   ),
 })
 
