@@ -102,6 +102,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
   const mcp = opening.use(
     new Mcp(settings, {
       ...{ pins: store.mcpPins, records: store.ownMcpServers, agents: agents.map(({ name }) => name) },
+      signIns: store.mcpSignIns,
       ...{ reach, clock, log, messageFiles: store.messageFiles },
     }),
   )

@@ -10,11 +10,13 @@ import { guardedFetch } from "../models/network/guarded-fetch.ts"
 import type { OutboundPolicy } from "../models/network/outbound-policy.ts"
 import { proxiedFetch } from "../models/network/proxied-fetch.ts"
 import type { MessageFiles } from "../protocol/ports/message-files.ts"
+import type { McpSignIns } from "../protocol/ports/mcp-sign-ins.ts"
 import type { ServerSettings } from "./settings.ts"
 import { SettingsError } from "./settings-error.ts"
 
 export interface McpParts extends Pick<OwnServersPorts, "pins" | "records" | "agents"> {
   readonly messageFiles: MessageFiles
+  readonly signIns: McpSignIns
   readonly reach: OutboundPolicy
   readonly clock: Clock
   readonly log: Log
@@ -32,10 +34,10 @@ export class Mcp implements ToolJoining, AsyncDisposable {
   constructor(settings: ServerSettings, parts: McpParts) {
     this.#settings = settings
     this.#parts = parts
-    const { records, pins, agents, clock } = parts
+    const { records, pins, signIns, agents, clock } = parts
     requireAgents(settings, agents)
     this.#named = new NamedServers(settings.mcp, records, clock)
-    this.servers = new OwnServers({ records, pins, agents, named: this.#named, tools: () => this.#loaded() })
+    this.servers = new OwnServers({ records, pins, signIns, agents, named: this.#named, tools: () => this.#loaded() })
   }
 
   get isNone(): boolean {
@@ -65,7 +67,7 @@ export class Mcp implements ToolJoining, AsyncDisposable {
       import("./launch-program.ts"),
       import("./result-files.ts"),
     ])
-    const { reach, pins, clock, log, messageFiles } = this.#parts
+    const { reach, pins, signIns, clock, log, messageFiles } = this.#parts
     const { bytesOfFiles } = this.#settings
     return new McpTools({
       ways: {
@@ -75,7 +77,7 @@ export class Mcp implements ToolJoining, AsyncDisposable {
       },
       files: resultFiles({ messageFiles, bytesOfFiles }, log),
       serversOf: (user) => this.#named.of(user),
-      ...{ pins, clock, log },
+      ...{ pins, signIns, clock, log },
     })
   }
 

@@ -7,6 +7,7 @@ import { callAsTask, hasTask } from "./call-as-task.ts"
 import type { McpConnection } from "./connection/connection.ts"
 import type { ConnectionPool } from "./connection/pool.ts"
 import { problemOf } from "./connection/problem-of.ts"
+import { isSignInError } from "./connection/request-auth.ts"
 import type { McpPins, PinnedMcpTool } from "../protocol/ports/mcp.ts"
 import type { McpServer } from "./definition/server.ts"
 import { hashOf } from "./definition/tool-facts.ts"
@@ -46,9 +47,12 @@ export async function callTool(
         const called = { tool: joined.tool, input, signal, timeoutMs }
         const asTask = taskOf(connection, { joined, context, clock })
         const result = asTask ? await callAsTask(asTask.tasks, { ...called, ...asTask }) : await connection.call(called)
-        return await toAnswer(result, { tool: joined.tool, secrets: server.secrets, call: context, files })
-      } catch (error) {
-        if (isAnswered(error)) return failed(problemOf(error, server))
+        return await toAnswer(result, { tool: joined.tool, secrets: connection.secrets, call: context, files })
+      } catch (thrown) {
+        const error = await connection.judged(thrown)
+        if (isAnswered(error)) return failed(problemOf(error, { secrets: connection.secrets }))
+        // Refused at the door: nothing was begun, and the person can do something about it.
+        if (isSignInError(error)) return notCalled(joined, context, error.message)
         if (codeOf(error) === "outcome_unknown") throw error
         await connection.close()
         signal.throwIfAborted()
@@ -63,6 +67,7 @@ export async function callTool(
     return (await attempt()) ?? (await attempt()) ?? notCalled(joined, context, NOT_KEPT)
   } catch (error) {
     signal.throwIfAborted()
+    if (isSignInError(error)) return notCalled(joined, context, error.message)
     if (codeOf(error) === "mcp_server_failed" && !isSent) return notCalled(joined, context, (error as Error).message)
     const problem = problemOf(error, server)
     if (codeOf(error) === "outcome_unknown") return notCalled(joined, context, (error as Error).message)

@@ -2,25 +2,31 @@ import type { Clock } from "../agent/clock.ts"
 import type { AskedTools, JoinedTool } from "../agent/definition/joined-tools.ts"
 import type { Answer, CallContext } from "../agent/definition/tool.ts"
 import type { Log } from "../agent/ports.ts"
+import { failure } from "../protocol/errors.ts"
 import type { UserId } from "../protocol/ids.ts"
 import type { JsonObject } from "../protocol/schema.ts"
 import { callTool, notCalled } from "./call-tool.ts"
 import type { Ways } from "./connection/connect.ts"
 import { ConnectionPool } from "./connection/pool.ts"
 import type { McpPins, PinnedFacts, PinnedMcpTool } from "../protocol/ports/mcp.ts"
+import type { McpSignIns } from "../protocol/ports/mcp-sign-ins.ts"
+import { isSignInError } from "./connection/request-auth.ts"
 import type { McpServer } from "./definition/server.ts"
 import { hashOf } from "./definition/tool-facts.ts"
 import type { ResultFileKeeper } from "./result.ts"
 import { offeredTools } from "./offered-tools.ts"
+import { type PersonAuthPorts, PersonTokens } from "./sign-in/person-auth.ts"
+import { begin, finish, requireSignIn, type SignInBegins } from "./sign-in/signing-in.ts"
 
 /** Of all servers together: more tools than these leave a model no room to think, and a person none to look. */
 const MAX_TOOLS = 128
 const MAX_CHARACTERS = 200_000
 
 export interface McpToolsPorts {
-  readonly ways: Ways
+  readonly ways: Omit<Ways, "authFor">
   readonly pins: McpPins
   readonly files: ResultFileKeeper
+  readonly signIns: McpSignIns
   /** Those of the operator, and those of this person. */
   serversOf(user: UserId): Promise<readonly McpServer[]>
   readonly clock: Clock
@@ -31,10 +37,15 @@ export interface McpToolsPorts {
 export class McpTools implements AsyncDisposable {
   readonly #ports: McpToolsPorts
   readonly #pool: ConnectionPool
+  readonly #signingIn: PersonAuthPorts
 
   constructor(ports: McpToolsPorts) {
     this.#ports = ports
-    this.#pool = new ConnectionPool(ports.ways, ports.clock)
+    const { ways, signIns, clock } = ports
+    this.#signingIn = { signIns, ways: { ...ways, clock }, clock }
+    const tokens = new PersonTokens(this.#signingIn)
+    const authFor = (server: McpServer, user: UserId) => (maySignIn(server) ? tokens.for(server, user) : undefined)
+    this.#pool = new ConnectionPool({ ...ways, authFor }, clock)
   }
 
   /** By what is pinned; a server is asked only where nothing is known of it yet. One that fails leaves the others as they are. */
@@ -47,6 +58,7 @@ export class McpTools implements AsyncDisposable {
           return offeredTools(server, await this.#pinned(server, user, signal))
         } catch (error) {
           signal.throwIfAborted()
+          if (isSignInError(error)) return [] // its person is told where they look for it
           log.warn("mcp_server_failed", { server: server.name, error })
           return []
         }
@@ -79,9 +91,37 @@ export class McpTools implements AsyncDisposable {
     return [...tools.values()].map((facts) => ({ hash: hashOf(facts), facts }))
   }
 
+  /** As `read`. Of one that wants a sign-in, and where that can be done, nothing yet. */
+  async readOrSignIn(server: McpServer, user: UserId, signal: AbortSignal): Promise<PinnedFacts[]> {
+    try {
+      return await this.read(server, user, signal)
+    } catch (error) {
+      if (!isSignInError(error)) throw error
+      await requireSignIn(this.#signingIn, server, user).catch(async (reason: unknown) => {
+        await this.#ports.signIns.remove(user, server.key)
+        throw reason
+      })
+      return []
+    }
+  }
+
+  async beginSignIn(server: McpServer, user: UserId, from: SignInBegins): Promise<string> {
+    if (!maySignIn(server))
+      throw failure("bad_request", { problem: "Nobody signs in to this server: it is a program, or is sent a key." })
+    return begin(this.#signingIn, { server, user }, from)
+  }
+
+  finishSignIn(came: Parameters<typeof finish>[1]): Promise<McpServer> {
+    return finish(this.#signingIn, came)
+  }
+
   async #pinned(server: McpServer, user: UserId, signal: AbortSignal): Promise<readonly PinnedMcpTool[]> {
-    const pinned = await this.#ports.pins.read(server.key)
-    return pinned.length > 0 ? pinned : this.look(server, user, signal)
+    const { pins, signIns } = this.#ports
+    const pinned = await pins.read(server.key)
+    if (pinned.length > 0) return pinned
+    // What it offers is known when the person has signed in; until then it is not asked before every run.
+    const state = maySignIn(server) ? (await signIns.states(user)).get(server.key) : undefined
+    return state === "needed" || state === "ended" ? [] : this.look(server, user, signal)
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -100,3 +140,7 @@ function bounded(tools: readonly JoinedTool[]): JoinedTool[] {
   }
   return [...byName.values()]
 }
+
+/** Where no key is sent by a header: with one, its server has nothing to ask the person for. */
+const maySignIn = ({ target }: McpServer): boolean =>
+  target.kind === "http" && !Object.keys(target.headers).some((name) => name.toLowerCase() === "authorization")

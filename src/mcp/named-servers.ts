@@ -66,10 +66,11 @@ export class NamedServers {
 
 /** A person's own, whose tools each ask until that person has decided otherwise. */
 export function toServer({ id, name, agents, target, version }: StoredMcpServer): McpServer {
-  const { url, headers, isPublic } = target
+  const { url, headers, isPublic, oauth } = target
   return {
-    ...{ key: id, version, name, isPersons: true, target: { kind: "http", url, headers }, agents },
+    ...{ key: id, version, name, isPersons: true, agents },
+    target: { kind: "http", url, headers, ...(oauth ? { oauth } : {}) },
     ...{ rules: {}, idempotent: [], isPublic, timeoutSeconds: TIMEOUT_SECONDS, taskSeconds: TASK_SECONDS },
-    secrets: Object.values(headers).filter((value) => value.length >= SHORTEST_SECRET),
+    secrets: [...Object.values(headers), oauth?.clientSecret ?? ""].filter((value) => value.length >= SHORTEST_SECRET),
   }
 }

@@ -3,10 +3,12 @@ import { failure } from "../protocol/errors.ts"
 import type { McpServerId, UserId } from "../protocol/ids.ts"
 import type { McpDecision, McpServerView, NewMcpServer } from "../protocol/mcp-servers.ts"
 import type { McpPins, McpToolRule, StoredMcpServer } from "../protocol/ports/mcp.ts"
+import type { McpSignIns } from "../protocol/ports/mcp-sign-ins.ts"
 import type { McpServer } from "./definition/server.ts"
 import type { McpTools } from "./mcp-tools.ts"
 import { type NamedByPeople, type NamedServers, toServer } from "./named-servers.ts"
 import { toServerView } from "./server-view.ts"
+import type { SignInBegins } from "./sign-in/signing-in.ts"
 
 /** What people name and decide, as the store keeps it. */
 export interface OwnServersPorts {
@@ -19,6 +21,7 @@ export interface OwnServersPorts {
     agree(server: string, tool: string, hash: string): Promise<boolean>
     decide(server: string, tool: string, rule: McpToolRule): Promise<boolean>
   }
+  readonly signIns: Pick<McpSignIns, "states" | "remove">
   readonly named: NamedServers
   /** The agents of this server, by name. */
   readonly agents: readonly string[]
@@ -36,24 +39,61 @@ export class OwnServers {
 
   async list(user: UserId): Promise<McpServerView[]> {
     const { named, pins } = this.#ports
-    const servers = await named.of(user)
-    return Promise.all(servers.map(async (server) => toServerView(server, await pins.read(server.key))))
+    const [servers, states] = await Promise.all([named.of(user), this.#ports.signIns.states(user)])
+    return Promise.all(
+      servers.map(async (server) => toServerView(server, await pins.read(server.key), states.get(server.key))),
+    )
   }
 
-  /** Asks it first: what cannot be reached is not kept, and what is kept has its tools. */
+  /**
+   * Asks it first: what cannot be reached is not kept, and what is kept has its tools, or can be signed in to by its person,
+   * who has them then.
+   */
   async add(user: UserId, given: NewMcpServer, signal: AbortSignal): Promise<McpServerView> {
     const { records, named, pins } = this.#ports
     const problem = this.#problemWith(given, await named.of(user))
     if (problem) throw failure("bad_request", { problem })
-    const { name, url, headers, agents, data } = given
-    const stored = { id: records.newId(user), name, agents, target: { url, headers, isPublic: data === "public" } }
+    const { name, url, headers, agents, data, oauth } = given
+    const target = { url, headers, isPublic: data === "public", ...(oauth ? { oauth } : {}) }
+    const stored = { id: records.newId(user), name, agents, target }
     const server = toServer({ ...stored, version: "" })
     const tools = await this.#ports.tools()
-    const found = await tools.read(server, user, signal)
-    await records.create(user, stored)
+    const found = await tools.readOrSignIn(server, user, signal)
+    try {
+      await records.create(user, stored)
+    } catch (error) {
+      await this.#ports.signIns.remove(user, server.key)
+      throw error
+    }
     named.forget(user)
     await pins.see(server.key, user, found)
     return this.#view(user, name)
+  }
+
+  async beginSignIn(user: UserId, name: string, from: SignInBegins): Promise<string> {
+    const server = await this.#find(user, name)
+    return (await this.#ports.tools()).beginSignIn(server, user, from)
+  }
+
+  /** Its tools are asked for at once. Where that fails the person is signed in all the same, and may look again. */
+  async finishSignIn(
+    user: UserId,
+    {
+      answer,
+      session,
+      signal,
+    }: { readonly answer: string; readonly session: string | undefined; readonly signal: AbortSignal },
+  ): Promise<McpServerView> {
+    const tools = await this.#ports.tools()
+    const find = async (key: string) => (await this.#ports.named.of(user)).find((each) => each.key === key)
+    const server = await tools.finishSignIn({ user, answer, session, find })
+    await tools.look(server, user, signal).catch(() => {})
+    return this.#view(user, server.name)
+  }
+
+  async endSignIn(user: UserId, name: string): Promise<void> {
+    const server = await this.#find(user, name)
+    await this.#ports.signIns.remove(user, server.key)
   }
 
   async look(user: UserId, name: string, signal: AbortSignal): Promise<McpServerView> {
@@ -88,11 +128,15 @@ export class OwnServers {
     named.forget(user)
   }
 
-  #problemWith({ name, url, headers, agents }: NewMcpServer, servers: readonly McpServer[]): string | undefined {
+  #problemWith({ name, url, headers, agents, oauth }: NewMcpServer, servers: readonly McpServer[]): string | undefined {
     if (servers.some((each) => each.name === name)) return `name: there is a server "${name}" already.`
     const { protocol, hostname, username, password } = new URL(url)
     if (username || password) return "url: put a name or a password into a header."
-    if (protocol === "http:" && Object.keys(headers).length > 0 && !isThisMachine(hostname))
+    if (
+      protocol === "http:" &&
+      (Object.keys(headers).length > 0 || oauth?.clientSecret !== undefined) &&
+      !isThisMachine(hostname)
+    )
       return "url: headers are sent over https only."
     const unknown = agents.find((agent) => !this.#ports.agents.includes(agent))
     if (unknown === undefined) return undefined
@@ -107,6 +151,8 @@ export class OwnServers {
 
   async #view(user: UserId, name: string): Promise<McpServerView> {
     const server = await this.#find(user, name)
-    return toServerView(server, await this.#ports.pins.read(server.key))
+    const { pins, signIns } = this.#ports
+    const [pinned, states] = await Promise.all([pins.read(server.key), signIns.states(user)])
+    return toServerView(server, pinned, states.get(server.key))
   }
 }

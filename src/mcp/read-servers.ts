@@ -36,6 +36,7 @@ function schemas() {
     http: z.strictObject({
       url: z.url({ protocol: /^https?$/ }),
       headers: z.record(z.string().toLowerCase(), value).default({}),
+      oauth: z.strictObject({ clientId: value, clientSecret: value, scope: value }).partial().optional(),
       ...common,
     }),
     program: z.strictObject({
@@ -73,8 +74,9 @@ export function readServers(text: string, environment: Environment): McpServer[]
   })
 }
 
-function toHttp({ url, headers }: z.infer<Schemas["http"]>, filling: Filling): HttpTarget {
-  return { kind: "http", url: filling.fill(url), headers: filling.fillAll(headers) }
+function toHttp({ url, headers, oauth }: z.infer<Schemas["http"]>, filling: Filling): HttpTarget {
+  const target = { kind: "http", url: filling.fill(url), headers: filling.fillAll(headers) } as const
+  return oauth ? { ...target, oauth: filling.fillAll(oauth as Record<string, string>) } : target
 }
 
 function toProgram(read: z.infer<Schemas["program"]>, filling: Filling): ProgramTarget {

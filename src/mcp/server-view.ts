@@ -1,10 +1,15 @@
 import type { McpServerView, McpToolView } from "../protocol/mcp-servers.ts"
+import type { McpSignInState } from "../protocol/ports/mcp-sign-ins.ts"
 import type { PinnedFacts, PinnedMcpTool } from "../protocol/ports/mcp.ts"
 import type { McpServer } from "./definition/server.ts"
 import { isAgreed, ruleOf } from "./offered-tools.ts"
 
 /** What people are shown of a server: nothing that its headers hold. */
-export function toServerView(server: McpServer, pinned: readonly PinnedMcpTool[]): McpServerView {
+export function toServerView(
+  server: McpServer,
+  pinned: readonly PinnedMcpTool[],
+  signIn: McpSignInState | undefined,
+): McpServerView {
   const { name, isPersons, target, agents, isPublic } = server
   return {
     name,
@@ -13,6 +18,7 @@ export function toServerView(server: McpServer, pinned: readonly PinnedMcpTool[]
     headers: target.kind === "http" ? Object.keys(target.headers) : [],
     agents: [...agents],
     data: isPublic ? "public" : "private",
+    ...(signIn ? { signIn } : {}),
     tools: pinned.map((pin) => toToolView(server, pin)),
   }
 }

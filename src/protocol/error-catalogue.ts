@@ -1,6 +1,7 @@
 import { databaseErrors } from "./errors/databases.ts"
 import { fileErrors } from "./errors/files.ts"
 import { libraryErrors } from "./errors/library.ts"
+import { mcpErrors } from "./errors/mcp.ts"
 import { modelErrors } from "./errors/models.ts"
 import { issuerErrors } from "./errors/sign-in.ts"
 
@@ -260,5 +261,6 @@ export const CATALOGUE = {
     status: 502,
     say: (d: { problem: string }) => `The MCP server cannot be used: ${d.problem}.`,
   },
+  ...mcpErrors,
   internal: { status: 500, say: () => "Something broke on our side; the journal is intact, try again." },
 } as const

@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { boundedList } from "./bounded-list.ts"
+import { mcpSignInStates } from "./ports/mcp-sign-ins.ts"
 import { mcpToolRules } from "./ports/mcp.ts"
 
 /** MCP servers that people name: how they are reached goes in, and of it only the address comes out. */
@@ -28,6 +29,20 @@ const Address = z
   })
   .refine((text) => URL.canParse(text), { message: "is no address" })
 
+const OneLine = z
+  .string()
+  .min(1)
+  .max(2000)
+  .regex(/^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/, { message: "must be plain characters on one line" })
+
+/** For servers that take only programs that they know, or have to be told what for. */
+const OAuth = z.strictObject({
+  clientId: OneLine.optional(),
+  clientSecret: OneLine.optional(),
+  /** With spaces between. */
+  scope: OneLine.optional(),
+})
+
 export const NewMcpServer = z.strictObject({
   name: ServerName,
   url: Address,
@@ -36,6 +51,7 @@ export const NewMcpServer = z.strictObject({
   agents: boundedList(AgentName, 50, { least: 1 }).default(["workspace"]),
   /** `public` where what it tells is anybody's; otherwise it counts as the person's own. */
   data: z.enum(["private", "public"]).default("private"),
+  oauth: OAuth.optional(),
 })
 export type NewMcpServer = z.infer<typeof NewMcpServer>
 
@@ -74,6 +90,8 @@ export const McpServerView = z.object({
   headers: z.array(z.string()),
   agents: z.array(z.string()),
   data: z.enum(["private", "public"]),
+  /** Where it wants a sign-in: whether you are signed in, have to (again), or should allow more. */
+  signIn: z.enum(mcpSignInStates).optional(),
   tools: z.array(McpToolView),
 })
 export type McpServerView = z.infer<typeof McpServerView>
@@ -85,3 +103,15 @@ export const McpDecision = z.strictObject({
   rule: z.enum(mcpToolRules).optional(),
 })
 export type McpDecision = z.infer<typeof McpDecision>
+
+/** Where the answer goes: to the page of this server, or to a program on the machine of who asks, which brings it here. */
+export const McpSignInRequest = z.strictObject({
+  redirect: z
+    .string()
+    .max(100)
+    .regex(/^http:\/\/127\.0\.0\.1:\d{1,5}\/callback$/, { message: "must be like http://127.0.0.1:PORT/callback" })
+    .optional(),
+})
+
+/** What stood behind the question mark when the person came back. */
+export const McpSignInAnswer = z.strictObject({ answer: z.string().min(1).max(16_000) })

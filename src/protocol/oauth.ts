@@ -25,6 +25,17 @@ export const RegisteredClient = z.object({
   token_endpoint_auth_method: z.literal("none"),
 })
 
+/** What we say of ourselves at servers that we sign people in to: its own address is our id there. */
+export const ClientDocument = z.object({
+  client_id: z.string(),
+  client_name: z.string(),
+  client_uri: z.string(),
+  redirect_uris: z.array(z.string()),
+  grant_types: z.array(z.string()),
+  response_types: z.array(z.string()),
+  token_endpoint_auth_method: z.literal("none"),
+})
+
 /** What a program asks a person for, as it stands in the address of the page. Only S256: a plain challenge protects nothing. */
 export const AuthorizationRequest = z.object({
   response_type: z.literal("code"),

@@ -40,7 +40,7 @@ import { shortcutRoutes } from "./routes/proposals/decide-all.ts"
 import { watchRequests } from "./door/log-requests.ts"
 import { queueRoutes } from "./routes/conversations/queue.ts"
 import { undoRoutes } from "./routes/proposals/undo.ts"
-import { mcpServerRoutes } from "./routes/mcp-servers/mcp-servers.ts"
+import { mcpServerRoutes, mcpSignInRoutes } from "./routes/mcp-servers/mcp-servers.ts"
 import { providerRoutes } from "./routes/models/providers.ts"
 import { usageRoutes } from "./routes/models/usage.ts"
 import { socketRoute } from "./socket/socket.ts"
@@ -117,6 +117,7 @@ export function createApp(ports: ServerPorts & ThreadPaths & PackRoutes): Hono<E
   signInRoutes(app, ports, limits)
   oidcRoutes(app, ports, limits)
   oauthRoutes(app, ports, limits)
+  mcpSignInRoutes(app, ports)
   for (const path of BEHIND_THE_DOOR) app.use(path, identify(ports, limits))
   for (const serve of faces) serve(app, ports, limits)
   servePackRoutes(app, ports)

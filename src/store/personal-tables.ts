@@ -116,6 +116,13 @@ export const personalTables: readonly PersonalTable[] = [
     exported: ["server", "tool", "rule", "updated_at"],
     place: "server || ' ' || tool",
   },
+  {
+    table: "mcp_sign_in",
+    column: "person",
+    names: "person id",
+    exported: ["server", "state", "updated_at"], // not what is sealed
+  },
+  { table: "mcp_sign_in_attempt", column: "person", names: "person id", exported: "a way in, and nothing else" },
   // Before all that is in it, as whoever adds to it does.
   {
     table: "collection",

@@ -24,6 +24,7 @@ import { PlacedFiles } from "./files/placed-files.ts"
 import { SqlMessageFiles } from "./files/message-files.ts"
 import { SqlMcpPins } from "./mcp/pins.ts"
 import { SqlMcpServers } from "./mcp/servers.ts"
+import { SqlMcpSignIns } from "./mcp/sign-ins.ts"
 import { SqlMessageKeys } from "./journal/message-keys.ts"
 import type { MasterKeys } from "./people/master-keys.ts"
 import { type LeftStep, migrate } from "./migrations/migrate.ts"
@@ -102,6 +103,7 @@ export interface Store {
   readonly connections: SqlConnections
   readonly mcpPins: SqlMcpPins
   readonly ownMcpServers: SqlMcpServers
+  readonly mcpSignIns: SqlMcpSignIns
   readonly results: SqlQueryResults
   readonly attempts: StatementAttempts
   readonly usage: SqlUsage
@@ -190,6 +192,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     connections: new SqlConnections(engine, secrets, now),
     mcpPins: new SqlMcpPins(engine, now),
     ownMcpServers: new SqlMcpServers(engine, secrets, now),
+    mcpSignIns: new SqlMcpSignIns(engine, secrets, now),
     results: new SqlQueryResults(engine, now),
     attempts: new StatementAttempts(engine, now),
     usage: new SqlUsage(engine),

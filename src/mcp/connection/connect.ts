@@ -1,9 +1,11 @@
 import type { Client, Transport } from "@modelcontextprotocol/client"
 import manifest from "../../../package.json" with { type: "json" }
+import type { UserId } from "../../protocol/ids.ts"
 import type { McpServer, ProgramTarget } from "../definition/server.ts"
 import { boundedFetch } from "./bounded-fetch.ts"
 import { CountedTransport } from "./counted-transport.ts"
 import { type Launched, ProgramTransport } from "./program-transport.ts"
+import type { RequestAuth } from "./request-auth.ts"
 
 /** The largest message that is read: an image of three megabytes, or a very long text. */
 export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024
@@ -19,6 +21,8 @@ export interface Ways {
   readonly operatorFetch: typeof globalThis.fetch
   /** Starts a program of the operator's within its walls. Throws where it would have none and should. */
   launch(name: string, target: ProgramTarget): Promise<Launched>
+  /** Undefined where it is sent a key of its own, or is a program: nobody signs in to those. */
+  authFor(server: McpServer, user: UserId): RequestAuth | undefined
 }
 
 /** What a server tells of its own accord. */
@@ -28,12 +32,15 @@ export interface Unasked {
   closed(): void
 }
 
+interface Given {
+  readonly unasked: Unasked
+  /** Of servers that may want a sign-in. */
+  readonly auth: RequestAuth | undefined
+  readonly signal: AbortSignal
+}
+
 /** A client that has shaken hands with the server. The library is loaded here, by the first server that somebody uses. */
-export async function connect(
-  server: McpServer,
-  ways: Ways,
-  { unasked, signal }: { readonly unasked: Unasked; readonly signal: AbortSignal },
-): Promise<Client> {
+export async function connect(server: McpServer, ways: Ways, { unasked, auth, signal }: Given): Promise<Client> {
   const { target } = server
   // Most programs know only the older handshake, and some end when they are greeted with the newer one.
   const modes = target.kind === "program" ? (["legacy", "auto"] as const) : (["auto"] as const)
@@ -41,7 +48,10 @@ export async function connect(
   for (const mode of modes) {
     const client = await createClient(mode, unasked)
     try {
-      await client.connect(new CountedTransport(await openTransport(server, ways)), { signal, timeout: CONNECT_MS })
+      await client.connect(new CountedTransport(await openTransport(server, ways, auth)), {
+        signal,
+        timeout: CONNECT_MS,
+      })
       return client
     } catch (error) {
       await client.close().catch(() => {})
@@ -73,13 +83,18 @@ async function createClient(mode: "legacy" | "auto", unasked: Unasked): Promise<
   return client
 }
 
-async function openTransport({ name, target, isPersons }: McpServer, ways: Ways): Promise<Transport> {
+async function openTransport(
+  { name, target, isPersons }: McpServer,
+  ways: Ways,
+  auth: RequestAuth | undefined,
+): Promise<Transport> {
   if (target.kind === "program") return new ProgramTransport(await ways.launch(name, target), MAX_MESSAGE_BYTES)
   const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client")
   const fetch = boundedFetch(isPersons ? ways.guardedFetch : ways.operatorFetch, MAX_MESSAGE_BYTES)
   return new StreamableHTTPClientTransport(new URL(target.url), {
     fetch,
     requestInit: { headers: { ...target.headers } },
+    ...(auth ? { authProvider: auth } : {}),
     reconnectionOptions: {
       maxRetries: 1,
       initialReconnectionDelay: 1000,

@@ -1,11 +1,13 @@
 import type { CallToolResult, Client } from "@modelcontextprotocol/client"
 import type { Clock } from "../../agent/clock.ts"
 import { failure } from "../../protocol/errors.ts"
+import type { UserId } from "../../protocol/ids.ts"
 import type { McpServer } from "../definition/server.ts"
 import type { McpToolFacts } from "../../protocol/ports/mcp.ts"
 import { toToolFacts } from "../definition/tool-facts.ts"
 import { connect, type Ways } from "./connect.ts"
 import { problemOf } from "./problem-of.ts"
+import { isSignInError, type RequestAuth } from "./request-auth.ts"
 import { TaskRequests } from "./task-requests.ts"
 
 /** Tools of one server: more than anybody could look through. */
@@ -26,17 +28,24 @@ export class McpConnection {
   readonly #client: Client
   readonly #clock: Clock
   readonly #server: McpServer
+  readonly #auth: RequestAuth | undefined
   #listed: { readonly tools: ReadonlyMap<string, McpToolFacts>; readonly at: number } | undefined
   #isClosed = false
 
-  private constructor(server: McpServer, client: Client, clock: Clock) {
+  private constructor(
+    server: McpServer,
+    client: Client,
+    { clock, auth }: { clock: Clock; auth: RequestAuth | undefined },
+  ) {
     this.#server = server
+    this.#auth = auth
     this.#client = client
     this.#clock = clock
   }
 
-  static async open(server: McpServer, ways: Ways, given: { clock: Clock; signal: AbortSignal }) {
-    const { clock, signal } = given
+  static async open(server: McpServer, ways: Ways, given: { user: UserId; clock: Clock; signal: AbortSignal }) {
+    const { user, clock, signal } = given
+    const auth = ways.authFor(server, user)
     let opened: McpConnection | undefined
     const unasked = {
       listChanged: () => opened?.forgetList(),
@@ -44,16 +53,21 @@ export class McpConnection {
         if (opened) opened.#isClosed = true
       },
     }
-    const client = await connect(server, ways, { unasked, signal }).catch((error: unknown) => {
+    const client = await connect(server, ways, { unasked, auth, signal }).catch(async (error: unknown) => {
       signal.throwIfAborted()
-      throw failure("mcp_server_failed", { problem: problemOf(error, server) })
+      throw toFailure(auth ? await auth.judge(error) : error, server)
     })
-    opened = new McpConnection(server, client, clock)
+    opened = new McpConnection(server, client, { clock, auth })
     return opened
   }
 
   get isClosed(): boolean {
     return this.#isClosed
+  }
+
+  /** What no result may repeat: also the tokens that were sent over it. */
+  get secrets(): readonly string[] {
+    return [...this.#server.secrets, ...(this.#auth?.secrets ?? [])]
   }
 
   forgetList(): void {
@@ -66,9 +80,9 @@ export class McpConnection {
     if (known && this.#clock.now() - known.at < FRESH_MS) return known.tools
     const { tools } = await this.#client
       .listTools(undefined, { signal, timeout: LIST_MS, cacheMode: "refresh" })
-      .catch((error: unknown) => {
+      .catch(async (error: unknown) => {
         signal.throwIfAborted()
-        throw failure("mcp_server_failed", { problem: problemOf(error, this.#server) })
+        throw toFailure(await this.judged(error), this.#server)
       })
     const facts = tools.slice(0, MAX_TOOLS).flatMap((listed) => toToolFacts(listed) ?? [])
     const byName = new Map<string, McpToolFacts>()
@@ -82,6 +96,11 @@ export class McpConnection {
     return this.#client.callTool({ name: tool, arguments: { ...input } }, { signal, timeout: timeoutMs })
   }
 
+  /** What an error of a request says of the person's sign-in, noted; otherwise the error itself. */
+  async judged(error: unknown): Promise<unknown> {
+    return this.#auth ? this.#auth.judge(error) : error
+  }
+
   /** For tools that are called as tasks. Undefined where the server has none, or speaks of them in a way that the library does not. */
   get tasks(): TaskRequests | undefined {
     const isOffered = this.#client.getServerCapabilities()?.tasks?.requests?.tools?.call !== undefined
@@ -93,3 +112,7 @@ export class McpConnection {
     await this.#client.close().catch(() => {})
   }
 }
+
+/** What a person can do something about is told as it is. */
+const toFailure = (error: unknown, server: McpServer): Error =>
+  isSignInError(error) ? error : failure("mcp_server_failed", { problem: problemOf(error, server) })

@@ -36,7 +36,7 @@ export class ConnectionPool implements AsyncDisposable {
     const key = JSON.stringify([server.key, server.version, user])
     const known = this.#entries.get(key)
     const isReused = known !== undefined && !(await isOver(known))
-    const entry = isReused ? known : this.#open(key, server, signal)
+    const entry = isReused ? known : this.#open(key, server, { user, signal })
     entry.users++
     entry.cancelAlarm?.()
     try {
@@ -57,9 +57,9 @@ export class ConnectionPool implements AsyncDisposable {
     await Promise.all(entries.map(close))
   }
 
-  #open(key: string, server: McpServer, signal: AbortSignal): Entry {
+  #open(key: string, server: McpServer, given: { readonly user: UserId; readonly signal: AbortSignal }): Entry {
     this.#makeRoom()
-    const connection = McpConnection.open(server, this.#ways, { clock: this.#clock, signal })
+    const connection = McpConnection.open(server, this.#ways, { clock: this.#clock, ...given })
     connection.catch(() => {}) // met by whoever waits for it
     const entry: Entry = { connection, users: 0, usedAt: this.#clock.now(), cancelAlarm: undefined }
     this.#entries.set(key, entry)

@@ -1,4 +1,4 @@
-import type { McpToolRule } from "../../protocol/ports/mcp.ts"
+import type { McpOAuth, McpToolRule } from "../../protocol/ports/mcp.ts"
 
 /** A program of this machine that speaks MCP over its input and output. Only an operator can name one. */
 export interface ProgramTarget {
@@ -16,6 +16,7 @@ export interface HttpTarget {
   readonly kind: "http"
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
+  readonly oauth?: McpOAuth
 }
 
 /** A server whose tools may join agents, whoever has named it. */

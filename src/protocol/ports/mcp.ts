@@ -53,6 +53,14 @@ export interface McpTarget {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly isPublic: boolean
+  readonly oauth?: McpOAuth
+}
+
+/** As whom we sign in where a server takes only programs that it knows, and for what where that has to be said. */
+export interface McpOAuth {
+  readonly clientId?: string
+  readonly clientSecret?: string
+  readonly scope?: string
 }
 
 /** A server that a person has named. */

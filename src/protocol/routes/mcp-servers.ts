@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { McpDecision, McpServerView, NewMcpServer } from "../mcp-servers.ts"
+import { McpDecision, McpServerView, McpSignInAnswer, McpSignInRequest, NewMcpServer } from "../mcp-servers.ts"
 import { defineRoutes } from "./route.ts"
 
 /** MCP servers whose tools agents may have: those of the operator, and a person's own. */
@@ -33,6 +33,29 @@ export const mcpServerRoutes = defineRoutes({
     says: "Agrees to a tool as you have seen it (`hash`), and says whether it asks, runs unasked (`read`) or is `off`. For a server of the operator it takes an admin, and its rule stands in the file.",
     body: McpDecision,
     answers: { 200: McpServerView },
+  },
+  beginMcpSignIn: {
+    method: "POST",
+    path: "/api/mcp-servers/{name}/sign-in",
+    needs: "manage",
+    says: "Begins to sign you in to an MCP server that wants it (OAuth): the answer is where your browser goes. Each person signs in for themselves, also to a server of the operator.",
+    body: McpSignInRequest,
+    answers: { 200: z.object({ url: z.string() }) },
+  },
+  finishMcpSignIn: {
+    method: "POST",
+    path: "/api/mcp-sign-in",
+    needs: "manage",
+    says: "Finishes a sign-in to an MCP server with the answer that your browser was sent back with, once, for the person who began it.",
+    body: McpSignInAnswer,
+    answers: { 200: McpServerView },
+  },
+  endMcpSignIn: {
+    method: "DELETE",
+    path: "/api/mcp-servers/{name}/sign-in",
+    needs: "manage",
+    says: "Forgets the tokens with which you are signed in to an MCP server.",
+    answers: { 204: null },
   },
   removeMcpServer: {
     method: "DELETE",

@@ -1,6 +1,7 @@
 import {
   AuthorizationRequest,
   AuthorizationServer,
+  ClientDocument,
   ClientRegistration,
   Consent,
   ConsentGiven,
@@ -50,6 +51,13 @@ export const oauthRoutes = defineRoutes({
     says: "OAuth: the code that a person's consent has made, once, for a token of that person.",
     takes: ["application/x-www-form-urlencoded"],
     answers: { 200: TokenGranted, 400: OAuthRefusal },
+  },
+  readMcpClient: {
+    method: "GET",
+    path: "/mcp-sign-in/client.json",
+    needs: "nobody",
+    says: "OAuth: who this server is when it signs a person in to an MCP server, for those that read a client's document.",
+    answers: { 200: ClientDocument },
   },
   readConsent: {
     method: "GET",

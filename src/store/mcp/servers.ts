@@ -4,6 +4,7 @@ import type { McpTarget, StoredMcpServer } from "../../protocol/ports/mcp.ts"
 import type { Engine } from "../engine/engine.ts"
 import type { SecretRow } from "../people/seal.ts"
 import type { Secrets } from "../people/secrets.ts"
+import { withoutSignIn } from "./sign-ins.ts"
 
 /** Servers that one person may have. */
 const MAX = 20
@@ -59,11 +60,12 @@ export class SqlMcpServers {
     throw failure("too_many", { what: "MCP servers", most: MAX })
   }
 
-  /** With what was decided about its tools. Throws `not_found` where there was nothing. */
+  /** With what was decided about its tools, and what was signed in for. Throws `not_found` where there was nothing. */
   async remove(user: UserId, id: McpServerId): Promise<void> {
     const statements = [
       { sql: "DELETE FROM mcp_server WHERE id = ? AND person = ?", values: [id, user], mustChange: true as const },
       { sql: "DELETE FROM mcp_tool WHERE server = ? AND person = ?", values: [id, user] },
+      ...withoutSignIn(user, id),
     ]
     const { ok } = await this.#engine.change({ type: "statements", statements })
     if (!ok) throw failure("not_found")

@@ -45,6 +45,7 @@ import { filesInAFolder } from "./044-files-in-a-folder.ts"
 import { mcp } from "./045-mcp.ts"
 import { authorizationCodes } from "./046-authorization-codes.ts"
 import { issuerIdentities } from "./047-issuer-identities.ts"
+import { mcpSignIns } from "./048-mcp-sign-ins.ts"
 import type { Migration } from "./migration.ts"
 
 /** The schema, step by step, in the order of the files: what is new is added at the end, and nothing is taken out. */
@@ -96,4 +97,5 @@ export const migrations: readonly Migration[] = [
   mcp,
   authorizationCodes,
   issuerIdentities,
+  mcpSignIns,
 ]

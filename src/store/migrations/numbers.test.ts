@@ -55,6 +55,7 @@ const remembered = [
   "045_mcp",
   "046_authorization_codes",
   "047_issuer_identities",
+  "048_mcp_sign_ins",
 ]
 
 /** Files that got another number after databases had remembered their names. */

@@ -50,6 +50,7 @@ export const sqliteSchema: WholeSchema = {
     "045_mcp",
     "046_authorization_codes",
     "047_issuer_identities",
+    "048_mcp_sign_ins",
   ],
   statements: [
     "CREATE TABLE migration (name TEXT NOT NULL PRIMARY KEY, needs TEXT)",
@@ -176,7 +177,7 @@ export const sqliteSchema: WholeSchema = {
     "CREATE TABLE files_folder ( id TEXT NOT NULL PRIMARY KEY, database_mark TEXT NOT NULL, folder_mark TEXT) WITHOUT ROWID",
     "CREATE TABLE mcp_server ( id TEXT NOT NULL PRIMARY KEY, person TEXT NOT NULL, name TEXT NOT NULL, agents TEXT NOT NULL, key_id TEXT NOT NULL, sealed TEXT NOT NULL, created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL) WITHOUT ROWID",
     "CREATE UNIQUE INDEX mcp_server_name ON mcp_server (person, name)",
-    "CREATE TABLE mcp_tool ( server TEXT NOT NULL, tool TEXT NOT NULL, person TEXT, agreed_hash TEXT, agreed TEXT, seen_hash TEXT NOT NULL, seen TEXT NOT NULL, rule TEXT, updated_at BIGINT NOT NULL, PRIMARY KEY (server, tool)) WITHOUT ROWID",
+    "CREATE TABLE mcp_tool ( server TEXT NOT NULL, tool TEXT NOT NULL, person TEXT, agreed_hash TEXT, agreed TEXT, seen_hash TEXT NOT NULL, seen TEXT NOT NULL, rule TEXT, updated_at BIGINT NOT NULL, again BIGINT NOT NULL DEFAULT 0, PRIMARY KEY (server, tool)) WITHOUT ROWID",
     "CREATE INDEX mcp_tool_person ON mcp_tool (person)",
     "CREATE TABLE authorization_code ( hash TEXT NOT NULL PRIMARY KEY, person BIGINT NOT NULL, scopes TEXT NOT NULL, name TEXT NOT NULL, client TEXT NOT NULL, redirect TEXT NOT NULL, challenge TEXT NOT NULL, resource TEXT NOT NULL, token TEXT, expires_at BIGINT NOT NULL) WITHOUT ROWID",
     "CREATE INDEX authorization_code_person ON authorization_code (person)",
@@ -185,5 +186,10 @@ export const sqliteSchema: WholeSchema = {
     "CREATE UNIQUE INDEX issuer_identity_person ON issuer_identity (person, issuer)",
     "CREATE TABLE sign_in_attempt (hash TEXT NOT NULL PRIMARY KEY, expires_at BIGINT NOT NULL) WITHOUT ROWID",
     "CREATE INDEX sign_in_attempt_expires ON sign_in_attempt (expires_at)",
+    "CREATE TABLE mcp_sign_in ( id TEXT NOT NULL PRIMARY KEY, person TEXT NOT NULL, server TEXT NOT NULL, state TEXT NOT NULL, version TEXT NOT NULL, renewed_until BIGINT NOT NULL, key_id TEXT NOT NULL, sealed TEXT NOT NULL, updated_at BIGINT NOT NULL) WITHOUT ROWID",
+    "CREATE INDEX mcp_sign_in_person ON mcp_sign_in (person)",
+    "CREATE TABLE mcp_sign_in_attempt ( id TEXT NOT NULL PRIMARY KEY, person TEXT NOT NULL, server TEXT NOT NULL, hash TEXT NOT NULL, key_id TEXT NOT NULL, sealed TEXT NOT NULL, expires_at BIGINT NOT NULL) WITHOUT ROWID",
+    "CREATE INDEX mcp_sign_in_attempt_person ON mcp_sign_in_attempt (person)",
+    "CREATE INDEX mcp_sign_in_attempt_expires ON mcp_sign_in_attempt (expires_at)",
   ],
 }

@@ -4,7 +4,13 @@ import type { Statement } from "../engine/operations.ts"
 import { type SecretRow, seal, unseal } from "./seal.ts"
 
 /** Every table that keeps secrets, each with the columns `id`, `person`, `key_id` and `sealed`. */
-export const sealedTables: readonly string[] = ["provider_key", "connection", "mcp_server"]
+export const sealedTables: readonly string[] = [
+  "provider_key",
+  "connection",
+  "mcp_server",
+  "mcp_sign_in",
+  "mcp_sign_in_attempt",
+]
 
 export interface Rotated {
   readonly table: string

@@ -50,7 +50,7 @@ export const roomsWithin: Readonly<Record<string, Readonly<Record<string, readon
     library: ["engine"],
     workspace: ["engine", "library"],
   },
-  "src/mcp": { definition: [], connection: ["definition"] },
+  "src/mcp": { definition: [], connection: ["definition"], "sign-in": ["connection", "definition"] },
   "src/server": {
     metrics: [],
     door: ["metrics"],
@@ -68,7 +68,7 @@ export const roomsWithin: Readonly<Record<string, Readonly<Record<string, readon
     conversations: [],
     data: [],
     mcp: [],
-    "mcp-servers": [],
+    "mcp-servers": ["account"], // a page of the door, where people are sent back to
     models: [],
     openai: [],
     operations: [],

@@ -46,8 +46,8 @@ export async function openMcpWorld(
   const store = await openStore({ url: options.url, durability: "normal" })
   const clock = options.clock ?? systemClock
   const settings = { ...settingsIn(dataFolder), mcp: named, bytesOfFiles, commandEnvironment: { PATH: path } }
-  const { mcpPins: pins, ownMcpServers, messageFiles } = store
-  const records = { pins, records: ownMcpServers, messageFiles, agents: ["test"] }
+  const { mcpPins: pins, ownMcpServers, mcpSignIns: signIns, messageFiles } = store
+  const records = { pins, records: ownMcpServers, signIns, messageFiles, agents: ["test"] }
   const mcp = new Mcp(settings, { ...records, reach: new OutboundPolicy(reaches), clock, log: silentLog })
   const world = await openWorld({ files: fileContents(messageFiles, NO_READER), ...options, joining: mcp })
   const close = world[Symbol.asyncDispose].bind(world)

@@ -1,12 +1,13 @@
 import type { Context, Hono } from "hono"
 import { routes } from "../../../protocol/routes/index.ts"
 import { userOf } from "../../door/caller.ts"
+import { publicBase } from "../../door/public-base.ts"
 import type { Env } from "../../door/request-env.ts"
 import { serveRoute } from "../../request/serve-route.ts"
 import type { McpServerRoutePorts } from "./ports.ts"
 
 /** MCP servers whose tools agents may have. */
-export function mcpServerRoutes(app: Hono<Env>, { mcpServers }: McpServerRoutePorts): void {
+export function mcpServerRoutes(app: Hono<Env>, { mcpServers, address }: McpServerRoutePorts): void {
   serveRoute(app, routes.listMcpServers, async (c) => ({ items: await mcpServers.list(userOf(c)) }))
 
   serveRoute(app, routes.addMcpServer, (c, { body }) => mcpServers.add(userOf(c), body, c.req.raw.signal))
@@ -18,10 +19,54 @@ export function mcpServerRoutes(app: Hono<Env>, { mcpServers }: McpServerRoutePo
     return mcpServers.decide(userOf(c), nameOf(c), { ...body, isAdmin })
   })
 
+  serveRoute(app, routes.beginMcpSignIn, async (c, { body }) => {
+    const { redirect } = body
+    const base = publicBase(c, address)
+    // Only what the world can reach by a name that the operator has given can be read by others.
+    const isRead = redirect === undefined && address.publicUrl?.startsWith("https:")
+    const from = {
+      redirect: redirect ?? `${base}${CALLBACK}`,
+      clientDocument: isRead ? `${base}${routes.readMcpClient.path}` : undefined,
+      session: redirect === undefined ? sessionOf(c) : undefined,
+    }
+    return { url: await mcpServers.beginSignIn(userOf(c), nameOf(c), from) }
+  })
+
+  serveRoute(app, routes.finishMcpSignIn, (c, { body: { answer } }) => {
+    return mcpServers.finishSignIn(userOf(c), { answer, session: sessionOf(c), signal: c.req.raw.signal })
+  })
+
+  serveRoute(app, routes.endMcpSignIn, async (c) => {
+    await mcpServers.endSignIn(userOf(c), nameOf(c))
+    return null
+  })
+
   serveRoute(app, routes.removeMcpServer, async (c) => {
     await mcpServers.remove(userOf(c), nameOf(c))
     return null
   })
+}
+
+/** Before the door: who we are, for servers that read it, and the page that they send people back to. */
+export function mcpSignInRoutes(app: Hono<Env>, { address }: Pick<McpServerRoutePorts, "address">): void {
+  serveRoute(app, routes.readMcpClient, (c) => {
+    const base = publicBase(c, address)
+    return {
+      ...{ client_id: `${base}${routes.readMcpClient.path}`, client_name: "Pawl", client_uri: base },
+      ...{ redirect_uris: [`${base}${CALLBACK}`], grant_types: ["authorization_code", "refresh_token"] },
+      ...{ response_types: ["code"], token_endpoint_auth_method: "none" as const },
+    }
+  })
+  app.get(CALLBACK, async (c) => (await import("./callback-page.ts")).showCallback(c))
+  app.get(`${CALLBACK}.js`, async (c) => (await import("./callback-page.ts")).showCallbackScript(c))
+}
+
+const CALLBACK = "/mcp-sign-in/callback"
+
+/** Of a browser; a program has none, and its person's browser finishes what it began. */
+function sessionOf(c: Context<Env>): string | undefined {
+  const { credential } = c.get("caller")
+  return credential.type === "session" ? credential.id : undefined
 }
 
 const nameOf = (c: Context<Env>): string => c.req.param("name") ?? ""

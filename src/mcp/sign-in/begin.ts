@@ -1,0 +1,155 @@
+import type { AuthorizationServerMetadata, OAuthClientInformationMixed } from "@modelcontextprotocol/client"
+import { isThisMachine } from "../../protocol/databases/connections.ts"
+import type { McpChallenge, McpSignInPlace } from "../../protocol/ports/mcp-sign-ins.ts"
+import type { JsonObject } from "../../protocol/schema.ts"
+import type { HttpTarget, McpServer } from "../definition/server.ts"
+import type { OAuthFetch } from "./oauth-fetch.ts"
+
+/** Where the answer of a sign-in goes, and who we are to whom it was asked of. */
+export interface SignInFrom {
+  readonly redirect: string
+  /** Where the document is that says who we are, for servers that read one; only where the world can reach it. */
+  readonly clientDocument: string | undefined
+}
+
+/** Where a server says that people sign in. */
+export interface FoundSignIn {
+  readonly server: string
+  readonly metadata: AuthorizationServerMetadata
+  readonly resource: string
+  readonly scopes: readonly string[]
+}
+
+/**
+ * Asks a server where people sign in for it (RFC 9728), and that one how (RFC 8414). Both answers are a stranger's: who gives
+ * out tokens has to be who they say they are, and the tokens have to be for this server and no other.
+ */
+export async function findSignIn(server: McpServer, fetch: OAuthFetch, challenge?: McpChallenge): Promise<FoundSignIn> {
+  const { checkResourceAllowed, discoverOAuthServerInfo, resourceUrlFromServerUrl } =
+    await import("@modelcontextprotocol/client")
+  const { url } = server.target as HttpTarget
+  const metadataUrl = challenge?.metadataUrl === undefined ? undefined : new URL(challenge.metadataUrl)
+  const found = await discoverOAuthServerInfo(url, {
+    ...(metadataUrl ? { resourceMetadataUrl: metadataUrl } : {}),
+    fetchFn: fetch,
+  }).catch((error: unknown) => {
+    throw fetch.found.refused ?? error
+  })
+  const { authorizationServerUrl, authorizationServerMetadata: metadata, resourceMetadata } = found
+  if (fetch.found.refused) throw fetch.found.refused
+  if (!metadata)
+    throw new Error("it wants a sign-in and does not say where; if it has given you a key, name it as a header")
+  const own = resourceUrlFromServerUrl(url)
+  const resource = resourceMetadata?.resource ?? own.href
+  if (!checkResourceAllowed({ requestedResource: own, configuredResource: resource }))
+    throw new Error("what it says of its sign-in is about another server")
+  if (!metadata.code_challenge_methods_supported?.includes("S256"))
+    throw new Error("where people sign in for it, codes are not protected (PKCE with S256)")
+  const at = new URL(metadata.authorization_endpoint)
+  if (at.protocol !== "https:" && !(at.protocol === "http:" && isThisMachine(at.hostname)))
+    throw new Error("it would have you sign in over plain http")
+  const scopes = resourceMetadata?.scopes_supported ?? []
+  return { server: authorizationServerUrl, metadata, resource, scopes }
+}
+
+/** A sign-in that can be answered, and the address where the person is asked. */
+export interface BegunSignIn {
+  readonly url: string
+  readonly at: McpSignInPlace
+  readonly verifier: string
+  readonly scope: string | undefined
+}
+
+interface Asked {
+  readonly from: SignInFrom
+  readonly state: string
+  /** What the person has allowed before, and what the server has asked for. */
+  readonly wanted: readonly (string | undefined)[]
+}
+
+/** Makes us known to who gives out the tokens, and the address at which the person is asked. */
+export async function beginSignIn(
+  server: McpServer,
+  { server: authority, metadata, resource, scopes }: FoundSignIn,
+  { from, state, wanted }: Asked,
+  fetch: OAuthFetch,
+): Promise<BegunSignIn> {
+  const { computeScopeUnion, startAuthorization } = await import("@modelcontextprotocol/client")
+  const { oauth } = server.target as HttpTarget
+  const asked = oauth?.scope ?? computeScopeUnion(...wanted) ?? (scopes.join(" ") || undefined)
+  // Without it some give out no token with which another one is had.
+  const scope = metadata.scopes_supported?.includes("offline_access")
+    ? computeScopeUnion(asked, "offline_access")
+    : asked
+  const client = await clientAt(server, { authority, metadata, scope, from }, fetch)
+  const { authorizationUrl, codeVerifier } = await startAuthorization(authority, {
+    ...{ metadata, clientInformation: client, redirectUrl: from.redirect, state, resource },
+    ...(scope === undefined ? {} : { scope }),
+  })
+  const at = { server: authority, metadata: needed(metadata), client: { ...client } as JsonObject, resource }
+  return { url: authorizationUrl.href, at, verifier: codeVerifier, scope }
+}
+
+interface Authority {
+  readonly authority: string
+  readonly metadata: AuthorizationServerMetadata
+  readonly scope: string | undefined
+  readonly from: SignInFrom
+}
+
+/**
+ * As whom we come: as the operator or the person has said, by a document of ours where that is read, or registered anew. A
+ * registration is not kept for the next time: one that was forgotten over there would lead to a page that never comes back.
+ */
+async function clientAt(
+  { target }: McpServer,
+  { authority, metadata, scope, from }: Authority,
+  fetch: OAuthFetch,
+): Promise<OAuthClientInformationMixed> {
+  const { oauth } = target as HttpTarget
+  if (oauth?.clientId !== undefined)
+    return { client_id: oauth.clientId, ...(oauth.clientSecret ? { client_secret: oauth.clientSecret } : {}) }
+  if (metadata.client_id_metadata_document_supported === true && from.clientDocument !== undefined)
+    return { client_id: from.clientDocument }
+  if (metadata.registration_endpoint === undefined)
+    throw new Error(
+      `it takes only programs that it knows: have Pawl registered there with the redirect ${from.redirect}, and name the client id that you are given`,
+    )
+  const { registerClient, resolveClientMetadata } = await import("@modelcontextprotocol/client")
+  const clientMetadata = resolveClientMetadata({
+    redirectUrl: from.redirect,
+    clientMetadata: clientDocument(from.redirect),
+  })
+  // oxlint-disable-next-line typescript/no-deprecated -- most servers know no other way yet
+  const registered = await registerClient(authority, {
+    ...{ metadata, clientMetadata, fetchFn: fetch },
+    ...(scope === undefined ? {} : { scope }),
+  })
+  const { client_id, client_secret, token_endpoint_auth_method } = registered
+  return {
+    client_id,
+    ...(client_secret === undefined ? {} : { client_secret }),
+    ...(token_endpoint_auth_method === undefined ? {} : { token_endpoint_auth_method }),
+  } as OAuthClientInformationMixed
+}
+
+/** What we say of ourselves. */
+export const clientDocument = (redirect: string) => ({
+  client_name: "Pawl",
+  redirect_uris: [redirect],
+  grant_types: ["authorization_code", "refresh_token"],
+  response_types: ["code"],
+  token_endpoint_auth_method: "none",
+})
+
+/** Of all that it says of itself, what exchanging and renewing takes: a stranger's document is not kept whole. */
+function needed(metadata: AuthorizationServerMetadata): JsonObject {
+  const { issuer, authorization_endpoint, token_endpoint, response_types_supported } = metadata
+  const methods = metadata.token_endpoint_auth_methods_supported
+  const saysIssuer = (metadata as JsonObject).authorization_response_iss_parameter_supported === true
+  return {
+    ...{ issuer, authorization_endpoint, token_endpoint, response_types_supported },
+    ...(methods ? { token_endpoint_auth_methods_supported: methods } : {}),
+    ...(saysIssuer ? { authorization_response_iss_parameter_supported: true } : {}),
+  } as unknown as JsonObject
+}

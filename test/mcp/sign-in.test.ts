@@ -1,0 +1,143 @@
+import { describe, expect, test } from "vitest"
+import { systemClock } from "../../src/agent/clock.ts"
+import { scripted } from "../../src/models/scripted/model.ts"
+import { calls, says } from "../../src/models/scripted/script.ts"
+import { OutboundPolicy } from "../../src/models/network/outbound-policy.ts"
+import type { ConversationId } from "../../src/protocol/ids.ts"
+import { anyDatabase, databases } from "../support/databases.ts"
+import { Browser, linkFor } from "../support/server/browser.ts"
+import { Face, type Visitor } from "../support/server/face.ts"
+import { openServer } from "../support/server/socket.ts"
+import { PlayedAuthority } from "../support/mcp/played-authority.ts"
+import { text } from "../support/mcp/played-server.ts"
+
+const reach = new OutboundPolicy(["127.0.0.1"])
+const ECHO = { name: "echo", description: "Says it again." }
+const [one] = anyDatabase
+
+/** A conversation whose model calls the tool once, and what came of that. */
+async function use(face: Face, who: Pick<Visitor, "post">): Promise<{ status: string; text: string } | undefined> {
+  const { body } = await who.post("/api/conversations", { agent: "test", mode: "auto" })
+  await who.post(`/api/conversations/${body.id}/messages`, { text: "Use it." })
+  await face.pawl.runtime.rest(body.id)
+  const events = await face.store.journal.read(body.id as ConversationId)
+  return events.find(({ type }) => type === "tool_end") as { status: string; text: string } | undefined
+}
+
+/** The browser of a person at a server with a port. */
+async function browserAt(there: Awaited<ReturnType<typeof openServer>>, name: string) {
+  const sent = { origin: there.url, "sec-fetch-site": "same-origin", "content-type": "application/json" }
+  const ask = async (method: string, path: string, body?: unknown, headers = {}) =>
+    fetch(`${there.url}${path}`, {
+      ...{ method, headers: { ...sent, ...headers } },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+  const signedIn = await ask("POST", "/api/auth/sign-in", { secret: await linkFor(there.face, name) })
+  const { pageSecret } = (await signedIn.json()) as { pageSecret: string }
+  const cookie = signedIn.headers.get("set-cookie")?.split(";")[0] ?? ""
+  return (method: string, path: string, body?: unknown) =>
+    ask(method, path, body, { cookie, "x-pawl-session": pageSecret })
+}
+
+test("a person signs in to another Pawl by its own door, once, and the tools are theirs alone", async () => {
+  await using there = await openServer({ database: one!, model: scripted() })
+  await using place = await one!.create()
+  const again = () => [calls("other__list_agents", {}), says("Done.")]
+  await using face = await Face.open({ url: place.url, model: scripted(...again(), ...again()), reach })
+  const [ada, elsewhere, bob] = [
+    await Browser.of(face, "ada"),
+    await Browser.of(face, "ada"),
+    await Browser.of(face, "bob"),
+  ]
+  const added = await ada.post("/api/mcp-servers", { name: "other", url: `${there.url}/mcp`, agents: ["test"] })
+  expect([added.status, added.body.signIn, added.body.tools]).toEqual([201, "needed", []])
+
+  const signIn = async () => (await ada.post("/api/mcp-servers/other/sign-in", {})).body.url as string
+  const adaThere = await browserAt(there, "ada-there")
+  const consent = async (url: string) => {
+    const asked = Object.fromEntries(new URL(url).searchParams)
+    const given = await adaThere("POST", "/api/oauth/consent", { ...asked, agrees: true })
+    const { redirectTo } = (await given.json()) as { redirectTo: string }
+    return { asked, answer: new URL(redirectTo).search.slice(1) }
+  }
+  // In another browser, also of the same person, and by somebody else it is as one that never was.
+  const stolen = await consent(await signIn())
+  expect((await bob.post("/api/mcp-sign-in", { answer: stolen.answer })).body.code).toBe("mcp_sign_in_not_begun")
+  expect((await elsewhere.post("/api/mcp-sign-in", { answer: stolen.answer })).body.code).toBe("mcp_sign_in_not_begun")
+  expect((await bob.post("/api/mcp-servers/other/sign-in", {})).status).toBe(404)
+
+  const { asked, answer } = await consent(await signIn())
+  expect(asked).toMatchObject({
+    ...{ response_type: "code", code_challenge_method: "S256", resource: `${there.url}/mcp` },
+    ...{ scope: "read chat", redirect_uri: "http://localhost/mcp-sign-in/callback" },
+  })
+  const done = await ada.post("/api/mcp-sign-in", { answer })
+  expect(done.body).toMatchObject({ name: "other", signIn: "done" })
+  expect(done.body.tools.map(({ tool }: { tool: string }) => tool)).toContain("list_agents")
+  expect((await ada.post("/api/mcp-sign-in", { answer })).body.code).toBe("mcp_sign_in_not_begun")
+  expect((await bob.get("/api/mcp-servers")).body.items).toEqual([])
+  expect(await use(face, ada)).toMatchObject({ status: "ok" })
+
+  // Taken back over there: one call is lost, and everybody is told what to do.
+  const { items } = (await (await adaThere("GET", "/api/tokens")).json()) as { items: { id: string; name: string }[] }
+  expect(items.map(({ name }) => name)).toEqual(["Pawl"])
+  await adaThere("DELETE", `/api/tokens/${items[0]?.id}`)
+  expect(await use(face, ada)).toMatchObject({ status: "error", text: expect.stringMatching(/signs in to it again/) })
+  expect((await ada.get("/api/mcp-servers")).body.items).toMatchObject([{ name: "other", signIn: "ended" }])
+})
+
+describe.each(databases)("tokens of people at MCP servers, on $name", ({ create }) => {
+  test("are sealed to their row, renewed before they end by one of all nodes, and hidden", async () => {
+    await using place = await create()
+    await using there = await PlayedAuthority.open([ECHO], ({ headers }) => text(`Hello, ${headers.authorization}`))
+    let shift = 0
+    const clock = { ...systemClock, now: () => Date.now() + shift }
+    const script = () => scripted(calls("notes__echo", {}), says("."), calls("notes__echo", {}), says("."))
+    await using face = await Face.open({ url: place.url, model: script(), reach, clock })
+    await using second = await Face.open({ url: place.url, model: script(), reach, clock })
+    there.expiresIn = 3600
+    const ada = await face.as("ada")
+    await signedIn(ada, there)
+    const rows = await face.store.engine.query("SELECT * FROM mcp_sign_in", [])
+    expect(rows).toMatchObject([{ server: expect.stringMatching(/^mcp_/), state: "done" }])
+    expect(JSON.stringify(rows)).not.toMatch(/access-token|refresh-token/)
+
+    const said = await use(face, ada)
+    expect(said).toMatchObject({ status: "ok", text: expect.stringContaining("Hello, Bearer [hidden]") })
+    expect(there.exchanged.map(({ grant_type }) => grant_type)).toEqual(["authorization_code"])
+    shift = 3600_000 - 30_000
+    const elsewhere = await second.as("ada")
+    const both = await Promise.all([use(face, ada), use(second, elsewhere)])
+    expect(both).toMatchObject([{ status: "ok" }, { status: "ok" }])
+    expect(there.exchanged.map(({ grant_type }) => grant_type)).toEqual(["authorization_code", "refresh_token"])
+    expect(there.exchanged[1]).toMatchObject({ resource: there.server.url, client_id: "pawl-there" })
+  })
+
+  test("stay where the answer to a renewal is lost, and end where it is refused", async () => {
+    await using place = await create()
+    await using there = await PlayedAuthority.open([ECHO])
+    const model = scripted(...[1, 2, 3].flatMap(() => [calls("notes__echo", {}), says(".")]))
+    await using face = await Face.open({ url: place.url, model, reach })
+    const ada = await face.as("ada")
+    await signedIn(ada, there)
+    there.accepted.clear()
+    there.instead.set("/token", () => ({ redirect: "https://elsewhere.example/" }))
+    expect(await use(face, ada)).toMatchObject({ status: "error", text: expect.stringMatching(/could not be renewed/) })
+    expect((await ada.get("/api/mcp-servers")).body.items).toMatchObject([{ signIn: "done" }])
+    there.instead.delete("/token")
+    // It has been renewed over there after all, and takes the old one no more.
+    expect(await use(face, ada)).toMatchObject({ status: "error", text: expect.stringMatching(/signs in to it again/) })
+    expect((await ada.get("/api/mcp-servers")).body.items).toMatchObject([{ signIn: "ended" }])
+    await signedIn(ada, there, false)
+    expect(await use(face, ada)).toMatchObject({ status: "ok" })
+    expect(JSON.stringify(face.logged)).not.toMatch(/access-token|refresh-token|code-\d/)
+  })
+})
+
+/** Adds the server, or goes on with it, and signs in as its person does. */
+async function signedIn(who: Visitor, there: PlayedAuthority, isNew = true): Promise<void> {
+  if (isNew) await who.post("/api/mcp-servers", { name: "notes", url: there.server.url, agents: ["test"] })
+  const { body } = await who.post("/api/mcp-servers/notes/sign-in", {})
+  const done = await who.post("/api/mcp-sign-in", { answer: there.agree(body.url).search.slice(1) })
+  expect(done.body).toMatchObject({ name: "notes", signIn: "done", tools: [{ tool: "echo" }] })
+}
