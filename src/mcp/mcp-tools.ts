@@ -16,7 +16,7 @@ import { hashOf } from "./definition/tool-facts.ts"
 import type { ResultFileKeeper } from "./result.ts"
 import { offeredTools } from "./offered-tools.ts"
 import { type PersonAuthPorts, PersonTokens } from "./sign-in/person-auth.ts"
-import { begin, finish, requireSignIn, type SignInBegins } from "./sign-in/signing-in.ts"
+import { beginAtServer, finishAtServer, requireSignIn, type SignInBegins } from "./sign-in/signing-in.ts"
 
 /** Of all servers together: more tools than these leave a model no room to think, and a person none to look. */
 const MAX_TOOLS = 128
@@ -108,11 +108,11 @@ export class McpTools implements AsyncDisposable {
   async beginSignIn(server: McpServer, user: UserId, from: SignInBegins): Promise<string> {
     if (!maySignIn(server))
       throw failure("bad_request", { problem: "Nobody signs in to this server: it is a program, or is sent a key." })
-    return begin(this.#signingIn, { server, user }, from)
+    return beginAtServer(this.#signingIn, { server, user }, from)
   }
 
-  finishSignIn(came: Parameters<typeof finish>[1]): Promise<McpServer> {
-    return finish(this.#signingIn, came)
+  finishSignIn(came: Parameters<typeof finishAtServer>[1]): Promise<McpServer> {
+    return finishAtServer(this.#signingIn, came)
   }
 
   async #pinned(server: McpServer, user: UserId, signal: AbortSignal): Promise<readonly PinnedMcpTool[]> {

@@ -31,6 +31,8 @@ test("what is in the table is served, and what is served is in the table", async
     "GET /chart-frame",
     "GET /oauth/authorize",
     "GET /oauth/authorize.js",
+    "GET /mcp-sign-in/callback",
+    "GET /mcp-sign-in/callback.js",
   ]
   expect([...face.addresses].sort()).toEqual([...listed, ...forPeople].sort())
 })

@@ -31,7 +31,7 @@ export async function requireSignIn(
 }
 
 /** Begins a sign-in: returns the address where the person is asked. */
-export async function begin(
+export async function beginAtServer(
   { signIns, ways, clock }: PersonAuthPorts,
   { server, user }: { readonly server: McpServer; readonly user: UserId },
   from: SignInBegins,
@@ -71,7 +71,7 @@ interface CameBack {
  * Finishes a sign-in of this person, begun in this session. It is used up before the code is exchanged: of racing uses one
  * goes on, and an old answer is worth nothing. Returns the server.
  */
-export async function finish(
+export async function finishAtServer(
   { signIns, ways, clock }: PersonAuthPorts,
   { user, answer, session, find }: CameBack,
 ): Promise<McpServer> {

@@ -85,6 +85,6 @@ async function finish() {
 void finish()
 `
 
-export const showCallback = (c: Context<Env>) => sendPage(c, page)
+export const showMcpCallback = (c: Context<Env>) => sendPage(c, page)
 
-export const showCallbackScript = (c: Context<Env>) => sendScript(c, script)
+export const showMcpCallbackScript = (c: Context<Env>) => sendScript(c, script)

@@ -57,8 +57,8 @@ export function mcpSignInRoutes(app: Hono<Env>, { address }: Pick<McpServerRoute
       ...{ response_types: ["code"], token_endpoint_auth_method: "none" as const },
     }
   })
-  app.get(CALLBACK, async (c) => (await import("./callback-page.ts")).showCallback(c))
-  app.get(`${CALLBACK}.js`, async (c) => (await import("./callback-page.ts")).showCallbackScript(c))
+  app.get(CALLBACK, async (c) => (await import("./callback-page.ts")).showMcpCallback(c))
+  app.get(`${CALLBACK}.js`, async (c) => (await import("./callback-page.ts")).showMcpCallbackScript(c))
 }
 
 const CALLBACK = "/mcp-sign-in/callback"
