@@ -1,6 +1,7 @@
-import { execFileSync } from "node:child_process"
+import { execFile, execFileSync } from "node:child_process"
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { promisify } from "node:util"
 import { LLMock } from "@copilotkit/aimock"
 import { build } from "rolldown"
 import { beforeAll, expect, inject, test } from "vitest"
@@ -26,13 +27,16 @@ let token: string
 let standing: Standing
 const begun = dataFolder()
 
+/** One run of four, by the seed, and the long one also build anew what is packed, and bring more packages from npm. */
+const doesMore = isLong || inject("seed") % 4 === 0
+
 const inPackage = (...names: string[]) => join(installed.folder, "node_modules", "pawl", ...names)
 const start = (words: readonly string[], settings: Record<string, string>) =>
   new PawlProcess(words, settings, { script: installed.command, cwd: installed.folder })
 const specifiers = Object.keys(entries).map((name) => (name === "index" ? "pawl" : `pawl/${name}`))
 
 beforeAll(async () => {
-  installed = await installPackage()
+  installed = await installPackage({ anew: doesMore })
   bring("@ai-sdk/anthropic", installed)
   token = (await start(["token", "create", "--user", "ada"], { PAWL_DATA: begun }).ended).stdout.trim()
   const data = dataFolder()
@@ -59,11 +63,11 @@ test("every entry is imported, and gives what the sources give", async () => {
   const script = `for (const name of ${JSON.stringify(specifiers)}) console.log(Object.keys(await import(name)).sort().join())`
   const words = ["--input-type=module", "--eval", script]
   const { stdout } = await installed.run(process.execPath, words)
-  const sources = Object.values(entries).map(
-    (path) => import(join(import.meta.dirname, "../..", path)) as Promise<object>,
-  )
-  const expected = (await Promise.all(sources)).map((module) => Object.keys(module).sort().join())
-  expect(stdout.trim().split("\n")).toEqual(expected)
+  // In the checkout the same names are its sources, by this condition of package.json.
+  const sources = ["--conditions=pawl-source", ...words]
+  const expected = await promisify(execFile)(process.execPath, sources, { cwd: join(import.meta.dirname, "../..") })
+  expect(stdout.trim().split("\n")).toHaveLength(specifiers.length)
+  expect(stdout).toBe(expected.stdout)
 })
 
 test.each(oneIn(4, examples))(
@@ -180,15 +184,12 @@ test("the adapter of each dialect is with it, and is found when somebody asks it
   await provider.stop()
 })
 
-/** What brings more packages from npm is done in one run of four, by the seed, and in the long one. */
-const bringsMore = isLong || inject("seed") % 4 === 0
-
 test("publint finds nothing wrong with it", async () => {
   const { tarball, run } = installed
   expect((await run("publint", [tarball, "--strict"])).stdout).toContain("All good!")
 })
 
-test.runIf(bringsMore)("attw finds nothing wrong with its types", async () => {
+test.runIf(doesMore)("attw finds nothing wrong with its types", async () => {
   const { tarball, run } = installed
   const attw = ["exec", "--yes", "--prefer-offline", "--package=@arethetypeswrong/cli@0.18.5", "--", "attw"]
   const { stdout } = await run("npm", [...attw, tarball, "--profile", "esm-only", "--format", "ascii"])
@@ -214,7 +215,7 @@ test.skipIf(Number(ownNode.split(".")[0]) >= 24)(
       .catch((error: { stderr: string }) => error)
     const [, line = ""] = /type `([^`]+)`/.exec(refused.stderr) ?? []
     expect(line).toBe("npx -p node@24 -p pawl pawl exec 'list my tasks'")
-    if (!bringsMore) return
+    if (!doesMore) return
     // Nothing is published yet under that name: the file is what would be.
     const [, ...typed] = line.replace("-p pawl ", `-p ${installed.tarball} `).split(" ")
     const settings = { ...own, PAWL_DATA: dataFolder(), npm_config_yes: "true", npm_config_prefer_offline: "true" }

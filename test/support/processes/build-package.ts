@@ -6,7 +6,7 @@
  *   node test/support/processes/build-package.ts FOLDER
  */
 import { globSync } from "node:fs"
-import { copyFile, mkdir, symlink } from "node:fs/promises"
+import { copyFile, cp, mkdir, symlink } from "node:fs/promises"
 import { basename, join } from "node:path"
 import { buildPrograms, buildTogether } from "../../../scripts/build-programs.ts"
 
@@ -21,11 +21,18 @@ const lives = Object.fromEntries(
 
 await mkdir(join(folder, "bin"), { recursive: true })
 await Promise.all([
-  buildPrograms(join(folder, "dist")),
-  buildTogether(join(folder, "dist"), lives),
+  build(),
   copyFile(join(root, "package.json"), join(folder, "package.json")),
   copyFile(join(root, "bin", "pawl.js"), join(folder, "bin", "pawl.js")),
   symlink(join(root, "node_modules"), join(folder, "node_modules")),
 ])
 // The page is built by those who look at it.
 await symlink(join(root, "dist", "web"), join(folder, "dist", "web"))
+
+async function build(): Promise<void> {
+  const dist = join(folder!, "dist")
+  await buildPrograms(dist)
+  // What nobody but these tests has stands beside it: `installed-package.ts` packs the programs without.
+  await cp(dist, join(folder!, "programs"), { recursive: true })
+  await buildTogether(dist, lives)
+}

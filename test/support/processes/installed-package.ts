@@ -1,9 +1,11 @@
 import { execFile } from "node:child_process"
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, statSync, symlinkSync } from "node:fs"
+import { cp } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
 import { promisify } from "node:util"
 import { inject } from "vitest"
+import { buildDeclarations } from "../../../scripts/build-declarations.ts"
 
 const root = join(import.meta.dirname, "..", "..", "..")
 const { PATH = "" } = process.env
@@ -28,15 +30,18 @@ export interface Installed {
   ): Promise<{ stdout: string; stderr: string }>
 }
 
-/** Packs this checkout as `npm publish` would, and installs it as somebody does who has nothing else. */
-export async function installPackage(): Promise<Installed> {
+/**
+ * Packs this checkout, and installs it as somebody does who has nothing else. `anew`: as `npm publish` would, which builds
+ * first. Else what the tests have built already is packed, in a folder that has all that a checkout has to publish.
+ */
+export async function installPackage({ anew }: { readonly anew: boolean }): Promise<Installed> {
   const place = mkdtempSync(join(tmpdir(), inject("testRun"), "package-"))
   const folder = join(place, "app")
   mkdirSync(folder)
   const quiet = ["--no-audit", "--no-fund", "--loglevel=error"]
-  const { stdout } = await promisify(execFile)("npm", ["pack", "--json", "--pack-destination", place, ...quiet], {
-    cwd: root,
-  })
+  const cwd = anew ? root : await layOut(join(place, "checkout"))
+  const pack = ["pack", "--json", "--pack-destination", place, ...quiet, ...(anew ? [] : ["--ignore-scripts"])]
+  const { stdout } = await promisify(execFile)("npm", pack, { cwd })
   const tarball = join(place, /"filename": "([^"]+)"/.exec(stdout)![1]!)
   const run: Installed["run"] = (program, words, env = {}) =>
     promisify(execFile)(program, [...words], {
@@ -46,6 +51,18 @@ export async function installPackage(): Promise<Installed> {
     })
   await run("npm", ["install", "--omit=dev", "--prefer-offline", ...quiet, tarball])
   return { folder, tarball, run, command: join(folder, "node_modules", "pawl", "bin", "pawl.js") }
+}
+
+/** A checkout after `npm run build`, of what is built already; with sources, which are not to be packed. */
+async function layOut(folder: string): Promise<string> {
+  const copy = (from: string, name: string) => cp(from, join(folder, name), { recursive: true })
+  await copy(join(inject("package"), "programs"), "dist")
+  for (const name of ["package.json", "README.md", "LICENSE", "bin", "src", "scripts", "runtime"])
+    await copy(join(root, name), name)
+  await buildDeclarations(join(folder, "dist"))
+  await promisify(execFile)(process.execPath, [join(root, "scripts", "build-page.ts"), "--if-stale"])
+  await copy(join(root, "dist", "web"), "dist/web")
+  return folder
 }
 
 /** What a reader of an example installs for it, besides ours. */
