@@ -1,6 +1,7 @@
 import type { SessionUpdate, ToolCallStatus } from "@agentclientprotocol/sdk"
 import { endingWords, noticeWords } from "../client/transcript/reply-words.ts"
 import { parseCursor } from "../protocol/cursor.ts"
+import { progressWords } from "../protocol/conversation/call-progress.ts"
 import type { CallStatus } from "../protocol/conversation/call-status.ts"
 import type { Message } from "../protocol/conversation/message.ts"
 import type { Frame } from "../protocol/frames.ts"
@@ -8,6 +9,9 @@ import { type NOTICED, toNotice } from "../protocol/notices.ts"
 import type { Proposal } from "../protocol/proposals/proposal.ts"
 import type { JsonObject } from "../protocol/schema.ts"
 import { changedLocations, diffContent, toolKindOf, locationsOf, textContent, titleOfCall } from "./shown-call.ts"
+
+/** Frames that are about a row before them, and end nothing. */
+const BESIDE_ROWS: readonly Frame["type"][] = ["text_delta", "reasoning_delta", "tool_progress", "usage"]
 
 export interface ToldHow {
   /** The folder that paths are below. */
@@ -44,7 +48,7 @@ export class ToUpdates {
     const updates = this.#toUpdates(frame, to)
     const cursor = parseCursor(frame.id)
     // A row ends the reply that was open, unless its id says that the reply goes on.
-    const isRow = frame.type !== "text_delta" && frame.type !== "reasoning_delta" && frame.type !== "usage"
+    const isRow = !BESIDE_ROWS.includes(frame.type)
     if (isRow && cursor?.offset === 0) this.#told = this.#thought = this.#open = ""
     return updates
   }
@@ -63,6 +67,16 @@ export class ToUpdates {
       case "tool_start": {
         const { callId, name, input } = frame.data
         return [{ ...this.#call(callId, name, input), sessionUpdate: "tool_call_update", status: "in_progress" }]
+      }
+      case "tool_progress": {
+        const words = progressWords(frame.data)
+        if (words === "") return []
+        const progress = {
+          toolCallId: frame.data.callId,
+          status: "in_progress" as const,
+          content: [textContent(words)],
+        }
+        return [{ ...progress, sessionUpdate: "tool_call_update" }]
       }
       case "tool_end":
         return [this.#result(frame)]

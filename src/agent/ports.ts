@@ -1,4 +1,5 @@
 import type { JournalEvent } from "../protocol/events.ts"
+import type { CallProgress } from "../protocol/conversation/call-progress.ts"
 import type { ReplySettings } from "../protocol/conversation/reply-settings.ts"
 import type { FileText } from "../protocol/ports/message-files.ts"
 import type { ConversationId, FileId, RunId, UserId } from "../protocol/ids.ts"
@@ -177,6 +178,8 @@ export type Live =
       readonly text: string
       readonly ms: number
     }
+  /** How far a call is that runs. Shown, never stored. */
+  | ({ readonly type: "tool_progress" } & Readonly<CallProgress>)
   /** The writer has nothing left to do. */
   | { readonly type: "rest" }
   /** The person has seen something of it that is no row: what is listed of it for them has changed. */

@@ -74,6 +74,9 @@ function lookFor({ store, ports }: Parts, { id, user, after }: Followed, tell: (
   }
 }
 
+/** What changes nothing on record. */
+const PASSING: readonly Live["type"][] = ["text_delta", "reasoning_delta", "tool_progress"]
+
 /** Looks until there is an answer: at once, whenever something happens in the conversation, and now and then. */
 export async function lookUntil<Found>(
   { ports, closing }: Parts,
@@ -84,7 +87,7 @@ export async function lookUntil<Found>(
   let happened = () => {}
   using stack = new DisposableStack()
   // More of a reply changes nothing on record; whoever takes a waiting message back wakes the conversation.
-  stack.defer(bus.subscribe(id, ({ type }) => type !== "text_delta" && type !== "reasoning_delta" && happened()))
+  stack.defer(bus.subscribe(id, ({ type }) => !PASSING.includes(type) && happened()))
   stack.defer(bus.onWake((woken) => woken === id && happened()))
   const stop = () => happened()
   closing.addEventListener("abort", stop)

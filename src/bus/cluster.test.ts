@@ -313,3 +313,18 @@ test("where words are not carried nothing of what is thought is", async () => {
   await settle()
   expect(heard.filter(({ type }) => type === "reasoning_delta")).toEqual([])
 })
+
+test("how far a call is reaches who watches elsewhere, and leaves the open reply as it is", async () => {
+  const { one, two, settle, clock } = open()
+  const id = newId("conv")
+  const { heard } = watch(two, id)
+  await settle()
+  one.publish(id, { type: "text_delta", position: 1, offset: 3, text: "Yes" })
+  one.publish(id, { type: "tool_progress", callId: newId("call"), text: "Half", done: 1, total: 2 })
+  one.publish(id, { type: "text_delta", position: 1, offset: 4, text: "." })
+  await clock.turn(16)
+  await settle()
+  expect(heard).toContainEqual(expect.objectContaining({ type: "tool_progress", text: "Half", done: 1, total: 2 }))
+  expect(await one.soFar(id)).toEqual({ position: 1, text: "Yes." })
+  expect(await two.soFar(id)).toEqual({ position: 1, text: "Yes." })
+})

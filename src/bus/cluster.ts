@@ -149,6 +149,10 @@ export class ClusterBus implements Bus, AsyncDisposable {
         return this.#heardText(from, word)
       case "thought":
         return this.#heardThought(from, word)
+      case "progress": {
+        const { type: _, id, ...told } = word
+        return here.publish(id, { type: "tool_progress", ...told })
+      }
       case "again":
         return voice.tellReply(from, word.id, here.openReply(word.id))
       case "rows":

@@ -25,7 +25,7 @@ export class InProcessBus implements Bus {
       }
     }
     if (live.type === "text_delta" || live.type === "rest" || live.type === "recorded") return
-    if (live.type === "reasoning_delta" || !live.user) return
+    if (live.type === "reasoning_delta" || live.type === "tool_progress" || !live.user) return
     this.publishToUser(live.user, id, live.type === "events" ? live.events : [])
   }
 
@@ -97,7 +97,7 @@ export class InProcessBus implements Bus {
 
   #remember(id: ConversationId, live: Live): void {
     const open = this.#open.get(id)
-    if (live.type === "seen") return // a reply that is open stays open
+    if (live.type === "seen" || live.type === "tool_progress") return // a reply that is open stays open
     if (live.type === "recorded" && live.position <= (open?.position ?? 0)) return
     if (live.type === "reasoning_delta") return this.#rememberThought(id, live)
     if (live.type !== "text_delta") {

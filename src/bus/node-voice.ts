@@ -30,6 +30,7 @@ export class NodeVoice {
   /** What was found in the record is not told on: the others find it there. */
   tell(id: ConversationId, live: Live): void {
     if (live.type === "recorded") return
+    if (live.type === "tool_progress") return this.#tellProgress(id, live)
     if (live.type === "text_delta" || live.type === "reasoning_delta") this.#writing.add(id)
     else if (live.type !== "seen") this.#writing.delete(id)
     const nodes = this.interest.ofConversation(id)
@@ -86,6 +87,10 @@ export class NodeVoice {
       this.#outboxes.get(node)?.clear()
       this.#outboxes.delete(node)
     }
+  }
+
+  #tellProgress(id: ConversationId, { type: _, ...told }: Extract<Live, { type: "tool_progress" }>): void {
+    if (this.#options.carriesWords) this.sayAll(this.interest.ofConversation(id), { type: "progress", id, ...told })
   }
 
   #tellText(id: ConversationId, live: Growing, nodes: ReadonlySet<string>): void {

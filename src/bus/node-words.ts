@@ -1,5 +1,6 @@
 import { z } from "zod"
 import type { NewsKind } from "../agent/ports.ts"
+import { CallProgress } from "../protocol/conversation/call-progress.ts"
 import type { JournalEvent } from "../protocol/events.ts"
 import type { ConversationId, UserId } from "../protocol/ids.ts"
 
@@ -28,6 +29,8 @@ const word = z.discriminatedUnion("type", [
     type: z.literal("thought"),
     ...{ id: conversation, position: count, offset: count, text: z.string(), ms: z.number() },
   }),
+  /** How far a call is that runs there. */
+  z.object({ type: z.literal("progress"), id: conversation, ...CallProgress.shape }),
   /** What comes does not follow what was heard of this reply: say it from its beginning. */
   z.object({ type: z.literal("again"), id: conversation }),
   z.object({ type: z.literal("rows"), id: conversation, user, events: z.array(z.custom<JournalEvent>(isRow)) }),

@@ -3,7 +3,7 @@ import type { Frame, FrameType, UnknownFrame } from "../protocol/frames.ts"
 import { type NOTICED, toNotice } from "../protocol/notices.ts"
 import { withSettings } from "../protocol/conversation/with-settings.ts"
 import { toKnownFrame } from "./is-frame.ts"
-import { applyCallFrames, callItems, supersede } from "./transcript/reduce-calls.ts"
+import { applyCallFrames, callItems, supersede, tellProgress } from "./transcript/reduce-calls.ts"
 import { meterBeside, meterMessage } from "./transcript/context-meter.ts"
 import { transcriptStatus } from "./transcript/shown-calls.ts"
 import type { Item, Transcript } from "./transcript/transcript.ts"
@@ -19,6 +19,8 @@ export function reduce(transcript: Transcript, frame: UnknownFrame): Transcript 
   const known = toKnownFrame(frame)
   if (known?.type === "text_delta") return write(transcript, known.data.text, { at, next })
   if (known?.type === "reasoning_delta") return think(transcript, known.data, { at, next })
+  if (known?.type === "tool_progress")
+    return next.position === at.position ? tellProgress(transcript, known.data) : transcript
   if (known?.type === "usage" && next.position === at.position) return total(transcript, known)
   if (next.position <= at.position) return transcript
   // A row ends the reply that was open, by holding it whole or by saying that it died, unless its id says otherwise.
@@ -115,6 +117,7 @@ const table: { [Type in FrameType]: Apply<Type> } = {
   // These repeat the cursor of rows that say the same, so they never get here with something new.
   text_delta: (transcript) => transcript,
   reasoning_delta: (transcript) => transcript,
+  tool_progress: (transcript) => transcript,
   usage: total,
   done: (transcript) => transcript,
   error: (transcript) => transcript,

@@ -12,6 +12,7 @@ import type { McpPins, PinnedMcpTool } from "../protocol/ports/mcp.ts"
 import type { McpServer } from "./definition/server.ts"
 import { hashOf } from "./definition/tool-facts.ts"
 import { isAgreed, ruleOf } from "./offered-tools.ts"
+import { toProgress } from "./progress.ts"
 import { type ResultFileKeeper, toAnswer } from "./result.ts"
 
 export interface Calling {
@@ -46,7 +47,10 @@ export async function callTool(
       try {
         const called = { tool: joined.tool, input, signal, timeoutMs }
         const asTask = taskOf(connection, { joined, context, clock })
-        const result = asTask ? await callAsTask(asTask.tasks, { ...called, ...asTask }) : await connection.call(called)
+        const onProgress = (told: unknown) => context.progress?.(toProgress(told, connection.secrets))
+        const result = asTask
+          ? await callAsTask(asTask.tasks, { ...called, ...asTask })
+          : await connection.call({ ...called, onProgress })
         return await toAnswer(result, { tool: joined.tool, secrets: connection.secrets, call: context, files })
       } catch (thrown) {
         const error = await connection.judged(thrown)
@@ -54,8 +58,9 @@ export async function callTool(
         // Refused at the door: nothing was begun, and the person can do something about it.
         if (isSignInError(error)) return notCalled(joined, context, error.message)
         if (codeOf(error) === "outcome_unknown") throw error
-        await connection.close()
-        signal.throwIfAborted()
+        const closed = connection.close()
+        signal.throwIfAborted() // whoever has cancelled does not wait for a server to hear of it
+        await closed
         // A task goes on over there: over another connection it can be asked for its result.
         if (hasTask(context)) return undefined
         if (!isReused || !isForgotten(error)) throw error

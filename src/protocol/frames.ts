@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { ConversationView } from "./conversation/conversation.ts"
+import { CallProgress } from "./conversation/call-progress.ts"
 import { CallStatus } from "./conversation/call-status.ts"
 import { Message, Usage } from "./conversation/message.ts"
 import { Proposal } from "./proposals/proposal.ts"
@@ -11,7 +12,7 @@ import { tableNames } from "./workspace-tables.ts"
 
 /**
  * What a stream is made of. One row of the journal is one frame with its position as id; `text_delta` has
- * `position.offset`; `reasoning_delta`, `usage`, `done` and `error` are about what was told before them and repeat its cursor.
+ * `position.offset`; `reasoning_delta`, `tool_progress`, `usage`, `done` and `error` are about what was told before them and repeat its cursor.
  */
 
 /** When the row was recorded, on every frame that is a row. */
@@ -48,6 +49,11 @@ const shaped = {
    * It may come again from its beginning. The `message` holds what there is to keep of it.
    */
   reasoning_delta: z.object({ text: z.string(), offset: z.number().int(), ms: z.number() }),
+  /**
+   * How far a call is that runs, for whoever watches: it moves no cursor, is kept nowhere, and what is missed of it is not
+   * told again. Of what its tool tells in a moment the newest counts.
+   */
+  tool_progress: CallProgress,
   message: MessageFrame,
   tool_start: z.object({ callId: ids.call, name: z.string(), input: JsonObject, at }),
   handed_over: z.object({ callId: ids.call, name: z.string(), input: JsonObject, expiresAt: z.string(), at }),

@@ -11,7 +11,7 @@ const dice = fc.array(fc.nat(10_000), { minLength: 20, maxLength: 250 })
 const fold = (frames: readonly UnknownFrame[], from: Transcript = emptyTranscript) => frames.reduce(reduce, from)
 const positionOf = ({ id }: UnknownFrame) => parseCursor(id)?.position ?? 0
 /** What repeats the cursor of what was told before it. */
-const BESIDE = ["usage", "done", "error", "reasoning_delta"]
+const BESIDE = ["usage", "done", "error", "reasoning_delta", "tool_progress"]
 const runs = { numRuns: 150 }
 
 /** Of two that were proposed the first is edited, and so proposed once more, while nobody listens. */

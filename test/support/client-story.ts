@@ -209,7 +209,7 @@ export class Story {
     const offset = row.type === "message" && row.role === "assistant" ? this.#shown : 0
     this.#shown = 0
     const made = this.#maker.rows(row, offset)
-    this.frames.push(...made)
+    this.frames.push(...made, ...progressAfter(row))
     for (const frame of made) this.#remember(frame as Frame)
     dropSettled(this.conversation)
     if (event.type === "run_started") this.#expired = this.#expired.filter((id) => id !== event.again)
@@ -316,4 +316,11 @@ export class Story {
       proposals: [...proposals].map(([key, { status }]) => ({ ...(this.#proposals.get(key) as Proposal), status })),
     }
   }
+}
+
+/** A call that has begun tells how far it is, without a place of its own. */
+function progressAfter(row: JournalEvent): UnknownFrame[] {
+  if (row.type !== "tool_start") return []
+  const data = { callId: row.callId, text: "Half of it", done: 1, total: 2 }
+  return [{ id: String(row.position), type: "tool_progress", data }]
 }

@@ -9,6 +9,7 @@ import { DEVICE_GRACE_SECONDS, DEVICE_STATUS_SECONDS, deviceSeconds } from "../d
 import { currentModel } from "../fallback.ts"
 import type { Pause } from "../concurrency/pausable-alarm.ts"
 import { lastingCall } from "./lasting-call.ts"
+import { liveProgress } from "./live-progress.ts"
 import { modelForTool } from "./model-for-tool.ts"
 import { didYouMean } from "./near-name.ts"
 import { readInput } from "./read-input.ts"
@@ -96,6 +97,7 @@ export function contextFor(work: Work, call: Call, { signal, pause }: Bounding):
     askedAt: call.at,
     ...(agreed ? { agreed } : {}),
     state: conversation.state,
+    progress: liveProgress(work, call),
     model: async () => modelForTool(work, call, await currentModel(work)),
     get lasting() {
       return pause && lastingCall(work, call, { signal: signal(), pause })

@@ -1,6 +1,7 @@
 import type { InverseCall } from "../../protocol/proposals/audit.ts"
 import type { CallId, ConnectionId, ConversationId, UserId } from "../../protocol/ids.ts"
 import type { ActionClass, Diff } from "../../protocol/proposals/proposal.ts"
+import type { ToldProgress } from "../../protocol/conversation/call-progress.ts"
 import type { Site } from "../devices.ts"
 import type { Model, ToolDeclaration } from "../model.ts"
 import type { Phrase } from "./phrases.ts"
@@ -70,6 +71,8 @@ export interface CallContext {
   readonly agreed?: Pick<Preview, "target" | "revision">
   /** What tools have added to the conversation so far. */
   readonly state: Readonly<Record<string, unknown>>
+  /** Tells whoever watches how far it is. Shown now and then, kept nowhere, and no reason to wait any longer. */
+  progress?(told: ToldProgress): void
   /** The conversation's own model, at call time. What it is asked counts like a question of the loop's own. */
   model(): Promise<Model>
   /** For a call that waits for others. Undefined where nobody could take it up again: on a device, and in a preview. */

@@ -51,6 +51,7 @@ export class StreamPosition {
     const at = this.#at
     if (at && next.position < at.position) return undefined
     if (frame.type === "reasoning_delta" && at?.position === next.position) return this.#takeThought(frame)
+    if (frame.type === "tool_progress" && at?.position === next.position) return frame // told often, and each is news
     if (at && next.position === at.position) return this.#takeRepeated(frame)
     this.#move(next, frame.type)
     return frame

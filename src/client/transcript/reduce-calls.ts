@@ -1,4 +1,5 @@
 import type { CallState } from "../../protocol/calls/call-state.ts"
+import { type CallProgress, progressWords } from "../../protocol/conversation/call-progress.ts"
 import { firstOfEach } from "../../protocol/calls/duplicates.ts"
 import { type CallEvents, followCalls } from "../../protocol/calls/follow-calls.ts"
 import type { Frame } from "../../protocol/frames.ts"
@@ -28,6 +29,7 @@ export const applyCallFrames = {
       state: status,
       isOver: true,
       waitsUntil: undefined,
+      progress: undefined,
       text,
       ms,
       ...(data === undefined ? {} : { data }),
@@ -55,7 +57,7 @@ export const applyCallFrames = {
   grant_revoked: (transcript: Transcript, frame: Frame<"grant_revoked">) => follow(transcript, frame),
 
   in_doubt: (transcript: Transcript, frame: Frame<"in_doubt">) =>
-    changeCall(follow(transcript, frame), frame.data.callId, { text: frame.data.because }),
+    changeCall(follow(transcript, frame), frame.data.callId, { text: frame.data.because, progress: undefined }),
 
   resolution: (transcript: Transcript, frame: Frame<"resolution">) => follow(transcript, frame),
 
@@ -63,6 +65,12 @@ export const applyCallFrames = {
     const { callId, status, text } = frame.data
     return changeCall(follow(transcript, frame), callId, { late: { status, text } })
   },
+}
+
+/** How far a call is that runs; of one that is over it came too late. */
+export function tellProgress(transcript: Transcript, progress: CallProgress): Transcript {
+  const isAtWork = transcript.items.some((item) => isCall(item, progress.callId) && item.state === "running")
+  return isAtWork ? changeCall(transcript, progress.callId, { progress: progressWords(progress) }) : transcript
 }
 
 /** Does to the items what a frame makes of calls and proposals. */

@@ -90,6 +90,8 @@ export interface CallItem {
   readonly late: { readonly status: "ok" | "error"; readonly text: string } | null
   /** The call before it in its reply that asks for the same: it is done once, and this one gets its result. */
   readonly duplicateOf?: CallId
+  /** How far it is while it runs, in words, as far as its tool tells. */
+  readonly progress?: string | undefined
   /** Of `handed_over`: until when its program is waited for. */
   readonly waitsUntil?: string | undefined
 }

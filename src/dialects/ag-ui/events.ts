@@ -85,6 +85,8 @@ export class AgUiEvents {
         return this.#message(known)
       case "step":
         return this.#step(known.data)
+      case "tool_progress":
+        return [toData({ type: "CUSTOM", name: "pawl.progress", value: known.data })]
       case "tool_end":
         return this.#result(known.data)
       case "handed_over":

@@ -84,6 +84,8 @@ export class RunChunks {
         return [
           { type: "data-step", data: { step: frame.data.step, detail: frame.data.detail ?? null }, transient: true },
         ]
+      case "tool_progress":
+        return [{ type: "data-progress", data: frame.data, transient: true }]
       case "usage":
         this.#usage = frame.data
         return []

@@ -21,6 +21,8 @@ export interface CalledTool {
   readonly input: Readonly<Record<string, unknown>>
   readonly signal: AbortSignal
   readonly timeoutMs: number
+  /** Hears how far it is. However often that is, its time is not longer for it. */
+  readonly onProgress?: (told: unknown) => void
 }
 
 /** One server at work for one person. Whatever it does wrong ends this connection, and the call that waited for it. */
@@ -92,8 +94,9 @@ export class McpConnection {
   }
 
   /** Throws what the library throws: whether the server has begun is for the caller to judge. */
-  call({ tool, input, signal, timeoutMs }: CalledTool): Promise<CallToolResult> {
-    return this.#client.callTool({ name: tool, arguments: { ...input } }, { signal, timeout: timeoutMs })
+  call({ tool, input, signal, timeoutMs, onProgress }: CalledTool): Promise<CallToolResult> {
+    const heard = onProgress ? { onprogress: onProgress } : {}
+    return this.#client.callTool({ name: tool, arguments: { ...input } }, { signal, timeout: timeoutMs, ...heard })
   }
 
   /** What an error of a request says of the person's sign-in, noted; otherwise the error itself. */

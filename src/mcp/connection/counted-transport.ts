@@ -2,6 +2,8 @@ import type { JSONRPCMessage, Transport, TransportSendOptions } from "@modelcont
 
 /** How many messages a server may send between two of ours: progress is told now and then, not ten thousand times. */
 const MAX_UNASKED = 2000
+/** How long a server may take to hear what it is told last. */
+const TELL_MS = 1000
 
 /** A transport that ends where its server says far more than it was asked. */
 export class CountedTransport implements Transport {
@@ -9,6 +11,7 @@ export class CountedTransport implements Transport {
   onerror: ((error: Error) => void) | undefined
   onmessage: Transport["onmessage"]
   readonly #inner: Transport
+  readonly #telling = new Set<Promise<void>>()
   #unasked = 0
 
   constructor(inner: Transport) {
@@ -38,11 +41,26 @@ export class CountedTransport implements Transport {
 
   send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
     this.#unasked = 0
-    return this.#inner.send(message, options)
+    const sent = this.#inner.send(message, options)
+    if ("id" in message) return sent
+    // What is only told, such as that a call is cancelled, is on its way until then.
+    const told = sent.then(
+      () => void this.#telling.delete(told),
+      () => void this.#telling.delete(told),
+    )
+    this.#telling.add(told)
+    return sent
   }
 
-  close(): Promise<void> {
-    return this.#inner.close()
+  /** Lets what is only told go out first: closed at once, a server would never hear that it need not go on. */
+  async close(): Promise<void> {
+    if (this.#telling.size > 0) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const late = setTimeout(resolve, TELL_MS)
+      await Promise.race([Promise.all(this.#telling), promise])
+      clearTimeout(late)
+    }
+    await this.#inner.close()
   }
 
   setProtocolVersion(version: string): void {

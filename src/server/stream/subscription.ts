@@ -7,6 +7,7 @@ import type { ConversationId } from "../../protocol/ids.ts"
 import type { FrameSource, WaitingSource } from "./event-stream.ts"
 import { type AnyFrame, FrameMaker, wholeUnits } from "./frame-maker.ts"
 import { JournalPages } from "./journal-pages.ts"
+import { ProgressStream } from "./progress-stream.ts"
 import { ThinkingStream } from "./thinking-stream.ts"
 import { rowsLength } from "../../protocol/rows-length.ts"
 
@@ -57,6 +58,8 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
   #textAt: Cursor = START
   /** Only while the open reply thinks. */
   #thinking: ThinkingStream | undefined
+  /** Only while calls tell how far they are. */
+  #progress: ProgressStream | undefined
   /** The journal has to be read: at first, and whenever something came too fast or not in order. */
   #behind = true
   #primed = false
@@ -101,7 +104,7 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
     this.#pausing?.()
     this.#rows = NO_ROWS
     this.#text = ""
-    this.#thinking = undefined
+    this.#thinking = this.#progress = undefined
     this.#wakeUp()
   }
 
@@ -168,7 +171,7 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
 
   #showText(): AnyFrame[] {
     if (this.#pausing) return []
-    const thought = this.#takeThought()
+    const thought = [...this.#takeThought(), ...this.#takeProgress()]
     const text = this.#text
     const { position, offset } = this.#textAt
     this.#text = ""
@@ -183,6 +186,14 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
     if (!thinking?.hasNews || thinking.position !== this.#position) return NO_FRAMES
     this.#pause()
     return thinking.take({ position: this.#position, offset: this.#offset })
+  }
+
+  #takeProgress(): AnyFrame[] {
+    if (!this.#progress) return NO_FRAMES
+    const frames = this.#progress.take({ position: this.#position, offset: this.#offset })
+    this.#progress = undefined
+    this.#pause()
+    return frames
   }
 
   #thinkingAt(position: number): ThinkingStream {
@@ -203,6 +214,7 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
   }
 
   #hasText(): boolean {
+    if (this.#progress) return true
     return this.#text !== "" || (this.#thinking?.hasNews === true && this.#thinking.position === this.#position)
   }
 
@@ -223,6 +235,7 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
     if (live.type === "events") this.#hearRows(live.events)
     else if (live.type === "text_delta") this.#hearText(live)
     else if (live.type === "reasoning_delta") this.#thinkingAt(live.position).hear(live)
+    else if (live.type === "tool_progress") (this.#progress ??= new ProgressStream()).hear(live)
     else if (live.type === "recorded" && live.position > (this.#rows.at(-1)?.position ?? this.#position))
       this.#fallBehind() // another process wrote that
     else return
@@ -231,7 +244,7 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
 
   #hearRows(rows: readonly JournalEvent[]): void {
     this.#text = "" // the row that ends a reply holds all of its text
-    this.#thinking = undefined
+    this.#thinking = this.#progress = undefined
     this.#rowsLength += rowsLength(rows)
     if (this.#rows.length + rows.length > MAX_WAITING || this.#rowsLength > MAX_WAITING_LENGTH) this.#fallBehind()
     else this.#rows = this.#rows === NO_ROWS ? rows : [...this.#rows, ...rows]
@@ -252,7 +265,7 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
     this.#rows = NO_ROWS
     this.#rowsLength = 0
     this.#text = ""
-    this.#thinking = undefined
+    this.#thinking = this.#progress = undefined
     this.#behind = true
   }
 

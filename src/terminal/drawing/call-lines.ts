@@ -67,9 +67,9 @@ function saidLines({ state, data }: CallItem, text: string, width: number): Line
 
 const isCommand = (data: unknown) => typeof data === "object" && data !== null && "exitCode" in data
 
-function callLine({ name, input, state }: CallItem, width: number, took: number | undefined): Line {
+function callLine({ name, input, state, progress = "" }: CallItem, width: number, took: number | undefined): Line {
   const { sign, style } = LOOKS[state]
-  const end = [state === "ok" ? "" : callWords[state], took === undefined ? "" : duration(took)]
+  const end = [state === "ok" ? "" : callWords[state], clipped(progress), took === undefined ? "" : duration(took)]
     .filter(Boolean)
     .join(" · ")
   const hint = firstWords(input)
@@ -80,6 +80,14 @@ function callLine({ name, input, state }: CallItem, width: number, took: number 
     ...(hint ? [span(`  ${hint}`, DIM)] : []),
   ]
   return [...clip(words, width - (tail[0]?.text.length ?? 0)), ...tail]
+}
+
+const MAX_PROGRESS = 30
+
+/** What a stranger's tool tells of how far it is leaves room for what it is asked. */
+function clipped(progress: string): string {
+  const shown = toShown(progress)
+  return shown.length > MAX_PROGRESS ? `${shown.slice(0, MAX_PROGRESS - 1)}…` : shown
 }
 
 export function lateLines({ status, text }: NonNullable<CallItem["late"]>, width: number): Line[] {

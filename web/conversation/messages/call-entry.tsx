@@ -40,7 +40,7 @@ interface CallEntryProps {
 
 /** One use of a tool: a line that opens to what it was given and what it said. */
 export function CallEntry({ item, isBare = false }: CallEntryProps) {
-  const { name, input, state, text, data, ms, late } = item
+  const { name, input, state, text, data, ms, late, progress } = item
   const { icon: Icon, tone } = LOOKS[state]
   const says = callWords[state]
   const hint = firstWords(input)
@@ -61,6 +61,11 @@ export function CallEntry({ item, isBare = false }: CallEntryProps) {
           <span className="shrink-0 text-xs text-faint">
             {ms === null ? says : state === "ok" ? duration(ms) : `${says} · ${duration(ms)}`}
           </span>
+          {progress && (
+            <span className="min-w-0 truncate text-xs text-faint" data-progress>
+              <Plain text={progress} />
+            </span>
+          )}
           <ChevronRight className="size-3.5 shrink-0 text-faint transition-transform group-open/call:rotate-90" />
         </summary>
         <div className="mt-1 mb-3 ml-8 space-y-2">
