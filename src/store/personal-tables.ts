@@ -41,7 +41,7 @@ export const personalTables: readonly PersonalTable[] = [
     table: "session",
     column: "person",
     names: "person key",
-    exported: ["id", "scopes", "browser", "created_at", "expires_at", "revoked_at"], // not its hash
+    exported: ["id", "scopes", "browser", "created_at", "expires_at", "revoked_at", "issuer"], // not its hash
   },
   { table: "news", column: "person", names: "person key", exported: "counts what was changed, and says nothing of it" },
   { table: "sign_in_link", column: "person", names: "person key", exported: "a way in, and nothing else" },

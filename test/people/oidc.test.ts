@@ -9,7 +9,7 @@ import type { PersonRecord } from "../../src/store/people/people.ts"
 import { anyDatabase, databases } from "../support/databases.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 import { Browser, codeOf } from "../support/server/browser.ts"
-import { Face } from "../support/server/face.ts"
+import { Face, type Reply } from "../support/server/face.ts"
 import { IssuerBrowser } from "../support/server/issuer-browser.ts"
 import { CLIENT, OidcProvider } from "../support/server/oidc-provider.ts"
 
@@ -131,6 +131,38 @@ describe("signing in at an issuer", () => {
     expect(await scopesOf({ "https://id.example/groups": ["staff"] })).toEqual(["read", "chat"])
     rules.groups = new Map([["*", ["read"] as Scope[]]])
     expect(await scopesOf({})).toEqual(["read"])
+  })
+
+  test("who may do less, or nothing any more, keeps no session that may do more, but those of links of this server", async () => {
+    rules.groups = new Map<string, Scope[]>([
+      ["staff", STAFF],
+      ["guests", ["read"]],
+    ])
+    const [first, guest] = [browser(), browser()]
+    provider.who = { sub: "hal", name: "Hal", groups: ["staff"] }
+    const { user } = (await first.signIn()).body
+    const link = await face.store.sessions.createLink({ id: user.id }, STAFF, clock.now())
+    const linked = new Browser(face)
+    await linked.signIn(link)
+    const isIn = async (one: { get(path: string): Promise<Reply> }) => (await one.get("/api/auth/me")).status === 200
+    const again = browser()
+    await again.signIn()
+    expect([await isIn(first), await isIn(again)]).toEqual([true, true]) // as much as before ends nothing
+    const feed = first.get("/api/feed") // open until it is closed by the server
+    provider.who = { sub: "hal", name: "Hal", groups: ["guests"] }
+    await guest.signIn()
+    expect([await isIn(first), await isIn(again), await isIn(guest), await isIn(linked)]).toEqual([
+      ...[false, false, true, true],
+    ])
+    await feed
+    provider.who = { sub: "hal", name: "Hal", groups: [] }
+    expect(codeOf(await browser().signIn())).toEqual([403, "sign_in_no_group"])
+    expect([await isIn(guest), await isIn(linked)]).toEqual([false, true])
+    // Of somebody else nothing ends, and who was never here is none.
+    const ida = as("ida")
+    await ida.signIn()
+    expect(codeOf(await as("jo", { groups: [] }).signIn())).toEqual([403, "sign_in_no_group"])
+    expect(await isIn(ida)).toBe(true)
   })
 
   test("what stands in no token is asked for, and what stands in one counts before it", async () => {

@@ -124,6 +124,29 @@ test("who presses the button at the door comes back from the issuer signed in, f
   await page.getByRole("button", { name: /Grace/ }).waitFor()
   expect(await page.evaluate("localStorage.getItem('pawl.oidc')")).toBeNull()
 
+  // A program that wants to be let in waits for the sign-in, and its question is the one that follows.
+  await leave()
+  const redirect = "http://127.0.0.1:9/back"
+  const registered = await fetch(`${site.url}/oauth/register`, {
+    ...{ method: "POST", headers: { "content-type": "application/json" } },
+    body: JSON.stringify({ client_name: "Program", redirect_uris: [redirect] }),
+  })
+  const { client_id } = (await registered.json()) as { client_id: string }
+  const challenge = createHash("sha256").update("v".repeat(43)).digest("base64url")
+  const asked = { response_type: "code", client_id, redirect_uri: redirect, code_challenge: challenge }
+  const question = `${site.url}/oauth/authorize?${new URLSearchParams({ ...asked, code_challenge_method: "S256" })}`
+  await page.goto(question)
+  await page.getByRole("button", { name: "Sign in with Work" }).click()
+  await page.getByText("“Program” wants to act for Grace").waitFor()
+  expect(page.url()).toBe(question)
+  expect(await page.evaluate("Object.keys(localStorage).sort().join()")).toBe("pawl.session")
+  // One that was kept for another sign-in is not opened by this one.
+  await leave()
+  await page.evaluate(`localStorage.setItem("pawl.consent", '{"pageHalf":"another","question":"?client_id=x"}')`)
+  await page.goto(`${site.url}/sign-in`)
+  await page.getByRole("button", { name: "Sign in with Work" }).click()
+  await page.getByRole("button", { name: /Grace/ }).waitFor()
+
   await leave()
   await page.goto(`${site.url}/sign-in/callback?code=x&state=y`)
   await page.getByText("was not begun in this browser").waitFor()

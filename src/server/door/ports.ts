@@ -49,7 +49,12 @@ export interface People {
 /** Browsers that have signed in. */
 export interface Sessions {
   /** The secret of a link that signs somebody in, once. */
-  createLink(person: { readonly id: UserId }, granted: readonly Scope[], now: number): Promise<string>
+  createLink(
+    person: { readonly id: UserId },
+    granted: readonly Scope[],
+    now: number,
+    issuer?: string | null,
+  ): Promise<string>
   /** Undefined where the link is used, old or none. Of racing uses one wins. */
   signIn(link: string, browser: string | null, now: number): Promise<{ secret: string; pageSecret: string } | undefined>
   /** `renewed`: it lasts longer now, and the browser should know. `half`: the cookie is one, the page's secret is not its. */
@@ -60,6 +65,12 @@ export interface Sessions {
   list(user: UserId, page: PageQuery, now: number): Promise<Page<SessionView>>
   /** Throws `not_found` for what is not theirs or is over. */
   revoke(user: UserId, id: SessionId, now: number): Promise<void>
+  /** Those that an issuer has vouched for and that may do more than these. */
+  revokeBeyond(
+    user: UserId,
+    vouched: { readonly issuer: string; readonly scopes: readonly Scope[] },
+    now: number,
+  ): Promise<readonly SessionId[]>
   end(secret: string): Promise<void>
 }
 

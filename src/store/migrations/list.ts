@@ -46,6 +46,7 @@ import { mcp } from "./045-mcp.ts"
 import { authorizationCodes } from "./046-authorization-codes.ts"
 import { issuerIdentities } from "./047-issuer-identities.ts"
 import { mcpSignIns } from "./048-mcp-sign-ins.ts"
+import { sessionsOfIssuers } from "./049-sessions-of-issuers.ts"
 import type { Migration } from "./migration.ts"
 
 /** The schema, step by step, in the order of the files: what is new is added at the end, and nothing is taken out. */
@@ -98,4 +99,5 @@ export const migrations: readonly Migration[] = [
   authorizationCodes,
   issuerIdentities,
   mcpSignIns,
+  sessionsOfIssuers,
 ]

@@ -56,6 +56,7 @@ const remembered = [
   "046_authorization_codes",
   "047_issuer_identities",
   "048_mcp_sign_ins",
+  "049_sessions_of_issuers",
 ]
 
 /** Files that got another number after databases had remembered their names. */

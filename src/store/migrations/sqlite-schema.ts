@@ -51,6 +51,7 @@ export const sqliteSchema: WholeSchema = {
     "046_authorization_codes",
     "047_issuer_identities",
     "048_mcp_sign_ins",
+    "049_sessions_of_issuers",
   ],
   statements: [
     "CREATE TABLE migration (name TEXT NOT NULL PRIMARY KEY, needs TEXT)",
@@ -73,8 +74,8 @@ export const sqliteSchema: WholeSchema = {
     "CREATE TABLE task ( id TEXT NOT NULL PRIMARY KEY, person TEXT NOT NULL, title TEXT NOT NULL, description TEXT, status TEXT NOT NULL, priority TEXT NOT NULL, project_id TEXT, assignee TEXT, due_date BIGINT, is_ai_suggested BIGINT NOT NULL DEFAULT 0, is_approved BIGINT NOT NULL DEFAULT 1, created_at BIGINT NOT NULL, due_day TEXT) WITHOUT ROWID",
     "CREATE TABLE applied_call ( call_id TEXT NOT NULL PRIMARY KEY, answer TEXT NOT NULL, at BIGINT NOT NULL, person TEXT) WITHOUT ROWID",
     "CREATE INDEX token_person ON token (person, created_at)",
-    "CREATE TABLE sign_in_link ( hash TEXT NOT NULL PRIMARY KEY, person BIGINT NOT NULL REFERENCES person (key), scopes TEXT NOT NULL, expires_at BIGINT NOT NULL) WITHOUT ROWID",
-    "CREATE TABLE session ( id TEXT NOT NULL PRIMARY KEY, person BIGINT NOT NULL REFERENCES person (key), hash TEXT NOT NULL UNIQUE, scopes TEXT NOT NULL, browser TEXT, created_at BIGINT NOT NULL, expires_at BIGINT NOT NULL, revoked_at BIGINT, page_hash TEXT) WITHOUT ROWID",
+    "CREATE TABLE sign_in_link ( hash TEXT NOT NULL PRIMARY KEY, person BIGINT NOT NULL REFERENCES person (key), scopes TEXT NOT NULL, expires_at BIGINT NOT NULL, issuer TEXT) WITHOUT ROWID",
+    "CREATE TABLE session ( id TEXT NOT NULL PRIMARY KEY, person BIGINT NOT NULL REFERENCES person (key), hash TEXT NOT NULL UNIQUE, scopes TEXT NOT NULL, browser TEXT, created_at BIGINT NOT NULL, expires_at BIGINT NOT NULL, revoked_at BIGINT, page_hash TEXT, issuer TEXT) WITHOUT ROWID",
     "CREATE INDEX session_person ON session (person, created_at)",
     "CREATE TABLE ticket ( hash TEXT NOT NULL PRIMARY KEY, person BIGINT NOT NULL REFERENCES person (key), scopes TEXT NOT NULL, credential TEXT NOT NULL, credential_expires_at BIGINT, expires_at BIGINT NOT NULL, lineage TEXT) WITHOUT ROWID",
     "CREATE TABLE audit_entry ( id TEXT NOT NULL PRIMARY KEY, conversation_id TEXT NOT NULL, user_id TEXT NOT NULL, run_id TEXT NOT NULL, call_id TEXT NOT NULL, proposal_id TEXT NOT NULL, tool TEXT NOT NULL, action TEXT NOT NULL, summary TEXT NOT NULL, arguments TEXT NOT NULL, before TEXT NOT NULL, after TEXT NOT NULL, decided_by TEXT NOT NULL, applied_at BIGINT NOT NULL, inverse TEXT, undoes TEXT) WITHOUT ROWID",

@@ -68,7 +68,12 @@ export class SqlIssuerIdentities {
     return { id, name: isOwn ? who.name : name }
   }
 
-  async #bySubject(who: Vouched): Promise<PersonRecord | undefined> {
+  /** Who has come with this subject before. */
+  find(who: Pick<Vouched, "issuer" | "subject">): Promise<PersonRecord | undefined> {
+    return this.#bySubject(who)
+  }
+
+  async #bySubject(who: Pick<Vouched, "issuer" | "subject">): Promise<PersonRecord | undefined> {
     const sql = `SELECT p.id, p.name FROM issuer_identity i JOIN person p ON p.key = i.person WHERE i.id = ?`
     const [row] = await this.#engine.query<{ id: UserId; name: string }>(sql, [idOf(who)])
     return row && { id: row.id, name: row.name }
@@ -88,4 +93,4 @@ export class SqlIssuerIdentities {
 }
 
 /** No two pairs have the same. */
-const idOf = ({ issuer, subject }: Vouched) => secretHash(JSON.stringify([issuer, subject]))
+const idOf = ({ issuer, subject }: Pick<Vouched, "issuer" | "subject">) => secretHash(JSON.stringify([issuer, subject]))

@@ -26,12 +26,18 @@ export class SqlSessions {
     this.#engine = engine
   }
 
-  /** The secret of a link that signs somebody in, once, within a quarter of an hour. */
-  async createLink({ id }: Pick<PersonRecord, "id">, granted: readonly Scope[], now: number): Promise<string> {
+  /** The secret of a link that signs somebody in, once, within a quarter of an hour; by the word of an issuer, where there is one. */
+  async createLink(
+    { id }: Pick<PersonRecord, "id">,
+    granted: readonly Scope[],
+    now: number,
+    issuer: string | null = null,
+  ): Promise<string> {
     const secret = newSecret(id)
     const sql =
-      "INSERT INTO sign_in_link (hash, person, scopes, expires_at) SELECT ?, key, ?, ? FROM person WHERE id = ?"
-    const make = { sql, values: [secretHash(secret), granted.join(" "), now + LINK_MS, id], mustChange: true }
+      "INSERT INTO sign_in_link (hash, person, scopes, expires_at, issuer) SELECT ?, key, ?, ?, ? FROM person WHERE id = ?"
+    const values = [secretHash(secret), granted.join(" "), now + LINK_MS, issuer, id]
+    const make = { sql, values, mustChange: true }
     const tidy = { sql: "DELETE FROM sign_in_link WHERE expires_at <= ?", values: [now] }
     const outcome = await this.#engine.change({ type: "statements", statements: [tidy, make] })
     if (!outcome.ok) throw failure("not_found")
@@ -52,8 +58,8 @@ export class SqlSessions {
     if (!person) return undefined
     const [secret, pageSecret] = [newSecret(person.id), newSecret(person.id)]
     const begin = {
-      sql: `INSERT INTO session (id, person, hash, page_hash, scopes, browser, created_at, expires_at)
-        SELECT ?, person, ?, ?, scopes, ?, ?, ? FROM sign_in_link WHERE hash = ? AND expires_at > ?`,
+      sql: `INSERT INTO session (id, person, hash, page_hash, scopes, browser, created_at, expires_at, issuer)
+        SELECT ?, person, ?, ?, scopes, ?, ?, ?, issuer FROM sign_in_link WHERE hash = ? AND expires_at > ?`,
       values: [
         ...[newId("sess", person.id, now), secretHash(secret), secretHash(pageSecret), browser, now, now + SESSION_MS],
         ...[secretHash(link), now],
@@ -110,6 +116,21 @@ export class SqlSessions {
     if (!outcome.ok) throw failure("not_found")
   }
 
+  /**
+   * Revokes the sessions that an issuer has vouched for and that may do more than it says of somebody now: which. Those of
+   * links that this server has made are not the issuer's to end.
+   */
+  async revokeBeyond(user: UserId, { issuer, scopes }: VouchedScopes, now: number): Promise<SessionId[]> {
+    const sql = `SELECT id, scopes FROM session WHERE person = (SELECT key FROM person WHERE id = ?) AND issuer = ?
+      AND revoked_at IS NULL AND expires_at > ?`
+    const rows = await this.#engine.query<{ id: SessionId; scopes: string }>(sql, [user, issuer, now])
+    const beyond = rows.filter((row) => toScopes(row.scopes).some((scope) => !scopes.includes(scope)))
+    const revoke = "UPDATE session SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL"
+    const statements = beyond.map(({ id }) => ({ sql: revoke, values: [now, id] }))
+    if (statements.length > 0) await this.#engine.change({ type: "statements", statements })
+    return beyond.map(({ id }) => id)
+  }
+
   /** Ends a session by its own will. One that is over already stays as it is. */
   async end(secret: string): Promise<void> {
     const sql = "DELETE FROM session WHERE hash = ? AND revoked_at IS NULL"
@@ -121,6 +142,12 @@ export class SqlSessions {
 export interface SessionSecrets {
   readonly secret: string
   readonly pageSecret?: string | undefined
+}
+
+/** What an issuer says that somebody may do. */
+interface VouchedScopes {
+  readonly issuer: string
+  readonly scopes: readonly Scope[]
 }
 
 interface SessionRow {

@@ -29,6 +29,7 @@ const page = `<!doctype html>
 <button id="no" type="button">Do not allow</button>
 </div>
 <div id="how" hidden>
+<button id="elsewhere" type="button" hidden></button>
 <p>Sign in to Pawl in this browser, then load this page again. For a sign-in link, run this beside the server and open what it prints.</p>
 <pre tabindex="0">npx pawl invite --user NAME</pre>
 <button id="again" type="button">Load again</button>
@@ -40,7 +41,7 @@ const page = `<!doctype html>
 `
 
 const script = `"use strict"
-const [title, say, asked, may, yes, no, how, again] = ["title", "say", "asked", "may", "yes", "no", "how", "again"].map((id) => document.getElementById(id))
+const [title, say, asked, may, yes, no, how, again, elsewhere] = ["title", "say", "asked", "may", "yes", "no", "how", "again", "elsewhere"].map((id) => document.getElementById(id))
 const said = new URLSearchParams(location.search)
 const FIELDS = ${JSON.stringify(Object.keys(AuthorizationRequest.shape))}
 // What a program says beside these is passed over, as RFC 6749 has it. What is shown and what is agreed to is this one object.
@@ -79,6 +80,34 @@ async function decide(agrees) {
   }
 }
 
+// Where whoever runs the server has an issuer: a press of the button goes there, and from there back to this question.
+async function offerIssuer() {
+  const response = await fetch("../api/auth/ways").catch(() => undefined)
+  const ways = response !== undefined && response.ok ? await response.json() : { oidc: null }
+  if (ways.oidc === null) return
+  elsewhere.textContent = "Sign in with " + ways.oidc.label
+  elsewhere.hidden = false
+  elsewhere.addEventListener("click", goElsewhere)
+}
+
+async function goElsewhere() {
+  elsewhere.disabled = true
+  try {
+    const response = await fetch("../api/auth/oidc/begin", { method: "POST" })
+    const begun = await response.json()
+    if (response.ok) {
+      // The question is kept with the sign-in that it waits for: another one does not open it.
+      localStorage.setItem("pawl.oidc", begun.pageHalf)
+      localStorage.setItem("pawl.consent", JSON.stringify({ pageHalf: begun.pageHalf, question: location.search }))
+      return location.assign(begun.redirectTo)
+    }
+    say.textContent = begun.detail
+  } catch {
+    say.textContent = "The server cannot be reached, or this browser keeps nothing for this page."
+  }
+  elsewhere.disabled = false
+}
+
 async function start() {
   again.addEventListener("click", () => location.reload())
   yes.addEventListener("click", () => decide(true))
@@ -88,6 +117,7 @@ async function start() {
     const { ok, status, body } = await ask()
     if (status === 401) {
       stop("Sign in first", "A program wants to be let in, and nobody is signed in here.")
+      await offerIssuer()
       how.hidden = false
       return
     }

@@ -42,10 +42,23 @@ function stop(heading, text) {
   again.focus()
 }
 
+// The question of a program that waits for this very sign-in. It leads to our own page about it, whatever is kept there.
+function consentOf(pageHalf) {
+  try {
+    const kept = JSON.parse(localStorage.getItem("pawl.consent"))
+    localStorage.removeItem("pawl.consent")
+    return kept !== null && kept.pageHalf === pageHalf ? String(kept.question) : undefined
+  } catch {
+    return undefined
+  }
+}
+
 async function finish() {
   try {
     const pageHalf = localStorage.getItem("pawl.oidc")
     localStorage.removeItem("pawl.oidc")
+    const question = consentOf(pageHalf)
+    if (question !== undefined) again.href = "../oauth/authorize" + question
     if (pageHalf === null || answer === "") return stop("Nothing to finish", "This sign-in was not begun in this browser, or was finished before.")
     const response = await fetch("../api/auth/oidc/finish", {
       method: "POST",
@@ -55,7 +68,7 @@ async function finish() {
     const told = await response.json()
     if (!response.ok) return stop("You are not signed in", told.detail)
     localStorage.setItem("pawl.session", told.pageSecret)
-    location.replace(".." + told.next)
+    location.replace(question === undefined ? ".." + told.next : again.href)
   } catch {
     stop("You are not signed in", "The server cannot be reached, or this browser keeps nothing for this page.")
   }

@@ -1,11 +1,12 @@
 import type { Context } from "hono"
 import { failure } from "../../../../protocol/errors.ts"
+import type { UserId } from "../../../../protocol/ids.ts"
 import { publicBase } from "../../../door/public-base.ts"
 import type { Env } from "../../../door/request-env.ts"
 import { ATTEMPT_SECONDS, attemptCookie } from "../../../door/session-cookie.ts"
 import { beginSession } from "../begin-session.ts"
-import { toNewcomer } from "./newcomer.ts"
-import type { Issuer, OidcPorts } from "./ports.ts"
+import { type Newcomer, toNewcomer } from "./newcomer.ts"
+import type { Claims, Issuer, OidcPorts, OidcSettings } from "./ports.ts"
 import { newHalves, toSecrets } from "./secrets.ts"
 
 /** Sends a browser to the issuer, and leaves it what it needs to come back. */
@@ -40,12 +41,34 @@ export async function finish(c: Context<Env>, ports: OidcPorts, { pageHalf, answ
 
   const { settings } = issuer
   const claims = await issuer.redeem(new URL(`${callbackOf(c, ports)}?${answer}`), secrets)
-  const newcomer = toNewcomer(claims, settings)
+  const newcomer = await judge(ports, claims, settings)
   const person = await issuerIdentities.personOf(newcomer, clock.now())
   if (person === "taken")
     throw failure("sign_in_person_taken", { label: settings.label, name: newcomer.localName ?? newcomer.name })
-  // From here on as with a link: nothing about the session differs.
-  return beginSession(c, ports, await sessions.createLink(person, newcomer.scopes, clock.now()))
+  await endBeyond(ports, person, newcomer)
+  // From here on as with a link: the session only knows who has vouched for it.
+  const { scopes } = newcomer
+  return beginSession(c, ports, await sessions.createLink(person, scopes, clock.now(), newcomer.issuer))
+}
+
+/** Who may not come in any more does not stay in either: whoever they are is known, though they are refused. */
+async function judge(ports: OidcPorts, claims: Claims, settings: OidcSettings): Promise<Newcomer> {
+  try {
+    return toNewcomer(claims, settings)
+  } catch (error) {
+    const known = await ports.issuerIdentities.find({ issuer: claims.iss, subject: claims.sub })
+    if (known) await endBeyond(ports, known, { issuer: claims.iss, scopes: [] })
+    throw error
+  }
+}
+
+/** What the issuer says now counts for what it has said before: sessions that may do more end, with what they have open. */
+async function endBeyond(
+  { sessions, streams, clock }: OidcPorts,
+  { id }: { readonly id: UserId },
+  { issuer, scopes }: Pick<Newcomer, "issuer" | "scopes">,
+): Promise<void> {
+  for (const ended of await sessions.revokeBeyond(id, { issuer, scopes }, clock.now())) await streams.revoked(ended)
 }
 
 /** Registered at the issuer, which sends nobody anywhere else. */

@@ -57,6 +57,7 @@ export interface IssuerIdentities {
     },
     now: number,
   ): Promise<{ readonly id: UserId; readonly name: string } | "taken">
+  find(who: { readonly issuer: string; readonly subject: string }): Promise<{ readonly id: UserId } | undefined>
   begin(state: string, expiresAt: number, now: number): Promise<void>
   /** False where it never was, is over or was used. */
   finish(state: string, now: number): Promise<boolean>
