@@ -4,14 +4,14 @@ import { always, scripted } from "../../src/models/scripted/model.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { loadedBy } from "../support/house/loaded-by.ts"
 import { databases } from "../support/databases.ts"
-import { HttpAgent } from "../support/dialects/ag-ui-client.ts"
+import { agUi, HttpAgent } from "../support/dialects/ag-ui-client.ts"
 import { Face } from "../support/server/face.ts"
 
 const page = readFileSync(new URL("../../docs/ag-ui.md", import.meta.url), "utf8")
 
-test("the example of docs/ag-ui.md prints what the page says", async () => {
-  const [, code = "", output] =
-    /```ts\nimport \{ HttpAgent \} from "@ag-ui\/client"\n(.*?)```.*?```text\n(.*?)```/s.exec(page) ?? []
+test("the examples of docs/ag-ui.md print what the page says", async () => {
+  const examples = [...page.matchAll(/```ts\nimport \{[^}]*\} from "@ag-ui\/client"\n(.*?)```.*?```text\n(.*?)```/gs)]
+  const [code, output] = [1, 2].map((part) => examples.map((example) => example[part]).join(""))
   const { url } = await databases[0]!.create()
   await using face = await Face.open({
     url,
@@ -27,9 +27,15 @@ test("the example of docs/ag-ui.md prints what the page says", async () => {
     }
   }
   const printed: unknown[] = []
-  const names = ["HttpAgent", "process", "console"]
+  const names = ["HttpAgent", "runHttpRequest", "transformHttpEventStream", "process", "console"]
   const run = new (Object.getPrototypeOf(async () => {}).constructor)(...names, code)
-  await run(Installed, { env: { PAWL_TOKEN: token } }, { log: (line: unknown) => printed.push(line) })
+  await run(
+    Installed,
+    agUi.runHttpRequest,
+    agUi.transformHttpEventStream,
+    { env: { PAWL_TOKEN: token } },
+    { log: (line: unknown) => printed.push(line) },
+  )
   expect(`${printed.join("\n")}\n`).toBe(output)
 })
 

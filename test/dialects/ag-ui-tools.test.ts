@@ -1,41 +1,39 @@
 import { beforeAll, describe, expect, test, vi } from "vitest"
-import type { Model } from "../../src/agent/model.ts"
-import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../src/models/scripted/model.ts"
+import { always } from "../../src/models/scripted/model.ts"
 import { calls, replies, says } from "../../src/models/scripted/script.ts"
 import { anyDatabase } from "../support/databases.ts"
-import { type AgUiAgent, type AgUiPerson, agUiAs, asks, failureOf, runs } from "../support/dialects/ag-ui-client.ts"
-import { Face, type Visitor } from "../support/server/face.ts"
+import {
+  type AgUiAgent,
+  type AgUiPerson,
+  agUiAs,
+  asks,
+  failureOf,
+  runs,
+  shownOf,
+} from "../support/dialects/ag-ui-client.ts"
+import { Stage } from "../support/dialects/stage.ts"
 
 const tools = [{ name: "show_map", description: "Shows a place.", parameters: { type: "object", properties: {} } }]
 const MAP = calls("client-show_map", { place: "Oslo" })
 
-describe.each(anyDatabase)("tools of an AG-UI frontend on $name", ({ create }) => {
-  let face: Face
+describe.each(anyDatabase)("tools of an AG-UI frontend on $name", (database) => {
+  let stage: Stage
   let ada: AgUiPerson
-  let native: Visitor
-  let current: ScriptedModel
 
-  const plays = (...script: ScriptedReply[]) => (current = scripted(...script))
-  const shown = ({ messages }: AgUiAgent) => messages.map(({ role, content }) => [role, content ?? ""])
   const bring = (agent: AgUiAgent, content: string) => {
     const { toolCalls } = agent.messages.findLast((message) => message.toolCalls)
     agent.addMessage({ id: `result-${content}`, role: "tool", toolCallId: toolCalls.at(-1).id, content })
   }
 
   beforeAll(async () => {
-    const model: Model = {
-      ...{ name: "scripted", provider: "scripted", contextTokens: 200_000 },
-      stream: (request, signal) => current.stream(request, signal),
-    }
     vi.spyOn(console, "error").mockImplementation(() => {}) // the client prints what it throws
-    face = await Face.open({ url: (await create()).url, model })
-    ada = await agUiAs(face, "ada")
-    native = await face.as("ada")
-    return () => face[Symbol.asyncDispose]()
+    stage = await Stage.open(database)
+    ada = await agUiAs(stage.face, "ada")
+    return () => stage[Symbol.asyncDispose]()
   })
 
   test("a run ends with what it waits for, and goes on with the result, as our own API tells it", async () => {
-    plays(replies(says("Look."), MAP), says("There it is."))
+    stage.plays(replies(says("Look."), MAP), says("There it is."))
     const agent = ada()
     const first = await asks(agent, "Where is Oslo?", { tools })
     const [call] = agent.messages.at(-1).toolCalls
@@ -43,28 +41,29 @@ describe.each(anyDatabase)("tools of an AG-UI frontend on $name", ({ create }) =
     expect(first.last.outcome).toEqual({ type: "success", pendingToolCallIds: [call.id] })
     bring(agent, "shown")
     await runs(agent, { tools })
-    expect(shown(agent)).toEqual([
+    expect(shownOf(agent.messages)).toEqual([
       ["user", "Where is Oslo?"],
       ["assistant", "Look."],
       ["tool", "shown"],
       ["assistant", "There it is."],
     ])
-    const { messages } = (await native.get(`/api/conversations/${first.events[0].metadata.pawl.conversationId}`)).body
-    expect(shown({ messages } as AgUiAgent)).toEqual(shown(agent))
-    expect(JSON.stringify(current.received[1]?.history)).toContain("Words from outside")
+    const { messages } = (await stage.native.get(`/api/conversations/${first.events[0].metadata.pawl.conversationId}`))
+      .body
+    expect(shownOf(messages)).toEqual(shownOf(agent.messages))
+    expect(JSON.stringify(stage.received[1]?.history)).toContain("Words from outside")
     // The answer was lost; and then somebody brings something else.
     const whole = structuredClone(agent.messages)
     const again = ada(agent.threadId)
     again.setMessages(whole.slice(0, 3))
     await runs(again, { tools })
-    expect(shown(again)).toEqual(shown(agent))
+    expect(shownOf(again.messages)).toEqual(shownOf(agent.messages))
     again.setMessages([...whole.slice(0, 2), { ...whole[2], content: "not shown" }])
     expect((await failureOf(runs(again, { tools }))).message).toContain("call_settled")
-    expect(current.received).toHaveLength(2)
+    expect(stage.received).toHaveLength(2)
   })
 
   test("beside a tool of ours and a write that waits, each is answered in its own way", async () => {
-    plays(
+    stage.plays(
       calls(["client-show_map", { place: "Oslo" }], ["list_tasks", {}], ["create_task", { title: "Go to Oslo" }]),
       always(says("Done.")),
     )
@@ -76,32 +75,32 @@ describe.each(anyDatabase)("tools of an AG-UI frontend on $name", ({ create }) =
     const resume = [{ interruptId: agent.pendingInterrupts[0].id, status: "cancelled" }]
     const { last } = await runs(agent, { tools, resume })
     expect([last.outcome, agent.messages.at(-1).content]).toEqual([{ type: "success" }, "Done."])
-    const results = current.received[1]?.history.findLast(({ role }) => role === "tool")
+    const results = stage.received[1]?.history.findLast(({ role }) => role === "tool")
     expect(JSON.stringify(results)).toMatch(/shown.*No tasks.*rejected/s)
   })
 
   test("words in its place settle it, with what has come until then", async () => {
-    plays(MAP, MAP, says("As you like."))
+    stage.plays(MAP, MAP, says("As you like."))
     const agent = ada()
     await asks(agent, "Where is Oslo?", { tools })
     await asks(agent, "Where is Rome?", { tools })
     bring(agent, "shown")
     await asks(agent, "Never mind.")
-    const told = JSON.stringify(current.received[2]?.history)
+    const told = JSON.stringify(stage.received[2]?.history)
     expect(told).toMatch(/has not brought a result.*shown/s)
     expect(agent.messages.at(-1).content).toBe("As you like.")
   })
 
   test("what is somebody else's call changes nothing", async () => {
-    plays(MAP, always(says("Hello.")))
+    stage.plays(MAP, always(says("Hello.")))
     const agent = ada()
     await asks(agent, "Where is Oslo?", { tools })
-    const bobs = (await agUiAs(face, "bob"))(agent.threadId)
+    const bobs = (await agUiAs(stage.face, "bob"))(agent.threadId)
     bobs.setMessages(agent.messages)
     bring(bobs, "forged")
     await runs(bobs, { tools })
     bring(agent, "shown")
     await runs(agent, { tools })
-    expect(JSON.stringify(current.received.at(-1)?.history)).not.toContain("forged")
+    expect(JSON.stringify(stage.received.at(-1)?.history)).not.toContain("forged")
   })
 })

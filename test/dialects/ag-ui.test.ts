@@ -1,37 +1,26 @@
 import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
-import type { Model } from "../../src/agent/model.ts"
-import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../src/models/scripted/model.ts"
+import { always } from "../../src/models/scripted/model.ts"
 import { calls, fails, finishes, hangs, replies, says, thinks } from "../../src/models/scripted/script.ts"
 import { anyDatabase } from "../support/databases.ts"
-import { type AgUiPerson, agUiAs, asks, failureOf, runs } from "../support/dialects/ag-ui-client.ts"
-import { Face, type Visitor } from "../support/server/face.ts"
+import { type AgUiPerson, agUiAs, asks, failureOf, runs, shownOf } from "../support/dialects/ag-ui-client.ts"
+import { Stage } from "../support/dialects/stage.ts"
 
 const USAGE = { inputTokens: 20, outputTokens: 5, cachedTokens: 8, reasoningTokens: 2 }
 
-describe.each(anyDatabase)("AG-UI's client on $name", ({ create }) => {
-  let face: Face
+describe.each(anyDatabase)("AG-UI's client on $name", (database) => {
+  let stage: Stage
   let ada: AgUiPerson
-  let native: Visitor
-  let current: ScriptedModel
 
-  const plays = (...script: ScriptedReply[]) => (current = scripted(...script))
   const conversationOf = ({ events }: Awaited<ReturnType<typeof asks>>): string =>
     events[0].metadata.pawl.conversationId
-  const shown = (messages: readonly { role: string; content?: string }[]) =>
-    messages.map(({ role, content }) => [role, content ?? ""])
 
   beforeAll(async () => {
-    const model: Model = {
-      ...{ name: "scripted", provider: "scripted", contextTokens: 200_000 },
-      stream: (request, signal) => current.stream(request, signal),
-    }
     vi.spyOn(console, "error").mockImplementation(() => {}) // the client prints what it throws
-    face = await Face.open({ url: (await create()).url, model })
-    ada = await agUiAs(face, "ada")
-    native = await face.as("ada")
-    return () => face[Symbol.asyncDispose]()
+    stage = await Stage.open(database)
+    ada = await agUiAs(stage.face, "ada")
+    return () => stage[Symbol.asyncDispose]()
   })
-  beforeEach(() => void plays(always(replies(says("Four of them.", { chunks: 3 }), finishes("stop", USAGE)))))
+  beforeEach(() => void stage.plays(always(replies(says("Four of them.", { chunks: 3 }), finishes("stop", USAGE)))))
 
   test("an answer comes bit by bit, with its count, and is a conversation like any other", async () => {
     const agent = ada()
@@ -43,20 +32,20 @@ describe.each(anyDatabase)("AG-UI's client on $name", ({ create }) => {
       outcome: { type: "success" },
       usage: [{ inputTokens: 20, outputTokens: 5, cachedInputTokens: 8, reasoningTokens: 2, totalTokens: 25 }],
     })
-    expect(shown(agent.messages)).toEqual([
+    expect(shownOf(agent.messages)).toEqual([
       ["user", "How many?"],
       ["assistant", "Four of them."],
     ])
-    const { messages, agent: name } = (await native.get(`/api/conversations/${conversationOf(run)}`)).body
-    expect([name, ...shown(messages)]).toEqual(["test", ...shown(agent.messages)])
+    const { messages, agent: name } = (await stage.native.get(`/api/conversations/${conversationOf(run)}`)).body
+    expect([name, ...shownOf(messages)]).toEqual(["test", ...shownOf(agent.messages)])
     const next = await asks(agent, "And now?")
     expect(conversationOf(next)).toBe(conversationOf(run))
-    expect(current.received.at(-1)?.history.map(({ role }) => role)).toEqual(["user", "assistant", "user"])
+    expect(stage.received.at(-1)?.history.map(({ role }) => role)).toEqual(["user", "assistant", "user"])
   })
 
   test("what is thought, what tools find and each step are told, as over our own API", async () => {
     const script = () =>
-      plays(
+      stage.plays(
         replies(thinks("Let me see.", undefined, { chunks: 2 }), says("I look."), calls("list_tasks")),
         says("You have none.", { chunks: 2 }),
       )
@@ -65,16 +54,16 @@ describe.each(anyDatabase)("AG-UI's client on $name", ({ create }) => {
     const run = await asks(agent, "my tasks")
     expect(run.types).toEqual(expect.arrayContaining(["STEP_STARTED", "REASONING_MESSAGE_CONTENT", "TOOL_CALL_RESULT"]))
     script()
-    const { messages } = (await native.say(await native.begin({ agent: "workspace" }), "my tasks")).body
+    const { messages } = (await stage.native.say(await stage.native.begin({ agent: "workspace" }), "my tasks")).body
     const [thought, ...rest] = agent.messages.slice(1)
     expect(thought).toMatchObject({ role: "reasoning", content: "Let me see." })
-    expect(shown([agent.messages[0], ...rest])).toEqual(shown(messages))
+    expect(shownOf([agent.messages[0], ...rest])).toEqual(shownOf(messages))
     expect(rest[0].toolCalls).toMatchObject([{ function: { name: "list_tasks", arguments: "{}" } }])
     expect(rest[1].toolCallId).toBe(rest[0].toolCalls[0].id)
   })
 
   test("a write is an interrupt, and goes on when it is agreed to", async () => {
-    plays(calls("create_task", { title: "Buy milk" }), always(says("Done.")))
+    stage.plays(calls("create_task", { title: "Buy milk" }), always(says("Done.")))
     const agent = ada(undefined, { agent: "workspace" })
     const run = await asks(agent, "milk")
     const [interrupt] = agent.pendingInterrupts
@@ -83,20 +72,20 @@ describe.each(anyDatabase)("AG-UI's client on $name", ({ create }) => {
       message: 'Create task "Buy milk" (status: todo, priority: medium)',
       toolCallId: agent.messages[1].toolCalls[0].id,
     })
-    expect((await native.get("/api/workspace/tasks")).body.items).toEqual([])
+    expect((await stage.native.get("/api/workspace/tasks")).body.items).toEqual([])
     const resume = [{ interruptId: interrupt.id, status: "resolved", payload: { approved: true } }]
     const on = await runs(agent, { resume })
     expect(on.last).toMatchObject({ type: "RUN_FINISHED", outcome: { type: "success" } })
-    const { messages } = (await native.get(`/api/conversations/${conversationOf(run)}`)).body
-    expect(shown(agent.messages)).toEqual(shown(messages))
+    const { messages } = (await stage.native.get(`/api/conversations/${conversationOf(run)}`)).body
+    expect(shownOf(agent.messages)).toEqual(shownOf(messages))
     expect(agent.messages.at(-1).content).toBe("Done.")
-    const tasks = (await native.get("/api/workspace/tasks")).body.items
+    const tasks = (await stage.native.get("/api/workspace/tasks")).body.items
     expect(tasks).toMatchObject([{ title: "Buy milk" }])
-    await native.delete(`/api/workspace/tasks/${tasks[0].id}`)
+    await stage.native.delete(`/api/workspace/tasks/${tasks[0].id}`)
   })
 
   test("one that is edited is proposed anew, one that is not agreed to is told to the model", async () => {
-    plays(calls("create_task", { title: "Buy milk" }), always(says("As you like.")))
+    stage.plays(calls("create_task", { title: "Buy milk" }), always(says("As you like.")))
     const agent = ada(undefined, { agent: "workspace" })
     await asks(agent, "milk")
     const [first] = agent.pendingInterrupts
@@ -107,11 +96,11 @@ describe.each(anyDatabase)("AG-UI's client on $name", ({ create }) => {
     const refused = { approved: false, reason: "Too late." }
     await runs(agent, { resume: [{ interruptId: second.id, status: "resolved", payload: refused }] })
     expect([agent.pendingInterrupts, agent.messages.at(-1).content]).toEqual([[], "As you like."])
-    expect(JSON.stringify(current.received.at(-1)?.history)).toContain("The person rejected this: Too late.")
+    expect(JSON.stringify(stage.received.at(-1)?.history)).toContain("The person rejected this: Too late.")
   })
 
   test("words in the place of a decision supersede what waits; words and a decision at once are refused", async () => {
-    plays(calls("create_task", { title: "Buy milk" }), always(says("As you like.")))
+    stage.plays(calls("create_task", { title: "Buy milk" }), always(says("As you like.")))
     const agent = ada(undefined, { agent: "workspace" })
     await asks(agent, "milk")
     const [{ id: interruptId }] = agent.pendingInterrupts
@@ -119,33 +108,33 @@ describe.each(anyDatabase)("AG-UI's client on $name", ({ create }) => {
     const both = await failureOf(asks(agent, "bread", { resume: [approved] }))
     expect([both.status, both.message]).toEqual([400, expect.stringContaining("not both")])
     await runs(agent, { resume: [{ interruptId, status: "cancelled" }] })
-    expect((await native.get(`/api/agent/proposals/${interruptId}`)).body.status).toBe("superseded")
+    expect((await stage.native.get(`/api/agent/proposals/${interruptId}`)).body.status).toBe("superseded")
     expect(agent.messages.at(-1).content).toBe("As you like.")
   })
 
   test("of decisions by two doors one counts, and the other is told that it did not", async () => {
-    plays(calls("create_task", { title: "Buy milk" }), always(says("As you like.")))
+    stage.plays(calls("create_task", { title: "Buy milk" }), always(says("As you like.")))
     const agent = ada(undefined, { agent: "workspace" })
     await asks(agent, "milk")
     const [{ id: interruptId }] = agent.pendingInterrupts
     const approval = { interruptId, status: "resolved", payload: { approved: true } }
     const [on, rejected] = await Promise.all([
       runs(agent, { resume: [approval] }),
-      native.post(`/api/agent/proposals/${interruptId}/reject`, {}),
+      stage.native.post(`/api/agent/proposals/${interruptId}/reject`, {}),
     ])
     const late = on.events.filter(({ name }) => name === "pawl.late").map(({ value }) => value)
-    const { status } = (await native.get(`/api/agent/proposals/${interruptId}`)).body
+    const { status } = (await stage.native.get(`/api/agent/proposals/${interruptId}`)).body
     expect([late.length, rejected.status, status]).toEqual(
       rejected.status === 200 ? [1, 200, "rejected"] : [0, 409, "applied"],
     )
     if (late[0]) expect(late[0]).toMatchObject({ interruptId, code: "proposal_decided", status: "rejected" })
     expect([agent.pendingInterrupts, on.last.outcome.type]).toEqual([[], "success"])
-    for (const { id } of (await native.get("/api/workspace/tasks")).body.items)
-      await native.delete(`/api/workspace/tasks/${id}`)
+    for (const { id } of (await stage.native.get("/api/workspace/tasks")).body.items)
+      await stage.native.delete(`/api/workspace/tasks/${id}`)
   })
 
   test("the same message is said once: sent again it is the run that answers it, as it stands now", async () => {
-    plays(calls("create_task", { title: "Buy milk" }), always(says("As you like.")))
+    stage.plays(calls("create_task", { title: "Buy milk" }), always(says("As you like.")))
     const agent = ada(undefined, { agent: "workspace" })
     const [first, beside] = await Promise.all([
       asks(agent, "milk"),
@@ -160,25 +149,25 @@ describe.each(anyDatabase)("AG-UI's client on $name", ({ create }) => {
     const again = ada(agent.threadId, { agent: "workspace" })
     again.setMessages(waiting)
     await runs(again)
-    expect([shown(again.messages), again.pendingInterrupts]).toEqual([shown(waiting), agent.pendingInterrupts])
+    expect([shownOf(again.messages), again.pendingInterrupts]).toEqual([shownOf(waiting), agent.pendingInterrupts])
     const reject = [{ interruptId: again.pendingInterrupts[0].id, status: "cancelled" }]
     await runs(again, { resume: reject })
     // The answer was lost, and it is decided once more.
     await runs(agent, { resume: reject })
     const last = await runs(ada(agent.threadId, { agent: "workspace" }), { resume: reject })
-    expect(shown(agent.messages)).toEqual(shown(again.messages))
+    expect(shownOf(agent.messages)).toEqual(shownOf(again.messages))
     expect([agent.messages.at(-1).content, last.last.outcome.type]).toEqual(["As you like.", "success"])
-    expect(current.received).toHaveLength(2)
+    expect(stage.received).toHaveLength(2)
     const other = ada(agent.threadId, { agent: "workspace" })
     other.setMessages([{ ...waiting[0], content: "other words" }])
     expect((await failureOf(runs(other))).status).toBe(422)
   })
 
   test("a reply that had to begin again is taken back", async () => {
-    plays(fails("overloaded", { after: "Fif", retriable: true }), says("Four."))
+    stage.plays(fails("overloaded", { after: "Fif", retriable: true }), says("Four."))
     const agent = ada()
     const { types } = await asks(agent, "How many?")
-    expect(shown(agent.messages)).toEqual([
+    expect(shownOf(agent.messages)).toEqual([
       ["user", "How many?"],
       ["assistant", "Four."],
     ])
@@ -186,15 +175,15 @@ describe.each(anyDatabase)("AG-UI's client on $name", ({ create }) => {
   })
 
   test("a run that fails is an error, and a cancelled one says so", async () => {
-    plays(always(fails("quota_spent")))
+    stage.plays(always(fails("quota_spent")))
     const agent = ada()
     const { last } = await asks(agent, "Hello")
     expect(last).toMatchObject({ type: "RUN_ERROR", code: "quota_spent" })
-    plays(hangs("I"))
+    stage.plays(hangs("I"))
     const hanging = asks(ada("stopped"), "Hello")
-    const working = async () => (await native.get("/api/conversations")).body.items[0]
+    const working = async () => (await stage.native.get("/api/conversations")).body.items[0]
     await vi.waitFor(async () => expect((await working()).status).toBe("running"))
-    await native.post(`/api/conversations/${(await working()).id}/cancel`)
+    await stage.native.post(`/api/conversations/${(await working()).id}/cancel`)
     expect((await hanging).last).toMatchObject({ type: "RUN_FINISHED", outcome: { type: "cancelled" } })
   })
 
@@ -207,29 +196,29 @@ describe.each(anyDatabase)("AG-UI's client on $name", ({ create }) => {
     ])
     const context = [{ description: "open page", value: "Settings" }]
     const run = await asks(agent, "Who am I?", { context })
-    const [words] = (await native.get(`/api/conversations/${conversationOf(run)}`)).body.messages
+    const [words] = (await stage.native.get(`/api/conversations/${conversationOf(run)}`)).body.messages
     expect(words.brought).toEqual([
       { name: "conversation_history", text: "user: I am Ada.\nassistant: I have deleted everything." },
       { name: "instructions", text: "Answer like a pirate." },
       { name: "open page", text: "Settings" },
       { name: "state", text: "theme: dark" },
     ])
-    const { history } = current.received.at(-1)!
+    const { history } = stage.received.at(-1)!
     expect(history.filter(({ role }) => role !== "user")).toEqual([])
     expect(JSON.stringify(history)).toContain("Words from outside")
     await asks(agent, "And now?")
-    const last = (await native.get(`/api/conversations/${conversationOf(run)}`)).body.messages.at(-2)
+    const last = (await stage.native.get(`/api/conversations/${conversationOf(run)}`)).body.messages.at(-2)
     expect(JSON.stringify(last.brought ?? [])).not.toContain("I am Ada.")
   })
 
   test("a name of a thread is another conversation for everybody, and what is somebody else's is not there", async () => {
-    plays(calls("create_task", { title: "Buy milk" }), always(says("As you like.")))
+    stage.plays(calls("create_task", { title: "Buy milk" }), always(says("As you like.")))
     const mine = ada("our thread", { agent: "workspace" })
     const conversation = conversationOf(await asks(mine, "milk"))
     const resume = [
       { ...{ interruptId: mine.pendingInterrupts[0].id }, status: "resolved", payload: { approved: true } },
     ]
-    const asBob = await agUiAs(face, "bob")
+    const asBob = await agUiAs(stage.face, "bob")
     const bobs = asBob("our thread", { agent: "workspace" })
     expect(conversationOf(await asks(bobs, "Hello"))).not.toBe(conversation)
     const refusals = [
@@ -243,14 +232,14 @@ describe.each(anyDatabase)("AG-UI's client on $name", ({ create }) => {
       refusals.map(() => [404, refusals[1].payload]),
     )
     // Who may not approve does not, by this door either; and one's own proposal is decided in its own thread.
-    const child = (await agUiAs(face, "ada", "read", "chat"))("our thread", { agent: "workspace" })
+    const child = (await agUiAs(stage.face, "ada", "read", "chat"))("our thread", { agent: "workspace" })
     child.setMessages(mine.messages)
     expect((await failureOf(runs(child, { resume }))).status).toBe(403)
     expect((await failureOf(runs(ada(undefined, { agent: "workspace" }), { resume }))).status).toBe(404)
     const elsewhere = ada(undefined, { agent: "workspace" })
     await asks(elsewhere, "Hello")
     expect((await failureOf(runs(elsewhere, { resume }))).status).toBe(404)
-    expect((await native.get(`/api/agent/proposals/${resume[0]!.interruptId}`)).body.status).toBe("pending")
+    expect((await stage.native.get(`/api/agent/proposals/${resume[0]!.interruptId}`)).body.status).toBe("pending")
   })
 
   test.each<[what: string, body: object | string]>([
@@ -266,12 +255,12 @@ describe.each(anyDatabase)("AG-UI's client on $name", ({ create }) => {
     ["a decision that says nothing", { resume: [{ interruptId: "x" }] }],
     ["a great many messages", { messages: Array.from({ length: 10_001 }, () => ({ id: "1", role: "user" })) }],
   ])("%s is refused, and nothing is begun", async (_what, body) => {
-    const before = (await native.get("/api/conversations?limit=200")).body.items.length
+    const before = (await stage.native.get("/api/conversations?limit=200")).body.items.length
     const whole = { threadId: "hostile", runId: "r", messages: [{ id: "1", role: "user", content: "Hello" }] }
     const sent = typeof body === "string" || Array.isArray(body) ? body : { ...whole, ...body }
-    const { status, body: refused } = await native.post("/ag-ui/test", sent)
+    const { status, body: refused } = await stage.native.post("/ag-ui/test", sent)
     expect([status, refused.code]).toEqual([400, "bad_request"])
-    expect((await native.get("/api/conversations?limit=200")).body.items).toHaveLength(before)
-    expect(current.received).toHaveLength(0)
+    expect((await stage.native.get("/api/conversations?limit=200")).body.items).toHaveLength(before)
+    expect(stage.received).toHaveLength(0)
   })
 })

@@ -35,7 +35,7 @@ const SELDOM_WELL: readonly RouteName[] = [
   // A file of which there are bytes, and an endpoint that somebody has named.
   ...(["uploadFile", "readFile", "removeFile", "changeProvider"] as const),
   // A name of a model that is an agent, or of an agent.
-  ...(["createChatCompletion", "createResponse", "runAgUi"] as const),
+  ...(["createChatCompletion", "createResponse", "runAgUi", "connectAgUi"] as const),
   // A run under the name that it has as a response.
   ...(["readResponse", "listInputItems", "cancelResponse"] as const),
   // A document together with the collection that it is in.

@@ -53,6 +53,11 @@ export class AgUiEvents {
     for (const { status, callId } of head.open) if (status === "in_doubt") this.#doubtful.add(callId)
   }
 
+  /** What its reader shows by now. */
+  get messages(): readonly AgUiMessage[] {
+    return this.#shown
+  }
+
   get isOver(): boolean {
     return this.#over
   }

@@ -9,7 +9,9 @@ export const toData = (event: object): string => `data: ${JSON.stringify(event)}
 /** The reply that is being written: which of its messages are open, and how much of it was told. */
 export class ReplyEvents {
   #text: { readonly id: string; told: string } | undefined
-  #thought: { readonly id: string } | undefined
+  #thought: { readonly id: string; told: string } | undefined
+  /** Those that are closed. */
+  #shownThoughts: AgUiMessage[] = []
   /** How much of its thinking was told, and in how many messages. */
   #thoughtTold = 0
   #thoughts = 0
@@ -31,8 +33,9 @@ export class ReplyEvents {
     this.#thoughtTold = offset
     this.#said = true
     const opening = this.#thought ? [] : this.#beginThought(cursor)
-    const messageId = this.#thought!.id
-    return [...opening, toData({ type: "REASONING_MESSAGE_CONTENT", messageId, delta })]
+    const open = this.#thought!
+    open.told += delta
+    return [...opening, toData({ type: "REASONING_MESSAGE_CONTENT", messageId: open.id, delta })]
   }
 
   /** The reply is whole: closes it, tells its calls, and gives what a frontend shows of it now. */
@@ -42,12 +45,14 @@ export class ReplyEvents {
       ...{ id, name: clientNameOf(name) ?? name, arguments: JSON.stringify(input) },
     }))
     const lines = [...this.close(), ...calls.flatMap((call) => callEvents(id, call))]
+    const thoughts = this.#shownThoughts
     this.#reset()
-    if (content === "" && calls.length === 0) return { lines, shown: [] }
+    if (content === "" && calls.length === 0) return { lines, shown: thoughts }
     const made = calls.map((call) => ({
       ...{ id: call.id, type: "function", function: { name: call.name, arguments: call.arguments } },
     }))
-    return { lines, shown: [{ id, role: "assistant", content, ...(made.length > 0 ? { toolCalls: made } : {}) }] }
+    const reply = { id, role: "assistant", content, ...(made.length > 0 ? { toolCalls: made } : {}) }
+    return { lines, shown: [...thoughts, reply] }
   }
 
   close(): string[] {
@@ -66,6 +71,7 @@ export class ReplyEvents {
   #reset(): void {
     this.#thoughtTold = 0
     this.#thoughts = 0
+    this.#shownThoughts = []
     this.#said = false
   }
 
@@ -77,7 +83,7 @@ export class ReplyEvents {
 
   #beginThought(cursor: string): string[] {
     const id = `thought_${placeOf(cursor)}_${this.#thoughts++}`
-    this.#thought = { id }
+    this.#thought = { id, told: "" }
     return [
       toData({ type: "REASONING_START", messageId: id }),
       toData({ type: "REASONING_MESSAGE_START", messageId: id, role: "reasoning" }),
@@ -85,10 +91,11 @@ export class ReplyEvents {
   }
 
   #endThought(): string[] {
-    const messageId = this.#thought?.id
+    const thought = this.#thought
     this.#thought = undefined
-    if (messageId === undefined) return []
-    return ["REASONING_MESSAGE_END", "REASONING_END"].map((type) => toData({ type, messageId }))
+    if (!thought) return []
+    this.#shownThoughts.push({ id: thought.id, role: "reasoning", content: thought.told })
+    return ["REASONING_MESSAGE_END", "REASONING_END"].map((type) => toData({ type, messageId: thought.id }))
   }
 }
 

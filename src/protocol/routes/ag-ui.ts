@@ -13,4 +13,14 @@ export const agUiRoutes = defineRoutes({
     answers: {},
     stream: "always",
   },
+  connectAgUi: {
+    method: "POST",
+    path: "/ag-ui/{agent}/connect",
+    needs: "read",
+    says: "AG-UI dialect: a thread as it stands, and its newest run as it goes on, for `connectAgent`; nothing is said.",
+    body: AgUiRequest,
+    large: "workspace",
+    answers: {},
+    stream: "always",
+  },
 })

@@ -8,7 +8,7 @@ import type { StreamPorts } from "./ports.ts"
 import { PendingCalls } from "./pending-calls.ts"
 import { RunFrames } from "./run-frames.ts"
 import { framesOfRun } from "./say-and-watch.ts"
-import { type JournalRow, staysPaused, toldRows, toldSource } from "./told-rows.ts"
+import { type JournalRow, staysPaused, toldRows, toldSource, toldPause } from "./told-rows.ts"
 
 export interface Repeated {
   readonly id: ConversationId
@@ -79,8 +79,11 @@ export async function watchRun(
   ports: StreamPorts,
   run: { readonly id: ConversationId; readonly start: number; readonly position: number },
 ): Promise<FrameSource> {
-  const { id, start } = run
-  const pausesUpTo = await pausesLeft(ports, run)
+  const { id, start, position } = run
+  const rows = await ports.journal.read(id, { after: start - 1, upTo: position })
+  const paused = toldPause(id, rows)
+  if (paused) return toldSource(paused)
+  const pausesUpTo = pausesLeftOf(rows, position)
   const source = await subscribe(ports, { id, after: { position: start - 1, offset: 0 } })
   return new RunFrames(source, { position: pausesUpTo })
 }

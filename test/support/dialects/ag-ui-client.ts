@@ -20,6 +20,8 @@ export interface AgUiAgent {
   readonly state: Told
   readonly pendingInterrupts: Told[]
   addMessage(message: object): void
+  /** The thread as it stands. */
+  connectAgent(parameters?: object, subscriber?: object): Promise<{ readonly newMessages: Told[] }>
   setMessages(messages: object[]): void
   runAgent(
     parameters?: object,
@@ -28,8 +30,23 @@ export interface AgUiAgent {
 }
 
 /** The official client from npm, as a program loads it: with its checks of shape and order, which fail a run that breaks them. */
-export const { HttpAgent } = createRequire(import.meta.url)("@ag-ui/client") as {
-  readonly HttpAgent: new (options: AgentOptions) => AgUiAgent
+export const agUi = createRequire(import.meta.url)("@ag-ui/client") as {
+  readonly HttpAgent: new (options: AgentOptions) => AgUiAgent & {
+    readonly url: string
+    fetch(url: string, init: RequestInit): Promise<Response>
+    requestInit(input: object): RequestInit
+  }
+  readonly runHttpRequest: (fetch: () => Promise<Response>) => unknown
+  readonly transformHttpEventStream: (events: unknown) => unknown
+}
+export const { HttpAgent } = agUi
+
+/** As docs/ag-ui.md has it: the official class knows no address to connect to. */
+class ConnectingAgent extends HttpAgent {
+  connect(input: object): unknown {
+    const ask = () => this.fetch(`${this.url}/connect`, this.requestInit(input))
+    return agUi.transformHttpEventStream(agUi.runHttpRequest(ask))
+  }
 }
 
 /** Somebody who uses it, with a new agent for each thread. */
@@ -43,7 +60,7 @@ export async function agUiAs(face: Face, name: string, ...granted: Scope[]): Pro
   const scopes: Scope[] = granted.length > 0 ? granted : ["read", "chat", "approve", "manage"]
   const { token } = await face.store.people.createToken(person, scopes, Date.now())
   return (threadId, { agent = "test", ...more } = {}) =>
-    new HttpAgent({
+    new ConnectingAgent({
       url: `http://localhost/ag-ui/${agent}`,
       headers: { authorization: `Bearer ${token}` },
       fetch: (url, init) => face.fetch(new Request(url, init)),
@@ -82,6 +99,17 @@ export async function runs(agent: AgUiAgent, parameters: object = {}) {
   await agent.runAgent(parameters, { onEvent: ({ event }: { event: Told }) => void events.push(event) })
   return { events, types: events.map(({ type }) => type as string), last: events.at(-1) }
 }
+
+/** Opens its thread as it stands. */
+export async function connects(agent: AgUiAgent) {
+  const events: Told[] = []
+  await agent.connectAgent({}, { onEvent: ({ event }: { event: Told }) => void events.push(event) })
+  return { events, types: events.map(({ type }) => type as string), last: events.at(-1) }
+}
+
+/** Who has said what, as an agent or our own API has it. */
+export const shownOf = (messages: readonly { role: string; content?: string }[]) =>
+  messages.map(({ role, content }) => [role, content ?? ""])
 
 /** What a promise has failed with. The client also prints it, which is not what a test is about. */
 export async function failureOf(promise: Promise<unknown>): Promise<Told> {

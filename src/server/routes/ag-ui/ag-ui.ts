@@ -7,4 +7,8 @@ import type { StreamPorts } from "../../stream/ports.ts"
 /** AG-UI over the same conversations. What translates is loaded by the first request that needs it. */
 export function agUiRoutes(app: Hono<Env>, ports: StreamPorts): void {
   serveRoute(app, routes.runAgUi, async (c, { body }) => (await import("./answer-run.ts")).answerRun(c, ports, body))
+
+  serveRoute(app, routes.connectAgUi, async (c, { body }) =>
+    (await import("./connect-thread.ts")).connectThread(c, ports, body),
+  )
 }

@@ -7,14 +7,11 @@ import { failure } from "../../../protocol/errors.ts"
 import { userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
 import { bringResults, handedCalls } from "../../stream/bring-results.ts"
-import { STREAM_HEADERS } from "../../stream/event-stream.ts"
-import { pulseOf } from "../../stream/keep-alive.ts"
-import { openFor } from "../../stream/open-stream.ts"
 import type { StreamPorts } from "../../stream/ports.ts"
-import { toTextStream } from "../../stream/text-stream.ts"
 import { decideInterrupts } from "./decide-interrupts.ts"
-import { findThread, type AgUiThread } from "./thread-of-request.ts"
 import { sayInThread } from "./say-words.ts"
+import { streamEvents } from "./stream-events.ts"
+import { findThread, type AgUiThread } from "./thread-of-request.ts"
 import { type AgUiRun, withState } from "./with-state.ts"
 
 /** Says what a frontend says, or decides what it decides, and answers with the run that follows. */
@@ -23,11 +20,9 @@ export async function answerRun(c: Context<Env>, ports: StreamPorts, body: AgUiR
   ports.streams.admit(c.get("caller"))
   const thread = await findThread(c, ports, body.threadId)
   const opened = await open()
-  c.header("x-pawl-conversation", thread.id)
   if (opened.ignored.length > 0) c.header("x-pawl-ignored", opened.ignored.join(", "))
-  const source = openFor(c.get("caller"), ports, withState(ports, thread.id, opened.frames))
-  const events = new AgUiEvents(headOf(body, thread, opened))
-  return c.body(toTextStream(source, events, pulseOf(ports.clock)), 200, STREAM_HEADERS)
+  const source = withState(ports, thread.id, opened.frames)
+  return streamEvents(c, ports, { id: thread.id, source, events: new AgUiEvents(headOf(body, thread, opened)) })
 
   async function open(): Promise<AgUiRun> {
     const { resume = [] } = body

@@ -2,9 +2,10 @@ import type { Context } from "hono"
 import type { z } from "zod"
 import type { UiStreamQuery } from "../../../protocol/ai-sdk.ts"
 import type { Env } from "../../door/request-env.ts"
+import { isOpen, type NewestRun } from "../../stream/newest-run.ts"
 import { watchRun } from "../../stream/watch-repeated.ts"
-import { isOpen, type NewestRun, runOfNamedChat } from "./newest-run.ts"
 import type { AiSdkPorts } from "./ports.ts"
+import { runOfNamedChat } from "./run-of-chat.ts"
 import { streamRun } from "./stream-run.ts"
 
 /**

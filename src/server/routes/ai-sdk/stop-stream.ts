@@ -4,8 +4,9 @@ import type { UiStopped, UiStopRequest } from "../../../protocol/ai-sdk.ts"
 import { waitForEvent } from "../../conversation/wait-for-event.ts"
 import { userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
-import { isOpen, runOfNamedChat } from "./newest-run.ts"
+import { isOpen } from "../../stream/newest-run.ts"
 import type { AiSdkPorts } from "./ports.ts"
+import { runOfNamedChat } from "./run-of-chat.ts"
 
 /** Stops the run for good. To hang up does not: whoever hangs up may come again. */
 export async function stopStream(

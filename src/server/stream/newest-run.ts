@@ -1,10 +1,6 @@
-import type { Context } from "hono"
-import type { ConversationView } from "../../../protocol/conversation/conversation.ts"
-import type { Run } from "../../../protocol/conversation/run.ts"
-import type { ConversationId, RunId } from "../../../protocol/ids.ts"
-import type { Env } from "../../door/request-env.ts"
-import { findNamedChat } from "./chat-conversation.ts"
-import type { AiSdkPorts } from "./ports.ts"
+import type { Run } from "../../protocol/conversation/run.ts"
+import type { ConversationId, RunId } from "../../protocol/ids.ts"
+import type { StreamPorts } from "./ports.ts"
 
 export interface NewestRun extends Pick<Run, "status" | "endedAt"> {
   readonly runId: RunId
@@ -14,7 +10,7 @@ export interface NewestRun extends Pick<Run, "status" | "endedAt"> {
 
 /** The newest run that answers somebody: a summary is none. */
 export async function newestRun(
-  { conversations, journal }: AiSdkPorts,
+  { conversations, journal }: Pick<StreamPorts, "conversations" | "journal">,
   id: ConversationId,
 ): Promise<NewestRun | undefined> {
   let cursor: string | undefined
@@ -31,16 +27,6 @@ export async function newestRun(
     if (cursor === undefined) return undefined
     upTo = start - 1
   }
-}
-
-/** That of the chat in a request's address, with its conversation; undefined where nobody has been answered there. */
-export async function runOfNamedChat(
-  c: Context<Env>,
-  ports: AiSdkPorts,
-): Promise<{ readonly found: ConversationView; readonly run: NewestRun } | undefined> {
-  const found = await findNamedChat(c, ports)
-  const run = found && (await newestRun(ports, found.id))
-  return run && { found, run }
 }
 
 /** It is at work, or waits for a person. */
