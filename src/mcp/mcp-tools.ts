@@ -14,6 +14,7 @@ import { isSignInError } from "./connection/request-auth.ts"
 import type { McpServer } from "./definition/server.ts"
 import { hashOf } from "./definition/tool-facts.ts"
 import type { ResultFileKeeper } from "./result.ts"
+import { ListRefresh } from "./list-refresh.ts"
 import { offeredTools } from "./offered-tools.ts"
 import { type PersonAuthPorts, PersonTokens } from "./sign-in/person-auth.ts"
 import { beginAtServer, finishAtServer, requireSignIn, type SignInBegins } from "./sign-in/signing-in.ts"
@@ -45,7 +46,8 @@ export class McpTools implements AsyncDisposable {
     this.#signingIn = { signIns, ways: { ...ways, clock }, clock }
     const tokens = new PersonTokens(this.#signingIn)
     const authFor = (server: McpServer, user: UserId) => (maySignIn(server) ? tokens.for(server, user) : undefined)
-    this.#pool = new ConnectionPool({ ...ways, authFor }, clock)
+    const refresh = new ListRefresh(ports)
+    this.#pool = new ConnectionPool({ ...ways, authFor }, clock, (change) => refresh.changed(change))
   }
 
   /** By what is pinned; a server is asked only where nothing is known of it yet. One that fails leaves the others as they are. */

@@ -71,7 +71,8 @@ async function createClient(mode: "legacy" | "auto", unasked: Unasked): Promise<
       capabilities: {},
       versionNegotiation: { mode, probe: { timeoutMs: CONNECT_MS / 2 } },
       listMaxPages: MAX_PAGES,
-      listChanged: { tools: { autoRefresh: false, onChanged: () => unasked.listChanged() } },
+      // Each is heard at once, and asked about only now and then.
+      listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => unasked.listChanged() } },
       // What it promises about its own results is not ours to enforce, and a pattern of a stranger's could run for ever.
       jsonSchemaValidator: {
         getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),

@@ -25,6 +25,14 @@ export interface CalledTool {
   readonly onProgress?: (told: unknown) => void
 }
 
+/** For whom a connection is opened, and who hears that the list of its tools is another one. */
+export interface Opening {
+  readonly user: UserId
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  listChanged(connection: McpConnection): void
+}
+
 /** One server at work for one person. Whatever it does wrong ends this connection, and the call that waited for it. */
 export class McpConnection {
   readonly #client: Client
@@ -45,12 +53,12 @@ export class McpConnection {
     this.#clock = clock
   }
 
-  static async open(server: McpServer, ways: Ways, given: { user: UserId; clock: Clock; signal: AbortSignal }) {
-    const { user, clock, signal } = given
+  static async open(server: McpServer, ways: Ways, given: Opening) {
+    const { user, clock, signal, listChanged } = given
     const auth = ways.authFor(server, user)
     let opened: McpConnection | undefined
     const unasked = {
-      listChanged: () => opened?.forgetList(),
+      listChanged: () => opened && listChanged(opened),
       closed() {
         if (opened) opened.#isClosed = true
       },

@@ -14,6 +14,12 @@ interface Entry {
   cancelAlarm: (() => void) | undefined
 }
 
+type ListChanged = (change: {
+  readonly server: McpServer
+  readonly user: UserId
+  readonly connection: McpConnection
+}) => void
+
 /**
  * Connections that are kept a while after their use. Each is one person's: a server may remember what was said over it,
  * and what it remembers of one it must not tell another.
@@ -22,10 +28,12 @@ export class ConnectionPool implements AsyncDisposable {
   readonly #entries = new Map<string, Entry>()
   readonly #ways: Ways
   readonly #clock: Clock
+  readonly #listChanged: ListChanged
 
-  constructor(ways: Ways, clock: Clock) {
+  constructor(ways: Ways, clock: Clock, listChanged: ListChanged) {
     this.#ways = ways
     this.#clock = clock
+    this.#listChanged = listChanged
   }
 
   /** Works with a connection. One that failed in it is not used again. */
@@ -59,7 +67,8 @@ export class ConnectionPool implements AsyncDisposable {
 
   #open(key: string, server: McpServer, given: { readonly user: UserId; readonly signal: AbortSignal }): Entry {
     this.#makeRoom()
-    const connection = McpConnection.open(server, this.#ways, { clock: this.#clock, ...given })
+    const listChanged = (changed: McpConnection) => this.#listChanged({ server, user: given.user, connection: changed })
+    const connection = McpConnection.open(server, this.#ways, { clock: this.#clock, listChanged, ...given })
     connection.catch(() => {}) // met by whoever waits for it
     const entry: Entry = { connection, users: 0, usedAt: this.#clock.now(), cancelAlarm: undefined }
     this.#entries.set(key, entry)
