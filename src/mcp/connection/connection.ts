@@ -26,7 +26,7 @@ export interface CalledTool {
 }
 
 /** For whom a connection is opened, and who hears that the list of its tools is another one. */
-export interface Opening {
+interface OpenedFor {
   readonly user: UserId
   readonly clock: Clock
   readonly signal: AbortSignal
@@ -53,7 +53,7 @@ export class McpConnection {
     this.#clock = clock
   }
 
-  static async open(server: McpServer, ways: Ways, given: Opening) {
+  static async open(server: McpServer, ways: Ways, given: OpenedFor) {
     const { user, clock, signal, listChanged } = given
     const auth = ways.authFor(server, user)
     let opened: McpConnection | undefined
