@@ -16,7 +16,7 @@ import { oneIn } from "../support/sizes.ts"
 import { oneVisit } from "../support/web/one-visit.ts"
 import { seriousFaultsInBothColours } from "../support/web/serious-faults.ts"
 import { Site } from "../support/web/site.ts"
-import { go, say } from "../support/web/talk.ts"
+import { go, reopen, say } from "../support/web/talk.ts"
 
 const EVIL = "http://evil.example"
 
@@ -92,7 +92,7 @@ test("a database is chosen for a conversation, before its first word and later; 
   await page.getByRole("button", { name: "Database: Second" }).waitFor()
   await expect.poll(chosen).toBe(second)
   await ada.delete(`/api/connections/${second}`)
-  await page.reload()
+  await reopen(page)
   await page.getByRole("button", { name: "Database: A database that is gone" }).click()
   await page.getByRole("menuitemradio", { name: "No database" }).click()
   await page.getByRole("button", { name: "Database: No database" }).waitFor()

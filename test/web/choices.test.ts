@@ -7,7 +7,7 @@ import { TurnedClock } from "../support/loop/world.ts"
 import { PacedModel } from "../support/loop/paced-model.ts"
 import { oneVisit } from "../support/web/one-visit.ts"
 import { Site } from "../support/web/site.ts"
-import { go, say } from "../support/web/talk.ts"
+import { go, reopen, say } from "../support/web/talk.ts"
 
 const kinds = [
   {
@@ -113,7 +113,7 @@ test("a proposal that nobody has decided in time is over, and says so", async ()
   expect((await (await site.ada()).get("/api/agent/audit")).body.items).toEqual([])
 })
 
-test("a failed run says why and can be tried again, also after a reload", async () => {
+test("a failed run says why and can be tried again, also when it is opened again", async () => {
   let tries = 0
   const model = new PacedModel()
   const stream = model.stream.bind(model)
@@ -124,7 +124,7 @@ test("a failed run says why and can be tried again, also after a reload", async 
   const { page } = await visit.begin(model)
   await say(page, "go")
   await page.getByRole("button", { name: "Try again" }).waitFor({ timeout: 90_000 })
-  await page.reload()
+  await reopen(page)
   tries = 10
   model.write("There you are.").end()
   await page.getByRole("button", { name: "Try again" }).click()

@@ -5,7 +5,7 @@ import { PacedModel } from "../support/loop/paced-model.ts"
 import { named } from "../support/loop/several-models.ts"
 import { oneVisit } from "../support/web/one-visit.ts"
 import { seriousFaultsInTurn } from "../support/web/serious-faults.ts"
-import { say } from "../support/web/talk.ts"
+import { reopen, say } from "../support/web/talk.ts"
 
 const visit = oneVisit({ others: [named("other", always(says("I am the other one.")))], fallback: ["other"] })
 
@@ -41,7 +41,7 @@ test("the meter says how full the conversation is, and sums it up; what gave way
   await fold.waitFor()
   await expect.poll(() => page.getByRole("button", { name: /^Context: 30%/ }).count()).toBe(0)
   const shown = await page.getByRole("button", { name: /^Context:/ }).innerText()
-  await page.reload()
+  await reopen(page)
   await fold.waitFor()
   expect(await page.getByRole("button", { name: /^Context:/ }).innerText()).toBe(shown)
   await fold.focus()
@@ -53,13 +53,13 @@ test("the meter says how full the conversation is, and sums it up; what gave way
   expect(faults).toEqual([])
 })
 
-test("that another model answered is told above its answer, with why, and told the same after a reload", async () => {
+test("that another model answered is told above its answer, with why, and told the same when it is opened again", async () => {
   const { page, faults } = await visit.begin(scripted(always(fails("quota_spent"))))
   await say(page, "Who are you?")
   const told = page.getByText("other answers instead of scripted, which had no quota left.")
   await told.waitFor()
   await page.getByText("I am the other one.").waitFor()
-  await page.reload()
+  await reopen(page)
   await told.waitFor()
   await page.getByText("I am the other one.").waitFor()
   expect(faults).toEqual([])

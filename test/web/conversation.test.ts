@@ -8,7 +8,7 @@ import { PacedModel } from "../support/loop/paced-model.ts"
 import type { Visitor } from "../support/server/face.ts"
 import { oneVisit } from "../support/web/one-visit.ts"
 import { Site } from "../support/web/site.ts"
-import { go, message, say } from "../support/web/talk.ts"
+import { go, message, reopen, say } from "../support/web/talk.ts"
 
 /** It never answers, and nobody knows what it has done. */
 const hanging = defineTool({
@@ -63,13 +63,13 @@ test("a reply is shown as it is written, and a page that is loaded in the middle
   expect(faults).toEqual([])
 })
 
-test("the stop button stops a run also after a reload, and what was written stays", async () => {
+test("the stop button stops a run also for who comes back to it, and what was written stays", async () => {
   const model = new PacedModel()
   const { page, faults } = await visit.begin(model)
   await say(page, "Count")
   model.write("one two")
   await page.getByText("one two").waitFor()
-  await page.reload()
+  await reopen(page)
   await page.getByRole("button", { name: "Stop" }).click()
   await page.getByText("Stopped before it was done.").waitFor()
   await page.getByText("You stopped it here.").waitFor()
@@ -195,7 +195,7 @@ test("a write that broke off is left to the person: done, again, or not", async 
   await say(page, "send it")
   await page.getByRole("button", { name: "Approve", exact: true }).click()
   await page.getByText("nobody here can tell whether it happened").waitFor()
-  await page.reload()
+  await reopen(page)
   await page.getByRole("button", { name: "It was done" }).click()
   await page.getByText("Noted.").waitFor()
   await page.getByText("Done", { exact: true }).waitFor()
@@ -303,7 +303,7 @@ test("a message is edited in a branch of its own, and a reply can be branched fr
   await page.getByText("Another.").waitFor()
   expect(page.url()).not.toBe(origin)
   expect(await conversation(page).innerText()).not.toContain("two")
-  await page.goto(origin)
+  await go(page, new URL(origin).pathname)
   await page.getByText("Second.").waitFor()
   await page.getByRole("button", { name: "Branch off here" }).first().click()
   await page.waitForURL((url) => url.href !== origin)

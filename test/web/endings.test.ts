@@ -7,7 +7,7 @@ import { dollars } from "../../web/parts/words.ts"
 import { COST, Priced } from "../support/loop/priced.ts"
 import { oneVisit } from "../support/web/one-visit.ts"
 import { Site } from "../support/web/site.ts"
-import { go, say } from "../support/web/talk.ts"
+import { go, reopen, say } from "../support/web/talk.ts"
 
 const reading = { input: z.looseObject({}), effect: "read", afterCrash: "run-again" } as const
 const look = defineTool({ ...reading, name: "look", description: "For tests.", run: () => answer("Seen.") })
@@ -47,7 +47,7 @@ const find = defineTool({
 
 const visit = oneVisit({ tools: [look, stumble, send, find] })
 
-test("each call says how it ended and how long it took, also after a reload and in a branch", async () => {
+test("each call says how it ended and how long it took, also when it is opened again and in a branch", async () => {
   const model = scripted(
     replies(says("Let me see."), calls(["look"], ["stumble"], ["send_mail"])),
     always(says("So be it.")),
@@ -68,7 +68,7 @@ test("each call says how it ended and how long it took, also after a reload and 
   }
   const rejected = () => expect.poll(() => line("Send mail").innerText()).toContain("rejected")
   await seen()
-  await page.reload()
+  await reopen(page)
   await seen()
   await rejected()
   await page.getByRole("button", { name: "Branch off here" }).click()
@@ -128,13 +128,13 @@ test("a reply that breaks off and is begun anew, and a history that is cut, are 
   // Whoever comes later reads the same, at the same place.
   const text = () => page.getByRole("log").innerText()
   const before = await text()
-  await page.reload()
+  await reopen(page)
   for (const line of small) await line.waitFor()
   await expect.poll(text).toBe(before)
   expect(faults).toEqual([])
 })
 
-test("a reply that fails keeps what was shown, and what is waited for is said, in sentences, also after a reload", async () => {
+test("a reply that fails keeps what was shown, and what is waited for is said, in sentences, also when it is opened again", async () => {
   const model = scripted(
     replies(waits(20_000), fails("overloaded", { after: "Half of the sto" })),
     replies(thinks("Hm"), finishes("limit")),
@@ -152,13 +152,13 @@ test("a reply that fails keeps what was shown, and what is waited for is said, i
     expect(await log.innerText()).not.toMatch(/\b[a-z]+_[a-z_]+\b/)
   }
   await seen()
-  await page.reload()
+  await reopen(page)
   await seen()
   await say(page, "go on")
   await page.getByText("The model reached its limit before it said a word").waitFor()
   await say(page, "shorter")
   await page.getByText("did not say why; it may not be all of it").waitFor()
-  await page.reload()
+  await reopen(page)
   await seen()
   await page.getByText("did not say why; it may not be all of it").waitFor()
   expect(faults).toEqual([])
@@ -172,7 +172,7 @@ test("a reply that its limit has cut offers to go on; its half stays, and nothin
   await say(page, "count")
   const goOn = page.getByRole("button", { name: "Go on" })
   await goOn.waitFor()
-  await page.reload()
+  await reopen(page)
   await goOn.click()
   await page.getByText("three.").waitFor()
   await page.getByText("One, two,").waitFor()

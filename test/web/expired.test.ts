@@ -4,7 +4,7 @@ import { calls, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import { seriousFaultsInTurn } from "../support/web/serious-faults.ts"
 import { oneVisit } from "../support/web/one-visit.ts"
-import { go, say } from "../support/web/talk.ts"
+import { go, reopen, say } from "../support/web/talk.ts"
 
 // what had expired was a dead end.
 
@@ -63,7 +63,7 @@ test("what was settled as expired looks the same after a reload, and keeps its b
   await again.click()
   await page.getByRole("button", { name: "Approve", exact: true }).waitFor()
   expect(await again.count()).toBe(0)
-  await page.reload()
+  await reopen(page)
   await page.getByRole("button", { name: "Approve", exact: true }).waitFor()
   expect(await again.count()).toBe(0)
   expect(faults).toEqual([])
@@ -90,7 +90,7 @@ test("the inbox keeps what expired until somebody saw it, on whatever device", a
   await expect.poll(async () => (await ada.get(path)).body.seenAt).toBeTypeOf("string")
   await expect.poll(() => badge.innerText()).toBe("Inbox")
   await card.getByRole("button", { name: "Propose again" }).waitFor()
-  await phone.page.reload()
+  await reopen(phone.page)
   await phone.page.getByText("Nothing waits for you").waitFor()
   // It is not lost: its conversation has it.
   await page.getByRole("link", { name: "Shopping" }).click()

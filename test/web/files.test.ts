@@ -5,7 +5,7 @@ import { always, scripted } from "../../src/models/scripted/model.ts"
 import { PacedModel } from "../support/loop/paced-model.ts"
 import { pdf, png } from "../support/message-files/images.ts"
 import { oneVisit } from "../support/web/one-visit.ts"
-import { go, say } from "../support/web/talk.ts"
+import { go, reopen, say } from "../support/web/talk.ts"
 
 const visit = oneVisit()
 
@@ -16,7 +16,7 @@ const choose = (page: Page, ...files: { name: string; buffer: Buffer }[]) =>
     .setInputFiles(files.map((file) => ({ ...file, mimeType: "application/octet-stream" })))
 const text = (name: string) => ({ name, buffer: Buffer.from(`This is ${name}.`) })
 
-test("files are chosen, left out, refused in words, sent, and there after a reload", async () => {
+test("files are chosen, left out, refused in words, sent, and there when it is opened again", async () => {
   const { page, faults } = await visit.begin(scripted(always(says("Seen."))))
   await go(page, "/")
   const chosen = chosenOn(page)
@@ -29,7 +29,7 @@ test("files are chosen, left out, refused in words, sent, and there after a relo
   await page.getByRole("textbox", { name: "Message" }).fill("What is this?")
   await page.getByRole("button", { name: "Send" }).click()
   await page.getByText("Seen.").waitFor()
-  await page.reload()
+  await reopen(page)
   const said = page.getByRole("list", { name: "Files", exact: true })
   await said.getByText("dot.png").waitFor()
   expect(await said.getByRole("listitem").count()).toBe(2)

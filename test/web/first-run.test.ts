@@ -1,14 +1,56 @@
+import { writeFileSync } from "node:fs"
+import { userInfo } from "node:os"
+import { join } from "node:path"
 import { expect, test } from "vitest"
-import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
+import { readPersonalConfig } from "../../src/cli/settings/config.ts"
+import { openFilesDevice } from "../../src/cli/open/files-device.ts"
+import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
 import { newContext } from "../support/web/browser.ts"
 import { seriousFaultsInTurn } from "../support/web/serious-faults.ts"
+import { go } from "../support/web/talk.ts"
+
+// One process, as somebody starts it who has nothing yet, and one browser that comes in by the link it prints: to start
+// either costs more than any of these tests. Each begins with what it looks for, whichever was there before it.
+
+const settings = { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_LOG: "off" }
+const PHONE = { width: 360, height: 740 }
+
+const started = once(async () => {
+  const [, link = "", url = ""] = await new PawlProcess(["serve"], settings).says(
+    /(http\S+\/sign-in#\S+)[\s\S]*listening on (\S+)/,
+  )
+  return { link, url }
+})
+
+const mine = once(() => newContext({ reducedMotion: "reduce" }))
+
+/** The tab of somebody who has not come in. */
+const strangers = once(async () => (await newContext({ viewport: PHONE, reducedMotion: "reduce" })).newPage())
+
+/** The tab that has come in by the link. */
+const signedIn = once(async () => {
+  const page = await (await mine()).newPage()
+  await page.goto((await started()).link)
+  await page.getByRole("heading", { name: "What shall we do?" }).waitFor()
+  return page
+})
+
+function once<Value>(open: () => Promise<Value>): () => Promise<Value> {
+  let opened: Promise<Value> | undefined
+  return () => (opened ??= open())
+}
+
+test("whoever is not signed in is told how to come in, on any address, and nothing else", async () => {
+  const { url } = await started()
+  const page = await strangers()
+  await page.goto(`${url}/c/conv_of_somebody`)
+  await page.getByRole("heading", { name: "Sign in to Pawl" }).waitFor()
+  expect(await page.getByText("npx pawl invite --user NAME").count()).toBe(1)
+  expect(await page.getByRole("navigation").count()).toBe(0)
+})
 
 test("somebody who has just started Pawl opens the printed link, chooses an example, approves it, and finds it done", async () => {
-  await using server = new PawlProcess(["serve"], { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_LOG: "off" })
-  const [, link = ""] = await server.says(/(http\S+\/sign-in#\S+)[\s\S]*listening on/)
-  const page = await (await newContext()).newPage()
-  await page.goto(link)
-  await page.getByRole("heading", { name: "What shall we do?" }).waitFor()
+  const page = await signedIn()
   // What it is talking to, and how to get something better.
   await page.getByText("Connect a real one").click()
   await page.getByText("OPENAI_API_KEY").first().waitFor()
@@ -28,26 +70,10 @@ test("somebody who has just started Pawl opens the printed link, chooses an exam
   await page.getByRole("article", { name: "Pawl" }).getByText("Task created: Call Ada").waitFor()
 })
 
-test("whoever is not signed in is told how to come in, on any address, and nothing else", async () => {
-  await using server = new PawlProcess(["serve"], { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_LOG: "off" })
-  const [, url = ""] = await server.says(/listening on (\S+)/)
-  const page = await (await newContext()).newPage()
-  await page.goto(`${url}/c/conv_of_somebody`)
-  await page.getByRole("heading", { name: "Sign in to Pawl" }).waitFor()
-  expect(await page.getByText("npx pawl invite --user NAME").count()).toBe(1)
-  expect(await page.getByRole("navigation").count()).toBe(0)
-})
-
 test("a link that was used before leads to a page that says so and what to do, and to nowhere else", async () => {
-  await using server = new PawlProcess(["serve"], { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_LOG: "off" })
-  const [, link = ""] = await server.says(/(http\S+\/sign-in#\S+)[\s\S]*listening on/)
-  const mine = await newContext()
-  const first = await mine.newPage()
-  await first.goto(link)
-  await first.getByRole("heading", { name: "What shall we do?" }).waitFor()
-
-  const stranger = await newContext({ viewport: { width: 360, height: 740 } })
-  const page = await stranger.newPage()
+  await signedIn()
+  const { link } = await started()
+  const page = await strangers()
   const [answer] = await Promise.all([page.waitForResponse("**/api/auth/sign-in"), page.goto(link)])
   expect(answer.status()).toBe(401)
   await page.getByRole("heading", { name: "This link is spent" }).waitFor()
@@ -58,10 +84,58 @@ test("a link that was used before leads to a page that says so and what to do, a
   expect(await page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false)
 
   // Whoever is in already is asked, stays in, and finds the way back.
-  const again = await mine.newPage()
+  const again = await (await mine()).newPage()
   await again.goto(link)
   await again.getByRole("button", { name: "Sign in" }).click()
   await again.getByText("You are still signed in as").waitFor()
   await again.getByRole("link", { name: "Go to Pawl" }).click()
   await again.getByRole("heading", { name: "What shall we do?" }).waitFor()
+  await again.close()
+})
+
+test("the first screen shows all agents with first things to say; one click says one, and the conversation names its agent, also on a phone", async () => {
+  const { url } = await started()
+  const page = await signedIn()
+  await page.setViewportSize(PHONE)
+  await go(page, "/")
+  const agents = page.getByRole("list", { name: "Agents" })
+  await agents.waitFor()
+  const names = await agents.locator("> li > button").allInnerTexts()
+  expect(names.map((text) => text.split("\n")[0])).toEqual(["Workspace", "Analyst", "Research", "Files"])
+  // Each has a sentence of its own.
+  for (const text of names) expect(text.split("\n").filter(Boolean)[1]?.length).toBeGreaterThan(20)
+  const firstOf = (agent: string) => page.getByRole("list", { name: `First things to say to ${agent}` })
+  for (const agent of ["Workspace", "Analyst", "Research"]) {
+    expect(await firstOf(agent).getByRole("button").count()).toBe(3)
+  }
+  // Without a folder there is nothing to say to it, and the card says how there will be one.
+  await agents.getByText("No folder is connected.").waitFor()
+  await agents.getByText(`npx pawl chat --server ${url}`).waitFor()
+  expect(await firstOf("Files").count()).toBe(0)
+  expect(await page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false)
+  expect(await seriousFaultsInTurn(page)).toEqual([])
+
+  // A database question works with one click on a machine that has none yet.
+  await firstOf("Analyst").getByRole("button", { name: "how many customers are from Portugal?" }).click()
+  await page.getByRole("cell").first().waitFor()
+  await page.locator("header").getByText("Analyst").waitFor()
+  await page.getByRole("button", { name: "Open the list of conversations" }).click()
+  const entry = page
+    .getByRole("navigation")
+    .getByRole("button", { name: "how many customers are from Portugal?", exact: true })
+  expect(await entry.getAttribute("title")).toBe("Analyst")
+  await page.getByRole("button", { name: "New conversation" }).click()
+
+  // A terminal that is started in a folder is found without a reload.
+  const root = dataFolder()
+  writeFileSync(join(root, "a.txt"), "hello\n")
+  const token = (await pawl(["token", "create", "--user", userInfo().username], settings)).stdout.trim()
+  const mine = { PAWL_TOKEN: token, PAWL_DATA: dataFolder(), PATH: process.env.PATH, HOME: root }
+  await using _device = await openFilesDevice(readPersonalConfig({}, mine), { server: url, dir: root })
+  await firstOf("Files").waitFor()
+  await agents.getByRole("button", { name: /^Files/ }).click()
+  await page.getByRole("textbox", { name: "Message" }).fill("read a.txt")
+  await page.getByRole("button", { name: "Send", exact: true }).click()
+  await page.getByRole("article", { name: "Pawl" }).getByText("hello").waitFor()
+  await page.locator("header").getByText("Files").waitFor()
 })

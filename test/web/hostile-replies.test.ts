@@ -4,7 +4,7 @@ import { PacedModel } from "../support/loop/paced-model.ts"
 import { isLong, oneIn } from "../support/sizes.ts"
 import { repeated } from "../support/slow-texts.ts"
 import { oneVisit } from "../support/web/one-visit.ts"
-import { say } from "../support/web/talk.ts"
+import { reopen, say } from "../support/web/talk.ts"
 
 /** As long as it may be to be told whole after a reload, with what stands around it. */
 const LENGTH = 99_000
@@ -19,7 +19,7 @@ const visit = oneVisit()
 // Each takes seconds: half of them by the seed, all in the long run. What reading them costs is bounded for all in
 // `src/client/reading-cost.test.ts`.
 test.each(oneIn(2, ["[\r", "[^[", "*_", "1. "]))(
-  "a reply of nothing but %j leaves the tab awake, also after a reload",
+  "a reply of nothing but %j leaves the tab awake, also when it is opened again",
   async (piece) => {
     const model = new PacedModel()
     const { page, faults } = await visit.begin(model)
@@ -34,7 +34,7 @@ test.each(oneIn(2, ["[\r", "[^[", "*_", "1. "]))(
     await page.locator("strong", { hasText: "end" }).waitFor()
     await page.getByRole("button", { name: "Copy this reply" }).waitFor({ state: "attached" })
 
-    await page.reload()
+    await reopen(page)
     await page.locator("strong", { hasText: "end" }).waitFor()
     expect(await isAwake(page)).toBe(2)
     expect(faults).toEqual([])

@@ -4,7 +4,7 @@ import { answer, defineTool } from "../../src/agent/definition/tool.ts"
 import { calls, replies, says } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
 import { oneVisit } from "../support/web/one-visit.ts"
-import { go, say } from "../support/web/talk.ts"
+import { go, reopen, say } from "../support/web/talk.ts"
 
 const EVIL = "http://evil.example"
 
@@ -99,7 +99,7 @@ test("whatever a model, a tool or a title says, nothing runs, nothing loads, and
     expect(innerText).toContain("evil.example")
   }
   expect(links.filter(({ href }) => href.startsWith(site.url)).map(({ href }) => new URL(href).hash)).toEqual(["#main"])
-  await page.reload()
+  await reopen(page)
   await page.getByText("The end.").waitFor()
   expect(faults).toEqual([])
 })

@@ -3,7 +3,7 @@ import { calls, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import { oneVisit } from "../support/web/one-visit.ts"
 import { Site } from "../support/web/site.ts"
-import { go, tells } from "../support/web/talk.ts"
+import { go, reopen, tells } from "../support/web/talk.ts"
 
 const visit = oneVisit()
 
@@ -35,7 +35,7 @@ test("everything that waits is in the inbox, whatever conversation it is from, a
   const { body } = await ada.get("/api/workspace/tasks")
   expect(body.items.map(({ title }: { title: string }) => title)).toEqual(["Buy milk"])
   // What is settled is not waiting: whoever comes anew finds nothing.
-  await page.reload()
+  await reopen(page)
   await page.getByText("Nothing waits for you").waitFor()
   expect(faults).toEqual([])
 })

@@ -4,6 +4,7 @@ import { always, scripted } from "../../src/models/scripted/model.ts"
 import { WordEmbedder } from "../support/word-embedder.ts"
 import { seriousFaultsInTurn } from "../support/web/serious-faults.ts"
 import { Site } from "../support/web/site.ts"
+import { reopen } from "../support/web/talk.ts"
 
 test("documents are dropped into a collection, seen to be read in, and gone when they are removed", async () => {
   await using site = await Site.open({ model: scripted(always(says("ok"))), embedder: new WordEmbedder() })
@@ -24,7 +25,7 @@ test("documents are dropped into a collection, seen to be read in, and gone when
   await wings.getByText("Drop Markdown, text").waitFor()
   expect(await seriousFaultsInTurn(page)).toEqual([])
 
-  await page.reload()
+  await reopen(page)
   await document.getByRole("button", { name: "Remove On lift" }).click()
   await document.waitFor({ state: "detached" })
   await wings.getByRole("button", { name: "Delete", exact: true }).click()

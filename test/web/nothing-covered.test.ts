@@ -6,7 +6,7 @@ import { Priced } from "../support/loop/priced.ts"
 import { oneIn } from "../support/sizes.ts"
 import { oneVisit } from "../support/web/one-visit.ts"
 import { Site } from "../support/web/site.ts"
-import { go, message, say } from "../support/web/talk.ts"
+import { go, message, reopen, say } from "../support/web/talk.ts"
 
 // toasts, drops, and a phone of 360 pixels.
 
@@ -117,7 +117,7 @@ test("a file dropped anywhere is taken where it makes sense, and never opened in
   expect(await drop(page, "lift.md", "# Lift\n\nA wing lifts.", "h1")).toBe(false)
   await page.getByText("lift.md").first().waitFor()
   await ada.post("/api/collections", { name: "Tails" })
-  await page.reload()
+  await reopen(page)
   await page.getByRole("heading", { name: "Tails" }).waitFor()
   expect(await drop(page, "drag.md", "# Drag", "h1")).toBe(false)
   await page.getByText("drop it on the one that you mean").waitFor()

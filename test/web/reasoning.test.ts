@@ -2,11 +2,11 @@ import { expect, test } from "vitest"
 import { PacedModel } from "../support/loop/paced-model.ts"
 import { seriousFaultsInTurn } from "../support/web/serious-faults.ts"
 import { oneVisit } from "../support/web/one-visit.ts"
-import { say } from "../support/web/talk.ts"
+import { reopen, say } from "../support/web/talk.ts"
 
 const visit = oneVisit()
 
-test("what a model thinks is a line that moves, then one that opens, also after a reload", async () => {
+test("what a model thinks is a line that moves, then one that opens, also in a conversation that is opened again", async () => {
   const model = new PacedModel()
   const { page, faults } = await visit.begin(model)
   await say(page, "Why?")
@@ -23,7 +23,7 @@ test("what a model thinks is a line that moves, then one that opens, also after 
   await page.getByText("Because.").waitFor()
   await line.filter({ hasText: /^Thought for \d+ s$/ }).waitFor()
 
-  await page.reload()
+  await reopen(page)
   await line.filter({ hasText: /^Thought for \d+ s$/ }).waitFor()
   expect(await page.getByText("look", { exact: true }).count()).toBe(0)
   await line.press("Enter")

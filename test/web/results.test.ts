@@ -12,7 +12,7 @@ import { WRITE_SQL } from "../../src/packs/analyst/tools/write-sql.ts"
 import { makeShop } from "../support/analyst/shop.ts"
 import { seriousFaultsInTurn } from "../support/web/serious-faults.ts"
 import { oneVisit } from "../support/web/one-visit.ts"
-import { go, say } from "../support/web/talk.ts"
+import { go, reopen, say } from "../support/web/talk.ts"
 
 const folder = () => {
   const root = mkdtempSync(join(tmpdir(), inject("testRun"), "databases-"))
@@ -183,7 +183,7 @@ test("in the dark nothing white is seen before a chart is there", async () => {
   }
   expect(await brightest()).toBeLessThan(0.01)
   await page.unroute("**/chart-frame")
-  await page.reload()
+  await reopen(page)
   await inFrame(page).locator("[aria-roledescription=bar]").nth(1).waitFor()
   expect(await brightest()).toBeLessThan(0.05)
   expect(faults).toEqual([])

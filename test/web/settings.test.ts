@@ -9,7 +9,7 @@ import { Peer } from "../support/server/socket.ts"
 import { PlayedServer } from "../support/mcp/played-server.ts"
 import { oneVisit } from "../support/web/one-visit.ts"
 import { Site } from "../support/web/site.ts"
-import { go } from "../support/web/talk.ts"
+import { go, reopen } from "../support/web/talk.ts"
 
 const root = mkdtempSync(join(tmpdir(), inject("testRun"), "databases-"))
 mkdirSync(join(root, "shared"))
@@ -31,7 +31,7 @@ test("a token is shown once, allows what was chosen, and stops working when it i
   expect((await ask("/api/models")).status).toBe(200)
   expect((await ask("/api/conversations", "POST")).status).toBe(403)
 
-  await page.reload()
+  await reopen(page)
   await page.getByText("Backup").waitFor()
   expect(await page.content()).not.toContain(token)
   const entry = page.getByRole("listitem").filter({ hasText: "Backup" })
@@ -129,7 +129,7 @@ test("a key of one's own is stored and forgotten, and no answer or page ever has
   await provider.getByLabel("Key", { exact: true }).fill("sk-very-secret")
   await provider.getByRole("button", { name: "Store" }).click()
   await provider.getByText("uses your own key").waitFor()
-  await page.reload()
+  await reopen(page)
   await provider.getByText("uses your own key").waitFor()
   expect(await page.content()).not.toContain("sk-very-secret")
   expect(heard.join()).not.toContain("sk-very-secret")
@@ -185,7 +185,7 @@ test("a database is connected, tried and removed, and its password is never seen
   await entry.getByRole("button", { name: "Test" }).click()
   await expect.poll(() => entry.getByRole("status").innerText()).not.toBe("")
   expect(await entry.getByRole("status").innerText()).not.toContain("It answers")
-  await page.reload()
+  await reopen(page)
   await entry.waitFor()
   expect(await page.content()).not.toContain("very-secret")
   await entry.getByRole("button", { name: "Remove" }).click()
