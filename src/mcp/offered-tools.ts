@@ -11,6 +11,10 @@ export const isAgreed = ({ agreed, seen }: PinnedMcpTool): boolean => agreed?.ha
 export const ruleOf = ({ rules }: McpServer, { tool, rule }: Pick<PinnedMcpTool, "tool" | "rule">): McpToolRule =>
   rule ?? own(rules, tool) ?? own(rules, "*") ?? "ask"
 
+/** Whether it may run again after a crash. Both have to say so: its server, which knows, and somebody who answers for it. */
+export const mayRunAgain = ({ idempotent }: McpServer, { tool, seen, again }: PinnedMcpTool): boolean =>
+  seen.facts.claims.idempotent === true && (again || idempotent.includes(tool))
+
 /** The tools of a server that a model may be shown, as they stand in a journal. */
 export function offeredTools(server: McpServer, pinned: readonly PinnedMcpTool[]): JoinedTool[] {
   // Of all that it has, whatever is decided about them: a name stays when another tool is switched off.
@@ -21,20 +25,20 @@ export function offeredTools(server: McpServer, pinned: readonly PinnedMcpTool[]
   return pinned.flatMap((pin) => {
     const rule = ruleOf(server, pin)
     if (!pin.agreed || !isAgreed(pin) || rule === "off") return []
-    return [toJoined(server, { ...pin.agreed, rule, name: names.get(pin.tool) as string })]
+    const name = names.get(pin.tool) as string
+    return [toJoined(server, { ...pin.agreed, rule, name, again: rule === "read" || mayRunAgain(server, pin) })]
   })
 }
 
 interface Offered extends PinnedFacts {
   readonly name: string
   readonly rule: "read" | "ask"
+  readonly again: boolean
 }
 
-function toJoined(server: McpServer, { name: called, hash, facts, rule }: Offered): JoinedTool {
+function toJoined(server: McpServer, { name: called, hash, facts, rule, again }: Offered): JoinedTool {
   const { tool, description, inputSchema, claims } = facts
-  const { key, name, isPublic, timeoutSeconds, taskSeconds, idempotent } = server
-  // Both have to say so: the server, which knows, and somebody who answers for it.
-  const again = rule === "read" || (claims.idempotent === true && idempotent.includes(tool))
+  const { key, name, isPublic, timeoutSeconds, taskSeconds } = server
   return {
     name: called,
     description: `[${tool}, a tool of the MCP server "${name}". That server says of it:] ${description || "nothing"}`,

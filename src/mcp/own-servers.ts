@@ -1,9 +1,11 @@
+import { randomUUID } from "node:crypto"
 import { isThisMachine } from "../protocol/databases/connections.ts"
 import { failure } from "../protocol/errors.ts"
 import type { McpServerId, UserId } from "../protocol/ids.ts"
-import type { McpDecision, McpServerView, NewMcpServer } from "../protocol/mcp-servers.ts"
-import type { McpPins, McpToolRule, StoredMcpServer } from "../protocol/ports/mcp.ts"
+import type { ChangedMcpServer, McpDecision, McpServerView, NewMcpServer } from "../protocol/mcp-servers.ts"
+import type { McpPins, McpToolDecision, StoredMcpServer } from "../protocol/ports/mcp.ts"
 import type { McpSignIns } from "../protocol/ports/mcp-sign-ins.ts"
+import { toChanged, toStored } from "./changed-server.ts"
 import type { McpServer } from "./definition/server.ts"
 import type { McpTools } from "./mcp-tools.ts"
 import { type NamedByPeople, type NamedServers, toServer } from "./named-servers.ts"
@@ -14,12 +16,13 @@ import type { SignInBegins } from "./sign-in/signing-in.ts"
 export interface OwnServersPorts {
   readonly records: NamedByPeople & {
     create(user: UserId, server: Omit<StoredMcpServer, "version">): Promise<void>
+    change(user: UserId, before: StoredMcpServer, server: Omit<StoredMcpServer, "version">): Promise<boolean>
     remove(user: UserId, id: McpServerId): Promise<void>
     newId(user: UserId): McpServerId
   }
   readonly pins: McpPins & {
     agree(server: string, tool: string, hash: string): Promise<boolean>
-    decide(server: string, tool: string, rule: McpToolRule): Promise<boolean>
+    decide(server: string, tool: string, decision: McpToolDecision): Promise<boolean>
   }
   readonly signIns: Pick<McpSignIns, "states" | "remove">
   readonly named: NamedServers
@@ -53,21 +56,50 @@ export class OwnServers {
     const { records, named, pins } = this.#ports
     const problem = this.#problemWith(given, await named.of(user))
     if (problem) throw failure("bad_request", { problem })
-    const { name, url, headers, agents, data, oauth } = given
-    const target = { url, headers, isPublic: data === "public", ...(oauth ? { oauth } : {}) }
-    const stored = { id: records.newId(user), name, agents, target }
-    const server = toServer({ ...stored, version: "" })
-    const tools = await this.#ports.tools()
-    const found = await tools.readOrSignIn(server, user, signal)
+    const stored = toStored(records.newId(user), given)
+    const found = await this.#ask(stored, user, signal)
     try {
       await records.create(user, stored)
     } catch (error) {
-      await this.#ports.signIns.remove(user, server.key)
+      await this.#ports.signIns.remove(user, stored.id)
       throw error
     }
     named.forget(user)
-    await pins.see(server.key, user, found)
-    return this.#view(user, name)
+    await pins.see(stored.id, user, found)
+    return this.#view(user, given.name)
+  }
+
+  /**
+   * Asks it first where it is reached in another way. At another address it is another server: it gets an id of its own, so
+   * that no call that waits for a person reaches it, and what was agreed to is only shown as what was before.
+   */
+  async change(
+    user: UserId,
+    name: string,
+    { change, signal }: { readonly change: ChangedMcpServer; readonly signal: AbortSignal },
+  ): Promise<McpServerView> {
+    const { records, named, pins, signIns } = this.#ports
+    const before = (await records.list(user)).find((each) => each.name === name)
+    if (!before) throw failure("not_found")
+    const { whole, isMoved, isAsked } = toChanged(before, change)
+    const others = (await named.of(user)).filter(({ key }) => key !== before.id)
+    const problem = this.#problemWith(whole, others)
+    if (problem) throw failure("bad_request", { problem })
+    const stored = toStored(isMoved ? records.newId(user) : before.id, whole)
+    const found = isAsked ? await this.#ask(stored, user, signal) : undefined
+    if (!(await records.change(user, before, stored))) {
+      if (isMoved) await signIns.remove(user, stored.id)
+      throw failure("bad_request", { problem: "It has been changed meanwhile. Look at it again." })
+    }
+    named.forget(user)
+    if (found) await pins.see(stored.id, user, found)
+    return this.#view(user, whole.name)
+  }
+
+  /** What it offers, over a connection of its own: nothing that was opened before is used for it. */
+  async #ask(stored: Omit<StoredMcpServer, "version">, user: UserId, signal: AbortSignal) {
+    const tools = await this.#ports.tools()
+    return tools.readOrSignIn(toServer({ ...stored, version: `asked ${randomUUID()}` }), user, signal)
   }
 
   async beginSignIn(user: UserId, name: string, from: SignInBegins): Promise<string> {
@@ -105,18 +137,21 @@ export class OwnServers {
   async decide(
     user: UserId,
     name: string,
-    { tool, hash, rule, isAdmin }: McpDecision & { readonly isAdmin: boolean },
+    { tool, hash, rule, again, isAdmin }: McpDecision & { readonly isAdmin: boolean },
   ): Promise<McpServerView> {
     const server = await this.#find(user, name)
     const { pins } = this.#ports
     if (!server.isPersons && !isAdmin) throw failure("forbidden", { scope: "admin" })
-    if (!server.isPersons && rule)
-      throw failure("bad_request", { problem: "rule: for a server of the operator it stands in the file of PAWL_MCP." })
-    if (!(await pins.read(server.key)).some((pin) => pin.tool === tool)) throw failure("not_found")
+    if (!server.isPersons && (rule !== undefined || again !== undefined))
+      throw failure("bad_request", { problem: "For a server of the operator this stands in the file of PAWL_MCP." })
+    const pin = (await pins.read(server.key)).find((each) => each.tool === tool)
+    if (!pin) throw failure("not_found")
+    if (again === true && pin.seen.facts.claims.idempotent !== true)
+      throw failure("bad_request", { problem: "again: the tool does not say that a second time changes nothing." })
     // What was shown is what is agreed to: had it changed meanwhile, nothing happens.
     if (!(await pins.agree(server.key, tool, hash)))
       throw failure("bad_request", { problem: "hash: the tool has changed since you saw it; look at it again." })
-    if (rule) await pins.decide(server.key, tool, rule)
+    if (rule !== undefined || again !== undefined) await pins.decide(server.key, tool, { rule, again })
     return this.#view(user, name)
   }
 

@@ -2,7 +2,7 @@ import type { McpServerView, McpToolView } from "../protocol/mcp-servers.ts"
 import type { McpSignInState } from "../protocol/ports/mcp-sign-ins.ts"
 import type { PinnedFacts, PinnedMcpTool } from "../protocol/ports/mcp.ts"
 import type { McpServer } from "./definition/server.ts"
-import { isAgreed, ruleOf } from "./offered-tools.ts"
+import { isAgreed, mayRunAgain, ruleOf } from "./offered-tools.ts"
 
 /** What people are shown of a server: nothing that its headers hold. */
 export function toServerView(
@@ -33,7 +33,7 @@ function toToolView(server: McpServer, pin: PinnedMcpTool): McpToolView {
   const { tool, agreed, seen } = pin
   const state = isAgreed(pin) ? "agreed" : agreed ? "changed" : "new"
   const before = agreed && state === "changed" ? { before: toDefinition(agreed) } : {}
-  return { tool, rule: ruleOf(server, pin), state, now: toDefinition(seen), ...before }
+  return { tool, rule: ruleOf(server, pin), again: mayRunAgain(server, pin), state, now: toDefinition(seen), ...before }
 }
 
 function toDefinition({ hash, facts: { description, inputSchema, claims } }: PinnedFacts): McpToolView["now"] {

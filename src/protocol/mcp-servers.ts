@@ -55,6 +55,18 @@ export const NewMcpServer = z.strictObject({
 })
 export type NewMcpServer = z.infer<typeof NewMcpServer>
 
+/** What is not told of stays. With another address it keeps nothing that was given for the one before. */
+export const ChangedMcpServer = z.strictObject({
+  name: ServerName.optional(),
+  url: Address.optional(),
+  /** `null` takes one away. */
+  headers: z.record(HeaderName, HeaderValue.nullable()).optional(),
+  agents: boundedList(AgentName, 50, { least: 1 }).optional(),
+  data: z.enum(["private", "public"]).optional(),
+  oauth: OAuth.nullable().optional(),
+})
+export type ChangedMcpServer = z.infer<typeof ChangedMcpServer>
+
 const McpDefinition = z.object({
   hash: z.string(),
   description: z.string(),
@@ -72,6 +84,8 @@ export const McpToolView = z.object({
   /** What its server calls it. */
   tool: z.string(),
   rule: z.enum(mcpToolRules),
+  /** Whether it may run again after a crash: it says that this changes nothing, and somebody agrees. Otherwise a person decides. */
+  again: z.boolean(),
   /** `new` and `changed` ones no model is shown, until somebody agrees to what they are now. */
   state: z.enum(["agreed", "new", "changed"]),
   now: McpDefinition,
@@ -101,6 +115,8 @@ export const McpDecision = z.strictObject({
   tool: z.string().min(1).max(128),
   hash: z.string().min(1).max(100),
   rule: z.enum(mcpToolRules).optional(),
+  /** That it may run again after a crash, where it says itself that this changes nothing. */
+  again: z.boolean().optional(),
 })
 export type McpDecision = z.infer<typeof McpDecision>
 

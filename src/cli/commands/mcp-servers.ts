@@ -1,47 +1,61 @@
 import type { Client } from "../../client/index.ts"
 import { RecentSecrets } from "../../models/providers/errors/recent-secrets.ts"
-import type { McpServerView, McpToolView } from "../../protocol/mcp-servers.ts"
-import { type McpToolRule, mcpToolRules } from "../../protocol/ports/mcp.ts"
 import { openClient } from "../open/client.ts"
+import { type SigningIn, signInTo } from "../open/mcp-sign-in.ts"
 import { CommandError, readFlags } from "../process/command.ts"
 import { createLog } from "../process/log.ts"
+import { onStop } from "../process/on-stop.ts"
 import { readConfig } from "../settings/config.ts"
 import { addProgram } from "../settings/mcp-file.ts"
 import { warn } from "../settings/warn.ts"
+import { type McpFlags, mcpFlags, serverLine, toChange, told, toNew, toolLines, toRule } from "./mcp-lines.ts"
 
-const flags = {
-  server: { type: "string" },
-  token: { type: "string" },
-  header: { type: "string", multiple: true },
-  agent: { type: "string", multiple: true },
-  public: { type: "boolean" },
-} as const
-
-type Flags = ReturnType<typeof readFlags<typeof flags>>["values"]
-type Part = (client: Client, words: readonly string[], flags: Flags) => Promise<string>
+interface Asked extends SigningIn {
+  readonly client: Client
+  readonly words: readonly string[]
+  readonly flags: McpFlags
+}
 
 /** What is done about the servers whose tools this person's agents may have: each says what to print. */
-const parts = {
-  async list(client) {
+export const mcpParts = {
+  async list({ client }) {
     const { items } = await client.listMcpServers()
     return items.map(serverLine).join("\n") || "No MCP servers. `pawl mcp add NAME URL` names one."
   },
-  async add(client, [name, url], { header = [], agent, public: isPublic }) {
+  async add(asked) {
+    const [name, url] = asked.words
     if (name === undefined || url === undefined)
       throw new CommandError("Say its name and where it is: pawl mcp add NAME URL")
-    const headers = Object.fromEntries(header.map(toHeader))
-    const agents = agent ? { agents: agent } : {}
-    const body = { name, url, headers, ...agents, data: isPublic ? "public" : "private" } as const
-    return told(await client.addMcpServer({ body }))
+    const added = await asked.client.addMcpServer({ body: toNew(name, url, asked.flags) })
+    if (added.signIn === undefined) return told(added)
+    asked.tell(`${name} wants you to sign in; it is added, and \`pawl mcp login ${name}\` does it later, too.`)
+    return signedIn(asked, name)
   },
-  async remove(client, [name]) {
+  async change({ client, words: [name], flags }) {
+    const change = toChange(flags)
+    if (Object.keys(change).length === 0)
+      throw new CommandError("Say what is changed: --name, --url, --header, --no-header, --agent, --public, --private")
+    return told(await client.changeMcpServer({ params: { name: named(name) }, body: change }))
+  },
+  async login(asked) {
+    const name = named(asked.words[0])
+    const { items } = await asked.client.listMcpServers()
+    if (items.find((each) => each.name === name)?.signIn === "done")
+      return `You are signed in to ${name}. \`pawl mcp logout ${name}\` forgets it.`
+    return signedIn(asked, name)
+  },
+  async logout({ client, words: [name] }) {
+    await client.endMcpSignIn({ params: { name: named(name) } })
+    return `You are signed out of ${named(name)}.`
+  },
+  async remove({ client, words: [name] }) {
     await client.removeMcpServer({ params: { name: named(name) } })
     return `${named(name)} is forgotten.`
   },
-  async tools(client, [name]) {
+  async tools({ client, words: [name] }) {
     return told(await client.lookAtMcpServer({ params: { name: named(name) } }))
   },
-  async allow(client, [name, tool, rule]) {
+  async allow({ client, words: [name, tool, rule], flags }) {
     const params = { name: named(name) }
     const { items } = await client.listMcpServers()
     const server = items.find((each) => each.name === params.name)
@@ -50,21 +64,28 @@ const parts = {
       throw new CommandError(
         `There is no tool "${tool ?? ""}" of "${params.name}". pawl mcp tools ${params.name} lists them.`,
       )
-    const decided = rule === undefined ? {} : { rule: toRule(rule) }
-    const { tools } = await client.decideMcpTool({
-      params,
-      body: { tool: found.tool, hash: found.now.hash, ...decided },
-    })
+    const decided = {
+      ...(rule === undefined ? {} : { rule: toRule(rule) }),
+      ...(flags.again ? { again: true } : flags["not-again"] ? { again: false } : {}),
+    }
+    const body = { tool: found.tool, hash: found.now.hash, ...decided }
+    const { tools } = await client.decideMcpTool({ params, body })
     return tools
       .filter((each) => each.tool === tool)
       .map(toolLines)
       .join("\n")
   },
-} satisfies Record<string, Part>
+} satisfies Record<string, (asked: Asked) => Promise<string>>
 
-/** `pawl mcp list`, `add`, `remove`, `tools` and `allow`. */
-export async function runPart(part: keyof typeof parts, words: readonly string[]): Promise<number> {
-  const { values, positionals } = readFlags("mcp", words, flags)
+export type McpPart = keyof typeof mcpParts
+
+async function signedIn(asked: Asked, name: string): Promise<string> {
+  return `You are signed in.\n${told(await signInTo(asked.client, name, asked))}`
+}
+
+/** `pawl mcp` with a first word of its own. */
+export async function runPart(part: McpPart, words: readonly string[]): Promise<number> {
+  const { values, positionals } = readFlags("mcp", words, mcpFlags)
   const config = readConfig(undefined, { PAWL_TOKEN: values.token })
   warn(config)
   const command = words.includes("--") ? words.slice(words.indexOf("--") + 1) : []
@@ -78,7 +99,13 @@ export async function runPart(part: keyof typeof parts, words: readonly string[]
   const recent = new RecentSecrets(config.secrets)
   const log = createLog(recent, undefined, config.log)
   await using place = await openClient(config, { log, recent, dir: undefined, server: values.server, isBrief: true })
-  process.stdout.write(`${await parts[part](place.client, positionals, values)}\n`)
+  const print = (text: string) => void process.stdout.write(`${text}\n`)
+  const isHere = values.server === undefined
+  print(
+    await mcpParts[part]({
+      ...{ client: place.client, words: positionals, flags: values, isHere, stopping: onStop(), tell: print },
+    }),
+  )
   return 0
 }
 
@@ -86,38 +113,3 @@ function named(name: string | undefined): string {
   if (name === undefined) throw new CommandError("Say which one by its name; pawl mcp list shows them.")
   return name
 }
-
-function toHeader(text: string): [string, string] {
-  const at = text.indexOf(":")
-  const [name, value] = [text.slice(0, Math.max(0, at)).trim(), text.slice(at + 1).trim()]
-  if (name === "" || value === "") throw new CommandError('A header is written as "Name: value".')
-  return [name, value]
-}
-
-function toRule(text: string): McpToolRule {
-  const rule = mcpToolRules.find((each) => each === text)
-  if (!rule) throw new CommandError(`"${text}" is no rule. There are: ${mcpToolRules.join(", ")}.`)
-  return rule
-}
-
-const told = (server: McpServerView) => [serverLine(server), ...server.tools.map(toolLines)].join("\n")
-
-const serverLine = ({ name, by, address, agents, tools }: McpServerView) =>
-  `${name} (${by === "operator" ? "the operator's" : "yours"}, ${address}): ${tools.length === 1 ? "one tool" : `${tools.length} tools`} for ${agents.join(", ")}`
-
-/** Of one that has changed, what it was and what it is: that is what somebody agrees to. */
-function toolLines({ tool, rule, state, now, before }: McpToolView): string {
-  const says = state === "agreed" ? rule : `${state}, held back until you allow it`
-  const words = [`  ${tool} [${says}] ${oneLine(now.description)}`]
-  if (before) {
-    words.push(`    before: ${oneLine(before.description)}`)
-    if (JSON.stringify(before.inputSchema) !== JSON.stringify(now.inputSchema))
-      words.push(
-        `    its arguments were ${JSON.stringify(before.inputSchema)}`,
-        `    and are now ${JSON.stringify(now.inputSchema)}`,
-      )
-  }
-  return words.join("\n")
-}
-
-const oneLine = (text: string) => text.replaceAll(/\s+/g, " ").slice(0, 300)

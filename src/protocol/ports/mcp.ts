@@ -36,6 +36,14 @@ export interface PinnedMcpTool {
   readonly seen: PinnedFacts
   /** What its person has decided; null where the server's own rules hold. */
   readonly rule: McpToolRule | null
+  /** Its person agrees that it may run again after a crash, as it says itself. */
+  readonly again: boolean
+}
+
+/** What a person decides about a tool of a server of theirs. */
+export interface McpToolDecision {
+  readonly rule?: McpToolRule | undefined
+  readonly again?: boolean | undefined
 }
 
 /** Where pins are kept, for all nodes. */

@@ -1,5 +1,12 @@
 import { z } from "zod"
-import { McpDecision, McpServerView, McpSignInAnswer, McpSignInRequest, NewMcpServer } from "../mcp-servers.ts"
+import {
+  ChangedMcpServer,
+  McpDecision,
+  McpServerView,
+  McpSignInAnswer,
+  McpSignInRequest,
+  NewMcpServer,
+} from "../mcp-servers.ts"
 import { defineRoutes } from "./route.ts"
 
 /** MCP servers whose tools agents may have: those of the operator, and a person's own. */
@@ -19,6 +26,14 @@ export const mcpServerRoutes = defineRoutes({
     body: NewMcpServer,
     answers: { 201: McpServerView },
   },
+  changeMcpServer: {
+    method: "PATCH",
+    path: "/api/mcp-servers/{name}",
+    needs: "manage",
+    says: "Changes an MCP server of yours. With another address it is another server: its tools are held back until you agree to them again, your sign-in ends, and headers have to be given again.",
+    body: ChangedMcpServer,
+    answers: { 200: McpServerView },
+  },
   lookAtMcpServer: {
     method: "POST",
     path: "/api/mcp-servers/{name}/look",
@@ -30,7 +45,7 @@ export const mcpServerRoutes = defineRoutes({
     method: "POST",
     path: "/api/mcp-servers/{name}/tools",
     needs: "manage",
-    says: "Agrees to a tool as you have seen it (`hash`), and says whether it asks, runs unasked (`read`) or is `off`. For a server of the operator it takes an admin, and its rule stands in the file.",
+    says: "Agrees to a tool as you have seen it (`hash`), and says whether it asks, runs unasked (`read`) or is `off`, and whether it may run again after a crash (`again`). For a server of the operator it takes an admin, and the rest stands in the file.",
     body: McpDecision,
     answers: { 200: McpServerView },
   },

@@ -1,5 +1,5 @@
 import type { UserId } from "../../protocol/ids.ts"
-import type { McpToolRule, PinnedFacts, PinnedMcpTool } from "../../protocol/ports/mcp.ts"
+import type { McpToolDecision, McpToolRule, PinnedFacts, PinnedMcpTool } from "../../protocol/ports/mcp.ts"
 import type { Engine } from "../engine/engine.ts"
 
 interface Row {
@@ -9,6 +9,7 @@ interface Row {
   readonly seen_hash: string
   readonly seen: string
   readonly rule: McpToolRule | null
+  readonly again: number
 }
 
 /** What is known of the tools of MCP servers. */
@@ -22,7 +23,8 @@ export class SqlMcpPins {
   }
 
   async read(server: string): Promise<PinnedMcpTool[]> {
-    const sql = "SELECT tool, agreed_hash, agreed, seen_hash, seen, rule FROM mcp_tool WHERE server = ? ORDER BY tool"
+    const sql =
+      "SELECT tool, agreed_hash, agreed, seen_hash, seen, rule, again FROM mcp_tool WHERE server = ? ORDER BY tool"
     return (await this.#engine.query<Row>(sql, [server])).map(toPinned)
   }
 
@@ -46,20 +48,23 @@ export class SqlMcpPins {
     if (statements.length > 0) await this.#engine.change({ type: "statements", statements })
   }
 
-  /** Agrees to a tool as it was shown. False where it is another one by now. */
+  /** Agrees to a tool as it was shown. False where it is another one by now. That it may run again was said of another one. */
   async agree(server: string, tool: string, hash: string): Promise<boolean> {
-    const sql = `UPDATE mcp_tool SET agreed_hash = seen_hash, agreed = seen, updated_at = ?
+    const sql = `UPDATE mcp_tool SET again = CASE WHEN agreed_hash = seen_hash THEN again ELSE 0 END,
+      agreed_hash = seen_hash, agreed = seen, updated_at = ?
       WHERE server = ? AND tool = ? AND seen_hash = ?`
     return this.#changes(sql, [this.#now(), server, tool, hash])
   }
 
-  /** What its person decides about it. */
-  async decide(server: string, tool: string, rule: McpToolRule): Promise<boolean> {
-    const sql = "UPDATE mcp_tool SET rule = ?, updated_at = ? WHERE server = ? AND tool = ?"
-    return this.#changes(sql, [rule, this.#now(), server, tool])
+  /** What its person decides about it; what they say nothing of stays. */
+  async decide(server: string, tool: string, { rule, again }: McpToolDecision): Promise<boolean> {
+    const sql = `UPDATE mcp_tool SET rule = COALESCE(CAST(? AS TEXT), rule), again = COALESCE(CAST(? AS BIGINT), again),
+      updated_at = ? WHERE server = ? AND tool = ?`
+    const marked = again === undefined ? null : Number(again)
+    return this.#changes(sql, [rule ?? null, marked, this.#now(), server, tool])
   }
 
-  async #changes(sql: string, values: readonly (string | number)[]): Promise<boolean> {
+  async #changes(sql: string, values: readonly (string | number | null)[]): Promise<boolean> {
     const statements = [{ sql, values: [...values], mustChange: true as const }]
     return (await this.#engine.change({ type: "statements", statements })).ok
   }
@@ -78,12 +83,13 @@ export class SqlMcpPins {
   }
 }
 
-function toPinned({ tool, agreed_hash, agreed, seen_hash, seen, rule }: Row): PinnedMcpTool {
+function toPinned({ tool, agreed_hash, agreed, seen_hash, seen, rule, again }: Row): PinnedMcpTool {
   const read = (text: string) => JSON.parse(text) as PinnedFacts["facts"]
   return {
     tool,
     agreed: agreed_hash !== null && agreed !== null ? { hash: agreed_hash, facts: read(agreed) } : undefined,
     seen: { hash: seen_hash, facts: read(seen) },
     rule,
+    again: Number(again) === 1,
   }
 }

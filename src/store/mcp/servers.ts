@@ -2,6 +2,7 @@ import { failure, hasCode } from "../../protocol/errors.ts"
 import { type McpServerId, newId, type UserId } from "../../protocol/ids.ts"
 import type { McpTarget, StoredMcpServer } from "../../protocol/ports/mcp.ts"
 import type { Engine } from "../engine/engine.ts"
+import type { Statement } from "../engine/operations.ts"
 import type { SecretRow } from "../people/seal.ts"
 import type { Secrets } from "../people/secrets.ts"
 import { withoutSignIn } from "./sign-ins.ts"
@@ -58,6 +59,36 @@ export class SqlMcpServers {
     if (names.includes(undefined)) return
     if (names.includes(name)) throw failure("bad_request", { problem: `name: you have a server "${name}" already.` })
     throw failure("too_many", { what: "MCP servers", most: MAX })
+  }
+
+  /**
+   * Puts a whole server in place of what was read, if that is still there: of two at once one wins, and neither gets the
+   * other's secrets. Under another id it keeps of its tools only what they were, to be shown beside what they are.
+   */
+  async change(user: UserId, before: StoredMcpServer, server: Omit<StoredMcpServer, "version">): Promise<boolean> {
+    const { id, name, agents, target } = server
+    const sql = `UPDATE mcp_server SET id = ?, name = ?, agents = ?, key_id = ?, sealed = ?, updated_at = ?
+      WHERE id = ? AND person = ? AND sealed = ?
+        AND NOT EXISTS (SELECT 1 FROM mcp_server o WHERE o.person = ? AND o.name = ? AND o.id <> ?)`
+    const moved = id === before.id ? [] : this.#moved(user, before.id, id)
+    let written = ""
+    await this.#secrets.write(placeOf(user, id), JSON.stringify(target), ({ keyId, sealed }) => {
+      written = sealed
+      const now = [name, JSON.stringify(agents), keyId, sealed, this.#now()]
+      return [{ sql, values: [id, ...now, before.id, user, before.version, user, name, before.id] }, ...moved]
+    })
+    const rows = await this.#engine.query("SELECT 1 AS one FROM mcp_server WHERE id = ? AND sealed = ?", [id, written])
+    return rows.length > 0
+  }
+
+  #moved(user: UserId, from: McpServerId, to: McpServerId): Statement[] {
+    const isThere = "EXISTS (SELECT 1 FROM mcp_server WHERE id = ?)"
+    const tools = `UPDATE mcp_tool SET server = ?, rule = NULL, again = 0,
+      agreed_hash = CASE WHEN agreed_hash IS NULL THEN NULL ELSE 'moved' END WHERE server = ? AND person = ? AND ${isThere}`
+    const signedIn = withoutSignIn(user, from).map(({ sql, values }) => {
+      return { sql: `${sql} AND ${isThere}`, values: [...values, to] }
+    })
+    return [{ sql: tools, values: [to, from, user, to] }, ...signedIn]
   }
 
   /** With what was decided about its tools, and what was signed in for. Throws `not_found` where there was nothing. */

@@ -7,8 +7,12 @@ import { readServers } from "../../../src/mcp/read-servers.ts"
 import { OutboundPolicy } from "../../../src/models/network/outbound-policy.ts"
 import { systemClock } from "../../../src/agent/clock.ts"
 import { silentLog } from "../../../src/agent/silent-log.ts"
+import { asMasterKey, givenKeys } from "../../../src/store/people/master-keys.ts"
 import { openStore } from "../../../src/store/store.ts"
 import { openWorld, type World, type WorldOptions } from "../loop/world.ts"
+
+/** The same for every life: what one has sealed the next one opens. */
+const masterKeys = givenKeys(asMasterKey(Buffer.alloc(32, "mcp")))
 
 export type Entry = Readonly<Record<string, unknown>>
 
@@ -43,7 +47,7 @@ export async function openMcpWorld(
   named: readonly McpServer[],
   { dataFolder = "/nowhere", path = "", reaches = false, bytesOfFiles = 1e9, ...options }: WorldOptions & McpPlace,
 ): Promise<World & { readonly mcp: Mcp }> {
-  const store = await openStore({ url: options.url, durability: "normal" })
+  const store = await openStore({ url: options.url, durability: "normal", masterKeys })
   const clock = options.clock ?? systemClock
   const settings = { ...settingsIn(dataFolder), mcp: named, bytesOfFiles, commandEnvironment: { PATH: path } }
   const { mcpPins: pins, ownMcpServers, mcpSignIns: signIns, messageFiles } = store

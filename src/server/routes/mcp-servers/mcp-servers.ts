@@ -12,6 +12,10 @@ export function mcpServerRoutes(app: Hono<Env>, { mcpServers, address }: McpServ
 
   serveRoute(app, routes.addMcpServer, (c, { body }) => mcpServers.add(userOf(c), body, c.req.raw.signal))
 
+  serveRoute(app, routes.changeMcpServer, (c, { body }) =>
+    mcpServers.change(userOf(c), nameOf(c), { change: body, signal: c.req.raw.signal }),
+  )
+
   serveRoute(app, routes.lookAtMcpServer, (c) => mcpServers.look(userOf(c), nameOf(c), c.req.raw.signal))
 
   serveRoute(app, routes.decideMcpTool, (c, { body }) => {

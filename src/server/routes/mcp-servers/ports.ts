@@ -1,6 +1,6 @@
 import type { UserId } from "../../../protocol/ids.ts"
 import type { ServerAddress } from "../../door/ports.ts"
-import type { McpDecision, McpServerView, NewMcpServer } from "../../../protocol/mcp-servers.ts"
+import type { ChangedMcpServer, McpDecision, McpServerView, NewMcpServer } from "../../../protocol/mcp-servers.ts"
 
 export interface McpServerRoutePorts {
   readonly mcpServers: McpServers
@@ -19,6 +19,11 @@ export interface McpSignInBegins {
 export interface McpServers {
   list(user: UserId): Promise<McpServerView[]>
   add(user: UserId, server: NewMcpServer, signal: AbortSignal): Promise<McpServerView>
+  change(
+    user: UserId,
+    name: string,
+    asked: { readonly change: ChangedMcpServer; readonly signal: AbortSignal },
+  ): Promise<McpServerView>
   look(user: UserId, name: string, signal: AbortSignal): Promise<McpServerView>
   /** `isAdmin`: they may decide about what the operator has named. */
   decide(user: UserId, name: string, decision: McpDecision & { readonly isAdmin: boolean }): Promise<McpServerView>
