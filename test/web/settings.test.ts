@@ -6,6 +6,7 @@ import { OutboundPolicy } from "../../src/models/network/outbound-policy.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
 import { makeShop } from "../support/analyst/shop.ts"
 import { Peer } from "../support/server/socket.ts"
+import { PlayedAuthority } from "../support/mcp/played-authority.ts"
 import { PlayedServer } from "../support/mcp/played-server.ts"
 import { oneVisit } from "../support/web/one-visit.ts"
 import { Site } from "../support/web/site.ts"
@@ -83,6 +84,37 @@ test("an MCP server is added, each of its tools is decided about, and one that c
   await page.getByRole("dialog").getByRole("button", { name: "Forget it" }).click()
   await expect.poll(() => part.count()).toBe(0)
   expect(faults).toEqual([])
+})
+
+test("a person signs in to an MCP server that wants it, changes it, and agrees that a tool runs again", async () => {
+  const echo = { name: "echo", description: "Says it again.", annotations: { idempotentHint: true } }
+  await using there = await PlayedAuthority.open([echo])
+  const { page, faults } = await visit.begin(scripted())
+  await go(page, "/settings/mcp")
+  await page.getByLabel("Name (small").fill("notes")
+  await page.getByLabel("Address").fill(there.server.url)
+  await page.getByRole("button", { name: "Add the server" }).click()
+  await page.getByRole("button", { name: "Sign in to notes" }).click()
+  await page.getByRole("heading", { name: "You are signed in" }).waitFor()
+  expect(page.url()).not.toContain("code=")
+  await page.getByRole("link", { name: "Go to the settings" }).click()
+  const part = page.getByRole("region", { name: "notes" })
+  await part.getByRole("button", { name: "Sign out" }).waitFor()
+  const again = part.getByRole("checkbox", { name: /may run again after a crash/ })
+  await again.click()
+  await expect.poll(() => again.isChecked()).toBe(true)
+
+  await part.getByRole("button", { name: "Change" }).click()
+  await part.getByLabel("Name (small").fill("papers")
+  await part.getByRole("button", { name: "Store" }).click()
+  const renamed = page.getByRole("region", { name: "papers" })
+  await renamed.getByRole("button", { name: "Sign out" }).click()
+  await expect.poll(() => renamed.getByRole("button", { name: "Sign out" }).count()).toBe(0)
+  await renamed.getByRole("button", { name: "Forget" }).click()
+  await page.getByRole("dialog").getByRole("button", { name: "Forget it" }).click()
+  await expect.poll(() => renamed.count()).toBe(0)
+  // The page was left for where the person signs in, and for nothing else.
+  expect(faults).toEqual([expect.stringContaining(`left: ${there.base}/authorize?`)])
 })
 
 test("an endpoint of one's own is added, changed without its key being typed again, and forgotten", async () => {

@@ -6,19 +6,34 @@ import { client } from "../state/client.ts"
 
 const EMPTY = { name: "", url: "", header: "", value: "" }
 
-/** Names a server. It is asked for its tools at once; what its header holds is not shown again. */
-export function McpForm({ onAdded }: { readonly onAdded: () => Promise<void> }) {
-  const [given, setGiven] = useState(EMPTY)
+interface McpFormProps {
+  /** One that is there, and is changed. */
+  readonly of?: { readonly name: string; readonly address: string; readonly headers: readonly string[] }
+  readonly onDone: () => Promise<void>
+}
+
+/** Names a server, or changes one. It is asked for its tools at once; what its headers hold is not shown again. */
+export function McpForm({ of, onDone }: McpFormProps) {
+  const before = of ? { ...EMPTY, name: of.name, url: of.address } : EMPTY
+  const [given, setGiven] = useState(before)
   const [isBusy, setBusy] = useState(false)
   const set = (part: Partial<typeof EMPTY>) => setGiven({ ...given, ...part })
-  const add = async () => {
+  const store = async () => {
     setBusy(true)
     await attempt(async () => {
-      const { name, url, header, value } = given
-      const headers = header.trim() ? { headers: { [header.trim()]: value.trim() } } : {}
-      await client.addMcpServer({ body: { name: name.trim(), url: url.trim(), ...headers } })
+      const [name, url, header] = [given.name.trim(), given.url.trim(), given.header.trim()]
+      const value = given.value.trim()
+      if (!of) {
+        const headers = header ? { headers: { [header]: value } } : {}
+        await client.addMcpServer({ body: { name, url, ...headers } })
+      } else {
+        // Nothing behind the name takes the header away.
+        const headers = header ? { headers: { [header]: value || null } } : {}
+        const moved = url === before.url ? {} : { url }
+        await client.changeMcpServer({ params: { name: of.name }, body: { name, ...moved, ...headers } })
+      }
       setGiven(EMPTY)
-      await onAdded()
+      await onDone()
     })
     setBusy(false)
   }
@@ -27,7 +42,7 @@ export function McpForm({ onAdded }: { readonly onAdded: () => Promise<void> }) 
       className="mb-4 space-y-3 rounded-xl bg-sunken px-4 py-3"
       onSubmit={(event) => {
         event.preventDefault()
-        void add()
+        void store()
       }}
     >
       <Labelled label="Name (small letters and digits)">
@@ -47,7 +62,13 @@ export function McpForm({ onAdded }: { readonly onAdded: () => Promise<void> }) 
           className="field"
         />
       </Labelled>
-      <Labelled label="Header, if it needs one">
+      <Labelled
+        label={
+          of
+            ? `Header to set or take away${of.headers.length > 0 ? ` (${of.headers.join(", ")})` : ""}`
+            : "Header, if it needs one"
+        }
+      >
         <input
           value={given.header}
           placeholder="Authorization"
@@ -65,8 +86,13 @@ export function McpForm({ onAdded }: { readonly onAdded: () => Promise<void> }) 
         />
       </Labelled>
       <Button look="main" type="submit" disabled={isBusy || !given.name.trim() || !given.url.trim()}>
-        Add the server
+        {of ? "Store" : "Add the server"}
       </Button>
+      {of && (
+        <p className="text-[13px] text-faint">
+          At another address it is another server: you agree to its tools again, and headers have to be given again.
+        </p>
+      )}
     </form>
   )
 }

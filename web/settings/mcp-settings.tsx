@@ -21,7 +21,7 @@ export function McpSettings() {
       says="Their tools join your agents. Each asks you first, until you say otherwise; one that changes is held back until you have seen it."
     >
       {trouble}
-      <McpForm onAdded={reload} />
+      <McpForm onDone={reload} />
       {value?.items.map((server) => (
         <OneServer key={server.name} server={server} onChange={reload} onRemove={() => setLeaving(server.name)} />
       ))}
@@ -52,8 +52,17 @@ interface OneServerProps {
   readonly onRemove: () => void
 }
 
+const SIGN_IN = { needed: "Sign in to", ended: "Sign in again to", more: "Allow more at" } as const
+
+/** The page is left for where the person signs in, and they come back to one that says how it went. */
+const signIn = async (name: string) => {
+  const { url } = await client.beginMcpSignIn({ params: { name }, body: {} })
+  location.assign(url)
+}
+
 function OneServer({ server, onChange, onRemove }: OneServerProps) {
-  const { name, by, address, agents, tools } = server
+  const { name, by, address, agents, tools, signIn: state } = server
+  const [isChanging, setChanging] = useState(false)
   const params = { name }
   return (
     <section aria-label={name} className="mb-4 rounded-xl border border-line">
@@ -64,27 +73,48 @@ function OneServer({ server, onChange, onRemove }: OneServerProps) {
             {by === "operator" ? "the operator's" : "yours"}, <Plain text={address} />, for {agents.join(", ")}
           </span>
         </span>
+        {state !== undefined && state !== "done" && (
+          <Button small look="main" onClick={() => void attempt(() => signIn(name))}>
+            {SIGN_IN[state]} {name}
+          </Button>
+        )}
+        {state === "done" && (
+          <Button small onClick={() => void attempt(() => client.endMcpSignIn({ params })).then(onChange)}>
+            Sign out
+          </Button>
+        )}
         <Button small onClick={() => void attempt(() => client.lookAtMcpServer({ params })).then(onChange)}>
           Look again
         </Button>
         {by === "person" && (
-          <Button small onClick={onRemove}>
-            Forget
-          </Button>
+          <>
+            <Button small aria-expanded={isChanging} onClick={() => setChanging(!isChanging)}>
+              Change
+            </Button>
+            <Button small onClick={onRemove}>
+              Forget
+            </Button>
+          </>
         )}
       </header>
+      {isChanging && (
+        <McpForm
+          of={server}
+          onDone={async () => {
+            setChanging(false)
+            await onChange()
+          }}
+        />
+      )}
       <ul className="divide-y divide-line border-t border-line">
         {tools.map((tool) => (
           <McpToolRow
             key={tool.tool}
             tool={tool}
             isOwn={by === "person"}
-            onDecide={(rule) =>
+            onDecide={(decision) =>
               void attempt(() =>
-                client.decideMcpTool({
-                  params,
-                  body: { tool: tool.tool, hash: tool.now.hash, ...(rule ? { rule } : {}) },
-                }),
+                client.decideMcpTool({ params, body: { tool: tool.tool, hash: tool.now.hash, ...decision } }),
               ).then(onChange)
             }
           />

@@ -12,12 +12,12 @@ interface McpToolRowProps {
   readonly tool: Tool
   /** Of a server of the person's own: there they decide how it runs. */
   readonly isOwn: boolean
-  readonly onDecide: (rule?: Rule) => void
+  readonly onDecide: (decision?: { rule: Rule } | { again: boolean }) => void
 }
 
 /** One tool: what its server says of it, what is decided, and of one that has changed what it was before. */
 export function McpToolRow({ tool, isOwn, onDecide }: McpToolRowProps) {
-  const { tool: name, rule, state, now, before } = tool
+  const { tool: name, rule, again, state, now, before } = tool
   return (
     <li className="px-3.5 py-2 text-sm">
       <div className="flex flex-wrap items-center gap-2">
@@ -30,7 +30,7 @@ export function McpToolRow({ tool, isOwn, onDecide }: McpToolRowProps) {
             aria-label={`What ${name} may do`}
             className="field w-auto"
             value={rule}
-            onChange={({ target }) => onDecide(target.value as Rule)}
+            onChange={({ target }) => onDecide({ rule: target.value as Rule })}
           >
             {Object.entries(RULES).map(([each, says]) => (
               <option key={each} value={each}>
@@ -48,6 +48,12 @@ export function McpToolRow({ tool, isOwn, onDecide }: McpToolRowProps) {
           </>
         )}
       </div>
+      {state === "agreed" && isOwn && rule === "ask" && now.claims.idempotent === true && (
+        <label className="mt-1 flex items-center gap-2 text-[13px]">
+          <input type="checkbox" checked={again} onChange={({ target }) => onDecide({ again: target.checked })} />
+          It says that a second time changes nothing: it may run again after a crash
+        </label>
+      )}
       {before && <Words label="Before" definition={before} />}
       <Words label={before ? "Now" : undefined} definition={now} />
     </li>

@@ -61,6 +61,12 @@ export class PlayedAuthority implements AsyncDisposable {
       return true
     }
     this.asked.push(`${request.method} ${pathname}`)
+    // Whoever comes with a browser says yes at once.
+    if (pathname === "/authorize") {
+      const location = this.agree(`${this.base}${request.url}`).href
+      response.writeHead(302, { location }).end()
+      return true
+    }
     void this.#answer(pathname, request, response)
     return true
   }
