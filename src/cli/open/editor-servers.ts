@@ -6,6 +6,7 @@ import type { HttpTarget, McpServer, ProgramTarget } from "../../mcp/definition/
 const SHORTEST_SECRET = 12
 const MAX_SERVERS = 50
 const TIMEOUT_SECONDS = 60
+const TASK_SECONDS = 3600
 
 interface EditorServers {
   readonly used: readonly McpServer[]
@@ -41,7 +42,7 @@ function toServer({ name, target, agent }: Pick<McpServer, "name" | "target"> & 
   const words = Object.values(target.kind === "http" ? target.headers : target.environment)
   return {
     ...{ key: `editor:${hash}`, version: hash, name, isPersons: false, target, agents: [agent] },
-    ...{ rules: {}, idempotent: [], isPublic: false, timeoutSeconds: TIMEOUT_SECONDS },
+    ...{ rules: {}, idempotent: [], isPublic: false, timeoutSeconds: TIMEOUT_SECONDS, taskSeconds: TASK_SECONDS },
     secrets: words.filter(({ length }) => length >= SHORTEST_SECRET),
   }
 }
