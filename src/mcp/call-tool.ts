@@ -4,7 +4,7 @@ import { type Answer, type CallContext, failed } from "../agent/definition/tool.
 import { codeOf, failure } from "../protocol/errors.ts"
 import type { JsonObject } from "../protocol/schema.ts"
 import { callAsTask, hasTask } from "./call-as-task.ts"
-import type { McpConnection } from "./connection/connection.ts"
+import { isForgotten, type McpConnection } from "./connection/connection.ts"
 import type { ConnectionPool } from "./connection/pool.ts"
 import { problemOf } from "./connection/problem-of.ts"
 import { isSignInError } from "./connection/request-auth.ts"
@@ -38,9 +38,16 @@ export async function callTool(
   const refused = whyDecidedOtherwise(server, joined, await pins.read(server.key))
   if (refused) return notCalled(joined, context, refused)
   let isSent = false
+  const mayRepeat = joined.effect === "read" || joined.afterCrash === "run-again"
   const attempt = () =>
     pool.use({ server, user, signal }, async (connection, isReused) => {
-      const changed = await whyChanged(connection, joined, { server, pins, context })
+      // Whether it still knows us is learnt by asking for the list: a write is not sent to find out.
+      if (isReused && !mayRepeat) connection.forgetList()
+      const changed = await whyChanged(connection, joined, { server, pins, context }).catch((error: unknown) => {
+        if (isReused && connection.isClosed && !signal.aborted) return "forgotten" as const
+        throw error
+      })
+      if (changed === "forgotten") return undefined
       if (changed) return notCalled(joined, context, changed)
       const timeoutMs = joined.timeoutSeconds * 1000 + MARGIN_MS
       isSent = true
@@ -63,8 +70,10 @@ export async function callTool(
         await closed
         // A task goes on over there: over another connection it can be asked for its result.
         if (hasTask(context)) return undefined
-        if (!isReused || !isForgotten(error)) throw error
-        isSent = false // it does not know us any more, and has taken nothing
+        // By the protocol it has taken nothing then. But a proxy may have given the call to two servers, of which one has
+        // done it: what must not be done twice is in doubt.
+        if (!isReused || !isForgotten(error) || !mayRepeat) throw error
+        isSent = false
         return undefined
       }
     })
@@ -133,6 +142,3 @@ async function whyChanged(
 
 /** The server itself has answered, with an error in words: it is done with this call. */
 const isAnswered = (error: unknown): boolean => (error as { name?: unknown })?.name === "ProtocolError"
-
-/** It has forgotten the session: nothing was begun. */
-const isForgotten = (error: unknown): boolean => (error as { status?: unknown })?.status === 404

@@ -92,6 +92,7 @@ export class McpConnection {
       .listTools(undefined, { signal, timeout: LIST_MS, cacheMode: "refresh" })
       .catch(async (error: unknown) => {
         signal.throwIfAborted()
+        if (isForgotten(error)) await this.close()
         throw toFailure(await this.judged(error), this.#server)
       })
     const facts = tools.slice(0, MAX_TOOLS).flatMap((listed) => toToolFacts(listed) ?? [])
@@ -123,6 +124,9 @@ export class McpConnection {
     await this.#client.close().catch(() => {})
   }
 }
+
+/** The server does not know this connection any more, or somebody in between says so. */
+export const isForgotten = (error: unknown): boolean => (error as { status?: unknown })?.status === 404
 
 /** What a person can do something about is told as it is. */
 const toFailure = (error: unknown, server: McpServer): Error =>

@@ -8,7 +8,7 @@ import type { Caller } from "../../door/ports.ts"
 import { publicBase } from "../../door/public-base.ts"
 import type { Env } from "../../door/request-env.ts"
 import { askAgent, listAgents } from "./ask.ts"
-import { cancelCall, openCall } from "./cancelled-calls.ts"
+import { cancelCall, messageOfCall, openCall } from "./cancelled-calls.ts"
 import { listConnections, queryDatabase, readSchema } from "./databases.ts"
 import type { McpServerPorts } from "./ports.ts"
 import { listConversations, listProposals, readConversation, readProposal } from "./reading.ts"
@@ -45,10 +45,12 @@ export async function answerMessage(c: Context<Env>, ports: McpServerPorts, mess
     readonly method?: unknown
     readonly params?: { readonly requestId?: unknown }
   }
-  if (method === "notifications/cancelled") cancelCall({ caller, session, id: params?.requestId })
-  const { signal: cancelled, close } = openCall({ caller, session, id: message.id })
+  if (method === "notifications/cancelled") await cancelCall(ports, { caller, session, id: params?.requestId })
+  const call = { caller, session, id: message.id }
+  const { signal: cancelled, close } = openCall(ports, call)
+  const words = messageOfCall(call)
   const handler = createMcpHandler(
-    ({ era }) => serverFor(ports, { caller, page, ports, cancelled, hangingUpCancels: era === "modern" }),
+    ({ era }) => serverFor(ports, { caller, page, ports, cancelled, words, hangingUpCancels: era === "modern" }),
     {
       // Nothing here changes in a way that is told: a stream for that would be one more to hold open for nothing.
       maxSubscriptions: 0,

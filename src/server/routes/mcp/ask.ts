@@ -19,7 +19,7 @@ export const askAgent = defineMcpTool({
   reads: false,
   input: AskInput,
   async run(input, call) {
-    const id = newId("msg", call.caller.person.id)
+    const id = call.words ?? newId("msg", call.caller.person.id)
     const message: MessageInput = {
       ...{ type: "message", id, text: input.message, when: "reject" },
       ...{ credential: call.caller.credential.id, asks: true },

@@ -67,7 +67,9 @@ async function sayOnce(call: McpToolCall, input: AskInput, { words, place, isTak
   const user = caller.person.id
   const key = input.key && `mcp ${input.key}`
   const { messageId, repeated } = await messageIdOfKey(ports, { user, id, key, body: input })
-  const message: MessageInput = { ...words, id: messageId }
+  // A client that uses a number twice would have its new words taken for the old ones.
+  const isUsed = key === undefined && (await ports.conversations.placeOf(id, words.id)) !== undefined
+  const message: MessageInput = { ...words, id: key === undefined && !isUsed ? words.id : messageId }
   const isThere = async () => (await ports.conversations.placeOf(id, messageId)) !== undefined
   if (isTaken && !(repeated && (await isThere()))) throw failure("key_reused")
   if (!repeated) return { id, frames: await sayAndWatch(ports, place, message) }

@@ -1,5 +1,6 @@
 import type { z } from "zod"
 import type { McpResult } from "../../../dialects/mcp/result.ts"
+import type { MessageId } from "../../../protocol/ids.ts"
 import type { Scope } from "../../../protocol/scopes.ts"
 import type { Caller } from "../../door/ports.ts"
 import type { McpServerPorts } from "./ports.ts"
@@ -13,6 +14,8 @@ export interface McpToolCall {
   readonly page: string
   /** That the call was taken back in so many words, which is more than that nobody listens any more. */
   readonly cancelled: AbortSignal
+  /** What words of this call are called, so that any node finds their run; undefined where nobody can take it back. */
+  readonly words: MessageId | undefined
   /** To hang up is to take back: there are no words for it in the protocol of 2026. */
   readonly hangingUpCancels: boolean
   /** Tells how far it is, to whoever has asked to be told. */

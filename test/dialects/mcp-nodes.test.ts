@@ -1,0 +1,56 @@
+import { describe, expect, test } from "vitest"
+import type { Model } from "../../src/agent/model.ts"
+import { always, scripted } from "../../src/models/scripted/model.ts"
+import { hangs, replies, says } from "../../src/models/scripted/script.ts"
+import { shared } from "../support/cluster/links.ts"
+import { connectMcp } from "../support/dialects/mcp-client.ts"
+import { Face } from "../support/server/face.ts"
+
+describe.each(shared)("a client of 2025 between two servers on one $name", ({ create }) => {
+  test("takes back at one what the other answers, and nothing else of its own or of others", async () => {
+    let heard = Promise.withResolvers<void>()
+    const script = scripted(always(replies(says("Half"), hangs())))
+    const model: Model = {
+      ...{ name: "scripted", provider: "scripted", contextTokens: 200_000 },
+      stream(request, signal) {
+        heard.resolve()
+        return script.stream(request, signal)
+      },
+    }
+    const { url } = await create()
+    await using one = await Face.open({ url, model })
+    await using two = await Face.open({ url, model: scripted() })
+    const connected = async (name: string, cancelsAt: Face) => {
+      const person = await one.store.people.ensure(name, Date.now())
+      const { token } = await one.store.people.createToken(person, ["read", "chat"], Date.now())
+      const ask = async (address: string | URL, init?: RequestInit) => {
+        const isCancel = typeof init?.body === "string" && init.body.includes("notifications/cancelled")
+        return (isCancel ? cancelsAt : one).fetch(new Request(address, init))
+      }
+      return connectMcp("http://localhost/mcp", { token, era: "legacy", fetch: ask as typeof fetch })
+    }
+    const [ada, other, bob] = [await connected("ada", two), await connected("ada", two), await connected("bob", two)]
+    const native = await two.as("ada")
+    /** Asks something that is not answered; gives its run, and how to take it back. */
+    const asks = async ({ call }: typeof ada, more: object = {}) => {
+      heard = Promise.withResolvers()
+      const cancel = new AbortController()
+      const asked = call("ask_agent", { message: "One", agent: "test", ...more }, { signal: cancel.signal })
+      asked.catch(() => {})
+      await heard.promise
+      const id = (await native.get("/api/conversations?limit=1")).body.items[0]?.id as string
+      const status = async () => (await native.get(`/api/conversations/${id}/runs`)).body.items[0].status as string
+      return { cancel: () => cancel.abort(), status, over: one.pawl.runtime.rest(id as never) }
+    }
+    const [first, beside] = [await asks(ada), await asks(other)]
+    const hers = await asks(bob)
+    first.cancel()
+    await first.over
+    expect([await first.status(), await beside.status()]).toEqual(["cancelled", "running"])
+    hers.cancel()
+    beside.cancel()
+    await beside.over
+    expect(await beside.status()).toBe("cancelled")
+    for (const { client } of [ada, other, bob]) await client.close()
+  })
+})
