@@ -4,7 +4,6 @@ import { always, scripted } from "../../src/models/scripted/model.ts"
 import { calls, replies, says } from "../../src/models/scripted/script.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { connectMcp, type McpPerson } from "../support/dialects/mcp-client.ts"
-import { Cutter } from "../support/server/cutter.ts"
 import { openServer } from "../support/server/socket.ts"
 
 const ANSWER = "Four of them, and a few more."
@@ -13,7 +12,6 @@ const MODERN = "2026-07-28"
 
 describe("the official MCP client on the wire", () => {
   let server: Awaited<ReturnType<typeof openServer>>
-  let cutter: Cutter
   let token: string
   const [heard, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const script = scripted(
@@ -37,10 +35,8 @@ describe("the official MCP client on the wire", () => {
 
   beforeAll(async () => {
     server = await openServer({ database: anyDatabase[0]!, model })
-    cutter = await Cutter.open(server.url)
     token = await server.tokenFor("ada")
     return async () => {
-      await cutter[Symbol.asyncDispose]()
       await server[Symbol.asyncDispose]()
     }
   })
@@ -57,43 +53,6 @@ describe("the official MCP client on the wire", () => {
     JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: input } })
   const ask = (client: Pick<McpPerson, "call">, key: string) =>
     client.call("ask_agent", { message: "How many?", agent: "test", key }, { onprogress() {} })
-
-  /** The answer in what came of a stream, if all of it did. */
-  const answerIn = (text: string): string | undefined => {
-    const whole = text.split("\n\n").slice(0, -1)
-    const events = whole.flatMap((event) => /^data: (.*)$/m.exec(event)?.[1] ?? [])
-    return events.map((data) => JSON.parse(data)).find(({ result }) => result)?.result.structuredContent.answer
-  }
-
-  // By hand: where a stream breaks off, the official client waits for its own time-out before it says so.
-  test("an answer cut after any byte is never taken for a whole one, and with its key comes again", async () => {
-    const before = script.received.length
-    let [keys, cuts] = [0, 0]
-    for (let bytes = 1; bytes < 4000; bytes = Math.ceil(bytes * 2.3)) {
-      const key = `cut-${bytes}`
-      const params = {
-        ...{ name: "ask_agent", arguments: { message: "How many?", agent: "test", key } },
-        _meta: { progressToken: 1 },
-      }
-      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params })
-      const told = async () => {
-        let text = ""
-        try {
-          for await (const chunk of (await post(body, {}, cutter.url)).body!) text += Buffer.from(chunk).toString()
-        } catch {} // cut off: what has come has come
-        return answerIn(text)
-      }
-      cutter.cutAfter(bytes)
-      keys++
-      const first = await told()
-      expect([undefined, ANSWER]).toContain(first)
-      if (first === undefined) cuts++
-      cutter.cutAfter(Number.POSITIVE_INFINITY)
-      expect(await told()).toBe(ANSWER)
-    }
-    expect(cuts).toBeGreaterThan(4)
-    expect(script.received.length - before).toBe(keys)
-  })
 
   test("whoever does not read holds nobody up", async () => {
     const slow = await post(call(1, "ask_agent", { message: "long", agent: "test" }))

@@ -94,6 +94,13 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
     const whole = said.map(({ content }: { content: string }) => content).join("\n\n")
     expect(whole).toBe("Let me look.\n\nFour.")
     expect([answer.choices[0].message.content, textOf(bits)]).toEqual([whole, whole])
+    // And so does the conversation itself, whichever way it was had.
+    type Told = Record<"role" | "content" | "status", string> & { toolCalls: { name: string }[] | null }
+    const transcript = (told: Told[]) =>
+      told.map(({ role, content, status, toolCalls }) => [role, content, status, toolCalls?.map(({ name }) => name)])
+    const ids = [answer.pawl.conversation_id, bits.at(-1).pawl?.conversation_id ?? (await conversations())[1]?.id]
+    for (const id of ids)
+      expect(transcript((await native.get(`/api/conversations/${id}`)).body.messages)).toEqual(transcript(messages))
   })
 
   test("what a program sends before the last message is words from outside, and no reply of anybody", async () => {

@@ -167,6 +167,25 @@ describe.each(anyDatabase)("responses are read back with the openai package on $
     expect(told(await read(first.id))).toEqual(told(first))
   })
 
+  test("what a hostile client asks to go on behind is refused, or tells nothing", async () => {
+    plays(says("Four."))
+    const { id } = await respond({ input: "How many?" })
+    for (const query of [
+      { starting_after: -1 },
+      { starting_after: 1.5 },
+      { starting_after: "x" },
+      { stream: "maybe" },
+    ]) {
+      const refused = await refusalOf(ada.client.responses.retrieve(id, { stream: true, ...query }))
+      expect([refused.status, refused.code]).toEqual([400, "bad_request"])
+    }
+    expect(await eventsOf(id, Number.MAX_SAFE_INTEGER)).toEqual([])
+    const listed = (query: object) => ada.client.responses.inputItems.list(id, query)
+    for (const query of [{ limit: 0 }, { limit: 1e9 }, { order: "odd" }])
+      expect((await refusalOf(Array.fromAsync(listed(query)))).status).toBe(400)
+    expect((await refusalOf(Array.fromAsync(listed({ after: "msg_0" })))).status).toBe(404)
+  })
+
   test("somebody else's response is not there, on any address, as one that does not exist", async () => {
     plays(calls("client-look", {}))
     const { id } = await respond({ input: "What is it?", tools: TOOLS })
