@@ -1,0 +1,132 @@
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { expect, test, vi } from "vitest"
+import { chatReply, ProviderServer, streamHead } from "../../src/models/providers/server.fixture.ts"
+import { PlayedServer, text } from "../support/mcp/played-server.ts"
+import { KilledServer } from "../support/processes/killed-server.ts"
+import { programOf } from "../support/processes/processes.ts"
+import { call, settings, until } from "../support/processes/server-lives.ts"
+import { Visitor } from "../support/server/face.ts"
+
+vi.setConfig({ testTimeout: 180_000 })
+
+const TOOLS = ["dig", "look"].map((name) => ({ name, description: "Does it." }))
+
+/** A server over its input and output, which writes down each effect and then says no more of it. */
+const silentProgram = (counted: string) => `
+import { appendFileSync } from "node:fs"
+import { createInterface } from "node:readline"
+const answers = {
+  initialize: { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo: { name: "silent", version: "1" } },
+  "tools/list": { tools: [{ name: "dig", inputSchema: { type: "object", properties: {} } }] },
+}
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method } = JSON.parse(line)
+  if (method === "tools/call") return appendFileSync(${JSON.stringify(counted)}, "dug\\n")
+  if (id !== undefined) process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, result: answers[method] ?? {} }) + "\\n")
+})
+`
+
+/** Calls the tool that the person names, and says something when it has a result. */
+const provider = () =>
+  ProviderServer.open((response, { body }) => {
+    const messages = body.messages as { role: string; content: unknown }[]
+    const isDone = messages.some(({ role }) => role === "tool")
+    const [wanted = ""] = /\w+__\w+/.exec(JSON.stringify(messages.findLast(({ role }) => role === "user"))) ?? []
+    streamHead(response).end(isDone ? chatReply("All done.") : call(wanted))
+  })
+
+test("a write over MCP is done at most once, and asked about, wherever kill -9 falls; a read is made again", async () => {
+  await using model = await provider()
+  const environment = settings(model)
+  const counted = join(environment.PAWL_DATA, "counted")
+  writeFileSync(counted, "")
+  await using server = await PlayedServer.open(TOOLS)
+  const program = [process.execPath, fileURLToPath(programOf(silentProgram(counted)))]
+  const mcpServers = {
+    mine: { url: server.url, data: "public", tools: { look: "read" } },
+    silent: { command: program[0], args: program.slice(1), sandbox: false },
+  }
+  writeFileSync(join(environment.PAWL_DATA, "mcp.json"), JSON.stringify({ mcpServers }))
+  await using pawl = await KilledServer.open(environment)
+  const ada = new Visitor(fetch, pawl.token, pawl.url)
+
+  const proposalOf = async (id: string) => {
+    const { body } = await ada.get("/api/agent/proposals")
+    return body.items.find((each: { conversationId: string }) => each.conversationId === id)
+  }
+  /** What a person agreed to, and what is under way when the process dies. */
+  const begin = async (tool: string): Promise<string> => {
+    const id = await ada.begin()
+    await ada.say(id, `Use ${tool}.`)
+    const { id: proposal } = await proposalOf(id)
+    ada.post(`/api/agent/proposals/${proposal}/commit`).catch(() => {})
+    return id
+  }
+  const isInDoubt = async (id: string) => {
+    const proposal = await until(
+      () => proposalOf(id),
+      (each) => each?.status === "in_doubt",
+      60_000,
+    )
+    return { id: proposal.id as string }
+  }
+  const digs = () => server.calls.filter(({ name }) => name === "dig").length
+
+  // Before it is sent: its server has forgotten the session, and is being greeted anew.
+  const greeted = Promise.withResolvers<void>()
+  server.play = (_, response) => {
+    server.calls.pop() // nothing was taken
+    response.writeHead(404).end()
+    server.instead = ({ method }) => method === "POST" && (greeted.resolve(), true)
+    return "played"
+  }
+  const first = await begin("mine__dig")
+  await greeted.promise
+  await pawl.kill()
+  server.instead = undefined
+  await pawl.comeBack()
+  await isInDoubt(first)
+  expect(digs()).toBe(0)
+
+  // After the effect, before anybody was told of it; and a read that is under way beside it.
+  const under = { dig: Promise.withResolvers<void>(), look: Promise.withResolvers<void>() }
+  server.play = ({ name }) => {
+    under[name as "dig" | "look"].resolve()
+    return "played"
+  }
+  const second = await begin("mine__dig")
+  await under.dig.promise
+  const reading = await ada.begin()
+  ada.say(reading, "Use mine__look.").catch(() => {})
+  await under.look.promise
+  await pawl.kill()
+  server.play = ({ name }) => text(`${name} again`)
+  await pawl.comeBack()
+  const { id: doubtful } = await isInDoubt(second)
+  const read = await until(
+    async () => (await ada.get(`/api/conversations/${reading}`)).body,
+    ({ status }) => status === "active",
+    60_000,
+  )
+  expect(JSON.stringify(read.messages)).toContain("look again")
+  expect(server.calls.map(({ name }) => name)).toEqual(["dig", "look", "look"])
+
+  // The same at a program of this machine, which dies with us.
+  const third = await begin("silent__dig")
+  await expect.poll(() => readFileSync(counted, "utf8"), { timeout: 60_000 }).toBe("dug\n")
+  await pawl.kill()
+  await pawl.comeBack()
+  await isInDoubt(third)
+
+  // A person says what became of it, and it goes on; nothing was done twice.
+  await ada.post(`/api/agent/proposals/${doubtful}/resolve`, { choice: "done" })
+  const settled = await until(
+    async () => (await ada.get(`/api/conversations/${second}`)).body,
+    ({ status }) => status === "active",
+    60_000,
+  )
+  expect(settled.messages.at(-1).content).toBe("All done.")
+  expect([digs(), readFileSync(counted, "utf8")]).toEqual([1, "dug\n"])
+})
