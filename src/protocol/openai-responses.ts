@@ -96,6 +96,9 @@ export const ResponseQuery = z.object({
 })
 export type ResponseQuery = z.infer<typeof ResponseQuery>
 
+export const ResponseDeleted = z.object({ id: z.string(), object: z.literal("response"), deleted: z.literal(true) })
+export type ResponseDeleted = z.infer<typeof ResponseDeleted>
+
 export const InputItemsQuery = z.object({
   limit: z.coerce.number().int().min(1).max(100).default(20),
   order: z.enum(["asc", "desc"]).default("desc"),

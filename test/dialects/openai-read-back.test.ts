@@ -198,6 +198,7 @@ describe.each(anyDatabase)("responses are read back with the openai package on $
       refusalOf(bob.responses.retrieve(name)),
       refusalOf(bob.responses.retrieve(name, { stream: true })),
       refusalOf(bob.responses.cancel(name)),
+      refusalOf(bob.responses.delete(name)),
       refusalOf(listed(name)),
     ])
     const refusals = await Promise.all(asked)
@@ -207,5 +208,29 @@ describe.each(anyDatabase)("responses are read back with the openai package on $
     const reader = (await openAiAs(face, "ada", "read")).client
     expect((await reader.responses.retrieve(id)).id).toBe(id)
     expect(await refusalOf(reader.responses.cancel(id))).toMatchObject({ status: 403 })
+    const speaker = (await openAiAs(face, "ada", "read", "chat")).client
+    expect(await refusalOf(speaker.responses.delete(id))).toMatchObject({ status: 403 })
+  })
+
+  test("one that is all there is in its conversation is erased with it, and none out of the middle of a longer one", async () => {
+    plays(says("Four."), says("Welcome."), calls("client-look", {}), says("A rose."))
+    const first = await respond({ input: "How many?" })
+    const second = await respond({ input: "Thanks.", previous_response_id: first.id })
+    const asks = await respond({ input: "What is it?", tools: TOOLS })
+    const output = { type: "function_call_output", call_id: asks.output[0].call_id, output: "red" }
+    const third = await respond({ input: [output], tools: TOOLS, previous_response_id: asks.id })
+    for (const { id } of [first, second, asks, third]) {
+      const refused = await refusalOf(ada.client.responses.delete(id))
+      expect([refused.status, refused.message]).toEqual([
+        400,
+        expect.stringContaining("DELETE /api/conversations/conv_"),
+      ])
+      expect((await read(id)).id).toBe(id)
+    }
+    plays(always(says("Four.")))
+    const alone = await respond({ input: "How many?" })
+    await ada.client.responses.delete(alone.id)
+    expect((await refusalOf(read(alone.id))).status).toBe(404)
+    expect((await native.get(`/api/conversations/${alone.conversation.id}`)).status).toBe(404)
   })
 })

@@ -37,7 +37,7 @@ const SELDOM_WELL: readonly RouteName[] = [
   // A name of a model that is an agent, or of an agent.
   ...(["createChatCompletion", "createResponse", "runAgUi", "connectAgUi"] as const),
   // A run under the name that it has as a response.
-  ...(["readResponse", "listInputItems", "cancelResponse"] as const),
+  ...(["readResponse", "listInputItems", "cancelResponse", "deleteResponse"] as const),
   // A document together with the collection that it is in.
   ...(["readDocument", "readDocumentText", "removeDocument", "readPassage"] as const),
 ]

@@ -1,5 +1,12 @@
 import { ChatCompletion, ChatCompletionRequest, OpenAiModels } from "../openai.ts"
-import { InputItems, InputItemsQuery, ResponseAnswered, ResponseQuery, ResponseRequest } from "../openai-responses.ts"
+import {
+  InputItems,
+  InputItemsQuery,
+  ResponseAnswered,
+  ResponseDeleted,
+  ResponseQuery,
+  ResponseRequest,
+} from "../openai-responses.ts"
 import { defineRoutes } from "./route.ts"
 
 /** For programs that were written for OpenAI's API: the same conversations, in its words (docs/openai.md). */
@@ -37,6 +44,14 @@ export const openAiRoutes = defineRoutes({
     says: "OpenAI dialect: a response as it stands; with `stream`, its events, also from behind `starting_after`.",
     query: ResponseQuery,
     answers: { 200: ResponseAnswered },
+    errors: "openai",
+  },
+  deleteResponse: {
+    method: "DELETE",
+    path: "/v1/responses/{id}",
+    needs: "manage",
+    says: "OpenAI dialect: erases a response with its conversation, where nothing else was said in it.",
+    answers: { 200: ResponseDeleted },
     errors: "openai",
   },
   listInputItems: {

@@ -24,5 +24,7 @@ export function openAiRoutes(app: Hono<Env>, ports: OpenAiPorts): void {
     (await import("./input-items.ts")).listInputItems(c, ports, query),
   )
 
+  serveRoute(app, routes.deleteResponse, async (c) => (await import("./delete-response.ts")).deleteResponse(c, ports))
+
   serveRoute(app, routes.cancelResponse, async (c) => (await import("./read-response.ts")).cancelResponse(c, ports))
 }

@@ -1,4 +1,5 @@
 import type { Ports } from "../../../agent/ports.ts"
+import type { ConversationId, UserId } from "../../../protocol/ids.ts"
 import type { MessageKeys } from "../../conversation/message-key.ts"
 import type { StreamPorts } from "../../stream/ports.ts"
 
@@ -6,4 +7,5 @@ import type { StreamPorts } from "../../stream/ports.ts"
 export interface OpenAiPorts extends StreamPorts {
   readonly answerSchema?: Ports["answerSchema"]
   readonly messageKeys: MessageKeys
+  readonly retention: { eraseConversation(user: UserId, id: ConversationId): Promise<boolean> }
 }

@@ -4,10 +4,35 @@ import { always, scripted } from "../../src/models/scripted/model.ts"
 import { hangs, replies, says } from "../../src/models/scripted/script.ts"
 import { shared } from "../support/cluster/links.ts"
 import { connectMcp } from "../support/dialects/mcp-client.ts"
+import { openAiAs } from "../support/dialects/openai-client.ts"
+import { PacedModel } from "../support/loop/paced-model.ts"
 import { Face } from "../support/server/face.ts"
 
-describe.each(shared)("a client of 2025 between two servers on one $name", ({ create }) => {
-  test("takes back at one what the other answers, and nothing else of its own or of others", async () => {
+describe.each(shared)("between two servers on one $name", ({ create }) => {
+  test("a response of OpenAI's is read at one while the other makes it, and its stream goes on there", async () => {
+    const model = new PacedModel()
+    const { url } = await create()
+    await using one = await Face.open({ url, model })
+    await using two = await Face.open({ url, model: scripted() })
+    const [{ client: here }, { client: there }] = [await openAiAs(one, "ada"), await openAiAs(two, "ada")]
+    const stream = await here.responses.create({ model: "pawl/test", input: "How many?", stream: true })
+    model.write("Four ")
+    const seen = { id: "", last: 0, text: "" }
+    for await (const { type, sequence_number, delta, response } of stream) {
+      if (response) seen.id = response.id
+      seen.last = sequence_number
+      if (type === "response.output_text.delta") seen.text += delta
+      if (seen.text === "Four ") break // here its server dies, for this listener
+    }
+    expect((await there.responses.retrieve(seen.id)).status).toBe("in_progress")
+    const rest = await there.responses.retrieve(seen.id, { stream: true, starting_after: seen.last })
+    model.write("of them.").end()
+    for await (const { type, delta } of rest) if (type === "response.output_text.delta") seen.text += delta
+    expect(seen.text).toBe("Four of them.")
+    expect(await there.responses.retrieve(seen.id)).toMatchObject({ status: "completed", output_text: "Four of them." })
+  })
+
+  test("a client of MCP's protocol of 2025 takes back at one what the other answers, and nothing else of anybody's", async () => {
     let heard = Promise.withResolvers<void>()
     const script = scripted(always(replies(says("Half"), hangs())))
     const model: Model = {
