@@ -49,6 +49,12 @@ export async function recordDecision(
   }
 }
 
+/** Whether a row says what somebody has decided about a proposal, or what came of it. */
+export function concerns(event: JournalEvent, { id, callId }: Pick<Proposal, "id" | "callId">): boolean {
+  if (event.type === "decision") return event.proposalId === id
+  return (event.type === "tool_end" || event.type === "resolution") && event.callId === callId
+}
+
 /** The call has its result, or it is certain that nobody knows it. */
 export function settles(event: JournalEvent, callId: CallId): boolean {
   return (event.type === "tool_end" || event.type === "in_doubt") && event.callId === callId

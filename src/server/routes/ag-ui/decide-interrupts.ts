@@ -5,7 +5,7 @@ import type { ConversationView } from "../../../protocol/conversation/conversati
 import { AppError, failure, hasCode } from "../../../protocol/errors.ts"
 import type { JournalEvent } from "../../../protocol/events.ts"
 import type { Proposal, ProposalStatus } from "../../../protocol/proposals/proposal.ts"
-import { decideAndWait } from "../../conversation/decide.ts"
+import { concerns, decideAndWait } from "../../conversation/decide.ts"
 import { edit, reject } from "../../conversation/decide-proposal.ts"
 import { conversationOf, proposalOf } from "../../conversation/find.ts"
 import { refuseOffline } from "../../conversation/require-device.ts"
@@ -121,9 +121,4 @@ async function settleExpired(c: Context<Env>, { runtime }: StreamPorts, { id }: 
   } catch (error) {
     if (!hasCode(error, "still_pending")) throw error
   }
-}
-
-function concerns(event: JournalEvent, { id, callId }: Proposal): boolean {
-  if (event.type === "decision") return event.proposalId === id
-  return (event.type === "tool_end" || event.type === "resolution") && event.callId === callId
 }

@@ -4,16 +4,15 @@ import type { ApprovalAnswer } from "../../../dialects/ai-sdk/answered-parts.ts"
 import type { AskedAnswers } from "../../../dialects/ai-sdk/asked-chat.ts"
 import type { ConversationView } from "../../../protocol/conversation/conversation.ts"
 import { failure, hasCode } from "../../../protocol/errors.ts"
+import type { JournalEvent } from "../../../protocol/events.ts"
 import type { Proposal } from "../../../protocol/proposals/proposal.ts"
-import { conflict, recordDecision } from "../../conversation/decide.ts"
+import { concerns, conflict, decideAndWait } from "../../conversation/decide.ts"
 import { conversationOf, proposalOf } from "../../conversation/find.ts"
 import { refuseOffline } from "../../conversation/require-device.ts"
 import { demand, doneBy, userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
 import { bringResults } from "../../stream/bring-results.ts"
-import { RunFrames } from "../../stream/run-frames.ts"
-import { watchWhile } from "../../stream/say-and-watch.ts"
-import { pausesLeft } from "../../stream/watch-repeated.ts"
+import { watchOn } from "../../stream/watch-repeated.ts"
 import type { AiSdkPorts } from "./ports.ts"
 import type { StreamedRun } from "./stream-run.ts"
 
@@ -41,14 +40,11 @@ export async function decideAndGoOn(c: Context<Env>, ports: AiSdkPorts, deciding
   const open = judged.filter(({ proposal }) => proposal.status === "pending")
   for (const { proposal, approved } of open) if (approved) await refuseOffline(ports, userOf(c), proposal)
   if (results.length > 0) (await bringResults(ports, { user: userOf(c), id, results })).frames.close()
+  await Promise.all(open.map((each) => record(c, ports, { judged: each, found })))
+  // Only now it is known which pauses are over: between two decisions the run may have waited for the second.
   const { position } = await conversationOf(ports, userOf(c), id)
-  const from = (await ports.conversations.lastPause(id)) ?? position
-  const start = await ports.conversations.runStart(id, position)
-  const left = open.length > 0 ? position : await pausesLeft(ports, { id, start, position })
-  const { source } = await watchWhile(ports, { id, position: from }, async () => {
-    for (const each of open) await record(c, ports, { judged: each, found })
-  })
-  return { id, frames: new RunFrames(source, { position: left }), goesOnIn: asked.goesOnIn }
+  const isFirst = (event: JournalEvent) => judged.some(({ proposal }) => concerns(event, proposal))
+  return { id, frames: await watchOn(ports, { id, position, isFirst }), goesOnIn: asked.goesOnIn }
 }
 
 async function judge(
@@ -80,7 +76,8 @@ async function record(
   const decision = approved ? ("commit" as const) : ("reject" as const)
   const input = { type: "decide", proposalId, decision, ...doneBy(c), ...(reason ? { reason } : {}) } as const
   try {
-    await recordDecision(ports, { user: userOf(c), input, conversationId })
+    const happens = (event: JournalEvent) => concerns(event, proposal)
+    await decideAndWait(ports, { user: userOf(c), input, conversationId, happens })
   } catch (error) {
     if (!hasCode(error, "proposal_decided")) throw error
     await judge(c, ports, { decided: judged, found }) // by the same request, sent twice at once, or by another

@@ -1,0 +1,119 @@
+import { beforeAll, describe, expect, test, vi } from "vitest"
+import { always } from "../../src/models/scripted/model.ts"
+import { calls, replies, says, thinks } from "../../src/models/scripted/script.ts"
+import { anyDatabase } from "../support/databases.ts"
+import { type AgUiAgent, asks, HttpAgent, runs, shownOf } from "../support/dialects/ag-ui-client.ts"
+import { type AiSdkPerson, aiSdkAs, NodeChat, plain, sdk } from "../support/dialects/ai-sdk-client.ts"
+import { CuttingFetch } from "../support/dialects/cutting-fetch.ts"
+import { Stage } from "../support/dialects/stage.ts"
+
+/** Beside the end of each event, so that all kinds of them are cut in themselves too. */
+const STEP = 61
+/** Cuts also inside of a character. */
+const REPLY = "Dort — ☑ 😀."
+
+describe.each(anyDatabase)(
+  "a stream that is cut at the end of each event, and after every 61st byte, on $name",
+  (database) => {
+    let stage: Stage
+    let ada: AiSdkPerson
+
+    beforeAll(async () => {
+      vi.spyOn(console, "error").mockImplementation(() => {}) // a client prints what it throws
+      stage = await Stage.open(database)
+      ada = await aiSdkAs(stage.face, "ada")
+      return () => stage[Symbol.asyncDispose]()
+    })
+
+    /** One run: thinks, speaks, calls a tool of the client's own, and answers when its result has come. */
+    const plays = () =>
+      stage.plays(
+        always(({ history }) =>
+          history.at(-1)?.role === "tool"
+            ? says(REPLY, { chunks: 2 })
+            : replies(thinks("Hm."), says("Look."), calls("client-map", { at: "Oslo" })),
+        ),
+      )
+
+    /** Looks once where its events end, then cuts at one place after the other. */
+    async function cutEverywhere(how: "error" | "end", use: (cutting: CuttingFetch) => Promise<void>) {
+      plays()
+      const cutting = (bytes: number) =>
+        new CuttingFetch((url, init) => stage.face.fetch(new Request(url, init)), bytes, how)
+      const whole = cutting(Number.POSITIVE_INFINITY)
+      await use(whole)
+      const { length } = whole.heard
+      const ends = [...Buffer.from(whole.heard).toString("latin1").matchAll(/\n\n/g)].map(({ index }) => index + 2)
+      const inside = Array.from({ length: Math.floor(length / STEP) }, (_, at) => 1 + at * STEP)
+      const places = [...new Set([...ends, ...inside])].filter((at) => at < length)
+      for (const bytes of places) {
+        const one = cutting(bytes)
+        await use(one)
+        expect([bytes, one.isCut]).toEqual([bytes, true])
+      }
+      expect([ends.length > 15, places.length > 50]).toEqual([true, true])
+      // Each was asked twice, however often somebody came again for the answer.
+      expect(stage.received).toHaveLength(2 * (1 + places.length))
+    }
+
+    test("useChat has the whole answer when it resumes, or sends again what nobody knows to have arrived", async () => {
+      const shapes = new Set<string>()
+      await cutEverywhere("error", async (cutting) => {
+        const chat: NodeChat = new NodeChat({
+          transport: {
+            ...ada.transport,
+            fetch: cutting.fetch as typeof fetch,
+            body: { agent: "test", tools: { map: { description: "Shows a place." } } },
+          },
+          sendAutomaticallyWhen: sdk.lastAssistantMessageIsCompleteWithToolCalls,
+          onToolCall: ({ toolCall: { toolName, toolCallId } }) =>
+            void chat.addToolOutput({ tool: toolName, toolCallId, output: { shown: true } }),
+        })
+        await chat.sendMessage({ text: "Where?" })
+        if (cutting.isCut) {
+          expect(chat.status).toBe("error")
+          await (chat.lastMessage?.role === "user" ? chat.sendMessage() : chat.resumeStream())
+        }
+        expect([chat.status, chat.messages.length]).toEqual(["ready", 2])
+        shapes.add(JSON.stringify(plain(chat.lastMessage!.parts)).replaceAll(/call_\w+/g, "call"))
+      })
+      expect([...shapes].map((shape) => JSON.parse(shape))).toMatchObject([
+        [
+          { type: "step-start" },
+          { type: "reasoning", text: "Hm." },
+          { type: "text", text: "Look." },
+          { type: "tool-map", state: "output-available", input: { at: "Oslo" }, output: { shown: true } },
+          { type: "step-start" },
+          { type: "text", text: REPLY },
+        ],
+      ])
+    })
+
+    test("AG-UI's client has it when it runs again with what it shows, its own results among it", async () => {
+      const tools = [{ name: "map", description: "Shows a place.", parameters: { type: "object", properties: {} } }]
+      const headers = ada.transport.headers!
+      await cutEverywhere("end", async ({ fetch }) => {
+        const agent: AgUiAgent = new HttpAgent({ url: "http://localhost/ag-ui/test", headers, fetch })
+        let run = asks(agent, "Where?", { tools })
+        for (let tries = 0; tries < 4; tries++) {
+          const last = await run.then(
+            (told) => told.last,
+            () => undefined,
+          )
+          const waiting: string[] = last?.outcome?.pendingToolCallIds ?? []
+          for (const toolCallId of waiting)
+            agent.addMessage({ id: "shown", role: "tool", toolCallId, content: '{"shown":true}' })
+          if (last?.type === "RUN_FINISHED" && waiting.length === 0) break
+          run = runs(agent, { tools })
+        }
+        expect(shownOf(agent.messages)).toEqual([
+          ["user", "Where?"],
+          ["reasoning", "Hm."],
+          ["assistant", "Look."],
+          ["tool", '{"shown":true}'],
+          ["assistant", REPLY],
+        ])
+      })
+    })
+  },
+)
