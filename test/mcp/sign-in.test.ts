@@ -3,7 +3,11 @@ import { systemClock } from "../../src/agent/clock.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { OutboundPolicy } from "../../src/models/network/outbound-policy.ts"
+import { readServers } from "../../src/mcp/read-servers.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"
+import { asMasterKey, givenKeys } from "../../src/store/people/master-keys.ts"
+import { rotateSecrets } from "../../src/store/people/rotate-secrets.ts"
+import { openStore } from "../../src/store/store.ts"
 import { anyDatabase, databases } from "../support/databases.ts"
 import { Browser, linkFor } from "../support/server/browser.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
@@ -132,6 +136,76 @@ describe.each(databases)("tokens of people at MCP servers, on $name", ({ create 
     expect(await use(face, ada)).toMatchObject({ status: "ok" })
     expect(JSON.stringify(face.logged)).not.toMatch(/access-token|refresh-token|code-\d/)
   })
+})
+
+test("of a server of the operator each person has a sign-in of their own, and nobody uses another's", async () => {
+  await using place = await one!.create()
+  await using there = await PlayedAuthority.open([ECHO], ({ headers }) =>
+    text(`You are ${headers.authorization?.slice(-1)}`),
+  )
+  const entry = { url: there.server.url, agents: ["test"], tools: { echo: "read" }, data: "public" }
+  const mcp = readServers(JSON.stringify({ mcpServers: { notes: entry } }), {})
+  const model = scripted(...[1, 2, 3].flatMap(() => [calls("notes__echo", {}), says(".")]))
+  await using face = await Face.open({ url: place.url, model, mcp, reach })
+  const [ada, bob] = [await face.as("ada"), await face.as("bob")]
+  await ada.post("/api/mcp-servers/notes/look")
+  expect((await ada.get("/api/mcp-servers")).body.items).toMatchObject([{ by: "operator", signIn: "needed" }])
+  await signedIn(ada, there, false)
+  const [token] = there.accepted
+  // What is offered is known to all; who has not signed in is told so, by the call that met it.
+  expect(await use(face, bob)).toMatchObject({
+    status: "error",
+    text: expect.stringMatching(/until the person signs in/),
+  })
+  await signedIn(bob, there, false)
+  if (token !== undefined) there.accepted.add(token)
+  const [adas, bobs] = [await use(face, ada), await use(face, bob)]
+  expect([adas?.status, bobs?.status]).toEqual(["ok", "ok"])
+  expect(there.server.calls.map(({ headers }) => headers.authorization)).toEqual(
+    [...there.accepted].reverse().map((each) => `Bearer ${each}`),
+  )
+})
+
+test("tokens are renewed while the master key is changed, and are not lost; in another row they open for nobody", async () => {
+  await using place = await one!.create()
+  const [first, second] = [asMasterKey(Buffer.alloc(32, "a")), asMasterKey(Buffer.alloc(32, "b"))]
+  const store = await openStore({ url: place.url, masterKeys: givenKeys(first, second) })
+  const { id: ada } = await store.people.ensure("ada", 0)
+  const { id: bob } = await store.people.ensure("bob", 0)
+  const signIn = { url: "https://mcp.example/", state: "done" as const, challenge: { scope: "notes" } }
+  expect(await store.mcpSignIns.put(ada, "=notes", signIn)).toBe(true)
+  const read = (await store.mcpSignIns.read(ada, "=notes"))!
+  expect(await store.mcpSignIns.claim(ada, "=notes", { version: read.version, until: Date.now() + 60_000 })).toBe(true)
+  await store.secrets.changeOver(second)
+  for await (const _ of rotateSecrets(store.engine, { to: second, from: first }));
+  const renewed = { ...signIn, challenge: { scope: "renewed" } }
+  expect(await store.mcpSignIns.put(ada, "=notes", renewed, read.version)).toBe(true)
+  // Who has read before that, and who would renew as well, come too late.
+  expect(await store.mcpSignIns.put(ada, "=notes", signIn, read.version)).toBe(false)
+  expect(await store.mcpSignIns.put(ada, "=notes", signIn, "none")).toBe(false)
+  expect(await store.mcpSignIns.claim(ada, "=notes", { version: read.version, until: Date.now() })).toBe(false)
+  expect(await store.mcpSignIns.read(ada, "=notes")).toMatchObject(renewed)
+  const sql = "UPDATE mcp_sign_in SET id = ?, person = ?"
+  await store.engine.change({ type: "statements", statements: [{ sql, values: [`${bob}.=notes`, bob] }] })
+  expect(await store.mcpSignIns.read(bob, "=notes")).toBeUndefined()
+  await store[Symbol.asyncDispose]()
+})
+
+test("where the world can read who we are, that document is our name", async () => {
+  await using place = await one!.create()
+  await using there = await PlayedAuthority.open([ECHO])
+  const path = "/.well-known/oauth-authorization-server"
+  there.instead.set(path, (usual) => ({ ...usual, client_id_metadata_document_supported: true }))
+  const address = { publicUrl: "https://pawl.example" }
+  await using face = await Face.open({ url: place.url, model: scripted(), reach, address })
+  const ada = await face.as("ada")
+  await ada.post("/api/mcp-servers", { name: "notes", url: there.server.url })
+  const { url } = (await ada.post("/api/mcp-servers/notes/sign-in", {})).body
+  const { client_id, redirect_uri } = Object.fromEntries(new URL(url).searchParams) as Record<string, string>
+  const { body } = await ada.get(new URL(client_id!).pathname)
+  expect(body).toMatchObject({ client_id, redirect_uris: [redirect_uri] })
+  expect(client_id).toBe("https://pawl.example/mcp-sign-in/client.json")
+  expect(there.asked).not.toContain("POST /register")
 })
 
 /** Adds the server, or goes on with it, and signs in as its person does. */

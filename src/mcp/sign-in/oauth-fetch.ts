@@ -1,5 +1,6 @@
 import type { Clock } from "../../agent/clock.ts"
 import { isThisMachine } from "../../protocol/databases/connections.ts"
+import { hasCode } from "../../protocol/errors.ts"
 import { boundedFetch } from "../connection/bounded-fetch.ts"
 import type { McpServer } from "../definition/server.ts"
 
@@ -19,7 +20,8 @@ export interface OAuthWays {
 
 /**
  * A `fetch` for all that signing in takes. Where that is, a stranger says: so every address is judged as one that a person
- * has given, but the one that the operator has named; an answer is short, whole and soon; and no redirect is followed.
+ * has given, but the one that the operator has named; an answer is short, whole and soon; and no redirect is followed: what
+ * is behind one is not there.
  * The first refusal of ours is kept in `refused`, for the library goes on with a guess where metadata cannot be had.
  */
 export function oauthFetch(server: McpServer, { guardedFetch, operatorFetch, clock }: OAuthWays): OAuthFetch {
@@ -39,6 +41,8 @@ export function oauthFetch(server: McpServer, { guardedFetch, operatorFetch, clo
       const { status, statusText, headers, ...rest } = await whole(await reach(url, { ...init, signal }))
       return new Response(BODILESS.has(status) ? null : rest.text, { status, statusText, headers })
     } catch (error) {
+      // Many have a page of their own for what is not there, and lead to it.
+      if (isElsewhere(error) && (init?.method ?? "GET") === "GET") return new Response(null, { status: 404 })
       // What is aborted says so in many words; which of them was meant is known here.
       const problem = stop.signal.aborted ? late : (error as Error)
       found.refused ??= problem
@@ -51,6 +55,8 @@ export function oauthFetch(server: McpServer, { guardedFetch, operatorFetch, clo
 }
 
 export type OAuthFetch = Fetch & { readonly found: { readonly refused: Error | undefined } }
+
+const isElsewhere = (error: unknown): boolean => hasCode(error, "provider_error") && /redirect/.test(String(error))
 
 async function whole(response: Response) {
   const { status, statusText, headers } = response
