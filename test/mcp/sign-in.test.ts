@@ -75,6 +75,8 @@ test("a person signs in to another Pawl by its own door, once, and the tools are
     ...{ response_type: "code", code_challenge_method: "S256", resource: `${there.url}/mcp` },
     ...{ scope: "read chat", redirect_uri: "http://localhost/mcp-sign-in/callback" },
   })
+  // Whoever tries with somebody else's uses nothing up.
+  expect((await bob.post("/api/mcp-sign-in", { answer })).body.code).toBe("mcp_sign_in_not_begun")
   const done = await ada.post("/api/mcp-sign-in", { answer })
   expect(done.body).toMatchObject({ name: "other", signIn: "done" })
   expect(done.body.tools.map(({ tool }: { tool: string }) => tool)).toContain("list_agents")

@@ -27,6 +27,7 @@ const FOR_EVERYBODY = [
     "GET /api/auth/ways",
     "GET /docs",
     "GET /healthz",
+    "GET /mcp-sign-in/client.json",
     "GET /metrics",
   ],
   ...[

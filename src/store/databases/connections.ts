@@ -1,6 +1,6 @@
 import type { Page } from "../../protocol/answers.ts"
 import type { StoredConnection, Target } from "../../protocol/databases/connections.ts"
-import { failure, hasCode } from "../../protocol/errors.ts"
+import { failure } from "../../protocol/errors.ts"
 import { type ConnectionId, newId, type UserId } from "../../protocol/ids.ts"
 import type { StoredBytes } from "../../protocol/ports/kept-files.ts"
 import type { PageQuery } from "../../protocol/requests.ts"
@@ -123,13 +123,7 @@ export class SqlConnections {
 
   async #open(user: UserId, row: Row): Promise<StoredConnection> {
     const { id, name, engine, key_id: keyId, sealed, created_at, updated_at } = row
-    const target = await this.#secrets.open(placeOf(user, id), { keyId, sealed }).then(
-      (text) => JSON.parse(text) as Target,
-      (error: unknown) => {
-        if (hasCode(error, "secret_unreadable")) return undefined
-        throw error
-      },
-    )
+    const target = await this.#secrets.read<Target>(placeOf(user, id), { keyId, sealed })
     const times = { createdAt: toTime(created_at), updatedAt: toTime(updated_at) }
     // The kind beside it is for lists and exports; what counts is the one that was sealed.
     return { id, name, kind: target?.kind ?? engine, target, version: sealed, ...times }

@@ -1,4 +1,4 @@
-import { failure, hasCode } from "../../protocol/errors.ts"
+import { failure } from "../../protocol/errors.ts"
 import { type McpServerId, newId, type UserId } from "../../protocol/ids.ts"
 import type { McpTarget, StoredMcpServer } from "../../protocol/ports/mcp.ts"
 import type { Engine } from "../engine/engine.ts"
@@ -107,13 +107,8 @@ export class SqlMcpServers {
   }
 
   async #open(user: UserId, { id, name, agents, key_id: keyId, sealed }: Row): Promise<StoredMcpServer[]> {
-    try {
-      const target = JSON.parse(await this.#secrets.open(placeOf(user, id), { keyId, sealed })) as McpTarget
-      return [{ id, name, agents: JSON.parse(agents) as string[], target, version: sealed }]
-    } catch (error) {
-      if (hasCode(error, "secret_unreadable")) return []
-      throw error
-    }
+    const target = await this.#secrets.read<McpTarget>(placeOf(user, id), { keyId, sealed })
+    return target ? [{ id, name, agents: JSON.parse(agents) as string[], target, version: sealed }] : []
   }
 }
 

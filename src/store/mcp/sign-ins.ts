@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto"
-import { hasCode } from "../../protocol/errors.ts"
 import type { UserId } from "../../protocol/ids.ts"
 import type {
   McpSignIn,
@@ -47,7 +46,7 @@ export class SqlMcpSignIns implements McpSignIns {
     const row = await this.#row(user, server)
     if (!row) return undefined
     const { state, version, key_id: keyId, sealed } = row
-    const signIn = await this.#open<McpSignIn>(placeOf("mcp_sign_in", user, server), { keyId, sealed })
+    const signIn = await this.#secrets.read<McpSignIn>(placeOf("mcp_sign_in", user, server), { keyId, sealed })
     return signIn && { ...signIn, state, version }
   }
 
@@ -116,7 +115,7 @@ export class SqlMcpSignIns implements McpSignIns {
     const used = { sql: `DELETE FROM mcp_sign_in_attempt WHERE ${where}`, values, mustChange: true as const }
     if (!(await this.#change([used])).ok) return undefined
     const place = placeOf("mcp_sign_in_attempt", user, row.server)
-    return this.#open<McpSignInAttempt>(place, { keyId: row.key_id, sealed: row.sealed })
+    return this.#secrets.read<McpSignInAttempt>(place, { keyId: row.key_id, sealed: row.sealed })
   }
 
   #written(
@@ -146,15 +145,6 @@ export class SqlMcpSignIns implements McpSignIns {
   async #row(user: UserId, server: string): Promise<Row | undefined> {
     const sql = "SELECT state, version, key_id, sealed FROM mcp_sign_in WHERE id = ? AND person = ?"
     return (await this.#engine.query<Row>(sql, [idOf(user, server), user]))[0]
-  }
-
-  async #open<T>(place: SecretRow, sealed: Sealed): Promise<T | undefined> {
-    try {
-      return JSON.parse(await this.#secrets.open(place, sealed)) as T
-    } catch (error) {
-      if (hasCode(error, "secret_unreadable")) return undefined
-      throw error
-    }
   }
 
   #change(statements: readonly Statement[]) {

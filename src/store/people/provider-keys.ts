@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { failure, hasCode } from "../../protocol/errors.ts"
+import { failure } from "../../protocol/errors.ts"
 import type { UserId } from "../../protocol/ids.ts"
 import type { EndpointFacts } from "../../protocol/models/own-endpoint.ts"
 import type { Engine } from "../engine/engine.ts"
@@ -97,12 +97,7 @@ export class SqlProviderKeys {
     // Its place is told by what was asked for and not by the row, which may have been moved here from elsewhere.
     const place = placeOf(user, provider)
     if (id !== place.id) return [provider, "unreadable"]
-    try {
-      return [provider, JSON.parse(await this.#secrets.open(place, { keyId, sealed })) as ProviderKey]
-    } catch (error) {
-      if (hasCode(error, "secret_unreadable")) return [provider, "unreadable"]
-      throw error
-    }
+    return [provider, (await this.#secrets.read<ProviderKey>(place, { keyId, sealed })) ?? "unreadable"]
   }
 }
 

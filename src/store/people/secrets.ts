@@ -1,4 +1,4 @@
-import { failure } from "../../protocol/errors.ts"
+import { failure, hasCode } from "../../protocol/errors.ts"
 import type { Engine } from "../engine/engine.ts"
 import type { MasterKey, MasterKeys } from "./master-keys.ts"
 import type { Statement } from "../engine/operations.ts"
@@ -44,6 +44,16 @@ export class Secrets {
     const text = key && unseal(key, row, sealed)
     if (text === undefined) throw failure("secret_unreadable", { id: row.id })
     return text
+  }
+
+  /** What was sealed as JSON for a row; undefined where it cannot be opened, and its person has to give it again. */
+  async read<T>(row: SecretRow, sealed: Sealed): Promise<T | undefined> {
+    try {
+      return JSON.parse(await this.open(row, sealed)) as T
+    } catch (error) {
+      if (hasCode(error, "secret_unreadable")) return undefined
+      throw error
+    }
   }
 
   /**
