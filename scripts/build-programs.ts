@@ -5,6 +5,7 @@ import { chunkGroups } from "./chunks.ts"
 import { command, entries, manifest, programs } from "./entries.ts"
 import { Licences } from "./licences.ts"
 import { plainBuiltins } from "./plain-builtins.ts"
+import { plainLetters } from "./plain-letters.ts"
 
 const root = join(import.meta.dirname, "..")
 
@@ -53,7 +54,7 @@ export async function buildTogether(
     checks: { ineffectiveDynamicImport: false },
     // React has two versions of itself, and one of them is for finding faults in programs.
     transform: { define: { "process.env.NODE_ENV": '"production"' } },
-    plugins: [plainBuiltins(), bundledFiles(isInstalled), ...plugins],
+    plugins: [plainBuiltins(), bundledFiles(isInstalled), plainLetters(), ...plugins],
     output: {
       dir: dist,
       format: "esm",

@@ -1,7 +1,9 @@
-import { readFileSync } from "node:fs"
+import { globSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
+import { runInNewContext } from "node:vm"
 import { expect, test } from "vitest"
 import { programs } from "../../scripts/entries.ts"
+import { toPlainLetters } from "../../scripts/plain-letters.ts"
 import { lifeNamed } from "../support/processes/package.ts"
 
 const dist = dirname(lifeNamed("any"))
@@ -55,4 +57,25 @@ test("what runs in a process or a thread of its own has no file in common with t
     const own = [...loadedWith(`${name}.js`)].filter((each) => each.endsWith(".js"))
     expect(own.filter((each) => ofServer.has(each))).toEqual([])
   }
+})
+
+test("no program has a letter beyond ASCII, or V8 would keep all of it with two bytes a letter", () => {
+  const files = globSync("*.js", { cwd: dist })
+  expect(files).toContain("pawl.js")
+  expect(files.filter((name) => /[^\x00-\x7f]/.test(readFileSync(join(dist, name), "utf8")))).toEqual([])
+})
+
+test.each([
+  "'…'",
+  "'\\…'",
+  "'\\\\…'",
+  "'\\\\\\…'",
+  "`“${1}😀\\n`",
+  "/^[–-—]$/.test('—')",
+  "/^\\：$/.test('：')",
+  "/^[😀]$/u.test('😀')",
+])("%s means the same when it is written in ASCII", (code) => {
+  const plain = toPlainLetters(code)
+  expect(plain).not.toMatch(/[^\x00-\x7f]/)
+  expect([runInNewContext(plain), runInNewContext(code)]).toEqual([runInNewContext(code), expect.anything()])
 })
