@@ -1,8 +1,8 @@
-import type { Transcript } from "../../src/client/index.ts"
 import { useProgramWords } from "./composer/program-note.tsx"
 import { useExpired } from "../proposal/expired.ts"
+import type { Unwritten } from "../state/use-unwritten.ts"
 
-const SAYS: Record<Transcript["status"], string> = {
+const SAYS: Record<Unwritten["status"], string> = {
   active: "The reply is complete.",
   running: "Pawl is at work.",
   awaiting_confirmation: "A change waits for your decision.",
@@ -10,7 +10,7 @@ const SAYS: Record<Transcript["status"], string> = {
 }
 
 /** Says aloud how things stand. The text itself is not read out piece by piece: it is there when it is whole. */
-export function Announcer({ transcript }: { readonly transcript: Transcript }) {
+export function Announcer({ transcript }: { readonly transcript: Unwritten }) {
   const { status, items, isSummingUp } = transcript
   const program = useProgramWords(transcript)
   const open = items.flatMap((item) => {

@@ -1,5 +1,5 @@
 import { Archive, Key, Pencil, Trash } from "../icons/things.ts"
-import { useState } from "react"
+import { memo, useState } from "react"
 import { Confirm } from "../parts/dialog.tsx"
 import { attempt } from "../parts/explain.ts"
 import { MenuItem, MenuLine, MoreMenu } from "../parts/menu.tsx"
@@ -21,7 +21,12 @@ interface ConversationHeaderProps {
   readonly connectionId: string | null
 }
 
-export function ConversationHeader({ conversation: { id }, title, agent, connectionId }: ConversationHeaderProps) {
+export const ConversationHeader = memo(function ConversationHeader({
+  conversation: { id },
+  title,
+  agent,
+  connectionId,
+}: ConversationHeaderProps) {
   const [shown, setShown] = useState<"rename" | "grants" | "delete" | undefined>()
   const close = () => setShown(undefined)
   return (
@@ -65,4 +70,4 @@ export function ConversationHeader({ conversation: { id }, title, agent, connect
       )}
     </PageHeader>
   )
-}
+})

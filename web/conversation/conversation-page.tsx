@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from "react"
+import { memo, useEffect, useMemo, useState } from "react"
 import { OutdatedResults, outdatedResults } from "../chart/outdated.ts"
 import { explain } from "../parts/explain.ts"
 import { Trouble } from "../parts/trouble.tsx"
@@ -9,6 +9,7 @@ import { UNTITLED } from "../shell/conversation-entry.tsx"
 import { acquire, type OpenConversation, release } from "../state/conversation.ts"
 import { say } from "../state/outbox.ts"
 import { useStore } from "../state/store.ts"
+import type { QueuedMessage } from "../../src/protocol/index.ts"
 import { Announcer } from "./announcer.tsx"
 import { Composer } from "./composer/composer.tsx"
 import { ConversationHeader } from "./conversation-header.tsx"
@@ -20,6 +21,7 @@ import { ProgramNote } from "./composer/program-note.tsx"
 import { QueueList } from "./composer/queue-list.tsx"
 import { COMPACT, sumUp } from "./composer/sum-up.ts"
 import { stopRun } from "./composer/stop-run.ts"
+import { type Unwritten, useUnwritten } from "../state/use-unwritten.ts"
 
 export function ConversationPage({ id }: { readonly id: string }) {
   const [conversation, setConversation] = useState<OpenConversation>()
@@ -33,7 +35,7 @@ export function ConversationPage({ id }: { readonly id: string }) {
 function Opened({ conversation }: { readonly conversation: OpenConversation }) {
   const state = useStore(conversation.store)
   const { transcript, phase } = state
-  const drafts = useStore(restored)
+  const unwritten = useUnwritten(transcript)
   const outdated = useMemo(() => outdatedResults(transcript.items), [transcript.items])
   const isRunning = transcript.status === "running"
   useEffect(() => {
@@ -67,10 +69,26 @@ function Opened({ conversation }: { readonly conversation: OpenConversation }) {
       <OutdatedResults value={outdated}>
         <MessageList conversation={conversation} state={state} />
       </OutdatedResults>
+      <Foot conversation={conversation} transcript={unwritten} queue={state.queue} />
+    </>
+  )
+}
+
+interface FootProps {
+  readonly conversation: OpenConversation
+  readonly transcript: Unwritten
+  readonly queue: readonly QueuedMessage[]
+}
+
+/** What stands below the list, and is not drawn again for each piece of a reply. */
+const Foot = memo(function Foot({ conversation, transcript, queue }: FootProps) {
+  const drafts = useStore(restored)
+  return (
+    <>
       <div className="mx-auto w-full max-w-3xl px-3 pb-3 md:px-6 md:pb-5">
         <DecideAllBar conversationId={conversation.id} items={transcript.items} />
         <ProgramNote conversationId={conversation.id} transcript={transcript} />
-        <QueueList conversation={conversation} queue={state.queue} status={transcript.status} />
+        <QueueList conversation={conversation} queue={queue} status={transcript.status} />
         <Composer
           key={drafts}
           conversation={conversation}
@@ -85,4 +103,4 @@ function Opened({ conversation }: { readonly conversation: OpenConversation }) {
       <Announcer transcript={transcript} />
     </>
   )
-}
+})

@@ -1,7 +1,6 @@
 import { ArrowUp, CornerDownRight } from "../../icons/arrows.ts"
 import { Square } from "../../icons/signs.ts"
 import { useEffect, useRef, useState } from "react"
-import type { Transcript } from "../../../src/client/index.ts"
 import type { MessageFile, Proposal } from "../../../src/protocol/index.ts"
 import { Button } from "../../parts/button.tsx"
 import { useExpired } from "../../proposal/expired.ts"
@@ -13,10 +12,11 @@ import { type ChosenFiles, clear, FileButton, FileList, useFiles } from "./files
 import { Pickers } from "./pickers.tsx"
 import { stopRun } from "./stop-run.ts"
 import { useSend } from "./use-send.tsx"
+import type { Unwritten } from "../../state/use-unwritten.ts"
 
 interface ComposerProps {
   readonly conversation: OpenConversation
-  readonly transcript: Transcript
+  readonly transcript: Unwritten
   readonly draftKey: string
   readonly onSay: (text: string, when: "queue" | "steer", files: readonly MessageFile[]) => void
 }
@@ -87,7 +87,7 @@ export function Composer({ conversation, transcript, draftKey, onSay }: Composer
 }
 
 /** What the run waits for, whether or not its time is up. */
-const openProposals = ({ items }: Transcript): Proposal[] =>
+const openProposals = ({ items }: Unwritten): Proposal[] =>
   items.flatMap((item) => {
     if (item.type !== "proposal") return []
     const { proposal } = item

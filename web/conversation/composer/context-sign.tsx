@@ -1,15 +1,16 @@
 import { Popover } from "radix-ui"
 import { useState } from "react"
-import { fullnessWords, meterWords, type Transcript } from "../../../src/client/index.ts"
+import { fullnessWords, meterWords } from "../../../src/client/index.ts"
 import { Button } from "../../parts/button.tsx"
 import { catalogue } from "../../state/catalogue.ts"
 import { useStore } from "../../state/store.ts"
 import { PickerButton } from "./picker-button.tsx"
 import { sumUp } from "./sum-up.ts"
+import type { Unwritten } from "../../state/use-unwritten.ts"
 
 interface ContextSignProps {
   readonly conversationId: string
-  readonly transcript: Transcript
+  readonly transcript: Unwritten
 }
 
 /** How much of what the model can read is taken: small, and only where something is. It opens to say the rest, and to make room. */

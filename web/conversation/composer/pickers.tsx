@@ -1,5 +1,4 @@
 import type { ReactNode } from "react"
-import type { Transcript } from "../../../src/client/index.ts"
 import type { Mode } from "../../../src/protocol/index.ts"
 import { attempt } from "../../parts/explain.ts"
 import { type Choice, Menu, MenuChoices } from "../../parts/menu.tsx"
@@ -12,10 +11,11 @@ import { FallbackChoice } from "./fallback-choice.tsx"
 import { ModelPicker } from "./model-picker.tsx"
 import { PickerButton } from "./picker-button.tsx"
 import { SettingsPicker } from "../reply-settings/settings-picker.tsx"
+import type { Unwritten } from "../../state/use-unwritten.ts"
 
 interface PickersProps {
   readonly conversationId: string
-  readonly transcript: Transcript
+  readonly transcript: Unwritten
 }
 
 /** With which model, how it replies and what it may do, for a conversation that is there. Its agent is for good. */

@@ -1,13 +1,14 @@
 import { Clock, Square } from "../../icons/signs.ts"
 import { useEffect, useState } from "react"
-import { programWords, type Transcript } from "../../../src/client/index.ts"
+import { programWords } from "../../../src/client/index.ts"
 import { Button } from "../../parts/button.tsx"
 import { Plain } from "../../parts/plain.tsx"
 import { stopRun } from "./stop-run.ts"
+import type { Unwritten } from "../../state/use-unwritten.ts"
 
 interface ProgramNoteProps {
   readonly conversationId: string
-  readonly transcript: Transcript
+  readonly transcript: Unwritten
 }
 
 /** That the run waits for a program and not for the person, until when, and how to go on. */
@@ -30,7 +31,7 @@ export function ProgramNote({ conversationId, transcript }: ProgramNoteProps) {
 const EVERY_MS = 30_000
 
 /** Nothing comes from the server when the time is up, so it is looked at again from time to time. */
-export function useProgramWords(transcript: Transcript): string | undefined {
+export function useProgramWords(transcript: Unwritten): string | undefined {
   const [now, setNow] = useState(Date.now)
   const says = programWords(transcript, { now, toTime })
   const waits = says !== undefined
