@@ -202,7 +202,7 @@ test(
 test("on a phone the drawer leads everywhere, and a note takes the place of the list", async () => {
   const { site, ada } = await visit.begin(scriptOf("Buy milk"))
   await fill(ada, "Buy milk")
-  const { page, faults } = await site.visit({ viewport: PHONE, hasTouch: true })
+  const { page, faults } = await site.visit({ viewport: PHONE, hasTouch: true, isMobile: true })
   const go = async (name: string) => {
     await page.getByRole("button", { name: "Open the list of conversations" }).tap()
     await page.getByRole("navigation").getByRole("button", { name }).tap()

@@ -26,7 +26,8 @@ $$\begin{aligned} \int_0^1 x\,dx &= \frac{1}{2} \\ a &= b \end{aligned}$$
 
 test("formulas are drawn, money is money, code is code, and what is copied is what was written", async () => {
   await using site = await Site.open({ model: scripted(says(TEXT)) })
-  const { page, context, faults } = await site.visit({ permissions: ["clipboard-read", "clipboard-write"] })
+  const { page, context, faults } = await site.visit()
+  await context.grantPermissions(["clipboard-read", "clipboard-write"])
   await say(page, "Tell \\(me\\) $x$ and \\, more")
   const reply = page.getByRole("article", { name: "Pawl" }).last()
   await reply.locator("math").nth(3).waitFor()
@@ -42,7 +43,6 @@ test("formulas are drawn, money is money, code is code, and what is copied is wh
   await reply.getByRole("button", { name: "Copy this reply" }).click()
   await expect.poll(() => page.evaluate("navigator.clipboard.readText()")).toBe(TEXT)
   expect(await seriousFaultsInTurn(page)).toEqual([])
-  await context.close()
   expect(faults).toEqual([])
 })
 

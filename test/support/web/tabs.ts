@@ -7,7 +7,7 @@ import { newLastingContext } from "./browser.ts"
 /**
  * Tabs that are used again. A new context with a new tab costs a process and a page that is fetched, compiled and run
  * cold: two seconds of a core, of which a test that is about something else has nothing. A tab that comes back has
- * forgotten whatever the page can remember: cookies at once, storage when it is next visited, and it shows nothing.
+ * forgotten whatever the page can remember: cookies and permissions at once, storage when it is next visited, and it shows nothing.
  * What has been compiled stays, as it does for a person.
  */
 const idle = new Map<string, Tab[]>()
@@ -100,6 +100,7 @@ export class Tab {
       await context.unrouteAll({ behavior: "ignoreErrors" })
       await page.goto(await (blank ??= openBlank()), { timeout: 5000 })
       await context.clearCookies()
+      await context.clearPermissions()
       return true
     } catch {
       // Closed by its test, or stuck in a script: of that nobody else shall know.

@@ -17,12 +17,15 @@ export const go = (page: Page, path: string): Promise<unknown> =>
  * code that draws it after a reload; for a fifth of what a reload costs. Whoever tests what a document begins with, what
  * it has stored or what it has forgotten reloads it.
  */
-export async function reopen(page: Page): Promise<void> {
-  const { pathname } = new URL(page.url())
-  await go(page, "/nowhere")
-  await page.getByRole("heading", { level: 2, name: "Nothing here" }).waitFor()
-  await go(page, pathname)
-}
+export const reopen = (page: Page): Promise<unknown> =>
+  page.evaluate(`new Promise((resolve) => {
+    const { pathname } = location
+    const go = (path) => (history.pushState(null, "", path), dispatchEvent(new PopStateEvent("popstate")))
+    go("/nowhere")
+    const isGone = () => document.querySelector("#main h2")?.textContent === "Nothing here"
+    const comeBack = () => (isGone() ? resolve(go(pathname)) : setTimeout(comeBack, 10))
+    comeBack()
+  })`)
 
 /** Does something of which the page tells in passing: whoever only looks afterwards may be too late to see it. */
 export async function tells(page: Page, text: string | RegExp, act: () => Promise<unknown>): Promise<void> {
