@@ -19,6 +19,7 @@ const mayImport: rules.RoomTables["mayImport"] = {
   packs: ["agent", "charts", "children", "protocol", "workspace"],
   mcp: ["agent", "protocol"],
   bus: ["agent", "protocol"],
+  telemetry: ["agent", "protocol"], // runs as spans of OpenTelemetry; loaded where an operator names a receiver
   dialects: ["protocol"],
   server: ["agent", "dialects", "protocol"],
   client: ["protocol"],
@@ -26,7 +27,7 @@ const mayImport: rules.RoomTables["mayImport"] = {
   terminal: ["charts", "client", "protocol"],
   acp: ["client", "protocol"], // editors: a face like the terminal
   // Puts all of it together, and knows neither commands nor terminals: what it needs to know comes as settings.
-  compose: ["agent", "bus", "children", "client", "mcp", "models", "packs", "protocol", "server", "store"],
+  compose: ["agent", "bus", "children", "client", "mcp", "models", "packs", "protocol", "server", "store", "telemetry"],
   cli: "everything",
   api: "everything", // what a program that embeds Pawl calls
   "index.ts": "everything",

@@ -48,7 +48,9 @@ export type ComposedServer = Awaited<ReturnType<typeof composeServer>>
  * in the opposite order, also where something in the middle cannot be opened.
  */
 export async function composeServer(settings: ServerSettings, replaced: Replaced = {}) {
-  const { log = silentLog, metrics = createServerMetrics() } = replaced
+  const { metrics = createServerMetrics() } = replaced
+  const tracing = settings.telemetry ? await import("../telemetry/open-telemetry.ts") : undefined
+  const log = tracing ? tracing.tracedLog(replaced.log ?? silentLog) : (replaced.log ?? silentLog)
   const taken = housePacks.map(({ name }) => name)
   const loading = { folder: process.cwd(), clock: replaced.clock ?? systemClock, taken }
   const outside = await loadPacks(settings.packs, loading)
@@ -121,7 +123,18 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
   // An engine that is at work already is heard, and its models are observed, by whoever opened it.
   const heard = replaced.pawl?.ports.bus ?? replaced.bus ?? links.bus
   const metered = replaced.pawl ? heard : observed(heard, meter.hear)
-  const bus = replaced.hear ? observed(metered, replaced.hear) : metered
+  // Closed after the engine, so that its last words are told, and before the store, which they are read from.
+  const telemetry =
+    tracing && settings.telemetry && !replaced.pawl
+      ? opening.use(
+          await tracing.openTelemetry(settings.telemetry, {
+            ...{ journal: store.journal, clock, log, version: manifest.version },
+            count: (outcome, spans) => metrics.spans.add(spans, { outcome }),
+          }),
+        )
+      : undefined
+  const traced = telemetry ? observed(metered, telemetry.hear) : metered
+  const bus = replaced.hear ? observed(traced, replaced.hear) : traced
   const { policy, limits, fallback, titleModel } = settings
   const pawl =
     replaced.pawl ??
@@ -140,6 +153,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
           fallback,
         },
         joining: mcp,
+        observeJournal: telemetry && ((journal) => telemetry.observe(journal)),
         summaryModel: settings.summaryModel,
         settings: settings.reply,
         ...(titleModel ? { titleModel } : {}),

@@ -3,6 +3,7 @@ import type { Clock } from "../agent/clock.ts"
 import type { ToolJoining } from "../agent/definition/joined-tools.ts"
 import { earlierTools } from "../agent/earlier/tools.ts"
 import { REPLY_CHARACTERS } from "../agent/ask/stream-reply.ts"
+import type { Journal } from "../agent/journal.ts"
 import type { Model } from "../agent/model.ts"
 import type { Limits } from "../agent/next-step.ts"
 import type { Budget, Bus, FileContents, Log, ModelSource, Policy, Ports } from "../agent/ports.ts"
@@ -42,6 +43,8 @@ export interface EngineOptions {
   readonly limits?: Partial<Limits>
   readonly policy?: Partial<Policy>
   readonly bus?: Bus
+  /** Stands between the loop and the store's journal: for who watches what is written. */
+  readonly observeJournal?: ((journal: Journal) => Journal) | undefined
   readonly log?: Log
   /** Which model sums up what has grown too long; without, the conversation's own. `none`: nobody. */
   readonly summaryModel?: string | undefined
@@ -72,7 +75,7 @@ export async function openEngine(options: EngineOptions): Promise<OpenedEngine> 
   const earlier = earlierTools(store.journal)
   let zone: string | undefined
   const ports: Ports = {
-    journal: store.journal,
+    journal: options.observeJournal?.(store.journal) ?? store.journal,
     models: "stream" in models ? { get: async () => models } : models,
     ...(options.fallback ? { fallback: options.fallback } : {}),
     ...(options.titleModel ? { titleModel: options.titleModel } : {}),

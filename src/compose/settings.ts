@@ -13,6 +13,7 @@ import type { OidcSettings } from "../server/routes/account/oidc/ports.ts"
 import type { WebhookSettings } from "../server/webhook.ts"
 import type { Ceilings } from "../store/journal/budget.ts"
 import type { MasterKey } from "../store/people/master-keys.ts"
+import type { TelemetrySettings } from "../telemetry/settings.ts"
 
 /** What a server is put together from: a plain value, wherever it was read. */
 export interface ServerSettings {
@@ -75,6 +76,8 @@ export interface ServerSettings {
   readonly webhook: WebhookSettings | undefined
   /** What a command that the model runs gets to see of the environment: a list of what may be seen, not of what may not. */
   readonly commandEnvironment: Readonly<Record<string, string>>
+  /** Whom spans of runs are told to; without, nobody, and nothing of it is loaded. */
+  readonly telemetry: TelemetrySettings | undefined
   /** What must never be told. */
   readonly secrets: readonly string[]
 }
@@ -126,6 +129,7 @@ export function settingsIn(dataFolder: string): ServerSettings {
     mcp: [],
     webhook: undefined,
     commandEnvironment: { PATH: "/usr/local/bin:/usr/bin:/bin", TERM: "dumb", CI: "1" },
+    telemetry: undefined,
     secrets: [],
   }
 }

@@ -84,6 +84,8 @@ export const RunStarted = event("run_started", {
   asks,
   /** What counts as the person's day while it works: as they said, or as they last said, or the server's own zone. */
   timeZone: z.string().optional(),
+  /** The trace of the program that asked, as its `traceparent` said, where traces are told: that of the run links to it. */
+  trace: z.string().optional(),
 })
 
 /** Words of the person or a whole reply of the model. */

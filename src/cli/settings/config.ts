@@ -13,6 +13,7 @@ import { toJwtSettings } from "./jwt.ts"
 import { readMcpFile } from "./mcp-file.ts"
 import { toOidcSettings } from "./oidc.ts"
 import { readProvidersFile } from "./providers-file.ts"
+import { toTelemetrySettings } from "./telemetry.ts"
 import { type Environment, idleSettings, itsPassword, readSettings, secretsOf } from "./setting.ts"
 import { settingTable, type Values } from "./table.ts"
 
@@ -73,6 +74,7 @@ export function readConfig(environment: Environment = process.env, flags: Enviro
     mcp,
     webSearch: values.PAWL_WEB_SEARCH,
     webhook: webhook(values),
+    telemetry: toTelemetrySettings(values),
     token: values.PAWL_TOKEN,
     log: { format: values.PAWL_LOG ?? (process.stderr.isTTY ? "plain" : "json"), level: values.PAWL_LOG_LEVEL },
   } as const

@@ -11,6 +11,7 @@ import { isNats, natsSecrets } from "./nats.ts"
 import { peopleSettings } from "./people-settings.ts"
 import { replySetting } from "./reply-settings.ts"
 import { modelChoices } from "./model-choices.ts"
+import { telemetrySettings } from "./telemetry.ts"
 import { readWebSearch, WEB_SEARCH_FORMS } from "./web-search.ts"
 
 const server = {
@@ -200,7 +201,7 @@ const sight = {
     usuallyInWords: "`plain` at a terminal, otherwise `json`",
   }),
   PAWL_LOG_LEVEL: setting(oneOf(logLevels), { says: "From which level on.", usually: "info" }),
-  OTEL_EXPORTER_OTLP_ENDPOINT: setting(anyText, { says: "Where traces go.", notYet: true }),
+  ...telemetrySettings,
 }
 
 const extension = {

@@ -39,6 +39,10 @@ export function createServerMetrics() {
     ),
     commits: all.counter("pawl_journal_commits_total", "Commits to journals."),
     events: all.counter("pawl_journal_events_total", "Events that were appended."),
+    spans: all.counter(
+      "pawl_spans_total",
+      "Spans by what became of them: sent, failed, or dropped because too many waited.",
+    ),
     leases: all.gauge("pawl_leases_held", "Conversations that this node is the writer of."),
     takeovers: all.counter(
       "pawl_takeovers_total",

@@ -84,8 +84,8 @@ export function toRow(event: JournalEvent): EventRow {
     case "tool_start":
       return [position, type, version, at, null, null, null, null, null, event.callId, null]
     case "run_started": {
-      const { maxIterations, undoes, again, compacts, credential, asks, timeZone } = event
-      const body = toBody({ maxIterations, undoes, again, compacts, credential, asks, timeZone })
+      const { maxIterations, undoes, again, compacts, credential, asks, timeZone, trace } = event
+      const body = toBody({ maxIterations, undoes, again, compacts, credential, asks, timeZone, trace })
       return [position, type, version, at, event.runId, null, null, null, null, null, body]
     }
     default: {
@@ -165,6 +165,7 @@ export function toEvent(row: EventRow): JournalEvent | UnknownEvent {
         credential: rest.credential,
         asks: rest.asks,
         timeZone: rest.timeZone,
+        trace: rest.trace,
       } as JournalEvent
     default:
       return { type, version, position, at, ...whole(type, rest) } as JournalEvent

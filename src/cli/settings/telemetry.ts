@@ -1,0 +1,122 @@
+import type { TelemetrySettings } from "../../telemetry/settings.ts"
+import { CommandError } from "../process/command.ts"
+import { anyText, numberFrom, onOrOff, type SettingKind } from "./kinds.ts"
+import { setting, type SettingValues, theWhole } from "./setting.ts"
+
+const PROTOCOLS = ["http/protobuf", "http/json"] as const
+const SAMPLERS = ["always_on", "always_off", "traceidratio"] as const
+const EXPORTERS = ["otlp", "none"] as const
+const PAIRS = "name=value, several split by commas"
+
+/** These names are read by every program of a machine: a value that is not for us counts only where spans are to be told. */
+const judgedLater = (allowed: string): SettingKind<string> => ({ ...anyText, allowed })
+
+/** The standard variables of OpenTelemetry, as far as Pawl follows them, and one of its own. */
+export const telemetrySettings = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: setting(judgedLater("an address such as http://127.0.0.1:4318"), {
+    says: "Who is told of runs as spans of OpenTelemetry (docs/telemetry.md): `/v1/traces` is added to it.",
+  }),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: setting(judgedLater("an address such as http://127.0.0.1:4318/v1/traces"), {
+    says: "The same as a whole address; counts before the other.",
+  }),
+  OTEL_EXPORTER_OTLP_PROTOCOL: setting(judgedLater(PROTOCOLS.join(" or ")), {
+    says: "How spans are written.",
+    usually: PROTOCOLS[0],
+    also: "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL",
+  }),
+  OTEL_EXPORTER_OTLP_HEADERS: setting(judgedLater(PAIRS), {
+    says: "Headers that go with them, such as a key of the receiver's.",
+    also: "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
+    secretsIn: (text) => [...theWhole(text), ...Object.values(toPairs(text) ?? {})],
+  }),
+  OTEL_EXPORTER_OTLP_TIMEOUT: setting(numberFrom({ least: 1, most: 600_000 }), {
+    says: "How many milliseconds one batch may take.",
+    usually: 10_000,
+    also: "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT",
+  }),
+  OTEL_TRACES_EXPORTER: setting(judgedLater(EXPORTERS.join(" or ")), {
+    says: "With `none` nothing is told, whatever the endpoint.",
+    usually: EXPORTERS[0],
+  }),
+  OTEL_SDK_DISABLED: setting(judgedLater("true or false"), { says: "With `true` nothing is told.", usually: "false" }),
+  OTEL_SERVICE_NAME: setting(anyText, { says: "What this server is called there.", usuallyInWords: "`pawl`" }),
+  OTEL_RESOURCE_ATTRIBUTES: setting(judgedLater(PAIRS), { says: "What else is said of it." }),
+  OTEL_TRACES_SAMPLER: setting(judgedLater(`${SAMPLERS.join(", ")}, each also with parentbased_ before it`), {
+    says: "Which runs are told, by their ids. A run's trace is its own, so that `parentbased_` changes nothing.",
+    usually: "parentbased_always_on",
+  }),
+  OTEL_TRACES_SAMPLER_ARG: setting(judgedLater("a number from 0 to 1"), {
+    says: "Of `traceidratio`: which share of all runs.",
+    usually: "1",
+  }),
+  PAWL_TRACE_CONTENT: setting(onOrOff, {
+    says: "Whether spans hold what people, models and tools say. They go to whoever reads traces.",
+    usually: false,
+  }),
+}
+
+type Values = SettingValues<typeof telemetrySettings>
+
+/** Undefined where nobody is to be told: then nothing else here is judged. */
+export function toTelemetrySettings(values: Values): TelemetrySettings | undefined {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: base, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: whole } = values
+  const { OTEL_TRACES_EXPORTER: exporter, OTEL_SDK_DISABLED: disabled } = values
+  const given = whole ?? base
+  if (given === undefined || exporter === "none" || /^true$/i.test(disabled)) return undefined
+  oneOf("OTEL_TRACES_EXPORTER", exporter, EXPORTERS)
+  const url = URL.parse(whole ?? `${given.replace(/\/+$/, "")}/v1/traces`)
+  const name = whole === undefined ? "OTEL_EXPORTER_OTLP_ENDPOINT" : "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
+  if (!url || !/^https?:$/.test(url.protocol)) throw refused(name, "an address such as http://127.0.0.1:4318")
+  const resource = pairs("OTEL_RESOURCE_ATTRIBUTES", values.OTEL_RESOURCE_ATTRIBUTES)
+  return {
+    url: url.href,
+    protocol: oneOf("OTEL_EXPORTER_OTLP_PROTOCOL", values.OTEL_EXPORTER_OTLP_PROTOCOL, PROTOCOLS),
+    headers: pairs("OTEL_EXPORTER_OTLP_HEADERS", values.OTEL_EXPORTER_OTLP_HEADERS),
+    timeoutMs: values.OTEL_EXPORTER_OTLP_TIMEOUT,
+    serviceName: values.OTEL_SERVICE_NAME ?? resource["service.name"] ?? "pawl",
+    resource,
+    share: shareOf(values),
+    content: values.PAWL_TRACE_CONTENT,
+  }
+}
+
+function shareOf({ OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: text }: Values): number {
+  const kind = oneOf("OTEL_TRACES_SAMPLER", sampler.replace(/^parentbased_/, ""), SAMPLERS)
+  if (kind !== "traceidratio") return kind === "always_on" ? 1 : 0
+  const share = Number(text)
+  if (!(share >= 0 && share <= 1)) throw refused("OTEL_TRACES_SAMPLER_ARG", "a number from 0 to 1")
+  return share
+}
+
+function oneOf<Choice extends string>(name: string, text: string, choices: readonly Choice[]): Choice {
+  const chosen = choices.find((choice) => choice === text)
+  if (chosen === undefined) throw refused(name, choices.join(" or "))
+  return chosen
+}
+
+function pairs(name: string, text = ""): Record<string, string> {
+  const read = toPairs(text)
+  if (!read) throw refused(name, PAIRS)
+  return read
+}
+
+/** `a=1,b=2`, each value as in an address: `%20` is a space. Undefined where it is not of this form. */
+function toPairs(text: string): Record<string, string> | undefined {
+  const items = text.split(",").map((item) => item.trim())
+  const read = items.filter(Boolean).map((item) => /^([^=\s]+)\s*=\s*(.*)$/.exec(item))
+  try {
+    return Object.fromEntries(
+      read.map((found) => {
+        if (!found) throw new SyntaxError("no pair")
+        return [found[1] as string, decodeURIComponent(found[2] as string)] as const
+      }),
+    )
+  } catch {
+    return undefined
+  }
+}
+
+const refused = (name: string, allowed: string): CommandError =>
+  new CommandError(
+    `${name} is not what Pawl can tell spans by. Allowed: ${allowed}. Without spans: OTEL_SDK_DISABLED=true.`,
+  )

@@ -1,0 +1,54 @@
+import { type Clock, sleep } from "../agent/clock.ts"
+import type { Journal } from "../agent/journal.ts"
+import type { Live, Log } from "../agent/ports.ts"
+import type { ConversationId } from "../protocol/ids.ts"
+import { observedJournal } from "./observed-journal.ts"
+import { RunTeller } from "./run-teller.ts"
+import { openSampling } from "./sampling.ts"
+import { openSending } from "./send-spans.ts"
+import type { TelemetrySettings } from "./settings.ts"
+import { type Outcome, SpanQueue } from "./span-queue.ts"
+
+export { tracedLog } from "./traced-log.ts"
+
+/** How long the end of a process waits for spans to be sent: a part of what a supervisor gives it. */
+const FLUSH_MS = 3000
+
+export interface TelemetryPorts {
+  readonly journal: Pick<Journal, "read">
+  readonly clock: Clock
+  readonly log: Log
+  readonly version: string
+  readonly count: (outcome: Outcome, spans: number) => void
+}
+
+/** What hears a server at work and tells of it. */
+export interface Telemetry extends AsyncDisposable {
+  readonly hear: (id: ConversationId, live: Live) => void
+  /** The journal that the loop is to write with. */
+  observe(journal: Journal): Journal
+}
+
+export async function openTelemetry(settings: TelemetrySettings, ports: TelemetryPorts): Promise<Telemetry> {
+  const { journal, clock, log, version, count } = ports
+  const sending = await openSending(settings, version)
+  const isTold = await openSampling(settings.share)
+  const queue = new SpanQueue({ send: sending.send, clock, log, count })
+  const teller = new RunTeller({
+    ...{ journal, clock, log, content: settings.content, isTold },
+    tell: (spans) => queue.add(spans),
+    dropped: () => count("dropped", 1),
+  })
+  return {
+    hear: teller.hear,
+    observe: (each) => observedJournal(each, clock, (spans) => queue.add(spans.filter(({ run }) => isTold(run)))),
+    async [Symbol.asyncDispose]() {
+      // A database that has fallen silent must not hold up the end of a process either.
+      const late = new AbortController()
+      await Promise.race([teller.idle(), sleep(clock, FLUSH_MS, late.signal)])
+      late.abort()
+      await queue.flush(FLUSH_MS)
+      await sending[Symbol.asyncDispose]()
+    },
+  }
+}

@@ -1,0 +1,210 @@
+import { addUsage } from "../agent/add-usage.ts"
+import type { Usage } from "../protocol/conversation/message.ts"
+import type { AskedModel } from "../protocol/conversation/stages.ts"
+import type { EventOf, JournalEvent } from "../protocol/events.ts"
+import type { ConversationId } from "../protocol/ids.ts"
+import { messageContent } from "./content.ts"
+import { rootIdOf, spanIdOf } from "./ids.ts"
+import { modelAttributes, providerName, usageAttributes } from "./model-attributes.ts"
+import type { RunSpan, SpanAttributes, SpanMoment } from "./span.ts"
+import { type EndedSpan, StepSpans } from "./step-spans.ts"
+
+/** One run as the journal has it. */
+export interface RecordedRun {
+  readonly conversation: ConversationId
+  readonly agent: string
+  /** From its start, without a gap. */
+  readonly events: readonly [EventOf<"run_started">, ...JournalEvent[]]
+}
+
+export interface Telling {
+  readonly content: boolean
+  /** When the first words of a reply came that was open between these times, where this process has seen them come. */
+  firstWords?(from: number, to: number): number | undefined
+}
+
+/** A span, and the position of the event that has ended it. */
+export interface PlacedSpan extends RunSpan {
+  readonly position: number
+}
+
+/**
+ * All that has ended in a run so far, in the order in which it did. Pure: of one journal every process tells the same. The
+ * journal does not say when a model was asked, but what came before that, and nothing takes time between the two.
+ */
+export function runSpans(run: RecordedRun, telling: Telling): PlacedSpan[] {
+  const fold = new RunFold(run, telling)
+  for (const event of run.events) fold.take(event)
+  return fold.spans
+}
+
+class RunFold {
+  readonly spans: PlacedSpan[] = []
+  readonly #run: RecordedRun
+  readonly #telling: Telling
+  readonly #start: EventOf<"run_started">
+  readonly #steps: StepSpans
+  readonly #moments: SpanMoment[] = []
+  #position = 0
+  /** When that ended after which the model is asked. */
+  #since: number
+  /** Whether the model is asked, as far as the journal tells: nothing else is to do. */
+  #asking = true
+  #model: string | undefined
+  #usage: Usage | undefined
+  #provider: string | undefined
+  #words: SpanAttributes = {}
+
+  constructor(run: RecordedRun, telling: Telling) {
+    this.#run = run
+    this.#telling = telling
+    this.#start = run.events[0]
+    this.#since = this.#start.at
+    this.#steps = new StepSpans(this.#start.runId, telling.content, (span) => this.#add(span))
+  }
+
+  take(event: JournalEvent): void {
+    this.#position = event.position
+    this.#follow(event)
+    // What only tells of a call of a model that is under way does not end it.
+    const { type } = event
+    if (type === "settings" || (type === "step" && (event.step === "waiting" || event.step === "left_out"))) return
+    this.#since = event.at
+  }
+
+  #follow(event: JournalEvent): void {
+    switch (event.type) {
+      case "message":
+        return event.role === "user" ? this.#hear(event) : this.#reply(event)
+      case "step":
+        return this.#stage(event.step, event.asked, event.at)
+      case "compaction":
+        return event.asked && this.#stage("compaction", event.asked, event.at)
+      case "tool_start":
+      case "handed_over":
+        return this.#steps.begin(event)
+      case "tool_end":
+        this.#steps.result(event)
+        this.#asking = !this.#steps.hasOpenCalls
+        return undefined
+      case "awaiting_confirmation":
+        return event.proposals.forEach(({ id, callId }) => this.#steps.propose(id, callId, event.at))
+      case "proposal":
+        if (event.approvedBy === undefined) this.#steps.propose(event.proposal.id, event.proposal.callId, event.at)
+        return undefined
+      case "decision":
+        return this.#steps.decide(event)
+      case "in_doubt":
+        return this.#steps.doubt(event)
+      case "resolution":
+        return this.#steps.resolve(event.callId, event.choice, event.at)
+      case "restarted":
+        this.#fail(event.at, event.detail ?? event.because)
+        return this.#note("restarted", event.at, { "pawl.restart.because": event.because })
+      case "fallback":
+        if (!event.earlier) this.#fail(event.at, event.because, event.from)
+        return this.#note("fallback", event.at, { "pawl.fallback.from": event.from, "pawl.fallback.to": event.to })
+      case "run_ended":
+        return this.#end(event)
+      default:
+        return undefined
+    }
+  }
+
+  #hear(event: EventOf<"message">): void {
+    if (this.#telling.content) this.#words = messageContent(event)
+    this.#asking = !this.#steps.hasOpenCalls
+  }
+
+  #reply(event: EventOf<"message">): void {
+    const { model, usage, finish, position, at } = event
+    this.#model = model ?? this.#model
+    this.#count(model, usage)
+    // The reply of a run that takes something back, or proposes it again, was written by us.
+    const isOurs = this.#start.undoes !== undefined || this.#start.again !== undefined
+    const from = this.#since
+    const step = this.#steps.stepAt(from)
+    if (!isOurs) {
+      const first = this.#telling.firstWords?.(from, at)
+      const attributes = {
+        ...modelAttributes(model, usage, finish),
+        "gen_ai.response.time_to_first_chunk": first === undefined ? undefined : Math.max(0, first - from) / 1000,
+        ...(this.#telling.content ? { ...this.#words, ...messageContent(event) } : {}),
+      }
+      this.#words = {}
+      const error = finish === "broken" || finish === "cancelled" ? finish : undefined
+      this.#add({ ...toChat(model, { from, to: at, attributes, error }), what: `chat ${position}`, parent: step })
+    }
+    this.#steps.reply(event)
+    this.#asking = false
+  }
+
+  /** A decision beside the replies. What nobody was asked for took no time, and is told as a moment of the run. */
+  #stage(step: string, asked: AskedModel | undefined, at: number): void {
+    if (!asked) return this.#note(step, at)
+    const [from, place] = [this.#since, this.#position]
+    const { runId } = this.#start
+    const attributes = { ...modelAttributes(asked.model, asked.usage), "pawl.model.tries": asked.tries }
+    this.#count(asked.model, asked.usage)
+    const parent = spanIdOf(runId, `stage ${place}`)
+    this.#add({ ...toChat(asked.model, { from, to: at, attributes }), what: `chat ${place}`, parent })
+    const of = { what: `stage ${place}`, parent: rootIdOf(runId), attributes: { "pawl.step.name": step } }
+    this.#add({ ...of, name: `step ${step}`, from, to: at })
+  }
+
+  /** An attempt that came to nothing: its process died, or the provider failed. */
+  #fail(at: number, error: string, model?: string): void {
+    if (!this.#asking || this.#start.undoes || this.#start.again) return
+    const from = this.#since
+    const parent = this.#steps.stepAt(from)
+    const attributes = modelAttributes(model)
+    this.#add({ ...toChat(model, { from, to: at, attributes, error }), what: `chat ${this.#position}`, parent })
+  }
+
+  #end({ at, status, reason, error }: EventOf<"run_ended">): void {
+    if (error && at > this.#since) this.#fail(at, error.code)
+    this.#steps.close(at)
+    const { runId, at: from, trace } = this.#start
+    const attributes = {
+      ...this.#common(),
+      "gen_ai.operation.name": "invoke_agent",
+      "gen_ai.agent.name": this.#run.agent,
+      "gen_ai.provider.name": this.#provider,
+      "gen_ai.request.model": this.#model,
+      ...usageAttributes(this.#usage),
+      "pawl.run.status": status,
+      "pawl.run.reason": reason,
+    }
+    const failed = status === "failed" ? (error?.code ?? "failed") : undefined
+    this.spans.push({
+      ...{ run: runId, id: rootIdOf(runId), parent: undefined, name: `invoke_agent ${this.#run.agent}` },
+      ...{ kind: "internal", from, to: at, attributes, error: failed, moments: this.#moments },
+      ...{ position: this.#position, askedBy: trace },
+    })
+  }
+
+  #count(model: string | undefined, usage: Usage | undefined): void {
+    if (usage) this.#usage = addUsage(this.#usage, usage)
+    this.#provider = providerName(model, usage) ?? this.#provider
+  }
+
+  #note(name: string, at: number, attributes: SpanAttributes = {}): void {
+    this.#moments.push({ name, at, attributes })
+  }
+
+  #common(): SpanAttributes {
+    return { "gen_ai.conversation.id": this.#run.conversation, "pawl.run.id": this.#start.runId }
+  }
+
+  #add({ what, attributes, error, kind = "internal", ...span }: EndedSpan): void {
+    const { runId } = this.#start
+    const all = { ...this.#common(), ...attributes, ...(error === undefined ? {} : { "error.type": error }) }
+    const id = spanIdOf(runId, what)
+    this.spans.push({ ...span, kind, run: runId, id, attributes: all, error, position: this.#position })
+  }
+}
+
+type Chat = Pick<EndedSpan, "from" | "to" | "attributes" | "error">
+
+const toChat = (model: string | undefined, chat: Chat) =>
+  ({ ...chat, name: model === undefined ? "chat" : `chat ${model}`, kind: "client" }) as const

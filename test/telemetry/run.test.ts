@@ -1,0 +1,76 @@
+import { expect, test } from "vitest"
+import { answer } from "../../src/agent/definition/tool.ts"
+import { calls, replies, says, scripted } from "../../src/testing.ts"
+import { rootIdOf, traceIdOf } from "../../src/telemetry/ids.ts"
+import { read, write } from "../support/loop/tools.ts"
+import { OtlpReceiver, treeOf } from "../support/telemetry/otlp-receiver.ts"
+import { ask, decide, openTold, runOf } from "../support/telemetry/told-server.ts"
+
+const tools = [read("look", () => answer("a private result")), write("save")]
+const story = () =>
+  scripted(replies(says("Looking."), calls("look", { q: "secret words" })), calls("save", { q: "secret words" }), says("All done."))
+
+test.each(["http/json", "http/protobuf"] as const)(
+  "a run with a tool and a write that waits for its person is one tree, over %s, and says nothing of what was said",
+  async (protocol) => {
+    await using receiver = await OtlpReceiver.open()
+    const telemetry = { protocol, headers: { "x-key": "k" }, resource: { "deployment.environment.name": "test" } }
+    const server = await openTold({ model: story(), tools, receiver: receiver.url, telemetry })
+    const id = await ask(server, "My question.")
+    const run = await runOf(server, id)
+    await decide(server, id, "commit")
+    await server.close()
+
+    const { spans, requests } = receiver
+    expect(requests[0]).toMatchObject({ path: "/v1/traces", headers: { "x-key": "k" } })
+    expect(requests[0]?.traces.resource).toMatchObject({ "service.name": "pawl", "deployment.environment.name": "test" })
+    expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set([traceIdOf(run)]))
+    expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(spans.length)
+
+    const [commits, rest] = [spans.filter(isCommit), spans.filter((span) => !isCommit(span))]
+    expect(treeOf(rest)).toEqual([
+      "invoke_agent test",
+      "  step",
+      "    chat scripted",
+      "    execute_tool look",
+      "  step",
+      "    chat scripted",
+      "    wait proposal",
+      "    execute_tool save",
+      "  step",
+      "    chat scripted",
+    ])
+    const events = await eventsOf(commits)
+    expect(commits.every(({ parentId }) => parentId === rootIdOf(run))).toBe(true)
+    expect(events).toBeGreaterThan(8)
+
+    const named = (name: string) => rest.find((span) => span.name === name)
+    expect(named("invoke_agent test")?.attributes).toMatchObject({
+      "gen_ai.operation.name": "invoke_agent",
+      "gen_ai.agent.name": "test",
+      "gen_ai.conversation.id": id,
+      "pawl.run.id": run,
+      "pawl.run.status": "completed",
+    })
+    expect(named("chat scripted")).toMatchObject({
+      kind: 3,
+      attributes: {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.request.model": "scripted",
+        "gen_ai.response.finish_reasons": ["tool_call"],
+        "gen_ai.response.time_to_first_chunk": expect.any(Number),
+      },
+    })
+    expect(named("execute_tool look")?.attributes).toMatchObject({ "gen_ai.tool.name": "look", "pawl.tool.status": "ok" })
+    expect(named("wait proposal")?.attributes).toMatchObject({
+      "gen_ai.tool.name": "save",
+      "pawl.proposal.outcome": "commit",
+    })
+    expect(JSON.stringify(requests)).not.toMatch(/secret words|My question|All done|private result/)
+    for (const span of rest) expect(span.to).toBeGreaterThanOrEqual(span.from)
+  },
+)
+
+const isCommit = ({ name }: { readonly name: string }) => name === "store commit"
+const eventsOf = async (commits: readonly { readonly attributes: Readonly<Record<string, unknown>> }[]) =>
+  commits.reduce((sum, { attributes }) => sum + Number(attributes["pawl.commit.events"]), 0)
