@@ -54,7 +54,13 @@ export type Input =
   | CancelInput
   /** Sums up what was said: a run at work does it before its next reply, one of its own where nothing is at work. */
   | { readonly type: "compact"; readonly by: string; readonly credential?: string }
-  | { readonly type: "resume"; readonly by: string; readonly credential?: string; readonly asks?: true }
+  | {
+      readonly type: "resume"
+      readonly by: string
+      readonly credential?: string
+      readonly asks?: true
+      readonly trace?: string
+    }
   | {
       readonly type: "settings"
       readonly model?: string
@@ -129,6 +135,8 @@ export interface MessageInput {
   readonly approves?: string
   /** Its sender may not approve: its run asks about every write, whatever the mode. */
   readonly asks?: true
+  /** The `traceparent` of the request that it came with, where traces are told: the run that it starts links to it. */
+  readonly trace?: string
   /** Refused unless this is the newest run still: its sender has not seen what was said since. Only with `reject`. */
   readonly behind?: RunId
   /** Where the run works that it begins. One that it enters stays where it is, and so does everything when it is refused. */

@@ -19,7 +19,7 @@ import { tableNames } from "./workspace-tables.ts"
 const at = z.string()
 
 /** Fields of rows that no frame promises: who came in with what, and what the loop and the audit keep for themselves. */
-const KEPT = ["credential", "asks", "shown", "change", "inverse", "brings"] as const
+const KEPT = ["credential", "asks", "shown", "change", "inverse", "brings", "trace"] as const
 const HEAD = ["type", "version", "position", "at"] as const
 
 type EventSchema<Type extends EventType> = Extract<

@@ -11,7 +11,11 @@ const MAX_EVENTS = 20_000
 type Reading = Pick<Journal, "read">
 
 /** The run that has an event at this position, up to there. Undefined where there is none, or one that is too long. */
-export async function readRun(journal: Reading, id: ConversationId, upTo: number): Promise<RecordedRun | undefined> {
+export async function readRunSoFar(
+  journal: Reading,
+  id: ConversationId,
+  upTo: number,
+): Promise<RecordedRun | undefined> {
   for (let count = FIRST_READ; count <= MAX_EVENTS; count *= 4) {
     const after = Math.max(0, upTo - count)
     const rows = await journal.read(id, { after, upTo })

@@ -4,7 +4,7 @@ import type { Live, Log } from "../agent/ports.ts"
 import type { JournalEvent } from "../protocol/events.ts"
 import type { ConversationId, RunId } from "../protocol/ids.ts"
 import { FirstWords } from "./first-words.ts"
-import { readRun } from "./read-run.ts"
+import { readRunSoFar } from "./read-run.ts"
 import { runSpans } from "./run-spans.ts"
 import type { RunSpan } from "./span.ts"
 
@@ -90,7 +90,7 @@ export class RunTeller {
 
   async #tell({ id, from, upTo }: Segment): Promise<void> {
     const { journal, content, tell, isTold } = this.#options
-    const run = await readRun(journal, id, upTo)
+    const run = await readRunSoFar(journal, id, upTo)
     if (!run || !isTold(run.events[0].runId)) return
     const firstWords = (since: number, to: number) => this.#firstWords.between(id, since, to)
     const before = run.events.findLast(({ type, position }) => position < from && TOLD_AT.has(type))?.position ?? 0

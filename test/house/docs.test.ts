@@ -36,6 +36,7 @@ describe("the example of", () => {
       "ai-sdk.md", // and test/dialects/ai-sdk-documented.test.ts
       "connect.md", // the lines of the page, by test/house/connect.test.ts
       "packs.md", // several files, by test/packs/documented.test.ts
+      "telemetry.md", // needs a receiver: test/telemetry/run.test.ts
       "settings.md", // printed from the table of settings
     ]
     expect([...new Set([...examples.map(({ page }) => page), ...otherwise])].sort()).toEqual([...pages].sort())

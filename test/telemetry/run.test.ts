@@ -1,14 +1,24 @@
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import { expect, test } from "vitest"
 import { answer } from "../../src/agent/definition/tool.ts"
 import { calls, replies, says, scripted } from "../../src/testing.ts"
 import { rootIdOf, traceIdOf } from "../../src/telemetry/ids.ts"
 import { read, write } from "../support/loop/tools.ts"
+import { TurnedClock } from "../support/loop/world.ts"
 import { OtlpReceiver, treeOf } from "../support/telemetry/otlp-receiver.ts"
 import { ask, decide, openTold, runOf } from "../support/telemetry/told-server.ts"
 
+const page = readFileSync(join(import.meta.dirname, "../../docs/telemetry.md"), "utf8")
+const documented = /```text tree\n([\s\S]*?)\n```/.exec(page)?.[1]?.split("\n")
+
 const tools = [read("look", () => answer("a private result")), write("save")]
 const story = () =>
-  scripted(replies(says("Looking."), calls("look", { q: "secret words" })), calls("save", { q: "secret words" }), says("All done."))
+  scripted(
+    replies(says("Looking."), calls("look", { q: "secret words" })),
+    calls("save", { q: "secret words" }),
+    says("All done."),
+  )
 
 test.each(["http/json", "http/protobuf"] as const)(
   "a run with a tool and a write that waits for its person is one tree, over %s, and says nothing of what was said",
@@ -23,24 +33,16 @@ test.each(["http/json", "http/protobuf"] as const)(
 
     const { spans, requests } = receiver
     expect(requests[0]).toMatchObject({ path: "/v1/traces", headers: { "x-key": "k" } })
-    expect(requests[0]?.traces.resource).toMatchObject({ "service.name": "pawl", "deployment.environment.name": "test" })
+    expect(requests[0]?.traces.resource).toMatchObject({
+      "service.name": "pawl",
+      "deployment.environment.name": "test",
+    })
     expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set([traceIdOf(run)]))
     expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(spans.length)
 
     const [commits, rest] = [spans.filter(isCommit), spans.filter((span) => !isCommit(span))]
-    expect(treeOf(rest)).toEqual([
-      "invoke_agent test",
-      "  step",
-      "    chat scripted",
-      "    execute_tool look",
-      "  step",
-      "    chat scripted",
-      "    wait proposal",
-      "    execute_tool save",
-      "  step",
-      "    chat scripted",
-    ])
-    const events = await eventsOf(commits)
+    expect(treeOf(rest)).toEqual(documented)
+    const events = eventsOf(commits)
     expect(commits.every(({ parentId }) => parentId === rootIdOf(run))).toBe(true)
     expect(events).toBeGreaterThan(8)
 
@@ -61,7 +63,10 @@ test.each(["http/json", "http/protobuf"] as const)(
         "gen_ai.response.time_to_first_chunk": expect.any(Number),
       },
     })
-    expect(named("execute_tool look")?.attributes).toMatchObject({ "gen_ai.tool.name": "look", "pawl.tool.status": "ok" })
+    expect(named("execute_tool look")?.attributes).toMatchObject({
+      "gen_ai.tool.name": "look",
+      "pawl.tool.status": "ok",
+    })
     expect(named("wait proposal")?.attributes).toMatchObject({
       "gen_ai.tool.name": "save",
       "pawl.proposal.outcome": "commit",
@@ -72,5 +77,41 @@ test.each(["http/json", "http/protobuf"] as const)(
 )
 
 const isCommit = ({ name }: { readonly name: string }) => name === "store commit"
-const eventsOf = async (commits: readonly { readonly attributes: Readonly<Record<string, unknown>> }[]) =>
+const eventsOf = (commits: readonly { readonly attributes: Readonly<Record<string, unknown>> }[]) =>
   commits.reduce((sum, { attributes }) => sum + Number(attributes["pawl.commit.events"]), 0)
+
+test("what was said is told where an operator wants it", async () => {
+  await using receiver = await OtlpReceiver.open()
+  const server = await openTold({ model: story(), tools, receiver: receiver.url, telemetry: { content: true } })
+  await ask(server, "My question.")
+  await server.close()
+  const told = (name: string) => receiver.spans.find((span) => span.name === name)?.attributes
+  expect(told("chat scripted")).toMatchObject({
+    "gen_ai.input.messages": expect.stringContaining("My question."),
+    "gen_ai.output.messages": expect.stringContaining("Looking."),
+  })
+  expect(told("execute_tool look")).toMatchObject({
+    "gen_ai.tool.call.arguments": '{"q":"secret words"}',
+    "gen_ai.tool.call.result": "a private result",
+  })
+})
+
+test("a share of nothing tells nothing, and reads nothing", async () => {
+  await using receiver = await OtlpReceiver.open()
+  const server = await openTold({ model: story(), tools, receiver: receiver.url, telemetry: { share: 0 } })
+  await ask(server, "My question.")
+  await server.close()
+  expect(receiver.requests).toEqual([])
+})
+
+test("a receiver that is away or hangs holds up neither a run nor the end of the server", async () => {
+  const clock = new TurnedClock()
+  await using receiver = await OtlpReceiver.open(() => {}) // hears, and never answers
+  const server = await openTold({ model: story(), tools, receiver: receiver.url, clock })
+  const id = await ask(server, "My question.")
+  expect((await server.store.journal.load(id, true)).run?.status).toBe("running") // it waits for its person
+  const closed = server.close()
+  await receiver.told(() => true)
+  await clock.turn(3000)
+  await closed
+})

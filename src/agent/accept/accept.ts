@@ -75,7 +75,7 @@ function acceptMessage(conversation: Conversation, input: MessageInput, acceptin
   }
   if (conversation.run?.status === "running" && !pauseReason(conversation)) return [words]
   const limit = input.maxIterations ?? maxIterations
-  const { credential } = input
+  const { credential, trace } = input
   const start: NewEvent = {
     type: "run_started",
     runId: newRun(conversation, now),
@@ -83,6 +83,7 @@ function acceptMessage(conversation: Conversation, input: MessageInput, acceptin
     ...(credential ? { credential } : {}),
     ...zoneOf(conversation, accepting),
     ...told,
+    ...(trace ? { trace } : {}),
   }
   // After what waited was settled where it was proposed, and in the commit of the words: nothing moves without them.
   const settled = supersede(conversation, now, input.results)
@@ -220,7 +221,7 @@ function acceptResolution(conversation: Conversation, input: Extract<Input, { ty
 /** Works on after a failed or cancelled run, from the journal as it is, without repeating the message. */
 function acceptResume(
   conversation: Conversation,
-  { by: person, credential, asks }: Extract<Input, { type: "resume" }>,
+  { by: person, credential, asks, trace }: Extract<Input, { type: "resume" }>,
   accepting: Accepting,
 ): NewEvent[] {
   const { now, maxIterations } = accepting
@@ -229,7 +230,13 @@ function acceptResume(
     const most = Math.max(maxIterations, unfinished.maxIterations)
     // Whoever resumes it, it goes on with the words of who began it.
     const by = { ...(credential ? { credential } : {}), ...(asks || unfinished.asks ? ({ asks: true } as const) : {}) }
-    const start = { runId: newRun(conversation, now), maxIterations: most, ...by, ...zoneOf(conversation, accepting) }
+    const asked = { ...by, ...(trace ? { trace } : {}) }
+    const start = {
+      runId: newRun(conversation, now),
+      maxIterations: most,
+      ...asked,
+      ...zoneOf(conversation, accepting),
+    }
     const compacts = unfinished === conversation.run && conversation.run.compacts
     return compacts ? startCompacting(start, person) : [{ type: "run_started", ...start }]
   }

@@ -265,11 +265,6 @@ test("NATS is found by its address, and does nothing beside a file that belongs 
   expect(() => readConfig({ PAWL_CLUSTER: "a.b" })).toThrow("PAWL_CLUSTER cannot be")
 })
 
-test.each(["OTEL_EXPORTER_OTLP_ENDPOINT"])("%s does nothing yet, and says so", (name) => {
-  const { warnings } = readConfig({ [name]: "https://there.example" })
-  expect(warnings).toEqual([`${name} is set, but this version of Pawl does not use it yet.`])
-})
-
 test("every PAWL_ name of the contract is known", () => {
   const names =
     "PORT HOST DATA MODEL PUBLIC_URL TRUSTED_PROXY FORBID_AUTO PROPOSAL_MINUTES RUN_SECONDS MODEL_IDLE_SECONDS PACKS WEBHOOK_URL WEB_SEARCH DURABILITY JWT_SECRET JWKS_URL JWT_ISSUER JWT_AUDIENCE RATE_LIMIT ALLOWED_ORIGINS ALLOW_PRIVATE_HOSTS SQLITE_ROOT"

@@ -33,11 +33,7 @@ export function settingsHelp(): string {
   return `Variables of the environment that Pawl reads.\n\n${sections.join("\n\n")}\n`
 }
 
-function sentence({ says, notYet, secretsIn }: Setting<unknown>): string {
-  return [says, secretsIn ? "Never printed." : "", notYet ? "Of no effect in this version." : ""]
-    .filter(Boolean)
-    .join(" ")
-}
+const sentence = ({ says, secretsIn }: Setting<unknown>): string => (secretsIn ? `${says} Never printed.` : says)
 
 function withoutIt({ usually, usuallyInWords }: Setting<unknown>): string {
   if (usuallyInWords !== undefined) return usuallyInWords

@@ -14,8 +14,6 @@ export interface Setting<Value> {
   readonly also?: string
   /** What of its text must never be printed. A text that may hold something secret is not repeated in a refusal. */
   readonly secretsIn?: (text: string) => readonly string[]
-  /** A name that other programs rely on and that has no effect in this version: whoever sets it has to know. */
-  readonly notYet?: boolean
 }
 
 type About<Value> = Omit<Setting<Value>, "kind" | "usually"> & { readonly usually?: Value }
@@ -81,18 +79,12 @@ export function secretsOf(table: SettingTable, environment: Environment): string
   return all.filter((secret) => secret !== "")
 }
 
-/** Settings that change nothing: names that look like ours and are none, and what has no effect yet. */
+/** Settings that change nothing: names that look like ours and are none. */
 export function idleSettings(table: SettingTable, environment: Environment, prefix: string): string[] {
   const known = Object.keys(table).filter((name) => name.startsWith(prefix))
   const strange = Object.keys(environment).filter((name) => name.startsWith(prefix) && !known.includes(name))
-  const early = Object.entries(table).filter(
-    ([name, setting]) => setting.notYet && givenText(name, setting, environment),
-  )
   const choices = known.sort().join(", ")
-  return [
-    ...strange.map((name) => `${name} is no setting of Pawl and changes nothing. There are: ${choices}.`),
-    ...early.map(([name]) => `${name} is set, but this version of Pawl does not use it yet.`),
-  ]
+  return strange.map((name) => `${name} is no setting of Pawl and changes nothing. There are: ${choices}.`)
 }
 
 /** Blank is absent: `PAWL_MODEL=` in a compose file means that there is none. */

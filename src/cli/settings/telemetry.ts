@@ -64,9 +64,10 @@ export function toTelemetrySettings(values: Values): TelemetrySettings | undefin
   const given = whole ?? base
   if (given === undefined || exporter === "none" || /^true$/i.test(disabled)) return undefined
   oneOf("OTEL_TRACES_EXPORTER", exporter, EXPORTERS)
-  const url = URL.parse(whole ?? `${given.replace(/\/+$/, "")}/v1/traces`)
+  const url = URL.parse(given)
   const name = whole === undefined ? "OTEL_EXPORTER_OTLP_ENDPOINT" : "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
   if (!url || !/^https?:$/.test(url.protocol)) throw refused(name, "an address such as http://127.0.0.1:4318")
+  if (whole === undefined) url.pathname += url.pathname.endsWith("/") ? "v1/traces" : "/v1/traces"
   const resource = pairs("OTEL_RESOURCE_ATTRIBUTES", values.OTEL_RESOURCE_ATTRIBUTES)
   return {
     url: url.href,
@@ -102,15 +103,20 @@ function pairs(name: string, text = ""): Record<string, string> {
 
 /** `a=1,b=2`, each value as in an address: `%20` is a space. Undefined where it is not of this form. */
 function toPairs(text: string): Record<string, string> | undefined {
-  const items = text.split(",").map((item) => item.trim())
-  const read = items.filter(Boolean).map((item) => /^([^=\s]+)\s*=\s*(.*)$/.exec(item))
+  const pairs: [string, string][] = []
+  for (const item of text.split(",")) {
+    const [equals, name] = [item.indexOf("="), item.slice(0, item.indexOf("=")).trim()]
+    if (item.trim() === "") continue
+    const value = unescaped(item.slice(equals + 1).trim())
+    if (equals < 0 || name === "" || value === undefined) return undefined
+    pairs.push([name, value])
+  }
+  return Object.fromEntries(pairs)
+}
+
+function unescaped(text: string): string | undefined {
   try {
-    return Object.fromEntries(
-      read.map((found) => {
-        if (!found) throw new SyntaxError("no pair")
-        return [found[1] as string, decodeURIComponent(found[2] as string)] as const
-      }),
-    )
+    return decodeURIComponent(text)
   } catch {
     return undefined
   }

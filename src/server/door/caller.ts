@@ -28,7 +28,7 @@ export function identify(ports: DoorPorts, limits: RateLimits): MiddlewareHandle
       throw failure("unauthenticated")
     }
     spend(limits.people, caller.person.id)
-    c.set("caller", caller)
+    c.set("caller", ports.keepsTraces ? { ...caller, trace: traceOf(c) } : caller)
     isKnownNow(c.env?.incoming?.socket)
     await next()
   }
@@ -89,10 +89,23 @@ export function demandOf({ scopes }: Caller, scope: Scope): void {
 export const userOf = (c: Context<Env>) => c.get("caller").person.id
 
 /** What goes along with words: the run that they set going stops with this credential, and approves nothing that it may not. */
-export const spokenBy = ({ credential, scopes }: Caller): Pick<MessageInput, "credential" | "asks"> => ({
+export const spokenBy = ({
+  credential,
+  scopes,
+  trace,
+}: Caller): Pick<MessageInput, "credential" | "asks" | "trace"> => ({
   credential: credential.id,
   ...(scopes.has("approve") ? {} : { asks: true }),
+  ...(trace ? { trace } : {}),
 })
+
+/** As W3C's Trace Context has it; all zeros are nobody's. A socket lives longer than what it was opened for. */
+const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/
+
+function traceOf(c: Context<Env>): string | undefined {
+  const given = c.req.header("traceparent")
+  return given !== undefined && TRACEPARENT.test(given) && !isUpgrade(c) ? given : undefined
+}
 
 /** Who does something, and the credential that the run it sets going stops with. */
 export const doneBy = (c: Context<Env>) => ({ by: userOf(c), credential: c.get("caller").credential.id })

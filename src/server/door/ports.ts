@@ -23,6 +23,8 @@ export interface DoorPorts {
   readonly requestsPerMinute?: number
   /** Where other nodes serve the same people, what is asked of them all is counted together. */
   readonly limits?: RateLimits
+  /** Runs are told as spans: the trace of who asks is kept, for theirs to link to. */
+  readonly keepsTraces?: boolean
 }
 
 /** Who is asking, and what their credential lets them do. Identity comes from the credential only. */
@@ -30,6 +32,8 @@ export interface Caller {
   readonly person: { readonly id: UserId; readonly name: string }
   readonly scopes: ReadonlySet<Scope>
   readonly credential: Credential
+  /** The `traceparent` of this request, where traces are kept. */
+  readonly trace?: string | undefined
 }
 
 export interface People {

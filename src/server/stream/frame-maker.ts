@@ -160,7 +160,8 @@ export class FrameMaker {
 
 /** A row that says all by itself, also one of a newer Pawl. */
 function toPlainFrame(event: JournalEvent | UnknownEvent, at: string): UnknownFrame {
-  // Which credential did it is for whoever revokes it, and what a dead attempt had shown for the loop: not for a screen.
+  // Which credential did it is for whoever revokes it, what a dead attempt had shown for the loop, and whose trace it belongs to for
+  // whoever reads traces: not for a screen.
   const {
     type,
     version: _,
@@ -168,8 +169,9 @@ function toPlainFrame(event: JournalEvent | UnknownEvent, at: string): UnknownFr
     at: __,
     credential: ___,
     shown: ____,
+    trace: _____,
     ...data
-  } = event as UnknownEvent & { credential?: string; shown?: string }
+  } = event as UnknownEvent & { credential?: string; shown?: string; trace?: string }
   return { id: String(position), type, data: { ...data, at } }
 }
 

@@ -1,0 +1,53 @@
+import { expect, test } from "vitest"
+import { chatChunk, chatReply, ProviderServer, sse, streamHead } from "../../src/models/providers/server.fixture.ts"
+import { call, type Server, settings, start, tokenOf } from "../support/processes/server-lives.ts"
+import { Visitor } from "../support/server/face.ts"
+import { OtlpReceiver, treeOf } from "../support/telemetry/otlp-receiver.ts"
+
+test(
+  "what a killed process had begun, and had not told, is in one trace with what the next one has done",
+  { timeout: 120_000 },
+  async () => {
+    await using receiver = await OtlpReceiver.open()
+    let server: Server | undefined
+    let isDeadly = true
+    await using provider = await ProviderServer.open((response, { body }) => {
+      const hasLooked = body.messages.some(({ role }: { role: string }) => role === "tool")
+      streamHead(response)
+      if (!hasLooked) return response.end(call("list_tasks"))
+      if (!isDeadly) return response.end(chatReply("All done."))
+      isDeadly = false
+      response.write(sse(chatChunk({ role: "assistant", content: "I beg" })))
+      server?.child.kill("SIGKILL")
+    })
+    const environment = { ...settings(provider), OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url }
+    const token = await tokenOf(environment)
+    server = await start(environment)
+    const visitor = new Visitor(fetch, token, server.url)
+    const id = await visitor.begin()
+    visitor.say(id, "go").catch(() => {}) // whoever asks hears nothing more of it
+    await server.ended
+    await using next = await start(environment)
+    await receiver.told(({ name }) => name.startsWith("invoke_agent"))
+    await next.kill("SIGTERM")
+
+    const { spans } = receiver
+    expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(1)
+    expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(spans.length)
+    const told = spans.filter(({ name }) => name !== "store commit")
+    expect(treeOf(told)).toEqual([
+      "invoke_agent assistant",
+      "  step",
+      "    chat lmstudio/qwen",
+      "    execute_tool list_tasks",
+      "  step",
+      "    chat",
+      "    chat lmstudio/qwen",
+    ])
+    expect(told.find(({ name }) => name === "chat")).toMatchObject({
+      isError: true,
+      attributes: { "error.type": "crash" },
+    })
+    expect(told.find(({ parentId }) => parentId === undefined)?.events).toEqual(["restarted"])
+  },
+)
