@@ -17,9 +17,9 @@ const FINISHES: Readonly<Partial<Record<Finish, string>>> = {
   refused: "content_filter",
 }
 
-/** Models are named `provider/model`, but for those that a program has handed in. */
-export function providerName(model: string | undefined, usage: Usage | undefined): string | undefined {
-  const provider = usage?.provider ?? /^([^/]+)\/./.exec(model ?? "")?.[1]
+/** Known where the call was counted: the name of a model does not tell whose it is. */
+export function providerName(usage: Usage | undefined): string | undefined {
+  const provider = usage?.provider
   return provider === undefined ? undefined : (WELL_KNOWN.get(provider) ?? provider)
 }
 
@@ -39,7 +39,7 @@ export function usageAttributes(usage: Usage | undefined): SpanAttributes {
 export function modelAttributes(model: string | undefined, usage?: Usage, finish?: Finish): SpanAttributes {
   return {
     "gen_ai.operation.name": "chat",
-    "gen_ai.provider.name": providerName(model, usage),
+    "gen_ai.provider.name": providerName(usage),
     "gen_ai.request.model": model,
     "gen_ai.request.stream": true,
     "gen_ai.response.model": usage === undefined ? undefined : model,

@@ -119,7 +119,7 @@ class RunFold {
   #reply(event: EventOf<"message">): void {
     const { model, usage, finish, position, at } = event
     this.#model = model ?? this.#model
-    this.#count(model, usage)
+    this.#count(usage)
     // The reply of a run that takes something back, or proposes it again, was written by us.
     const isOurs = this.#start.undoes !== undefined || this.#start.again !== undefined
     const from = this.#since
@@ -145,7 +145,7 @@ class RunFold {
     const [from, place] = [this.#since, this.#position]
     const { runId } = this.#start
     const attributes = { ...modelAttributes(asked.model, asked.usage), "pawl.model.tries": asked.tries }
-    this.#count(asked.model, asked.usage)
+    this.#count(asked.usage)
     const parent = spanIdOf(runId, `stage ${place}`)
     this.#add({ ...toChat(asked.model, { from, to: at, attributes }), what: `chat ${place}`, parent })
     const of = { what: `stage ${place}`, parent: rootIdOf(runId), attributes: { "pawl.step.name": step } }
@@ -183,9 +183,9 @@ class RunFold {
     })
   }
 
-  #count(model: string | undefined, usage: Usage | undefined): void {
+  #count(usage: Usage | undefined): void {
     if (usage) this.#usage = addUsage(this.#usage, usage)
-    this.#provider = providerName(model, usage) ?? this.#provider
+    this.#provider = providerName(usage) ?? this.#provider
   }
 
   #note(name: string, at: number, attributes: SpanAttributes = {}): void {

@@ -36,17 +36,20 @@ test(
     expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(spans.length)
     const told = spans.filter(({ name }) => name !== "store commit")
     expect(treeOf(told)).toEqual([
-      "invoke_agent assistant",
+      "invoke_agent workspace",
       "  step",
-      "    chat lmstudio/qwen",
+      "    chat qwen/qwen3-8b",
       "    execute_tool list_tasks",
       "  step",
       "    chat",
-      "    chat lmstudio/qwen",
+      "    chat qwen/qwen3-8b",
     ])
     expect(told.find(({ name }) => name === "chat")).toMatchObject({
       isError: true,
       attributes: { "error.type": "crash" },
+    })
+    expect(told.find(({ name }) => name === "chat qwen/qwen3-8b")?.attributes).toMatchObject({
+      "gen_ai.provider.name": "lmstudio",
     })
     expect(told.find(({ parentId }) => parentId === undefined)?.events).toEqual(["restarted"])
   },
