@@ -7,7 +7,11 @@ type Answer = (response: ServerResponse, request: IncomingMessage) => void
 
 /** Whoever is told of spans: a real HTTP server that reads OTLP in both its forms, and answers as the test wants. */
 export class OtlpReceiver implements AsyncDisposable {
-  readonly requests: { readonly headers: IncomingHttpHeaders; readonly path: string; readonly traces: ReceivedTraces }[] = []
+  readonly requests: {
+    readonly headers: IncomingHttpHeaders
+    readonly path: string
+    readonly traces: ReceivedTraces
+  }[] = []
   readonly #waiting = new Set<() => void>()
   readonly #answer: Answer
   readonly #server = createServer((request, response) => void this.#receive(request, response))

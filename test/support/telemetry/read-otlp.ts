@@ -79,7 +79,8 @@ function fieldsOf(bytes: Buffer): Map<number, (Buffer | bigint)[]> {
 
 const all = (fields: ReturnType<typeof fieldsOf>, number: number): Buffer[] => (fields.get(number) ?? []) as Buffer[]
 const text = (fields: ReturnType<typeof fieldsOf>, number: number): string => all(fields, number)[0]?.toString() ?? ""
-const hex = (fields: ReturnType<typeof fieldsOf>, number: number): string => all(fields, number)[0]?.toString("hex") ?? ""
+const hex = (fields: ReturnType<typeof fieldsOf>, number: number): string =>
+  all(fields, number)[0]?.toString("hex") ?? ""
 const whole = (fields: ReturnType<typeof fieldsOf>, number: number): number => Number(fields.get(number)?.[0] ?? 0)
 
 /** As the files of opentelemetry-proto number the fields. */

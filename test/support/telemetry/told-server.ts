@@ -28,7 +28,11 @@ export const tellingTo = (url: string): TelemetrySettings => ({
 
 /** A whole server with one agent, `test`, whose runs are told to a receiver. */
 export function openTold({ tools = [], receiver, telemetry = {}, databaseUrl, ...replaced }: ToldServer) {
-  const settings = { ...settingsIn(dataFolder()), durability: "normal" as const, ...(databaseUrl ? { databaseUrl } : {}) }
+  const settings = {
+    ...settingsIn(dataFolder()),
+    durability: "normal" as const,
+    ...(databaseUrl ? { databaseUrl } : {}),
+  }
   const agent = defineAgent({ name: "test", description: "For tests.", instructions: "Be exact.", tools })
   const told = { ...tellingTo(receiver), ...telemetry }
   return composeServer({ ...settings, telemetry: told }, { localEmbedder: "none", agents: () => [agent], ...replaced })
