@@ -32,6 +32,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: "make a link that signs a browser in: pawl invite --user NAME",
     load: () => import("./commands/invite.ts"),
   },
+  show: {
+    summary: "show what a run was spent on, step by step: pawl show run_…",
+    load: () => import("./commands/show.ts"),
+  },
   ingest: {
     summary: "put papers and documents into a collection: pawl ingest PATH…",
     load: () => import("./commands/ingest.ts"),

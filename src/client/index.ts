@@ -33,6 +33,9 @@ export {
   type SocketClient,
   type SocketClientOptions,
 } from "./socket-client.ts"
+export type { TimelineEntry, TimelineKind } from "./timeline/entry.ts"
+export { type RunTimeline, toTimeline } from "./timeline/timeline.ts"
+export type { Totals } from "./timeline/totals.ts"
 export { EventParser, type StreamEvent } from "./stream/sse-parser.ts"
 export type { RunOptions, ClientStreams, WatchOptions } from "./stream/streams.ts"
 export * from "./transcript/transcript.ts"

@@ -175,6 +175,30 @@ describe.concurrent("pawl exec", () => {
     expect(await readFile(file, "utf8")).toBe(listed.stdout)
   })
 
+  test("pawl show tells what runs were spent on, what was recorded, and the state in between", async () => {
+    const environment = { PAWL_DATA: dataFolder() }
+    const nothing = await command(["show"], environment)
+    expect([nothing.code, nothing.stderr]).toEqual([1, expect.stringContaining("Nobody has said anything here yet")])
+    await command(["exec", "--mode", "auto", "add a task: buy milk"], environment)
+
+    const { stdout } = await command(["show"], environment)
+    expect(stdout).toMatch(/^run_\w+ · completed · offline\n.* in all · models .*\n2 model calls · 1 call\n/)
+    expect(stdout).toMatch(
+      /Words · add a task: buy milk\n[^]*calls create_task\n[^]*Create task · done\n[^]*Completed\n$/,
+    )
+    const [run = ""] = stdout.split(" ")
+    const beside = (await command(["show", run, run], environment)).stdout
+    expect(beside.split("\n")[0]).toMatch(new RegExp(`^${run}.* │ ${run}`))
+
+    const rows = (await command(["show", run, "--rows"], environment)).stdout.trim().split("\n")
+    const told = rows.map((row) => JSON.parse(row) as { type: string; position: number })
+    expect([told[0]?.type, told.at(-1)?.type]).toEqual(["run_started", "run_ended"])
+    const state = await command(["show", run, "--at", String(told[0]!.position)], environment)
+    expect(JSON.parse(state.stdout)).toMatchObject({ status: "running", iteration: 0 })
+    const wrong = await command(["show", "task_1"], environment)
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('"task_1" is no run')])
+  })
+
   test("what is piped in is added to the request; events come as JSON lines", async () => {
     const environment = { PAWL_DATA: dataFolder() }
     const piped = await pawl(["exec", "--json"], environment, "list my tasks\n")

@@ -177,7 +177,8 @@ describe.each(anyDatabase)("what is somebody else's on $name", ({ name: engine, 
         return look(callers[0]!, route.method, address, bodyOf(route))
       }),
     )
-    expect(replies[0]).toMatchObject({ status: 404, headers: { "content-type": "application/problem+json" } })
+    const type = route.errors === "openai" ? "application/json" : "application/problem+json"
+    expect(replies[0]).toMatchObject({ status: 404, headers: { "content-type": type } })
     for (const reply of replies) expect(reply).toEqual(replies[0])
   })
 

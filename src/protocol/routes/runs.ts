@@ -2,6 +2,7 @@ import { pageOf, QueuedAnswer, RunAnswer } from "../answers.ts"
 import { NewMessage, PageQuery } from "../requests.ts"
 import { defineRoutes } from "./route.ts"
 import { Run } from "../conversation/run.ts"
+import { RunJournal, RunJournalQuery } from "../conversation/run-journal.ts"
 
 /** Speaking to a conversation, waiting for what it answers, and looking at runs. */
 export const runRoutes = defineRoutes({
@@ -36,5 +37,13 @@ export const runRoutes = defineRoutes({
     needs: "read",
     says: "One run.",
     answers: { 200: Run },
+  },
+  readRunJournal: {
+    method: "GET",
+    path: "/api/runs/{id}/journal",
+    needs: "read",
+    says: "What was recorded of a run, row by row, as many as fit into an answer: for whoever wants to know what happened.",
+    query: RunJournalQuery,
+    answers: { 200: RunJournal },
   },
 })

@@ -91,7 +91,7 @@ export const roomsWithin: Readonly<Record<string, Readonly<Record<string, readon
   "src/packs/files": { folder: [], protected: ["folder"], sandbox: ["folder"] },
   "src/packs/research": { passages: [], html: ["passages"], pdf: ["html", "passages"], rtf: ["passages"] },
   "src/packs/workspace": { device: [], routing: [], speech: [], tables: ["device", "speech"] },
-  "src/client": { stream: [], socket: ["stream"], transcript: [] },
+  "src/client": { stream: [], socket: ["stream"], transcript: [], timeline: ["transcript"] },
   "src/terminal": {
     input: [],
     drawing: [],

@@ -1,0 +1,122 @@
+import { describe, expect, test } from "vitest"
+import { EVENT_VERSION } from "../../protocol/event-version.ts"
+import type { JournalRow } from "../../protocol/conversation/run-journal.ts"
+import { timelineLines, sideBySide } from "../../terminal/drawing/timeline-lines.ts"
+import { widthOf } from "../../terminal/text-width.ts"
+import { toTimeline } from "./timeline.ts"
+
+const START = 1_700_000_000_000
+
+/** Rows at these seconds of a run. */
+function rows(...told: [seconds: number, type: string, fields?: Record<string, unknown>][]): JournalRow[] {
+  return told.map(([seconds, type, fields], index) => {
+    return { type, version: EVENT_VERSION, position: index + 2, at: START + seconds * 1000, ...fields }
+  })
+}
+
+const words = { role: "user", parts: [{ type: "text", text: "Add a task,\n  please." }] }
+const call = (id: string, name: string) => ({ type: "call", id, name, input: {} })
+const usage = (inputTokens: number, cachedTokens: number, cost: number | null) => ({
+  ...{ inputTokens, outputTokens: 10, cachedTokens, cost },
+})
+const reply = (parts: unknown[], rest = {}) => ({ role: "assistant", model: "m", parts, ...rest })
+
+describe("the timeline of a run", () => {
+  test("tells replies, calls and waits with how long each took, in the order in which they began", () => {
+    const { entries, totals } = toTimeline(
+      rows(
+        [0, "run_started"],
+        [0, "message", words],
+        [2, "message", reply([call("call_1", "create_task")], { finish: "calls", usage: usage(100, 60, 0.01) })],
+        [2, "awaiting_confirmation", { proposals: [{ id: "prop_1", callId: "call_1", summary: "Create task" }] }],
+        [12, "decision", { proposalId: "prop_1", decision: "commit", by: "ada" }],
+        [12, "tool_start", { callId: "call_1" }],
+        [13, "tool_end", { callId: "call_1", status: "ok" }],
+        [16, "message", reply([{ type: "text", text: "Done." }], { finish: "stop", usage: usage(150, 100, 0.02) })],
+        [16, "run_ended", { status: "completed" }],
+      ),
+    )
+    expect(entries.map(({ kind, title, detail, ms }) => [kind, title, detail, ms])).toEqual([
+      ["other", "The run began", undefined, undefined],
+      ["words", "Words", "Add a task, please.", undefined],
+      ["model", "m", "calls create_task", 2000],
+      ["wait", "Waits for a yes: Create task", "yes", 10_000],
+      ["call", "Create task", "done", 1000],
+      ["model", "m", "Done.", 3000],
+      ["end", "Completed", undefined, undefined],
+    ])
+    expect(totals).toEqual({
+      ...{ ms: 16_000, modelMs: 5000, callMs: 1000, waitingMs: 10_000, modelCalls: 2, calls: 1, troubles: 0 },
+      ...{ inputTokens: 250, outputTokens: 20, cachedTokens: 160, cost: 0.03 },
+    })
+  })
+
+  test("counts what went on at once only once, and says which of it has not ended", () => {
+    const { entries, totals } = toTimeline(
+      rows(
+        [0, "run_started"],
+        [1, "message", reply([call("call_1", "a"), call("call_2", "b")], { usage: usage(1, 0, null) })],
+        [1, "tool_start", { callId: "call_1" }],
+        [2, "tool_start", { callId: "call_2" }],
+        [4, "tool_end", { callId: "call_1", status: "error" }],
+        [5, "step", { step: "thinking_about_it" }],
+      ),
+    )
+    const told = entries.filter(({ kind }) => kind === "call")
+    expect(told.map(({ title, detail, ms, isOpen }) => [title, detail, ms, isOpen])).toEqual([
+      ["A", "failed", 3000, undefined],
+      ["B", undefined, 3000, true],
+    ])
+    expect(totals).toMatchObject({ callMs: 4000, cost: null })
+  })
+
+  test("tells troubles: what was waited for is no time of the model, and what nobody decided ends with its call", () => {
+    const { entries, totals } = toTimeline(
+      rows(
+        [0, "run_started"],
+        [1, "step", { step: "waiting", detail: { provider: "openai", because: "rate_limited", seconds: 4 } }],
+        [5, "restarted", { because: "crash" }],
+        [5, "fallback", { from: "m", to: "n", because: "overloaded", message: "It is overloaded.", until: 0 }],
+        [7, "message", reply([call("call_1", "delete_task")])],
+        [7, "awaiting_confirmation", { proposals: [{ id: "prop_1", callId: "call_1", summary: "Delete task" }] }],
+        [9, "tool_end", { callId: "call_1", status: "expired" }],
+        [9, "run_ended", { status: "failed", error: { code: "expired", message: "Nobody said yes." } }],
+      ),
+    )
+    expect(entries.map(({ kind, title, detail, ms }) => [kind, title, detail, ms]).slice(1)).toEqual([
+      ["trouble", "Waits 4 s for openai", "rate_limited", 4000],
+      ["trouble", "Begun anew: the server stopped", undefined, undefined],
+      ["trouble", "n instead of m: It is overloaded.", undefined, undefined],
+      ["model", "m", "calls delete_task", 2000],
+      ["wait", "Waits for a yes: Delete task", "expired, not done", 2000],
+      ["call", "Delete task", "expired, not done", undefined],
+      ["end", "Failed", "expired: Nobody said yes.", undefined],
+    ])
+    expect(totals).toMatchObject({ modelMs: 2000, waitingMs: 2000, troubles: 3 })
+  })
+
+  test("a row of a newer Pawl, or of a name that every object has, is told as such", () => {
+    const [started] = rows([0, "run_started"])
+    const newer = { type: "run_started", version: EVENT_VERSION + 1, position: 3, at: START, body: {} }
+    const named = { type: "constructor", version: EVENT_VERSION, position: 4, at: START }
+    const { entries } = toTimeline([started!, newer, named])
+    expect(entries.map(({ title }) => title).slice(1)).toEqual([
+      "run_started, of a newer Pawl",
+      "constructor, of a newer Pawl",
+    ])
+  })
+
+  test("is drawn within its width, and nothing in it is an order to the terminal", () => {
+    const hostile = { role: "user", parts: [{ type: "text", text: `\u001b[2J${"漢字".repeat(200)}` }] }
+    const timeline = toTimeline(
+      rows([0, "run_started"], [1, "message", hostile], [3, "run_ended", { status: "completed" }]),
+    )
+    for (const width of [40, 100]) {
+      const lines = timelineLines(timeline, width)
+      for (const line of [...lines, ...sideBySide(lines, lines.slice(1), width)]) {
+        expect(widthOf(line)).toBeLessThanOrEqual(width)
+        expect(line).not.toContain("\u001b")
+      }
+    }
+  })
+})

@@ -1,0 +1,36 @@
+import { EVENT_VERSION } from "../../protocol/event-version.ts"
+import type { EventType, JournalEvent } from "../../protocol/events.ts"
+import type { JournalRow } from "../../protocol/conversation/run-journal.ts"
+import type { TimelineEntry } from "./entry.ts"
+import { follow } from "./follow.ts"
+import { type Follow, Following } from "./following.ts"
+import { type Totals, totalsOf } from "./totals.ts"
+
+/** A run as what it was spent on, in the order in which that began. */
+export interface RunTimeline {
+  readonly startedAt: number
+  /** When the last row was recorded. */
+  readonly until: number
+  readonly entries: readonly TimelineEntry[]
+  readonly totals: Totals
+}
+
+/** A row as far as this build knows it; undefined for one that a newer Pawl has written. */
+const known = (row: JournalRow): JournalEvent | undefined =>
+  row.version === EVENT_VERSION && Object.hasOwn(follow, row.type) ? (row as unknown as JournalEvent) : undefined
+
+/** Pure: the same rows, the same timeline. */
+export function toTimeline(rows: readonly JournalRow[]): RunTimeline {
+  const startedAt = rows[0]?.at ?? 0
+  const following = new Following(startedAt)
+  for (const row of rows) {
+    const event = known(row)
+    if (event) (follow[event.type] as Follow<EventType>)(following, event)
+    else following.add({ position: row.position, kind: "other", at: row.at, title: `${row.type}, of a newer Pawl` })
+    following.before = Math.max(following.before, row.at)
+  }
+  const entries = following.entries.toSorted((a, b) => a.at - b.at || a.position - b.position)
+  const until = rows.at(-1)?.at ?? startedAt
+  for (const entry of following.open.values()) entry.ms = Math.max(0, until - entry.at)
+  return { startedAt, until, entries, totals: totalsOf(entries, until - startedAt) }
+}
