@@ -1,7 +1,7 @@
 import { type Client, ClientError } from "../../client/index.ts"
 import { toTimeline } from "../../client/timeline/timeline.ts"
 import { RecentSecrets } from "../../models/providers/errors/recent-secrets.ts"
-import type { JournalRow } from "../../protocol/conversation/run-journal.ts"
+import type { RecordedEvent } from "../../protocol/conversation/run-journal.ts"
 import { isId } from "../../protocol/ids.ts"
 import { sideBySide, timelineLines } from "../../terminal/drawing/timeline-lines.ts"
 import { type ClientPlace, openClient } from "../open/client.ts"
@@ -92,10 +92,10 @@ async function drawn(client: Client, id: string, columns: number): Promise<strin
 
 const readRun = (client: Client, id: string) => client.readRun({ params: { id } })
 
-async function rowsOf(client: Client, id: string): Promise<JournalRow[]> {
-  const rows: JournalRow[] = []
+async function rowsOf(client: Client, id: string): Promise<RecordedEvent[]> {
+  const rows: RecordedEvent[] = []
   for (let after: number | null = 0; after !== null;) {
-    const page: { items: JournalRow[]; nextAfter: number | null } = await client.readRunJournal({
+    const page: { items: RecordedEvent[]; nextAfter: number | null } = await client.readRunJournal({
       params: { id },
       query: { after },
     })

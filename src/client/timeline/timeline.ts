@@ -1,6 +1,6 @@
 import { EVENT_VERSION } from "../../protocol/event-version.ts"
 import type { EventType, JournalEvent } from "../../protocol/events.ts"
-import type { JournalRow } from "../../protocol/conversation/run-journal.ts"
+import type { RecordedEvent } from "../../protocol/conversation/run-journal.ts"
 import type { TimelineEntry } from "./entry.ts"
 import { follow } from "./follow.ts"
 import { type Follow, Following } from "./following.ts"
@@ -16,11 +16,11 @@ export interface RunTimeline {
 }
 
 /** A row as far as this build knows it; undefined for one that a newer Pawl has written. */
-const known = (row: JournalRow): JournalEvent | undefined =>
+const known = (row: RecordedEvent): JournalEvent | undefined =>
   row.version === EVENT_VERSION && Object.hasOwn(follow, row.type) ? (row as unknown as JournalEvent) : undefined
 
 /** Pure: the same rows, the same timeline. */
-export function toTimeline(rows: readonly JournalRow[]): RunTimeline {
+export function toTimeline(rows: readonly RecordedEvent[]): RunTimeline {
   const startedAt = rows[0]?.at ?? 0
   const following = new Following(startedAt)
   for (const row of rows) {

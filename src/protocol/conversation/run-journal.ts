@@ -1,17 +1,17 @@
 import { z } from "zod"
 
 /** A row of the journal as it was recorded. Of one that a newer Pawl has written, what it says stands in `body`. */
-export const JournalRow = z.looseObject({
+export const RecordedEvent = z.looseObject({
   type: z.string(),
   version: z.number().int(),
   position: z.number().int(),
   /** Milliseconds since 1970. */
   at: z.number().int(),
 })
-export type JournalRow = z.infer<typeof JournalRow>
+export type RecordedEvent = z.infer<typeof RecordedEvent>
 
 /** Rows of a run in order; `nextAfter` is what to ask for next, null behind the last there is now. */
-export const RunJournal = z.object({ items: z.array(JournalRow), nextAfter: z.number().int().nullable() })
+export const RunJournal = z.object({ items: z.array(RecordedEvent), nextAfter: z.number().int().nullable() })
 export type RunJournal = z.infer<typeof RunJournal>
 
 export const RunJournalQuery = z.object({

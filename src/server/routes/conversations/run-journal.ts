@@ -1,6 +1,6 @@
 import type { EventPage } from "../../../agent/journal.ts"
 import type { ConversationId, RunId } from "../../../protocol/ids.ts"
-import type { JournalRow, RunJournal } from "../../../protocol/conversation/run-journal.ts"
+import type { RecordedEvent, RunJournal } from "../../../protocol/conversation/run-journal.ts"
 import type { JournalEvent } from "../../../protocol/events.ts"
 import { rowsLength } from "../../../protocol/rows-length.ts"
 import { JournalPages } from "../../stream/journal-pages.ts"
@@ -25,11 +25,11 @@ export async function readRunJournal(
   // The row of a run is written with its first event: without one, the conversation was erased a moment ago.
   if (!rows) return { items: [], nextAfter: null }
   const pages = new JournalPages(journal, conversationId)
-  const items: JournalRow[] = []
+  const items: RecordedEvent[] = []
   let length = 0
   for (let behind = Math.max(after, rows.start - 1); ;) {
     const { events, more } = await pages.read({ after: behind, upTo: rows.upTo })
-    items.push(...events.map(toJournalRow))
+    items.push(...events.map(toRecorded))
     behind = events.at(-1)?.position ?? behind
     if (!more || events.length === 0) return { items, nextAfter: null }
     length += rowsLength(events as readonly JournalEvent[]) // one of a newer Pawl has a length too
@@ -37,4 +37,4 @@ export async function readRunJournal(
   }
 }
 
-const toJournalRow = (event: EventPage["events"][number]): JournalRow => ({ ...event })
+const toRecorded = (event: EventPage["events"][number]): RecordedEvent => ({ ...event })
