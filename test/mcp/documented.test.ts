@@ -25,6 +25,16 @@ test("the file that docs/mcp.md shows is read as the page says", () => {
   })
 })
 
+test("a client's secret is a variable too, and hidden", () => {
+  const oauth = { clientId: "pawl", clientSecret: "${NOTES_KEY}", scope: "notes" }
+  const text = JSON.stringify({ mcpServers: { notes: { url: "https://a.example/mcp", oauth } } })
+  const [notes] = readServers(text, environment)
+  expect(notes).toMatchObject({
+    target: { oauth: { clientId: "pawl", clientSecret: "a-key-of-the-notes", scope: "notes" } },
+    secrets: ["a-key-of-the-notes"],
+  })
+})
+
 test.each([
   [
     "a name that tools of ours could have",

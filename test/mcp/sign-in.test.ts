@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest"
-import { systemClock } from "../../src/agent/clock.ts"
+import { type Clock, systemClock } from "../../src/agent/clock.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { OutboundPolicy } from "../../src/models/network/outbound-policy.ts"
 import { readServers } from "../../src/mcp/read-servers.ts"
+import { keepTokens } from "../../src/mcp/sign-in/keep-tokens.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"
 import { asMasterKey, givenKeys } from "../../src/store/people/master-keys.ts"
 import { rotateSecrets } from "../../src/store/people/rotate-secrets.ts"
@@ -190,6 +191,31 @@ test("tokens are renewed while the master key is changed, and are not lost; in a
   const sql = "UPDATE mcp_sign_in SET id = ?, person = ?"
   await store.engine.change({ type: "statements", statements: [{ sql, values: [`${bob}.=notes`, bob] }] })
   expect(await store.mcpSignIns.read(bob, "=notes")).toBeUndefined()
+  await store[Symbol.asyncDispose]()
+})
+
+test("tokens that were given out once are kept, also where the store fails first, or its answer is lost", async () => {
+  await using place = await one!.create()
+  const masterKeys = givenKeys(asMasterKey(Buffer.alloc(32, "a")))
+  const store = await openStore({ url: place.url, masterKeys })
+  const { id: ada } = await store.people.ensure("ada", 0)
+  const signIn = { url: "https://mcp.example/", state: "done" as const, challenge: { scope: "notes" } }
+  await store.mcpSignIns.put(ada, "=notes", signIn)
+  const { version } = (await store.mcpSignIns.read(ada, "=notes"))!
+  const faults = ["before", "behind"]
+  const signIns = {
+    async put(...stored: Parameters<typeof store.mcpSignIns.put>) {
+      const fault = faults.shift()
+      if (fault !== "before") await store.mcpSignIns.put(...stored)
+      if (fault !== undefined) throw new Error("The database is away.")
+      return store.mcpSignIns.put(...stored)
+    },
+  }
+  const clock: Clock = { ...systemClock, alarm: (_ms, ring) => (queueMicrotask(ring), () => {}) }
+  const renewed = { ...signIn, challenge: { scope: "renewed" } }
+  await keepTokens({ signIns, clock }, ada, "=notes", renewed, version)
+  expect(faults).toEqual([])
+  expect(await store.mcpSignIns.read(ada, "=notes")).toMatchObject(renewed)
   await store[Symbol.asyncDispose]()
 })
 

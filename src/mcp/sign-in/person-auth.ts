@@ -6,6 +6,7 @@ import type { McpChallenge, McpGranted, McpSignIns, StoredMcpSignIn } from "../.
 import { problemOf } from "../connection/problem-of.ts"
 import { isSignInError, type RequestAuth } from "../connection/request-auth.ts"
 import type { HttpTarget, McpServer } from "../definition/server.ts"
+import { keepTokens } from "./keep-tokens.ts"
 import { oauthFetch, type OAuthWays } from "./oauth-fetch.ts"
 import { isOver, renewTokens } from "./tokens.ts"
 
@@ -129,7 +130,7 @@ export class PersonTokens {
       const reason = problemOf(error, { secrets: [...server.secrets, ...secretsOf(kept.granted)] })
       throw failure("mcp_sign_in_failed", { name: server.name, problem: `its tokens could not be renewed: ${reason}` })
     }
-    await signIns.put(user, server.key, { ...kept, granted }, kept.version)
+    await keepTokens(this.#ports, user, server.key, { ...kept, granted }, kept.version)
     const now = await this.#read(whose)
     if (!now?.granted) throw await this.#ended(whose, now, challenge)
     return now as Usable

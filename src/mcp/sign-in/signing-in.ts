@@ -3,6 +3,7 @@ import { failure } from "../../protocol/errors.ts"
 import type { UserId } from "../../protocol/ids.ts"
 import type { HttpTarget, McpServer } from "../definition/server.ts"
 import { beginSignIn, findSignIn, type SignInFrom } from "./begin.ts"
+import { keepTokens } from "./keep-tokens.ts"
 import { oauthFetch } from "./oauth-fetch.ts"
 import type { PersonAuthPorts } from "./person-auth.ts"
 import { toSignInFailure } from "./sign-in-failure.ts"
@@ -86,12 +87,8 @@ export async function finishAtServer(
     const granted = await exchangeAnswer(server, attempt, { answer: said, fetch, now: clock.now() })
     const kept = await signIns.read(user, server.key)
     const challenge = kept?.challenge
-    await signIns.put(user, server.key, {
-      url: attempt.url,
-      granted,
-      ...(challenge ? { challenge } : {}),
-      state: "done",
-    })
+    const signIn = { url: attempt.url, granted, ...(challenge ? { challenge } : {}), state: "done" as const }
+    await keepTokens({ signIns, clock }, user, server.key, signIn)
     return server
   } catch (error) {
     throw toSignInFailure(error, server, [attempt.verifier, said.get("code") ?? attempt.verifier])

@@ -20,9 +20,6 @@ interface Row {
   readonly sealed: string
 }
 
-/** How often a change is tried whose answer was lost: what is written is the same each time. */
-const ATTEMPTS = 3
-
 /** What people have signed in for at MCP servers. Tokens, who we are there and where they go are one secret. */
 export class SqlMcpSignIns implements McpSignIns {
   readonly #engine: Engine
@@ -50,10 +47,7 @@ export class SqlMcpSignIns implements McpSignIns {
     return signIn && { ...signIn, state, version }
   }
 
-  /**
-   * A new version is written until it is known to be there: an answer that got lost must not cost tokens that nobody else
-   * has. `over` the version that was read, so that what somebody else has written since is not undone.
-   */
+  /** `over` the version that was read: what somebody else has written since is not undone. */
   async put(
     user: UserId,
     server: string,
@@ -63,16 +57,9 @@ export class SqlMcpSignIns implements McpSignIns {
     const place = placeOf("mcp_sign_in", user, server)
     const text = JSON.stringify({ url, challenge, granted } satisfies Partial<McpSignIn>)
     const version = randomUUID()
-    for (let attempt = 1; ; attempt++) {
-      try {
-        await this.#secrets.write(place, text, (sealed) =>
-          this.#written({ place, server, state, version, over }, sealed),
-        )
-        return (await this.#row(user, server))?.version === version
-      } catch (error) {
-        if (attempt === ATTEMPTS) throw error
-      }
-    }
+    const row = { place, server, state, version, over }
+    await this.#secrets.write(place, text, (sealed) => this.#written(row, sealed))
+    return (await this.#row(user, server))?.version === version
   }
 
   async claim(
@@ -130,10 +117,9 @@ export class SqlMcpSignIns implements McpSignIns {
   ): Statement {
     const now = this.#now()
     if (over !== undefined && over !== "none") {
-      // Also where it is there already: the answer to an earlier try was lost.
       const sql = `UPDATE mcp_sign_in SET state = ?, version = ?, renewed_until = 0, key_id = ?, sealed = ?, updated_at = ?
-        WHERE id = ? AND (version = ? OR version = ?)`
-      return { sql, values: [state, version, keyId, sealed, now, place.id, over, version] }
+        WHERE id = ? AND version = ?`
+      return { sql, values: [state, version, keyId, sealed, now, place.id, over] }
     }
     const anyway = `DO UPDATE SET state = excluded.state, version = excluded.version, renewed_until = 0,
       key_id = excluded.key_id, sealed = excluded.sealed, updated_at = excluded.updated_at`
