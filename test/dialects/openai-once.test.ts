@@ -164,6 +164,38 @@ describe.each(anyDatabase)("what a program asks happens once, and as it was aske
     expect(again.pawl).toMatchObject({ status: "completed", proposals: [] })
   })
 
+  test("of a yes elsewhere and words that take the place of what waits, whoever is first counts, and nothing is done twice", async () => {
+    const model = "pawl/workspace"
+    const outcomes = new Set<string>()
+    for (const [at, first] of (["yes", "words", "both", "both", "both"] as const).entries()) {
+      const title = `Buy ${at}`
+      plays(calls("create_task", { title }), always(says("As you like.")))
+      const waiting = await respond({ model, input: "milk" })
+      const { id } = waiting.pawl.proposals[0]
+      const yes = () => native.post(`/api/agent/proposals/${id}/commit`)
+      const words = () =>
+        respond({ model, input: "Never mind.", previous_response_id: waiting.id }).then(
+          () => "said",
+          ({ code }) => code as string,
+        )
+      const early = first === "yes" ? await yes() : first === "words" ? await words() : undefined
+      const [agreed, said] = await Promise.all([
+        first === "yes" ? (early as Awaited<ReturnType<typeof yes>>) : yes(),
+        first === "words" ? (early as string) : words(),
+      ])
+      await face.pawl.runtime.rest(waiting.conversation.id)
+      const { status } = (await native.get(`/api/agent/proposals/${id}`)).body
+      outcomes.add(status)
+      expect([agreed.status, status]).toEqual(status === "applied" ? [200, "applied"] : [409, "superseded"])
+      // Words that came while the change was being made are refused, and none are lost without a word.
+      expect(["said", "busy"]).toContain(said)
+      if (status === "superseded") expect(said).toBe("said")
+      const tasks: { title: string }[] = (await native.get("/api/workspace/tasks")).body.items
+      expect(tasks.filter((task) => task.title === title)).toHaveLength(status === "applied" ? 1 : 0)
+    }
+    expect([...outcomes].sort()).toEqual(["applied", "superseded"])
+  })
+
   test("a client is told not to try again by itself where that would say it twice, and may with a key", async () => {
     plays(replies(says("Half"), hangs()))
     const stream = await chat(ask("One", { stream: true })).withResponse()
