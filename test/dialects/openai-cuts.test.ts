@@ -7,8 +7,6 @@ import { CutAnswers, cutsOf } from "../support/dialects/cut-answers.ts"
 import { OpenAI, type OpenAiClient, openAiAs } from "../support/dialects/openai-client.ts"
 import { Face } from "../support/server/face.ts"
 
-/** Between the bytes that are cut after: a prime, so that over the events every place in one is met. */
-const EVERY = 31
 const WHOLE = "Let me look.\n\nFour 🌍 of them."
 const SCRIPT = [replies(says("Let me look."), calls("unknown_tool")), says("Four 🌍 of them.", { chunks: 3 })]
 const PARAMETERS = { type: "object", properties: { city: { type: "string" } } }
@@ -45,7 +43,7 @@ describe.each(anyDatabase)("an answer of OpenAI's API that is cut after any byte
 
   /** Does something over a connection that breaks after each of these bytes, and then over one that does not. */
   const withCuts = async (whole: string, act: (isCut: boolean) => Promise<unknown>) => {
-    const cuts = cutsOf(whole, EVERY)
+    const cuts = cutsOf(whole)
     expect(cuts.length).toBeGreaterThan(10)
     for (cut.after of cuts) {
       await act(true)
@@ -106,7 +104,7 @@ describe.each(anyDatabase)("an answer of OpenAI's API that is cut after any byte
       else await hear((resumed++, client.responses.retrieve(seen.id, { stream: true, starting_after: seen.last })))
       expect([seen.text, seen.end]).toEqual([WHOLE.replace("\n\n", ""), "completed"])
     })
-    expect(Math.min(resumed, again)).toBeGreaterThan(5)
+    expect(Math.min(resumed, again)).toBeGreaterThan(2)
     expect(current.received).toHaveLength(2)
   })
   interface Event {

@@ -37,12 +37,17 @@ function cutAfter(body: ReadableStream<Uint8Array>, bytes: number): ReadableStre
   )
 }
 
-/** Where to cut: every so many bytes, and before, at and behind the end of each event. */
-export function cutsOf(text: string, every: number): number[] {
+/** In an answer, beside those at the ends of its events. */
+const CUTS = 32
+
+/** Where to cut: every k-th byte, and within and behind the end of each event. */
+export function cutsOf(text: string): number[] {
   const bytes = Buffer.from(text)
+  // Odd, so that events that are alike are not met at the same place each time.
+  const every = Math.floor(bytes.length / CUTS) | 1
   const cuts = new Set<number>()
   for (let at = 1; at < bytes.length; at += every) cuts.add(at)
   for (let at = bytes.indexOf("\n\n"); at >= 0; at = bytes.indexOf("\n\n", at + 1))
-    for (const near of [at, at + 1, at + 2, at + 3]) if (near < bytes.length) cuts.add(near)
+    for (const near of [at + 1, at + 2]) if (near < bytes.length) cuts.add(near)
   return [...cuts].sort((a, b) => a - b)
 }
