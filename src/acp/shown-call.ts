@@ -4,6 +4,7 @@ import { humanName } from "../client/words.ts"
 import { own } from "../protocol/own.ts"
 import type { Diff } from "../protocol/proposals/proposal.ts"
 import type { JsonObject } from "../protocol/schema.ts"
+import type { MessageFile } from "../protocol/conversation/message-file.ts"
 
 /** What an editor draws beside a call. A tool that is not here is `other`. */
 const KINDS: Readonly<Record<string, ToolKind>> = {
@@ -62,6 +63,12 @@ export function changedLocations(root: string, diff: Diff | null): ToolCallLocat
 }
 
 export const textContent = (text: string): ToolCallContent => ({ type: "content", content: { type: "text", text } })
+
+/** A file of a result, as files of messages are told: by an address of ours. */
+export const linkContent = ({ id, name, size }: MessageFile): ToolCallContent => ({
+  type: "content",
+  content: { type: "resource_link", name, uri: `pawl:${id}`, size },
+})
 
 interface FileSide {
   readonly path: string

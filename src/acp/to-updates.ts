@@ -4,11 +4,20 @@ import { parseCursor } from "../protocol/cursor.ts"
 import { progressWords } from "../protocol/conversation/call-progress.ts"
 import type { CallStatus } from "../protocol/conversation/call-status.ts"
 import type { Message } from "../protocol/conversation/message.ts"
+import { filesIn } from "../protocol/conversation/result-files.ts"
 import type { Frame } from "../protocol/frames.ts"
 import { type NOTICED, toNotice } from "../protocol/notices.ts"
 import type { Proposal } from "../protocol/proposals/proposal.ts"
 import type { JsonObject } from "../protocol/schema.ts"
-import { changedLocations, diffContent, toolKindOf, locationsOf, textContent, titleOfCall } from "./shown-call.ts"
+import {
+  changedLocations,
+  diffContent,
+  linkContent,
+  toolKindOf,
+  locationsOf,
+  textContent,
+  titleOfCall,
+} from "./shown-call.ts"
 
 /** Frames that are about a row before them, and end nothing. */
 const BESIDE_ROWS: readonly Frame["type"][] = ["text_delta", "reasoning_delta", "tool_progress", "usage"]
@@ -178,7 +187,8 @@ export class ToUpdates {
     const diff = this.#diff(callId)
     // Nothing more is known of it, and nothing more will come.
     this.#diffs.delete(callId)
-    const content = diff.length > 0 && status === "ok" ? diff : [...diff, textContent(text)]
+    const said = diff.length > 0 && status === "ok" ? diff : [...diff, textContent(text)]
+    const content = [...said, ...filesIn(data).map(linkContent)]
     const rawOutput = { status, text, ...(data === undefined ? {} : { data }) }
     return { ...toEnd(callId, status), content, rawOutput }
   }

@@ -35,13 +35,18 @@ describe.each(anyDatabase)("programs of others, in a sandbox where there is one,
     const model = scripted(
       calls("everything__echo", { message: "hello" }),
       calls("everything__get_sum", { a: 2, b: 40 }),
+      calls("everything__get_tiny_image", {}),
+      calls("everything__trigger_long_running_operation", { duration: 0.02, steps: 2 }),
       calls("everything__simulate_research_query", { topic: "bees" }), // which is a task
       calls("thinking__sequentialthinking", thought),
       calls("memory__create_entities", { entities: [entity] }),
       says("Done."),
     )
     await using world = await openMcpWorld(named, { url: place.url, model, dataFolder, path })
-    const id = await world.begin("Use them all.")
+    const { id } = await world.start("Use them all.", { maxIterations: 20 })
+    const progress = world.seen(id, ({ type }) => type === "tool_progress")
+    await world.pawl.runtime.rest(id)
+    expect(await progress).toMatchObject({ done: 1, total: 2 })
     const shown = model.received[0]!.request.tools.map(({ name }) => name)
     expect(shown).toEqual(
       expect.arrayContaining(["everything__echo", "memory__read_graph", "thinking__sequentialthinking"]),
@@ -53,6 +58,10 @@ describe.each(anyDatabase)("programs of others, in a sandbox where there is one,
     expect(ends).toEqual([
       expect.stringMatching(/^ok: Echo: hello/),
       expect.stringMatching(/^ok: .*42/),
+      expect.stringMatching(
+        /^ok: .*\[An image kept as "get-tiny-image-2.png" \(image\/png, \d+ bytes, \d+ × \d+ pixels\)/s,
+      ),
+      expect.stringMatching(/^ok: Long running operation completed/),
       expect.stringMatching(/^ok: # Research Report: bees/),
       expect.stringMatching(/^ok: .*thoughtNumber/s),
       expect.stringMatching(/^ok: .*Ada/s),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { Journal } from "../../src/agent/journal.ts"
-import { calls, says } from "../../src/models/scripted/script.ts"
+import { calls, fails, says } from "../../src/models/scripted/script.ts"
 import { scripted, type ScriptedModel } from "../../src/models/scripted/model.ts"
 import { filesIn } from "../../src/protocol/conversation/result-files.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"
@@ -98,6 +98,23 @@ describe.each(anyDatabase)("what an MCP server brings beside words, on $name", (
     expect(filesIn(data)).toEqual([])
     expect(text).toContain("not kept: it holds what its server was told in confidence")
     expect(text).toContain("not kept: there is no more room for files of tools")
+  })
+
+  test("is not shown again where a provider did not take it, and the conversation goes on", async () => {
+    await using place = await create()
+    await using server = await PlayedServer.open([DRAW], () => ({ content: [image(PICTURE)] }))
+    const refused = fails("provider_error", { retriable: false, refusesRequest: true })
+    const model = seeing(scripted(calls("notes__draw", {}), refused, says("Without it.")))
+    await using world = await openMcpWorld(named(server.url), { url: place.url, model })
+    const id = await world.begin("Draw.")
+    expect((await world.load(id)).run?.status).toBe("failed")
+    await world.send(id, "Go on.")
+    const shown = model.received.map(({ request: { history } }) =>
+      history.flatMap((turn) => (turn.role === "tool" ? (turn.shown ?? []) : [])),
+    )
+    expect(shown.map((files) => files.map(({ type }) => type))).toEqual([[], ["bytes"], ["words"]])
+    expect(shown.at(-1)?.[0]?.text).toContain("was brought by notes__draw and is not shown: a provider did not take it")
+    expect((await world.load(id)).run?.status).toBe("completed")
   })
 
   test("does not give another name to a file that its person has sent", async () => {

@@ -21,6 +21,7 @@ const kinds = [
   { kind: "diff", before: { title: "old name" }, after: { title: "new name" } },
   { kind: "table", columns: 3 },
   { kind: "of tomorrow", secret: "unfolded" },
+  { kind: "files", files: [{ id: "file_0000", name: "report.pdf", type: "application/pdf", size: 12 }] },
 ]
 const show = defineTool({
   name: "show",
@@ -41,7 +42,21 @@ const change = defineTool({
   run: () => answer("changed"),
 })
 
-const visit = oneVisit({ tools: [show, change] })
+let dug = Promise.withResolvers<void>()
+const dig = defineTool({
+  name: "dig",
+  description: "For tests.",
+  input: z.object({}),
+  effect: "read",
+  afterCrash: "run-again",
+  async run(_, { progress }) {
+    progress?.({ text: "Half of it", done: 1, total: 2 })
+    await dug.promise
+    return answer("dug")
+  },
+})
+
+const visit = oneVisit({ tools: [show, change, dig] })
 
 test("agent and mode are chosen before the first word, the mode also later; colours stay chosen", async () => {
   const { ada, page, faults } = await visit.begin(scripted(always(says("ok"))))
@@ -138,13 +153,27 @@ test("results are drawn by their kind, others are folded, and one that breaks it
   await go(page, `/c/${id}`)
   await say(page, "show me")
   await page.getByText("Seen.").waitFor()
-  await page.getByText("6 steps").click()
+  await page.getByText("7 steps").click()
   await page.getByRole("cell", { name: "Grace" }).waitFor()
   await page.getByText("2 rows, and there are more").waitFor()
   await page.getByText("just text").waitFor()
   await page.getByRole("heading", { name: "Found" }).waitFor()
   await page.locator("ins", { hasText: "new" }).waitFor()
+  await page.getByRole("list", { name: "Files" }).getByText("report.pdf").waitFor()
   expect(await page.getByText("unfolded").isVisible()).toBe(false)
+  expect(faults).toEqual([])
+})
+
+test("how far a call is stands beside it while it runs, and not afterwards", async () => {
+  dug = Promise.withResolvers<void>()
+  const { ada, page, faults } = await visit.begin(scripted(calls("dig", {}), says("Over.")))
+  const id = await ada.begin({ agent: "test" })
+  await go(page, `/c/${id}`)
+  await say(page, "dig")
+  await page.getByText("Half of it · 50 %").waitFor()
+  dug.resolve()
+  await page.getByText("Over.").waitFor()
+  expect(await page.getByText("Half of it").count()).toBe(0)
   expect(faults).toEqual([])
 })
 

@@ -67,9 +67,12 @@ export const applyCallFrames = {
   },
 }
 
+/** Its row that says that it has begun may come a moment later. */
+const AT_WORK: readonly CallItem["state"][] = ["asked", "approved", "running"]
+
 /** How far a call is that runs; of one that is over it came too late. */
 export function tellProgress(transcript: Transcript, progress: CallProgress): Transcript {
-  const isAtWork = transcript.items.some((item) => isCall(item, progress.callId) && item.state === "running")
+  const isAtWork = transcript.items.some((item) => isCall(item, progress.callId) && AT_WORK.includes(item.state))
   return isAtWork ? changeCall(transcript, progress.callId, { progress: progressWords(progress) }) : transcript
 }
 

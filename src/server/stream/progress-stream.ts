@@ -1,5 +1,6 @@
 import type { CallProgress } from "../../protocol/conversation/call-progress.ts"
 import { type Cursor, toCursor } from "../../protocol/cursor.ts"
+import type { JournalEvent } from "../../protocol/events.ts"
 import type { Frame } from "../../protocol/frames.ts"
 import type { CallId } from "../../protocol/ids.ts"
 
@@ -10,14 +11,19 @@ const MAX_CALLS = 32
 export class ProgressStream {
   readonly #newest = new Map<CallId, CallProgress>()
 
-  get hasNews(): boolean {
-    return this.#newest.size > 0
-  }
-
   hear({ callId, text, done, total }: CallProgress): void {
     if (this.#newest.size >= MAX_CALLS && !this.#newest.has(callId)) return
     const counts = { ...(done === undefined ? {} : { done }), ...(total === undefined ? {} : { total }) }
     this.#newest.set(callId, { callId, text, ...counts })
+  }
+
+  get isEmpty(): boolean {
+    return this.#newest.size === 0
+  }
+
+  /** What has ended is no longer on its way. */
+  forgetEnded(rows: readonly JournalEvent[]): void {
+    for (const row of rows) if (row.type === "tool_end") this.#newest.delete(row.callId)
   }
 
   take(at: Cursor): Frame[] {

@@ -244,7 +244,10 @@ export class Subscription implements FrameSource<AnyFrame>, WaitingSource<AnyFra
 
   #hearRows(rows: readonly JournalEvent[]): void {
     this.#text = "" // the row that ends a reply holds all of its text
-    this.#thinking = this.#progress = undefined
+    this.#thinking = undefined
+    // A tool may tell how far it is before the row that says that it has begun; not after its end.
+    this.#progress?.forgetEnded(rows)
+    if (this.#progress?.isEmpty) this.#progress = undefined
     this.#rowsLength += rowsLength(rows)
     if (this.#rows.length + rows.length > MAX_WAITING || this.#rowsLength > MAX_WAITING_LENGTH) this.#fallBehind()
     else this.#rows = this.#rows === NO_ROWS ? rows : [...this.#rows, ...rows]

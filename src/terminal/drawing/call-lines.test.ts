@@ -75,3 +75,11 @@ test("a table that has a shape worth seeing is drawn as well, one that has none 
     }),
   ).not.toMatch(/[⠁-⣿█]/)
 })
+
+test("what a result has brought is named, and how far a call is stands behind it without pushing it away", () => {
+  const files = [{ id: "file_1", name: "a\u202e.png", type: "image/png", size: 12 }]
+  const drawn = callLines(call({ ms: 10, text: "Here.", data: { kind: "files", files } }), 80).map(lineText)
+  expect(drawn).toEqual(["✓ Run command  npm test  10 ms", "  a⟨U+202E⟩.png (image/png, 12 bytes)  file_1"])
+  const [line] = callLines(call({ state: "running", progress: `Reading\x1b[2J ${"x".repeat(100)}` }), 70).map(lineText)
+  expect(line).toMatch(/^… Run command {2}npm test {2}at work · Reading⟨U\+001B⟩\[2J x+…$/)
+})
