@@ -1,38 +1,45 @@
-import type { UIMessage } from "ai"
-import { useState } from "react"
+import { useEffect, useState } from "react"
 import { createRoot } from "react-dom/client"
 import { Chat } from "./chat.tsx"
+import { readChat, type ToldChat, wordsOf } from "./pawl.ts"
 
 /** The chat keeps its name, and the tab its token: a reload finds both. */
 const KEPT = "pawl-token"
 const CHAT = "example"
 
-interface Opened {
-  readonly token: string
-  readonly messages: UIMessage[]
-}
-
-async function open(token: string): Promise<Opened> {
-  const response = await fetch(`/ai-sdk/${CHAT}`, { headers: { authorization: `Bearer ${token}` } })
-  if (!response.ok) throw new Error(await response.text())
-  sessionStorage.setItem(KEPT, token)
-  const { messages } = (await response.json()) as { messages: UIMessage[] }
-  return { token, messages }
-}
-
 function SignIn() {
-  const [opened, setOpened] = useState<Opened>()
   const [token, setToken] = useState(sessionStorage.getItem(KEPT) ?? "")
-  if (opened) return <Chat id={CHAT} {...opened} />
+  const [told, setTold] = useState<ToldChat>()
+  const [problem, setProblem] = useState("")
+  const open = async () => {
+    try {
+      setTold(await readChat(CHAT, token))
+      sessionStorage.setItem(KEPT, token)
+    } catch (error) {
+      setProblem(wordsOf(error as Error))
+    }
+  }
+  // With the token that was kept, once.
+  useEffect(() => {
+    if (token !== "") void open()
+  }, [])
+  if (told) return <Chat id={CHAT} token={token} told={told} />
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        void open(token).then(setOpened)
+        void open()
       }}
     >
-      <input aria-label="Token" type="password" value={token} onChange={(event) => setToken(event.target.value)} />
+      <input
+        aria-label="Token"
+        type="password"
+        placeholder="npx pawl token create --user ada"
+        value={token}
+        onChange={(event) => setToken(event.target.value)}
+      />
       <button>Open</button>
+      {problem !== "" && <output role="alert">{problem}</output>}
     </form>
   )
 }
