@@ -13,6 +13,7 @@ import type { CallStatus } from "../protocol/conversation/call-status.ts"
 import type { ConversationStatus } from "../protocol/conversation/conversation.ts"
 import type { Usage } from "../protocol/conversation/message.ts"
 import type { ClientTool } from "../protocol/conversation/client-tools.ts"
+import type { Question } from "../protocol/conversation/questions.ts"
 import type { ReplySettings } from "../protocol/conversation/reply-settings.ts"
 import type { PauseReason, RunError, RunStatus } from "../protocol/conversation/run.ts"
 import type { JsonObject, Mode } from "../protocol/schema.ts"
@@ -188,6 +189,8 @@ export interface RunState {
   shown: string | undefined
   /** Which tools of other servers it has is on record. */
   hasJoined?: true
+  /** A person is there who can answer what a tool's server asks. */
+  attended?: true
   /** A call of it has waited for others: that was no work. */
   hasWaited?: true
   /** Asked for words, the model has only called: how often in a row. */
@@ -230,6 +233,9 @@ export interface Call {
   expiresAt?: number
   /** Of one that waits for others: what it goes on with after a crash. */
   kept?: JsonObject
+  /** What its server asks the person now, and how often it has asked. */
+  question?: Question
+  asked?: number
   proposal: ProposalId | undefined
   /** The call before it that asks for the same. */
   duplicateOf: CallId | undefined
@@ -253,8 +259,11 @@ export function pauseReason({ run, calls }: Conversation): PauseReason | undefin
 export function isWaiting(conversation: Conversation): boolean {
   if (pauseReason(conversation)) return true
   const { run, calls } = conversation
-  return run?.hasWaited === true && calls.some(({ state, kept }) => state === "started" && kept !== undefined)
+  return run?.hasWaited === true && calls.some(isWaitingCall)
 }
+
+const isWaitingCall = ({ state, kept, question }: Call): boolean =>
+  state === "started" && (kept !== undefined || question !== undefined)
 
 export function runStatus(conversation: Conversation): RunStatus | undefined {
   return pauseReason(conversation) ? "paused" : conversation.run?.status

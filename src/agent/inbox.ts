@@ -74,7 +74,8 @@ export function isCancelled({ run, inbox, proposals }: Conversation): boolean {
  * in an inbox that it does not know: it could do nothing with the conversation any more.
  */
 export async function isImpatient(input: Input, journal: Pick<Journal, "hasOlderNode">): Promise<boolean> {
-  if (input.type === "compact" || input.type === "client_results") return journal.hasOlderNode()
+  if (input.type === "compact" || input.type === "client_results" || input.type === "answer")
+    return journal.hasOlderNode()
   return input.type === "undo" || input.type === "again" || (input.type === "message" && input.when === "reject")
 }
 

@@ -12,9 +12,11 @@ import type {
   InboxId,
   MessageId,
   ProposalId,
+  QuestionId,
   RunId,
   UserId,
 } from "../protocol/ids.ts"
+import type { QuestionAnswer } from "../protocol/conversation/questions.ts"
 import type { ReplySettings, ReplySettingsPatch } from "../protocol/conversation/reply-settings.ts"
 import type { JsonObject, Mode } from "../protocol/schema.ts"
 import type { Effect } from "./conversation-writes.ts"
@@ -47,6 +49,7 @@ export type Input =
       readonly credential?: string
     }
   | ClientResultsInput
+  | AnswerInput
   | UndoInput
   | AgainInput
   /** Takes back what was agreed to beforehand, for one tool or all. */
@@ -99,6 +102,13 @@ export interface ClientResult {
   readonly text: string
 }
 
+/** What a person answers to a tool's server. Only the call that asks takes it; for any other it comes too late. */
+export interface AnswerInput extends QuestionAnswer {
+  readonly type: "answer"
+  readonly questionId: QuestionId
+  readonly by: string
+}
+
 export interface CancelInput {
   readonly type: "cancel"
   readonly by: string
@@ -137,6 +147,8 @@ export interface MessageInput {
   readonly asks?: true
   /** The `traceparent` of the request that it came with, where traces are told: the run that it starts links to it. */
   readonly trace?: string
+  /** A person is there who can answer what a tool's server asks. */
+  readonly attended?: true
   /** Refused unless this is the newest run still: its sender has not seen what was said since. Only with `reject`. */
   readonly behind?: RunId
   /** Where the run works that it begins. One that it enters stays where it is, and so does everything when it is refused. */

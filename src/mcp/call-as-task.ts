@@ -24,6 +24,8 @@ export interface CalledAsTask {
   readonly clock: Clock
   readonly timeoutMs: number
   readonly taskMs: number
+  /** Hears what the server says of how far it is. */
+  onProgress(told: unknown): void
   /** Nothing is known of a task of an earlier life: whether the tool may be called once more. */
   readonly mayCallAgain: boolean
 }
@@ -68,7 +70,15 @@ async function followTask(tasks: TaskRequests, { taskId, until }: KeptTask, call
     let pollMs = USUAL_POLL_MS
     let isThere = false
     try {
-      const { status, pollInterval = USUAL_POLL_MS } = await tasks.state(taskId, { signal, timeoutMs: ASK_MS })
+      const {
+        status,
+        statusMessage,
+        pollInterval = USUAL_POLL_MS,
+      } = await tasks.state(taskId, {
+        signal,
+        timeoutMs: ASK_MS,
+      })
+      if (status === "working" && statusMessage !== undefined) called.onProgress({ message: statusMessage })
       isThere = true
       // What it needs to know it asks while somebody waits for the result.
       if (status !== "working") return await tasks.result(taskId, { signal, timeoutMs: left })

@@ -3,6 +3,7 @@ import type { JoinedTool } from "../agent/definition/joined-tools.ts"
 import { type Answer, type CallContext, failed } from "../agent/definition/tool.ts"
 import { codeOf, failure } from "../protocol/errors.ts"
 import type { JsonObject } from "../protocol/schema.ts"
+import { askInCall } from "./ask-in-call.ts"
 import { callAsTask, hasTask } from "./call-as-task.ts"
 import { isForgotten, type McpConnection } from "./connection/connection.ts"
 import type { ConnectionPool } from "./connection/pool.ts"
@@ -24,6 +25,8 @@ export interface Calling {
 
 /** More than the loop waits: it stops the call first, and says what became of it. */
 const MARGIN_MS = 5000
+/** While a person is asked the loop does not count, and the library would. */
+const ASKING_MS = 30 * 60_000
 
 /**
  * Calls a tool as it was agreed to, or says why not. What a server does to a call costs that call: a write of which it does
@@ -49,15 +52,17 @@ export async function callTool(
       })
       if (changed === "forgotten") return undefined
       if (changed) return notCalled(joined, context, changed)
-      const timeoutMs = joined.timeoutSeconds * 1000 + MARGIN_MS
+      const timeoutMs = joined.timeoutSeconds * 1000 + MARGIN_MS + (context.lasting?.ask ? ASKING_MS : 0)
       isSent = true
       try {
         const called = { tool: joined.tool, input, signal, timeoutMs }
         const asTask = taskOf(connection, { joined, context, clock })
         const onProgress = (told: unknown) => context.progress?.(toProgress(told, connection.secrets))
-        const result = asTask
-          ? await callAsTask(asTask.tasks, { ...called, ...asTask })
-          : await connection.call({ ...called, onProgress })
+        const result = await connection.asking(askInCall(server, joined.tool, context), () =>
+          asTask
+            ? callAsTask(asTask.tasks, { ...called, ...asTask, onProgress })
+            : connection.call({ ...called, onProgress }),
+        )
         return await toAnswer(result, { tool: joined.tool, secrets: connection.secrets, call: context, files })
       } catch (thrown) {
         const error = await connection.judged(thrown)

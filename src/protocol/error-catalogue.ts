@@ -116,6 +116,11 @@ export const CATALOGUE = {
     status: 409,
     say: (d: { id: string }) => `The result of ${d.id} comes too late; say something, and the conversation goes on.`,
   },
+  question_settled: {
+    status: 409,
+    say: (d: { id: string }) =>
+      `${d.id} waits for no answer: somebody has answered, its time was up, or the call that asked has ended.`,
+  },
   nothing_to_resume: { status: 409, say: (d: { id: string }) => `${d.id} has nothing left to do; send a message.` },
   proposal_decided: {
     status: 409,

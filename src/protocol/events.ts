@@ -80,7 +80,7 @@ export const RunStarted = event("run_started", {
   again: ids.proposal.optional(),
   /** The run is no question to the model: it sums up what was said, and ends when that is done. */
   compacts: z.literal(true).optional(),
-  ...{ credential, asks },
+  ...{ credential, asks, attended: z.literal(true).optional() }, // attended: a person can answer a tool's server
   /** What counts as the person's day while it works: as they said, or as they last said, or the server's own zone. */
   timeZone: z.string().optional(),
   /** The trace of the program that asked, as its `traceparent` said, where traces are told: that of the run links to it. */

@@ -35,6 +35,9 @@ export type McpServerId = Id<"mcp">
 /** `psg_<edition>_<place>`: a passage is a place in one edition of a document. */
 export type PassageId = Id<"psg">
 
+/** What a server asks the person in the middle of a call. */
+export type QuestionId = Id<"ques">
+
 interface Kinds {
   conv: ConversationId
   msg: MessageId
@@ -64,6 +67,7 @@ interface Kinds {
   file: FileId
   psg: PassageId
   mcp: McpServerId
+  ques: QuestionId
 }
 
 /** Nobody's: processes, and the people themselves. Every other id belongs to a person. */

@@ -57,6 +57,8 @@ export const NewMessage = z.strictObject({
   settings: ReplySettings.nullish(),
   /** Ids of files that were uploaded before (POST /api/files). */
   files: boundedList(ids.file, MAX_FILES).nullish(),
+  /** A person is there who sees and can answer what a tool's server asks in the middle of a call; without it that is declined. */
+  attended: z.boolean().nullish(),
   /** The answer has to be JSON that fits this schema; one that does not is mended, twice at most, or the run fails. */
   schema: JsonObject.nullish(),
 })

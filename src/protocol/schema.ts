@@ -12,6 +12,7 @@ import {
   type MessageId,
   type PassageId,
   type ProposalId,
+  type QuestionId,
   type ResultId,
   type RunId,
   type SessionId,
@@ -48,6 +49,7 @@ export const ids = {
   document: id<DocumentId>("doc"),
   file: id<FileId>("file"),
   passage: id<PassageId>("psg"),
+  question: id<QuestionId>("ques"),
 }
 
 /** Text from a person: refused, not mended, when it cannot be stored. */

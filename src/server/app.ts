@@ -38,6 +38,7 @@ import { mcpChallenge } from "./door/public-base.ts"
 import { secureHeaders } from "./door/secure-headers.ts"
 import { shortcutRoutes } from "./routes/proposals/decide-all.ts"
 import { watchRequests } from "./door/log-requests.ts"
+import { questionRoutes } from "./routes/conversations/questions.ts"
 import { queueRoutes } from "./routes/conversations/queue.ts"
 import { undoRoutes } from "./routes/proposals/undo.ts"
 import { mcpServerRoutes, mcpSignInRoutes } from "./routes/mcp-servers/mcp-servers.ts"
@@ -59,6 +60,7 @@ const faces: readonly ((app: Hono<Env>, ports: ServerPorts, limits: RateLimits) 
   socketRoute,
   deviceRoutes,
   queueRoutes,
+  questionRoutes,
   proposalRoutes,
   shortcutRoutes,
   auditRoutes,

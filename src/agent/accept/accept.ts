@@ -53,6 +53,8 @@ export function accept(conversation: Conversation, input: Input, accepting: Acce
     }
     case "client_results":
       return acceptResults(conversation, input, accepting.now)
+    case "answer":
+      return [] // the call that asks has taken it, or is over
     case "undo":
       return acceptUndo(conversation, input, accepting)
     case "again":
@@ -75,12 +77,13 @@ function acceptMessage(conversation: Conversation, input: MessageInput, acceptin
   }
   if (conversation.run?.status === "running" && !pauseReason(conversation)) return [words]
   const limit = input.maxIterations ?? maxIterations
-  const { credential, trace } = input
+  const { credential, attended, trace } = input
   const start: NewEvent = {
     type: "run_started",
     runId: newRun(conversation, now),
     maxIterations: limit,
     ...(credential ? { credential } : {}),
+    ...(attended ? { attended } : {}),
     ...zoneOf(conversation, accepting),
     ...told,
     ...(trace ? { trace } : {}),

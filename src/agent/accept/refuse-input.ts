@@ -37,6 +37,7 @@ export function canBeLeftToNewer(input: Input): boolean {
     case "late_result":
       return true
     case "client_results":
+    case "answer":
     case "edit":
     case "resolve":
     case "compact":
@@ -83,6 +84,9 @@ export function refuseInput(conversation: Conversation, input: Input, now: numbe
       }
       return
     }
+    case "answer":
+      if (conversation.calls.some(({ question }) => question?.id === input.questionId)) return
+      throw failure("question_settled", { id: input.questionId })
     case "client_results":
       return refuseResults(conversation, input, now)
     case "compact":

@@ -2,7 +2,11 @@ import type { JsonObject } from "../../protocol/schema.ts"
 import type { Pause } from "../concurrency/pausable-alarm.ts"
 import type { Call } from "../conversation.ts"
 import { KEPT, type LastingCall } from "../definition/lasting.ts"
+import { askPerson } from "./ask-person.ts"
 import { record, type Work } from "../record.ts"
+
+/** More than these of one call are no questions but a siege. */
+const MAX_QUESTIONS = 5
 
 interface Waiting {
   readonly signal: AbortSignal
@@ -11,7 +15,12 @@ interface Waiting {
 
 /** Gives a call what it needs to outlast its limits and its process. */
 export function lastingCall(work: Work, call: Call, { signal, pause }: Waiting): LastingCall {
-  return {
+  const isAsking = call.question !== undefined || (call.asked ?? 0) >= MAX_QUESTIONS
+  const lasting: LastingCall = {
+    ask:
+      work.conversation.run?.attended && !isAsking
+        ? (question) => lasting.wait(() => askPerson(work, call, { question, signal }))
+        : undefined,
     kept: call.kept,
     async keep(what: JsonObject) {
       // What is stopped writes nothing any more: its end is on record, or its conversation another's.
@@ -27,4 +36,5 @@ export function lastingCall(work: Work, call: Call, { signal, pause }: Waiting):
       }
     },
   }
+  return lasting
 }

@@ -10,6 +10,7 @@ import { noteDecision } from "./compaction.ts"
 import { MORE_TOOLS } from "../definition/more-tools.ts"
 import { asOutside } from "../outside-words.ts"
 import { applySources } from "./stages.ts"
+import { closeQuestion } from "./waiting.ts"
 import { showNumbers, sourcesIn } from "../cite/source-numbers.ts"
 import { noteResultSeen } from "../gate/outside-and-private.ts"
 
@@ -23,6 +24,7 @@ export const applyCalls = {
     const call = callOf(conversation, event.callId)
     call.attempts++
     call.startedAt = event.at
+    closeQuestion(call) // of a process that has died
   },
 
   handed_over(conversation: Conversation, event: EventOf<"handed_over">) {
@@ -34,6 +36,7 @@ export const applyCalls = {
     const { callId, status, text } = event
     const call = callOf(conversation, callId)
     if (call.state === "ended") throw new Error(`${conversation.id}: ${callId} has a result already`)
+    closeQuestion(call)
     followEvent(conversation, event)
     applySources(conversation, event)
     const isOutside = event.brings === "outside" || event.brings === "both"
@@ -89,6 +92,8 @@ export const applyCalls = {
 
   in_doubt(conversation: Conversation, event: EventOf<"in_doubt">) {
     followEvent(conversation, event)
+    const call = conversation.calls.find(({ id }) => id === event.callId)
+    if (call) closeQuestion(call)
   },
 
   resolution(conversation: Conversation, event: EventOf<"resolution">) {

@@ -3,6 +3,7 @@ import { EVENT_VERSION } from "../../protocol/event-version.ts"
 import { withSettings } from "../../protocol/conversation/with-settings.ts"
 import type { EventOf, EventType, JournalEvent, NewEvent, UnknownEvent } from "../../protocol/events.ts"
 import { type Conversation, isOurs, isWaiting, NO_DEATHS, type RunState } from "../conversation.ts"
+import type { Input } from "../input.ts"
 import { emptyConversation } from "../empty-conversation.ts"
 import { isSettled } from "../../protocol/proposals/status-after-call.ts"
 import { duplicateEnds } from "../calls/duplicates.ts"
@@ -79,7 +80,7 @@ const table: { [Type in EventType]: Apply<Type> } = {
     if (moves && conversation.run) conversation.run.reads = [] // the same question may have another answer there
   },
   run_started(conversation, event) {
-    const { runId, maxIterations, undoes, again, compacts, credential, asks = false, timeZone, at } = event
+    const { runId, maxIterations, undoes, again, compacts, credential, asks = false, attended, timeZone, at } = event
     const { run: last } = conversation
     // Whether there is room is another question for another run: the model may be another. One that sums up says so itself.
     if (compacts || conversation.compaction.due === "full") conversation.compaction.due = undefined
@@ -120,6 +121,7 @@ const table: { [Type in EventType]: Apply<Type> } = {
       reads: [],
       toolHistory: [],
     }
+    if (attended) conversation.run.attended = attended
     beginStages(conversation)
     conversation.calls = []
     // Nobody has spoken in one of our own: what waits for that goes on waiting, also when it is over.
@@ -158,8 +160,11 @@ const endOf = ({ status, maxIterations, asks }: RunState) => ({ status, maxItera
 
 const KNOWN: ReadonlySet<string> = new Set(Object.keys(table))
 
+/** Inputs that came without a type of event: a node that does not know them may not find one in an inbox. */
+const INPUTS_ADDED = ["answer"] satisfies Input["type"][]
+
 /** How much of a journal this build understands: types of events are only ever added, so that of a newer one is greater. */
-export const EVENTS_KNOWN = EVENT_VERSION * 1000 + KNOWN.size
+export const EVENTS_KNOWN = EVENT_VERSION * 1000 + KNOWN.size + INPUTS_ADDED.length
 
 /** Shorter ones need not be told apart: no clock that is worth a word is off by less. */
 const LONG_GAP_MS = 60_000

@@ -5,22 +5,25 @@ import { addUsage } from "../add-usage.ts"
 import { type Conversation, madeProgress } from "../conversation.ts"
 import { tell } from "../history.ts"
 import { asOneLine } from "../outside-words.ts"
+import { QUESTION, QUESTION_SETTLED } from "../../protocol/conversation/questions.ts"
 import { CLIENT_TOOLS } from "../../protocol/conversation/client-tools.ts"
 import { toClientTools } from "../calls/client-tools.ts"
 import { JOINED_TOOLS, toJoinedTools } from "../definition/joined-tools.ts"
 import { KEPT } from "../definition/lasting.ts"
-import { applyKept } from "./waiting.ts"
+import { applyKept, applyQuestion, applySettledQuestion } from "./waiting.ts"
 import { show, toDecision } from "../definition/router.ts"
 import { countSources, sourcesIn } from "../cite/source-numbers.ts"
 import { ANSWER, ASKED_MODEL, GRADING, GUARDRAIL, isThin, LEFT_OUT } from "../definition/stages.ts"
 import { OUT_OF_SCOPE, passes, ROUTING, WAITING } from "../definition/stages.ts"
+
+const isNoProgress: ReadonlySet<string> = new Set([ASKED_MODEL, WAITING, LEFT_OUT, QUESTION, QUESTION_SETTLED])
 
 /** Folds a step in: what was decided, what the model is told of it, and what it has used. */
 export function applyStep(conversation: Conversation, { step, detail, asked }: EventOf<"step">): void {
   const { run, stages, routing } = conversation
   if (run) {
     // A decision on record is progress. What a tool asked is none: it is asked again if the tool does not live to answer.
-    if (step !== ASKED_MODEL && step !== WAITING && step !== LEFT_OUT) madeProgress(run)
+    if (!isNoProgress.has(step)) madeProgress(run)
     if (asked?.usage) run.usage = addUsage(run.usage, asked.usage)
   }
   switch (step) {
@@ -57,6 +60,10 @@ export function applyStep(conversation: Conversation, { step, detail, asked }: E
       return
     case KEPT:
       return applyKept(conversation, detail)
+    case QUESTION:
+      return applyQuestion(conversation, detail)
+    case QUESTION_SETTLED:
+      return applySettledQuestion(conversation, detail)
     case OUT_OF_SCOPE:
       stages.wasInScope = false
       return

@@ -2,6 +2,7 @@ import type { Client, Transport } from "@modelcontextprotocol/client"
 import manifest from "../../../package.json" with { type: "json" }
 import type { UserId } from "../../protocol/ids.ts"
 import type { McpServer, ProgramTarget } from "../definition/server.ts"
+import type { GivenAnswer } from "./asking-calls.ts"
 import { boundedFetch } from "./bounded-fetch.ts"
 import { CountedTransport } from "./counted-transport.ts"
 import { type Launched, ProgramTransport } from "./program-transport.ts"
@@ -12,6 +13,8 @@ export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024
 const CONNECT_MS = 10_000
 /** A tool list of more pages is none that anybody could look through. */
 const MAX_PAGES = 10
+/** How often a call may be answered with questions instead of a result. */
+const MAX_ROUNDS = 5
 
 /** How servers are reached, and what they may start. */
 export interface Ways {
@@ -30,6 +33,8 @@ export interface Unasked {
   /** Its list of tools is another one now. */
   listChanged(): void
   closed(): void
+  /** It wants to know something from the person. */
+  asks(asked: unknown): Promise<GivenAnswer>
 }
 
 interface Given {
@@ -67,8 +72,9 @@ async function createClient(mode: "legacy" | "auto", unasked: Unasked): Promise<
   const client = new Client(
     { name: "pawl", version: manifest.version },
     {
-      // It is offered nothing of ours: no model to ask, no folders.
-      capabilities: {},
+      // It may ask the person of a call. Beside that it is offered nothing of ours: no model to ask, no folders.
+      capabilities: { elicitation: { form: {}, url: {} } },
+      inputRequired: { maxRounds: MAX_ROUNDS },
       versionNegotiation: { mode, probe: { timeoutMs: CONNECT_MS / 2 } },
       listMaxPages: MAX_PAGES,
       // Each is heard at once, and asked about only now and then.
@@ -79,6 +85,7 @@ async function createClient(mode: "legacy" | "auto", unasked: Unasked): Promise<
       },
     },
   )
+  client.setRequestHandler("elicitation/create", async ({ params }) => ({ ...(await unasked.asks(params)) }))
   client.onclose = () => unasked.closed()
   client.onerror = () => {} // what matters of it fails the call that waits
   return client

@@ -5,6 +5,7 @@ import type { UserId } from "../../protocol/ids.ts"
 import type { McpServer } from "../definition/server.ts"
 import type { McpToolFacts } from "../../protocol/ports/mcp.ts"
 import { toToolFacts } from "../definition/tool-facts.ts"
+import { type Asking, AskingCalls } from "./asking-calls.ts"
 import { connect, type Ways } from "./connect.ts"
 import { problemOf } from "./problem-of.ts"
 import { isSignInError, type RequestAuth } from "./request-auth.ts"
@@ -40,13 +41,15 @@ export class McpConnection {
   readonly #server: McpServer
   readonly #auth: RequestAuth | undefined
   #listed: { readonly tools: ReadonlyMap<string, McpToolFacts>; readonly at: number } | undefined
+  readonly #askingCalls: AskingCalls
   #isClosed = false
 
   private constructor(
     server: McpServer,
     client: Client,
-    { clock, auth }: { clock: Clock; auth: RequestAuth | undefined },
+    { clock, auth, askingCalls }: { clock: Clock; auth: RequestAuth | undefined; askingCalls: AskingCalls },
   ) {
+    this.#askingCalls = askingCalls
     this.#server = server
     this.#auth = auth
     this.#client = client
@@ -56,9 +59,11 @@ export class McpConnection {
   static async open(server: McpServer, ways: Ways, given: OpenedFor) {
     const { user, clock, signal, listChanged } = given
     const auth = ways.authFor(server, user)
+    const askingCalls = new AskingCalls()
     let opened: McpConnection | undefined
     const unasked = {
       listChanged: () => opened && listChanged(opened),
+      asks: (asked: unknown) => askingCalls.answer(asked),
       closed() {
         if (opened) opened.#isClosed = true
       },
@@ -67,7 +72,7 @@ export class McpConnection {
       signal.throwIfAborted()
       throw toFailure(auth ? await auth.judge(error) : error, server)
     })
-    opened = new McpConnection(server, client, { clock, auth })
+    opened = new McpConnection(server, client, { clock, auth, askingCalls })
     return opened
   }
 
@@ -111,6 +116,11 @@ export class McpConnection {
   /** What an error of a request says of the person's sign-in, noted; otherwise the error itself. */
   async judged(error: unknown): Promise<unknown> {
     return this.#auth ? this.#auth.judge(error) : error
+  }
+
+  /** Works on a call in which the server may ask something. */
+  asking<T>(asking: Asking, work: () => Promise<T>): Promise<T> {
+    return this.#askingCalls.during(asking, work)
   }
 
   /** For tools that are called as tasks. Undefined where the server has none, or speaks of them in a way that the library does not. */

@@ -8,6 +8,8 @@ export interface TaskState {
   /** After how many milliseconds it may be forgotten; null: never. */
   readonly ttl: number | null
   readonly pollInterval?: number | undefined
+  /** How far it is, in its server's words. */
+  readonly statusMessage?: string | undefined
 }
 
 interface Asking {
@@ -20,6 +22,7 @@ const Task = z.object({
   status: z.enum(["working", "input_required", "completed", "failed", "cancelled"]),
   ttl: z.number().nullable().default(null),
   pollInterval: z.number().optional(),
+  statusMessage: z.string().optional(),
 })
 /** Some answer such a call at once, with its result. */
 const Started = z.union([z.object({ task: Task }), z.looseObject({ content: z.array(z.unknown()) })])

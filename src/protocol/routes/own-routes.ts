@@ -10,6 +10,7 @@ import { healthRoutes } from "./health.ts"
 import { mcpServerRoutes } from "./mcp-servers.ts"
 import { operatingRoutes } from "./operating.ts"
 import { proposalRoutes } from "./proposals.ts"
+import { questionRoutes } from "./questions.ts"
 import { resultRoutes } from "./results.ts"
 import { retentionRoutes } from "./retention.ts"
 import { queueRoutes } from "./queue.ts"
@@ -34,6 +35,7 @@ export const ownRoutes = {
   ...proposalRoutes,
   ...auditRoutes,
   ...grantRoutes,
+  ...questionRoutes,
   ...catalogueRoutes,
   ...providerRoutes,
   ...connectionRoutes,

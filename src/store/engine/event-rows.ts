@@ -84,8 +84,8 @@ export function toRow(event: JournalEvent): EventRow {
     case "tool_start":
       return [position, type, version, at, null, null, null, null, null, event.callId, null]
     case "run_started": {
-      const { maxIterations, undoes, again, compacts, credential, asks, timeZone, trace } = event
-      const body = toBody({ maxIterations, undoes, again, compacts, credential, asks, timeZone, trace })
+      const { maxIterations, undoes, again, compacts, credential, asks, attended, timeZone, trace } = event
+      const body = toBody({ maxIterations, undoes, again, compacts, credential, asks, attended, timeZone, trace })
       return [position, type, version, at, event.runId, null, null, null, null, null, body]
     }
     default: {
@@ -164,6 +164,7 @@ export function toEvent(row: EventRow): JournalEvent | UnknownEvent {
         compacts: rest.compacts,
         credential: rest.credential,
         asks: rest.asks,
+        attended: rest.attended,
         timeZone: rest.timeZone,
         trace: rest.trace,
       } as JournalEvent

@@ -25,7 +25,7 @@ export function messageRoutes(app: Hono<Env>, ports: ConversationRoutePorts): vo
 
   serveRoute(app, routes.sendMessage, async (c, { body }) => {
     const { id, position } = await findConversation(c, ports)
-    const { text, when, maxIterations, timeZone, settings, schema } = body
+    const { text, when, maxIterations, timeZone, settings, attended, schema } = body
     if (schema) await ports.answerSchema?.(schema) // refused now, not with the answer
     if (wantsStream(c)) ports.streams.admit(c.get("caller")) // before anything is done that a refusal would deny
     const { messageId, repeated } = await messageIdFor(c, ports, { id, body })
@@ -43,6 +43,7 @@ export function messageRoutes(app: Hono<Env>, ports: ConversationRoutePorts): vo
       ...(maxIterations ? { maxIterations } : {}),
       ...(timeZone ? { timeZone } : {}),
       ...(settings ? { settings } : {}),
+      ...(attended ? { attended: true as const } : {}),
       ...files,
       ...(schema ? { schema } : {}),
     }

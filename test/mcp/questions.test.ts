@@ -1,0 +1,321 @@
+import { describe, expect, test } from "vitest"
+import { calls, says } from "../../src/models/scripted/script.ts"
+import { always, scripted } from "../../src/models/scripted/model.ts"
+import type { Question } from "../../src/protocol/conversation/questions.ts"
+import type { ConversationId } from "../../src/protocol/ids.ts"
+import type { Journal } from "../../src/agent/journal.ts"
+import { anyDatabase, databases } from "../support/databases.ts"
+import { dyingAt } from "../support/loop/faults.ts"
+import { Face } from "../support/server/face.ts"
+import { of } from "../support/loop/checked-world.ts"
+import { TurnedClock, type World } from "../support/loop/world.ts"
+import { type Age, AskingServer } from "../support/mcp/asking-server.ts"
+import { openMcpWorld, servers } from "../support/mcp/mcp-world.ts"
+
+const WHEN = {
+  message: "For how many?",
+  requestedSchema: {
+    type: "object" as const,
+    properties: { people: { type: "integer" as const, title: "People", minimum: 1, maximum: 20 } },
+    required: ["people"],
+  },
+}
+
+const named = ({ url }: AskingServer, more: object = {}) => servers({ inn: { url, data: "public", ...more } })
+const reads = { tools: { "*": "read" } }
+/** Calls the tool, and is content once there is a result. */
+const book = () =>
+  scripted(always(({ history }) => (history.at(-1)?.role === "user" ? calls("inn__book", {}) : says("Done."))))
+const ends = async (world: World, id: ConversationId) => of(await world.events(id), "tool_end")
+const steps = async (world: World, id: ConversationId) =>
+  of(await world.events(id), "step").filter(({ step }) => step.startsWith("question"))
+
+/** The next question that comes up in a conversation. */
+async function asked(world: World, id: ConversationId, known: readonly string[] = []): Promise<Question> {
+  const find = async () => {
+    const open = (await steps(world, id))
+      .filter(({ step }) => step === "question")
+      .map(({ detail }) => detail as Question)
+    return open.find((question) => !known.includes(question.id))
+  }
+  const seen = world.seen(
+    id,
+    (live) => live.type === "events" && live.events.some((event) => event.type === "step" && event.step === "question"),
+  )
+  const there = await find()
+  if (there) return there
+  await seen
+  return (await find())!
+}
+
+const reply = (
+  world: World,
+  id: ConversationId,
+  { id: questionId }: Question,
+  action: "accept" | "decline" | "cancel",
+  content?: Record<string, number>,
+) =>
+  world.pawl.runtime.submit(id, { type: "answer", questionId, action, by: world.user, ...(content ? { content } : {}) })
+
+describe.each(anyDatabase)("what a server asks in the middle of a call, on $name", ({ create }) => {
+  test.each<Age>(["legacy", "modern"])(
+    "is put to the person, and the first answer goes back to it (%s)",
+    async (age) => {
+      await using place = await create()
+      await using server = await AskingServer.open(age, WHEN, WHEN)
+      await using world = await openMcpWorld(named(server, reads), { url: place.url, model: book() })
+      const { id } = await world.start("Book.", { attended: true })
+      const first = await asked(world, id)
+      expect(first).toMatchObject({
+        ...{ server: "inn", tool: "book", message: "For how many?" },
+        fields: [{ name: "people", label: "People", kind: "integer", isRequired: true, least: 1, most: 20 }],
+      })
+      await Promise.all([
+        reply(world, id, first, "accept", { people: 4 }),
+        reply(world, id, first, "accept", { people: 5 }).catch(() => {}),
+      ])
+      const second = await asked(world, id, [first.id])
+      await reply(world, id, second, "decline")
+      await world.pawl.runtime.rest(id)
+      const [one, two] = server.answers
+      expect(one).toMatchObject({ action: "accept", content: { people: expect.toSatisfy((n) => n === 4 || n === 5) } })
+      expect(two).toMatchObject({ action: "decline" })
+      expect(server.calls).toBe(1)
+      expect(
+        (await steps(world, id)).map(({ step, detail }) => [step, (detail as { outcome?: string }).outcome]),
+      ).toEqual([
+        ["question", undefined],
+        ["question_settled", "accept"],
+        ["question", undefined],
+        ["question_settled", "decline"],
+      ])
+      expect(await ends(world, id)).toMatchObject([{ status: "ok", text: expect.stringMatching(/^Was told/) }])
+      expect((await world.load(id)).inbox).toEqual([])
+      expect(world.problems).toEqual([])
+    },
+  )
+
+  test.each<Age>(["legacy", "modern"])(
+    "is cancelled at once where nobody is there who could answer (%s)",
+    async (age) => {
+      await using place = await create()
+      await using server = await AskingServer.open(age, WHEN)
+      await using world = await openMcpWorld(named(server, reads), { url: place.url, model: book() })
+      const id = await world.begin("Book.")
+      expect(server.answers).toMatchObject([{ action: "cancel" }])
+      expect(await steps(world, id)).toEqual([])
+    },
+  )
+
+  test("is waited for five minutes, which neither the call nor the run is charged for", async () => {
+    await using place = await create()
+    await using server = await AskingServer.open("legacy", WHEN)
+    const clock = new TurnedClock()
+    const limits = { runSeconds: 180, restarts: 3, replyCharacters: 1000 }
+    await using world = await openMcpWorld(named(server, reads), { url: place.url, model: book(), clock, limits })
+    const { id } = await world.start("Book.", { attended: true })
+    const { expiresAt } = await asked(world, id)
+    expect(expiresAt - clock.now()).toBe(300_000)
+    await clock.turn(299_000)
+    expect(world.pawl.runtime.isWorking(id)).toBe(true)
+    await clock.turn(1000)
+    await world.pawl.runtime.rest(id)
+    expect(server.answers).toMatchObject([{ action: "cancel" }])
+    expect((await steps(world, id)).at(-1)).toMatchObject({ detail: { outcome: "expired" } })
+    const { run } = await world.load(id)
+    expect(run).toMatchObject({ status: "completed" })
+    expect(run!.workedMs).toBeLessThan(5000)
+  })
+
+  test("is gone with its process: a write is in doubt, a read asks anew, and an answer that comes late is refused", async () => {
+    await using place = await create()
+    await using server = await AskingServer.open("legacy", WHEN)
+    for (const more of [{}, reads]) {
+      let id: ConversationId
+      let question: Question
+      {
+        await using world = await openMcpWorld(named(server, more), { url: place.url, model: book() })
+        ;({ id } = await world.start("Book.", { attended: true }))
+        if (more !== reads) {
+          await world.pawl.runtime.rest(id)
+          for (const { proposed } of await world.proposals(id))
+            void world.decide(id, proposed.id, "commit").catch(() => {})
+        }
+        question = await asked(world, id)
+        await world.pawl.runtime.close()
+      }
+      await using world = await openMcpWorld(named(server, more), { url: place.url, model: book() })
+      await world.pawl.runtime.recover()
+      if (more === reads) {
+        const again = await asked(world, id, [question.id])
+        await reply(world, id, question, "accept", { people: 1 }).catch(() => {})
+        await reply(world, id, again, "accept", { people: 2 })
+        await world.pawl.runtime.rest(id)
+        expect(server.answers).toMatchObject([{ action: "accept", content: { people: 2 } }])
+      } else {
+        await world.pawl.runtime.rest(id)
+        expect((await world.load(id)).calls).toMatchObject([{ state: "in_doubt" }])
+        await expect(reply(world, id, question, "accept", { people: 1 })).rejects.toMatchObject({
+          code: "question_settled",
+        })
+        expect(server.answers).toEqual([])
+      }
+    }
+  })
+
+  test("ends when the run is stopped", async () => {
+    await using place = await create()
+    await using server = await AskingServer.open("legacy", WHEN)
+    await using world = await openMcpWorld(named(server, reads), { url: place.url, model: book() })
+    const { id } = await world.start("Book.", { attended: true })
+    await asked(world, id)
+    await world.pawl.runtime.submit(id, { type: "cancel", by: world.user })
+    await world.pawl.runtime.rest(id)
+    expect(await ends(world, id)).toMatchObject([{ status: "cancelled" }])
+    expect((await world.load(id)).calls.some(({ question }) => question)).toBe(false)
+  })
+
+  test("is of the call over whose stream it comes, where two are at work", async () => {
+    await using place = await create()
+    await using server = await AskingServer.open("legacy", WHEN)
+    server.isRelated = true
+    await using world = await openMcpWorld(named(server, reads), { url: place.url, model: book() })
+    const ids = await Promise.all([1, 2].map(async () => (await world.start("Book.", { attended: true })).id))
+    for (const id of ids) await reply(world, id, await asked(world, id), "decline")
+    for (const id of ids) await world.pawl.runtime.rest(id)
+    expect(server.answers).toMatchObject([{ action: "decline" }, { action: "decline" }])
+  })
+
+  test("is asked five times in a call and no more, and nobody is asked what does not fit", async () => {
+    await using place = await create()
+    const field = { type: "string" as const }
+    const many = Object.fromEntries(Array.from({ length: 13 }, (_, at) => [`f${at}`, field]))
+    const url = (address: string) => ({ mode: "url" as const, message: "Look.", elicitationId: "1", url: address })
+    await using server = await AskingServer.open(
+      "legacy",
+      ...[url("http://inn.example/pay"), url("https://bank.example@inn.example/"), url("https://inn.example/pay?a=1")],
+      { message: "All of it.", requestedSchema: { type: "object", properties: many } },
+      ...[WHEN, WHEN, WHEN, WHEN, WHEN],
+    )
+    await using world = await openMcpWorld(named(server, reads), { url: place.url, model: book() })
+    const { id } = await world.start("Book.", { attended: true })
+    const known: string[] = []
+    for (let at = 0; at < 5; at++) {
+      const question = await asked(world, id, known)
+      known.push(question.id)
+      if (at === 0) expect(question).toMatchObject({ url: "https://inn.example/pay?a=1", fields: [] })
+      await reply(world, id, question, "accept", question.url ? undefined : { people: 2 })
+    }
+    await world.pawl.runtime.rest(id)
+    expect(server.answers.map(({ action }) => action)).toEqual([
+      ...["decline", "decline", "accept", "decline"],
+      ...["accept", "accept", "accept", "accept", "cancel"],
+    ])
+    expect(server.answers[2]).not.toHaveProperty("content")
+  })
+
+  test("shows nothing that hides, moves a cursor or was told in confidence", async () => {
+    await using place = await create()
+    const hidden = "\u001b[2J\u001b]8;;https://evil.example\u0007Your password?\u202e\u200b\u200b"
+    await using server = await AskingServer.open("legacy", {
+      message: hidden,
+      requestedSchema: { type: "object", properties: { word: { type: "string", title: hidden, description: hidden } } },
+    })
+    await using world = await openMcpWorld(named(server, reads), { url: place.url, model: book() })
+    const { id } = await world.start("Book.", { attended: true })
+    const question = await asked(world, id)
+    // oxlint-disable-next-line no-control-regex -- they are what must not be there
+    expect(JSON.stringify(question)).not.toMatch(/\\u001b|\\u0007|[\u001b\u0007\u202e\u200b]/)
+    expect(question.message).toContain("Your password?")
+    await reply(world, id, question, "cancel")
+    await world.pawl.runtime.rest(id)
+  })
+})
+
+describe.each(anyDatabase)("over HTTP, on $name, a question", ({ create }) => {
+  test("is answered once, by its person, with what was asked for", async () => {
+    await using place = await create()
+    await using server = await AskingServer.open("modern", WHEN)
+    await using face = await Face.open({ url: place.url, model: book(), mcp: named(server, reads) })
+    const [ada, bob] = [await face.as("ada"), await face.as("bob")]
+    const reader = await face.as("ada", "read", "chat")
+    const id = await ada.begin({ agent: "test" })
+    const said = ada.post(`/api/conversations/${id}/messages`, { text: "Book.", attended: true })
+    const open = async (): Promise<Question> => {
+      for (;;) {
+        const { steps } = (await ada.get(`/api/conversations/${id}`)).body
+        const found = steps.find(({ step }: { step: string }) => step === "question")
+        if (found) return found.detail
+        await new Promise(setImmediate)
+      }
+    }
+    const question = await open()
+    const path = `/api/conversations/${id}/questions/${question.id}`
+    const accept = { action: "accept", content: { people: 4 } }
+    expect((await bob.post(path, accept)).status).toBe(404)
+    expect((await reader.post(path, accept)).status).toBe(403)
+    for (const [content, problem] of [
+      [{}, /content.people: is needed/],
+      [{ people: "4" }, /content.people: must be a number/],
+      [{ people: 21 }, /content.people: must be at least 1, at most 20/],
+      [{ people: 4, name: "Ada" }, /content.name: was not asked for/],
+    ] as const) {
+      const refused = await ada.post(path, { action: "accept", content })
+      expect([refused.status, refused.body.detail]).toEqual([400, expect.stringMatching(problem)])
+    }
+    const both = await Promise.all([ada.post(path, accept), ada.post(path, { action: "decline" })])
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 409])
+    expect(both.find(({ status }) => status === 409)?.body.code).toBe("question_settled")
+    await said
+    const outcome = both.find(({ status }) => status === 200)?.body.outcome
+    expect(server.answers).toMatchObject([{ action: outcome }])
+    expect((await ada.post(path, accept)).body.code).toBe("question_settled")
+    expect((await ada.post(`/api/conversations/${id}/questions/ques_none`, accept)).status).toBe(409)
+  })
+})
+
+describe.each(databases)("a question whose process dies, on $name,", ({ create }) => {
+  // After the sixth write the call has begun: then the question, the answer in the inbox, what it was, and the result.
+  const fatal = [7, 8, 9, 10].flatMap((at) => [
+    { at, when: "before" as const },
+    { at, when: "after" as const },
+  ])
+
+  test("is never answered into nowhere, and its call is made once", async () => {
+    await using place = await create()
+    const became: string[] = []
+    for (const death of fatal) {
+      await using server = await AskingServer.open("modern", WHEN)
+      let journal: ReturnType<typeof dyingAt> | undefined
+      let id: ConversationId
+      {
+        const between = (real: Journal) => (journal = dyingAt(death, real))
+        await using world = await openMcpWorld(named(server), { url: place.url, model: book(), between })
+        id = await world.begin("Book.", { attended: true })
+        const [open] = await world.proposals(id)
+        const decided = world.decide(id, open!.proposed.id, "commit").catch(() => {})
+        const question = death.at === 7 ? undefined : await asked(world, id)
+        if (question) await reply(world, id, question, "accept", { people: 4 }).catch(() => {})
+        await Promise.race([decided, died(() => journal?.dead === true)])
+      }
+      await using world = await openMcpWorld(named(server), { url: place.url, model: book() })
+      await world.pawl.runtime.recover()
+      await world.pawl.runtime.rest(id)
+      const { calls: open, inbox } = await world.load(id)
+      const [end] = await ends(world, id)
+      became.push(end?.status ?? open[0]!.state)
+      expect(open.some(({ question }) => question)).toBe(false)
+      expect(inbox).toEqual([])
+      expect(server.calls).toBe(1)
+      expect(world.problems).toEqual([])
+    }
+    expect(became).toEqual([
+      ...["in_doubt", "in_doubt", "in_doubt", "in_doubt"],
+      ...["in_doubt", "in_doubt", "in_doubt", "ok"],
+    ])
+  })
+})
+
+async function died(isDead: () => boolean): Promise<void> {
+  while (!isDead()) await new Promise(setImmediate)
+}
