@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
-import type { Question } from "../../src/protocol/conversation/questions.ts"
+import type { Question, QuestionAnswer } from "../../src/protocol/conversation/questions.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"
 import type { Journal } from "../../src/agent/journal.ts"
 import { anyDatabase, databases } from "../support/databases.ts"
@@ -30,13 +30,16 @@ const ends = async (world: World, id: ConversationId) => of(await world.events(i
 const steps = async (world: World, id: ConversationId) =>
   of(await world.events(id), "step").filter(({ step }) => step.startsWith("question"))
 
+type Asked = Question & { readonly at: ConversationId }
+
 /** The next question that comes up in a conversation. */
-async function asked(world: World, id: ConversationId, known: readonly string[] = []): Promise<Question> {
+async function asked(world: World, id: ConversationId, known: readonly string[] = []): Promise<Asked> {
   const find = async () => {
     const open = (await steps(world, id))
       .filter(({ step }) => step === "question")
       .map(({ detail }) => detail as Question)
-    return open.find((question) => !known.includes(question.id))
+    const found = open.find((question) => !known.includes(question.id))
+    return found && { ...found, at: id }
   }
   const seen = world.seen(
     id,
@@ -48,14 +51,11 @@ async function asked(world: World, id: ConversationId, known: readonly string[] 
   return (await find())!
 }
 
-const reply = (
-  world: World,
-  id: ConversationId,
-  { id: questionId }: Question,
-  action: "accept" | "decline" | "cancel",
-  content?: Record<string, number>,
-) =>
-  world.pawl.runtime.submit(id, { type: "answer", questionId, action, by: world.user, ...(content ? { content } : {}) })
+type Given = Pick<QuestionAnswer, "action" | "content">
+const accept = (people?: number): Given => ({ action: "accept", ...(people ? { content: { people } } : {}) })
+const decline: Given = { action: "decline" }
+const reply = (world: World, { id: questionId, at: id }: Asked, answer: Given) =>
+  world.pawl.runtime.submit(id, { type: "answer", questionId, by: world.user, ...answer })
 
 describe.each(anyDatabase)("what a server asks in the middle of a call, on $name", ({ create }) => {
   test.each<Age>(["legacy", "modern"])(
@@ -70,12 +70,9 @@ describe.each(anyDatabase)("what a server asks in the middle of a call, on $name
         ...{ server: "inn", tool: "book", message: "For how many?" },
         fields: [{ name: "people", label: "People", kind: "integer", isRequired: true, least: 1, most: 20 }],
       })
-      await Promise.all([
-        reply(world, id, first, "accept", { people: 4 }),
-        reply(world, id, first, "accept", { people: 5 }).catch(() => {}),
-      ])
+      await Promise.all([reply(world, first, accept(4)), reply(world, first, accept(5)).catch(() => {})])
       const second = await asked(world, id, [first.id])
-      await reply(world, id, second, "decline")
+      await reply(world, second, decline)
       await world.pawl.runtime.rest(id)
       const [one, two] = server.answers
       expect(one).toMatchObject({ action: "accept", content: { people: expect.toSatisfy((n) => n === 4 || n === 5) } })
@@ -132,7 +129,7 @@ describe.each(anyDatabase)("what a server asks in the middle of a call, on $name
     await using server = await AskingServer.open("legacy", WHEN)
     for (const more of [{}, reads]) {
       let id: ConversationId
-      let question: Question
+      let question: Asked
       {
         await using world = await openMcpWorld(named(server, more), { url: place.url, model: book() })
         ;({ id } = await world.start("Book.", { attended: true }))
@@ -148,14 +145,14 @@ describe.each(anyDatabase)("what a server asks in the middle of a call, on $name
       await world.pawl.runtime.recover()
       if (more === reads) {
         const again = await asked(world, id, [question.id])
-        await reply(world, id, question, "accept", { people: 1 }).catch(() => {})
-        await reply(world, id, again, "accept", { people: 2 })
+        await reply(world, question, accept(1)).catch(() => {})
+        await reply(world, again, accept(2))
         await world.pawl.runtime.rest(id)
         expect(server.answers).toMatchObject([{ action: "accept", content: { people: 2 } }])
       } else {
         await world.pawl.runtime.rest(id)
         expect((await world.load(id)).calls).toMatchObject([{ state: "in_doubt" }])
-        await expect(reply(world, id, question, "accept", { people: 1 })).rejects.toMatchObject({
+        await expect(reply(world, question, accept(1))).rejects.toMatchObject({
           code: "question_settled",
         })
         expect(server.answers).toEqual([])
@@ -181,7 +178,7 @@ describe.each(anyDatabase)("what a server asks in the middle of a call, on $name
     server.isRelated = true
     await using world = await openMcpWorld(named(server, reads), { url: place.url, model: book() })
     const ids = await Promise.all([1, 2].map(async () => (await world.start("Book.", { attended: true })).id))
-    for (const id of ids) await reply(world, id, await asked(world, id), "decline")
+    for (const id of ids) await reply(world, await asked(world, id), decline)
     for (const id of ids) await world.pawl.runtime.rest(id)
     expect(server.answers).toMatchObject([{ action: "decline" }, { action: "decline" }])
   })
@@ -204,7 +201,7 @@ describe.each(anyDatabase)("what a server asks in the middle of a call, on $name
       const question = await asked(world, id, known)
       known.push(question.id)
       if (at === 0) expect(question).toMatchObject({ url: "https://inn.example/pay?a=1", fields: [] })
-      await reply(world, id, question, "accept", question.url ? undefined : { people: 2 })
+      await reply(world, question, question.url ? accept() : accept(2))
     }
     await world.pawl.runtime.rest(id)
     expect(server.answers.map(({ action }) => action)).toEqual([
@@ -224,10 +221,9 @@ describe.each(anyDatabase)("what a server asks in the middle of a call, on $name
     await using world = await openMcpWorld(named(server, reads), { url: place.url, model: book() })
     const { id } = await world.start("Book.", { attended: true })
     const question = await asked(world, id)
-    // oxlint-disable-next-line no-control-regex -- they are what must not be there
     expect(JSON.stringify(question)).not.toMatch(/\\u001b|\\u0007|[\u001b\u0007\u202e\u200b]/)
     expect(question.message).toContain("Your password?")
-    await reply(world, id, question, "cancel")
+    await reply(world, question, { action: "cancel" })
     await world.pawl.runtime.rest(id)
   })
 })
@@ -251,9 +247,8 @@ describe.each(anyDatabase)("over HTTP, on $name, a question", ({ create }) => {
     }
     const question = await open()
     const path = `/api/conversations/${id}/questions/${question.id}`
-    const accept = { action: "accept", content: { people: 4 } }
-    expect((await bob.post(path, accept)).status).toBe(404)
-    expect((await reader.post(path, accept)).status).toBe(403)
+    expect((await bob.post(path, accept(4))).status).toBe(404)
+    expect((await reader.post(path, accept(4))).status).toBe(403)
     for (const [content, problem] of [
       [{}, /content.people: is needed/],
       [{ people: "4" }, /content.people: must be a number/],
@@ -263,14 +258,14 @@ describe.each(anyDatabase)("over HTTP, on $name, a question", ({ create }) => {
       const refused = await ada.post(path, { action: "accept", content })
       expect([refused.status, refused.body.detail]).toEqual([400, expect.stringMatching(problem)])
     }
-    const both = await Promise.all([ada.post(path, accept), ada.post(path, { action: "decline" })])
+    const both = await Promise.all([ada.post(path, accept(4)), ada.post(path, { action: "decline" })])
     expect(both.map(({ status }) => status).sort()).toEqual([200, 409])
     expect(both.find(({ status }) => status === 409)?.body.code).toBe("question_settled")
     await said
     const outcome = both.find(({ status }) => status === 200)?.body.outcome
     expect(server.answers).toMatchObject([{ action: outcome }])
-    expect((await ada.post(path, accept)).body.code).toBe("question_settled")
-    expect((await ada.post(`/api/conversations/${id}/questions/ques_none`, accept)).status).toBe(409)
+    expect((await ada.post(path, accept(4))).body.code).toBe("question_settled")
+    expect((await ada.post(`/api/conversations/${id}/questions/ques_none`, accept(4))).status).toBe(409)
   })
 })
 
@@ -295,7 +290,7 @@ describe.each(databases)("a question whose process dies, on $name,", ({ create }
         const [open] = await world.proposals(id)
         const decided = world.decide(id, open!.proposed.id, "commit").catch(() => {})
         const question = death.at === 7 ? undefined : await asked(world, id)
-        if (question) await reply(world, id, question, "accept", { people: 4 }).catch(() => {})
+        if (question) await reply(world, question, accept(4)).catch(() => {})
         await Promise.race([decided, died(() => journal?.dead === true)])
       }
       await using world = await openMcpWorld(named(server), { url: place.url, model: book() })

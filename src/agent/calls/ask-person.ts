@@ -8,8 +8,7 @@ import { newId, type QuestionId } from "../../protocol/ids.ts"
 import type { Call } from "../conversation.ts"
 import type { AskedQuestion } from "../definition/lasting.ts"
 import type { AnswerInput, InboxItem } from "../input.ts"
-import { commitStaged, record, type Work } from "../record.ts"
-import { stage } from "../replay/replay.ts"
+import { record, type Work } from "../record.ts"
 
 /** How long a server is kept waiting for a person: its connection is open meanwhile, and dies with this process. */
 const QUESTION_MS = 5 * 60_000
@@ -36,8 +35,7 @@ export async function askPerson(
   // Also those that came second: they are answered with what the first has made of it.
   const taken = conversation.inbox.filter((item) => isAnswerTo(id, item))
   conversation.inbox = conversation.inbox.filter((item) => !taken.includes(item))
-  const events = stage(conversation, [{ type: "step", step: QUESTION_SETTLED, detail: settled }], ports.clock.now())
-  await commitStaged(work, events, taken)
+  await record(work, [{ type: "step", step: QUESTION_SETTLED, detail: settled }], taken)
   return settled
 }
 

@@ -7,7 +7,7 @@ export interface GivenAnswer {
 }
 
 /** A call in whose name a server may ask. */
-export interface Asking {
+export interface AskingCall {
   readonly conversation: string
   /** Puts what it asks to the person of the call. */
   ask(asked: unknown): Promise<GivenAnswer>
@@ -18,10 +18,10 @@ export interface Asking {
  * elsewhere is of the newest that is at work, as long as all are of one conversation; where they are not nobody is asked.
  */
 export class AskingCalls {
-  readonly #streams = new AsyncLocalStorage<Asking>()
-  readonly #atWork = new Set<Asking>()
+  readonly #streams = new AsyncLocalStorage<AskingCall>()
+  readonly #atWork = new Set<AskingCall>()
 
-  async during<T>(asking: Asking, work: () => Promise<T>): Promise<T> {
+  async during<T>(asking: AskingCall, work: () => Promise<T>): Promise<T> {
     this.#atWork.add(asking)
     try {
       return await this.#streams.run(asking, work)
@@ -36,7 +36,7 @@ export class AskingCalls {
     return asking ? asking.ask(asked) : { action: "cancel" }
   }
 
-  #newest(): Asking | undefined {
+  #newest(): AskingCall | undefined {
     const calls = [...this.#atWork]
     return new Set(calls.map(({ conversation }) => conversation)).size === 1 ? calls.at(-1) : undefined
   }

@@ -5,7 +5,7 @@ import type { UserId } from "../../protocol/ids.ts"
 import type { McpServer } from "../definition/server.ts"
 import type { McpToolFacts } from "../../protocol/ports/mcp.ts"
 import { toToolFacts } from "../definition/tool-facts.ts"
-import { type Asking, AskingCalls } from "./asking-calls.ts"
+import { type AskingCall, AskingCalls } from "./asking-calls.ts"
 import { connect, type Ways } from "./connect.ts"
 import { problemOf } from "./problem-of.ts"
 import { isSignInError, type RequestAuth } from "./request-auth.ts"
@@ -119,7 +119,7 @@ export class McpConnection {
   }
 
   /** Works on a call in which the server may ask something. */
-  asking<T>(asking: Asking, work: () => Promise<T>): Promise<T> {
+  asking<T>(asking: AskingCall, work: () => Promise<T>): Promise<T> {
     return this.#askingCalls.during(asking, work)
   }
 

@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { boundedList } from "../bounded-list.ts"
 import { ids } from "../schema.ts"
 
 /** What a tool's server asks the person in the middle of a call. All of its words are from outside. */
@@ -38,7 +39,7 @@ export const Question = z.object({
 })
 export type Question = z.infer<typeof Question>
 
-const Value = z.union([z.string().max(MAX_TEXT), z.number(), z.boolean(), z.array(z.string().max(MAX_TEXT)).max(100)])
+const Value = z.union([z.string().max(MAX_TEXT), z.number(), z.boolean(), boundedList(z.string().max(MAX_TEXT), 100)])
 
 /** `accept` sends the content away; `decline` says no; `cancel` says nothing. */
 export const QuestionAnswer = z.strictObject({
