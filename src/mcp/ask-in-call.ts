@@ -1,5 +1,5 @@
 import type { CallContext } from "../agent/definition/tool.ts"
-import type { AskingCall, GivenAnswer } from "./connection/asking-calls.ts"
+import type { QuestioningCall, GivenAnswer } from "./connection/questioning-calls.ts"
 import { toAskedQuestion } from "./definition/asked-question.ts"
 import type { McpServer } from "./definition/server.ts"
 
@@ -7,7 +7,7 @@ import type { McpServer } from "./definition/server.ts"
  * What a server asks while it works on a call, put to the person of that call, one after the other. `cancel` where nobody is
  * there, or nobody has answered in time; `decline` for what no person is asked.
  */
-export function askInCall(server: McpServer, tool: string, context: CallContext): AskingCall {
+export function askInCall(server: McpServer, tool: string, context: CallContext): QuestioningCall {
   let before: Promise<unknown> = Promise.resolve()
   return {
     conversation: context.conversation,

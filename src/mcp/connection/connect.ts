@@ -2,7 +2,7 @@ import type { Client, Transport } from "@modelcontextprotocol/client"
 import manifest from "../../../package.json" with { type: "json" }
 import type { UserId } from "../../protocol/ids.ts"
 import type { McpServer, ProgramTarget } from "../definition/server.ts"
-import type { GivenAnswer } from "./asking-calls.ts"
+import type { GivenAnswer } from "./questioning-calls.ts"
 import { boundedFetch } from "./bounded-fetch.ts"
 import { CountedTransport } from "./counted-transport.ts"
 import { type Launched, ProgramTransport } from "./program-transport.ts"

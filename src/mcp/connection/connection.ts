@@ -5,7 +5,7 @@ import type { UserId } from "../../protocol/ids.ts"
 import type { McpServer } from "../definition/server.ts"
 import type { McpToolFacts } from "../../protocol/ports/mcp.ts"
 import { toToolFacts } from "../definition/tool-facts.ts"
-import { type AskingCall, AskingCalls } from "./asking-calls.ts"
+import { type QuestioningCall, QuestioningCalls } from "./questioning-calls.ts"
 import { connect, type Ways } from "./connect.ts"
 import { problemOf } from "./problem-of.ts"
 import { isSignInError, type RequestAuth } from "./request-auth.ts"
@@ -41,15 +41,15 @@ export class McpConnection {
   readonly #server: McpServer
   readonly #auth: RequestAuth | undefined
   #listed: { readonly tools: ReadonlyMap<string, McpToolFacts>; readonly at: number } | undefined
-  readonly #askingCalls: AskingCalls
+  readonly #questioning: QuestioningCalls
   #isClosed = false
 
   private constructor(
     server: McpServer,
     client: Client,
-    { clock, auth, askingCalls }: { clock: Clock; auth: RequestAuth | undefined; askingCalls: AskingCalls },
+    { clock, auth, questioning }: { clock: Clock; auth: RequestAuth | undefined; questioning: QuestioningCalls },
   ) {
-    this.#askingCalls = askingCalls
+    this.#questioning = questioning
     this.#server = server
     this.#auth = auth
     this.#client = client
@@ -59,11 +59,11 @@ export class McpConnection {
   static async open(server: McpServer, ways: Ways, given: OpenedFor) {
     const { user, clock, signal, listChanged } = given
     const auth = ways.authFor(server, user)
-    const askingCalls = new AskingCalls()
+    const questioning = new QuestioningCalls()
     let opened: McpConnection | undefined
     const unasked = {
       listChanged: () => opened && listChanged(opened),
-      asks: (asked: unknown) => askingCalls.answer(asked),
+      asks: (asked: unknown) => questioning.answer(asked),
       closed() {
         if (opened) opened.#isClosed = true
       },
@@ -72,7 +72,7 @@ export class McpConnection {
       signal.throwIfAborted()
       throw toFailure(auth ? await auth.judge(error) : error, server)
     })
-    opened = new McpConnection(server, client, { clock, auth, askingCalls })
+    opened = new McpConnection(server, client, { clock, auth, questioning })
     return opened
   }
 
@@ -119,8 +119,8 @@ export class McpConnection {
   }
 
   /** Works on a call in which the server may ask something. */
-  asking<T>(asking: AskingCall, work: () => Promise<T>): Promise<T> {
-    return this.#askingCalls.during(asking, work)
+  asking<T>(asking: QuestioningCall, work: () => Promise<T>): Promise<T> {
+    return this.#questioning.during(asking, work)
   }
 
   /** For tools that are called as tasks. Undefined where the server has none, or speaks of them in a way that the library does not. */

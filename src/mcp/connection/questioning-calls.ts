@@ -7,7 +7,7 @@ export interface GivenAnswer {
 }
 
 /** A call in whose name a server may ask. */
-export interface AskingCall {
+export interface QuestioningCall {
   readonly conversation: string
   /** Puts what it asks to the person of the call. */
   ask(asked: unknown): Promise<GivenAnswer>
@@ -17,11 +17,11 @@ export interface AskingCall {
  * Finds the call in which a server asks something. What it says over the stream of a call is of that call. What it says
  * elsewhere is of the newest that is at work, as long as all are of one conversation; where they are not nobody is asked.
  */
-export class AskingCalls {
-  readonly #streams = new AsyncLocalStorage<AskingCall>()
-  readonly #atWork = new Set<AskingCall>()
+export class QuestioningCalls {
+  readonly #streams = new AsyncLocalStorage<QuestioningCall>()
+  readonly #atWork = new Set<QuestioningCall>()
 
-  async during<T>(asking: AskingCall, work: () => Promise<T>): Promise<T> {
+  async during<T>(asking: QuestioningCall, work: () => Promise<T>): Promise<T> {
     this.#atWork.add(asking)
     try {
       return await this.#streams.run(asking, work)
@@ -36,7 +36,7 @@ export class AskingCalls {
     return asking ? asking.ask(asked) : { action: "cancel" }
   }
 
-  #newest(): AskingCall | undefined {
+  #newest(): QuestioningCall | undefined {
     const calls = [...this.#atWork]
     return new Set(calls.map(({ conversation }) => conversation)).size === 1 ? calls.at(-1) : undefined
   }
