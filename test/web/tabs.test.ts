@@ -13,6 +13,7 @@ test("a tab that is used again has forgotten what the last test left in it", asy
   await page.evaluate(
     `localStorage.setItem("left", 1), sessionStorage.setItem("left", 1), (document.cookie = "left=1")`,
   )
+  await context.grantPermissions(["clipboard-read"])
   await page.route("**/api/**", (route) => route.abort())
   const heard: string[] = []
   page.on("request", (request) => heard.push(request.url()))
@@ -29,6 +30,9 @@ test("a tab that is used again has forgotten what the last test left in it", asy
     `[Object.keys(localStorage), sessionStorage.length, document.cookie.includes("left"), innerWidth, matchMedia("(prefers-color-scheme: dark)").matches]`,
   )
   expect(kept).toEqual([["pawl.session"], 0, false, 1280, false])
+  expect(
+    await page.evaluate(`navigator.permissions.query({ name: "clipboard-read" }).then(({ state }) => state)`),
+  ).not.toBe("granted")
   expect(heard).toEqual([])
   // What the page itself stores outlives a reload, as ever.
   await page.evaluate(`localStorage.setItem("mine", 1)`)
