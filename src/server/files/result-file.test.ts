@@ -3,7 +3,7 @@ import { toResultFile } from "./result-file.ts"
 
 const PDF = "%PDF-1.4\n%%EOF"
 
-test.each<[what: string, bytes: string, said: string, name: string, type: string]>([
+test.each<[what: string, bytes: string, said: string, ...is: [name: string, type: string]]>([
   ["a page is text to save", "<html><script>1</script>", "index.html", "index.html.txt", "text/html"],
   ["a script is text to save", "#!/bin/sh\nrm -r ~", "run.sh", "run.sh.txt", "text/plain"],
   ["a table keeps its name", "a,b\n1,2", "a.csv", "a.csv", "text/csv"],
@@ -16,7 +16,7 @@ test.each<[what: string, bytes: string, said: string, name: string, type: string
   ["a program is bytes", "\x7fELF\0\0", "a", "a.bin", "application/octet-stream"],
   ["a sound", "ID3\x04\0", "a.wav", "a.wav.mp3", "audio/mpeg"],
   ["nothing of a path is left", "Words.", "..\\..\\x/../\u202e.txt", "⟨U+202E⟩.txt", "text/plain"],
-])("%s", async (_, bytes, said, name, type) => {
+])("%s", async (_, bytes, said, ...is) => {
   const file = await toResultFile(Buffer.from(bytes, "latin1"), said)
-  expect([file.name, file.type]).toEqual([name, type])
+  expect([file.name, file.type]).toEqual(is)
 })
