@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { answer } from "../../src/agent/definition/tool.ts"
+import { fork } from "../../src/agent/fork.ts"
 import { calls, replies, says, scripted } from "../../src/testing.ts"
 import { rootIdOf, traceIdOf } from "../../src/telemetry/ids.ts"
 import { read, write } from "../support/loop/tools.ts"
@@ -114,4 +115,15 @@ test("a receiver that is away or hangs holds up neither a run nor the end of the
   await receiver.told(() => true)
   await clock.turn(3000)
   await closed
+})
+
+test("a fork begins with copies: what was told once is not told again", async () => {
+  await using receiver = await OtlpReceiver.open()
+  const server = await openTold({ model: scripted(says("One."), says("Two.")), receiver: receiver.url })
+  const id = await ask(server, "First.")
+  const { position } = await server.store.journal.load(id, true)
+  await fork(server.pawl.ports, id, position)
+  await server.close()
+  expect(receiver.spans.filter(({ name }) => name === "invoke_agent test")).toHaveLength(1)
+  expect(new Set(receiver.spans.map(({ spanId }) => spanId)).size).toBe(receiver.spans.length)
 })
