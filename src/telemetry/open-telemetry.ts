@@ -1,11 +1,11 @@
-import { type Clock, sleep } from "../agent/clock.ts"
+import { sleep } from "../agent/clock.ts"
 import type { Journal } from "../agent/journal.ts"
 import type { Live, Log } from "../agent/ports.ts"
 import type { ConversationId } from "../protocol/ids.ts"
 import { observedJournal } from "./observed-journal.ts"
 import { RunTeller } from "./run-teller.ts"
 import { openSampling } from "./sampling.ts"
-import { openSending } from "./send-spans.ts"
+import { openSending, type SendingPorts } from "./send-spans.ts"
 import type { TelemetrySettings } from "./settings.ts"
 import { type Outcome, SpanQueue } from "./span-queue.ts"
 
@@ -14,11 +14,9 @@ export { tracedLog } from "./traced-log.ts"
 /** How long the end of a process waits for spans to be sent: a part of what a supervisor gives it. */
 const FLUSH_MS = 3000
 
-export interface TelemetryPorts {
+export interface TelemetryPorts extends SendingPorts {
   readonly journal: Pick<Journal, "read">
-  readonly clock: Clock
   readonly log: Log
-  readonly version: string
   readonly count: (outcome: Outcome, spans: number) => void
 }
 
@@ -30,8 +28,8 @@ export interface Telemetry extends AsyncDisposable {
 }
 
 export async function openTelemetry(settings: TelemetrySettings, ports: TelemetryPorts): Promise<Telemetry> {
-  const { journal, clock, log, version, count } = ports
-  const sending = await openSending(settings, version)
+  const { journal, clock, log, count } = ports
+  const sending = await openSending(settings, ports)
   const isTold = await openSampling(settings.share)
   const queue = new SpanQueue({ send: sending.send, clock, log, count })
   const teller = new RunTeller({
@@ -48,7 +46,7 @@ export async function openTelemetry(settings: TelemetrySettings, ports: Telemetr
       await Promise.race([teller.idle(), sleep(clock, FLUSH_MS, late.signal)])
       late.abort()
       await queue.flush(FLUSH_MS)
-      await sending[Symbol.asyncDispose]()
+      sending[Symbol.dispose]()
     },
   }
 }

@@ -1,11 +1,13 @@
 import type { HrTime, Link, SpanContext } from "@opentelemetry/api"
-import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace"
+import type { ReadableSpan } from "@opentelemetry/sdk-trace"
+import { type Clock, sleep } from "../agent/clock.ts"
 import { traceIdOf } from "./ids.ts"
 import type { TelemetrySettings } from "./settings.ts"
 import type { RunSpan, SpanAttributes } from "./span.ts"
 import type { SendSpans } from "./span-queue.ts"
 
-export interface Sending extends AsyncDisposable {
+/** Disposing breaks off what is under way. */
+export interface Sending extends Disposable {
   readonly send: SendSpans
 }
 
@@ -14,52 +16,54 @@ const KINDS = { internal: 0, client: 2 } as const
 const [UNSET, ERROR] = [0, 2] as const
 const SAMPLED = 1
 
-/** The official exporter of OTLP, loaded here and nowhere else. */
-export async function openSending(settings: TelemetrySettings, version: string): Promise<Sending> {
-  const { url, headers, timeoutMs: timeoutMillis, serviceName, protocol } = settings
-  const [{ OTLPTraceExporter }, { resourceFromAttributes }] = await Promise.all([
-    protocol === "http/json"
-      ? import("@opentelemetry/exporter-trace-otlp-http")
-      : import("@opentelemetry/exporter-trace-otlp-proto"),
+/** How long it waits before a batch is sent again, at first; then twice as long, and so on. */
+const FIRST_WAIT_MS = 1000
+/** Answers after which OTLP wants to be asked again; so is who could not be reached. */
+const AGAIN: ReadonlySet<number> = new Set([429, 502, 503, 504])
+
+export interface SendingPorts {
+  readonly clock: Clock
+  readonly version: string
+}
+
+/**
+ * Sends spans as the official packages write them, which are loaded here and nowhere else. The request is our own: the exporter
+ * that comes with them ends only when its last repetition has, and so would our process.
+ */
+export async function openSending(settings: TelemetrySettings, { clock, version }: SendingPorts): Promise<Sending> {
+  const { url, headers, timeoutMs, serviceName, protocol } = settings
+  const [{ JsonTraceSerializer, ProtobufTraceSerializer }, { resourceFromAttributes }] = await Promise.all([
+    import("@opentelemetry/otlp-transformer"),
     import("@opentelemetry/resources"),
   ])
-  const exporter: SpanExporter = new OTLPTraceExporter({ url, headers: { ...headers }, timeoutMillis })
-  const resource = resourceFromAttributes({
-    "service.version": version,
-    ...settings.resource,
-    "service.name": serviceName,
-  })
-  const scope = { name: "pawl", version }
-  const toReadable = (span: RunSpan): ReadableSpan => ({
-    ...toOtel(span),
-    resource,
-    instrumentationScope: scope,
-  })
-  return {
-    send: (spans) => limited(timeoutMillis, send(exporter, spans.map(toReadable))),
-    [Symbol.asyncDispose]: async () => exporter.shutdown(),
+  const [serializer, type] =
+    protocol === "http/json"
+      ? [JsonTraceSerializer, "application/json"]
+      : [ProtobufTraceSerializer, "application/x-protobuf"]
+  const own = { "service.version": version, ...settings.resource, "service.name": serviceName }
+  const common = { resource: resourceFromAttributes(own), instrumentationScope: { name: "pawl", version } }
+  const closing = new AbortController()
+  const post = async (body: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<number> => {
+    const request = { method: "POST", headers: { ...headers, "content-type": type }, body, signal }
+    const response = await fetch(url, { ...request, redirect: "manual" })
+    await response.body?.cancel() // nothing that it says besides is of use, and it may never end
+    return response.status
   }
-}
-
-function send(exporter: SpanExporter, spans: ReadableSpan[]): Promise<void> {
-  return new Promise((resolve, reject) => {
-    exporter.export(spans, ({ code, error }) => {
-      if (code === 0) resolve()
-      else reject(error ?? new Error("The receiver of spans refused them."))
-    })
-  })
-}
-
-/** The exporter waits for as long as something still comes; a receiver that answers a letter an hour is given up. */
-async function limited(ms: number, work: Promise<void>): Promise<void> {
-  work.catch(() => {}) // met below, unless it is late
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Error(`No answer within ${ms} ms.`)), ms)
-  timer.unref()
-  try {
-    await Promise.race([work, late.promise])
-  } finally {
-    clearTimeout(timer)
+  return {
+    async send(spans) {
+      const body = serializer.serializeRequest(spans.map((span) => ({ ...toOtel(span), ...common })))
+      if (!body) throw new Error("These spans cannot be written.")
+      const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)])
+      for (let wait = FIRST_WAIT_MS; ; wait *= 2) {
+        const status = await post(body as Uint8Array<ArrayBuffer>, signal).catch((error: unknown) => error as Error)
+        if (typeof status === "number" && status < 300) return
+        const problem = typeof status === "number" ? new Error(`The receiver of spans answered ${status}.`) : status
+        if (signal.aborted || (typeof status === "number" && !AGAIN.has(status))) throw problem
+        await sleep(clock, wait, signal)
+        if (signal.aborted) throw problem
+      }
+    },
+    [Symbol.dispose]: () => closing.abort(),
   }
 }
 

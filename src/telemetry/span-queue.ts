@@ -89,7 +89,9 @@ export class SpanQueue {
     const { clock, log } = this.#options
     if (clock.now() - this.#complainedAt < COMPLAIN_MS) return
     this.#complainedAt = clock.now()
-    const problem = error instanceof Error ? error.message : String(error)
+    // What `fetch` throws says why only in its cause.
+    const { message, cause } = error as Error
+    const problem = cause instanceof Error ? `${message}: ${cause.message}` : message
     log.warn("spans_not_sent", { problem })
   }
 }
