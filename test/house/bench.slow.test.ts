@@ -8,15 +8,22 @@ import { isLong, oneIn } from "../support/sizes.ts"
 
 const root = join(import.meta.dirname, "../..")
 
-/** What survives a kill is looked at each time, of the others one or none by the seed, all in the long run; where all of them run, W8 does not. */
-const workloads = ["w0", ...oneIn(18, ["w1", "w2", "w3", "w4", "w5", "w6", "w7", "w9", "w10", "w11", "w12"])]
+/**
+ * One of them or none by the seed, all in the long run; where all of them run, W8 does not. W0, what survives a kill, is one
+ * among them: `test/recovery` holds it each time, and here a benchmark is tried, not Pawl.
+ */
+const workloads = oneIn(24, ["w0", "w1", "w2", "w3", "w4", "w5", "w6", "w7", "w9", "w10", "w11", "w12"])
 
 /** Times are never judged in a test; that workloads still run and leave the right transcripts is. */
-test(`the benchmark runs through (${workloads.join()}), and everything it stores is what was said`, async () => {
-  const out = await mkdtemp(join(tmpdir(), "pawl-bench-test-"))
-  const words = ["bench/run.ts", "--quick", "--out", out, ...(isLong ? [] : ["--workload", workloads.join()])]
-  const { stdout } = await promisify(execFile)(process.execPath, words, { cwd: root })
-  for (const workload of workloads) expect(stdout).toContain(workload.toUpperCase())
-  expect(stdout).not.toContain("FAILED")
-  await rm(out, { recursive: true, force: true })
-}, 300_000)
+test.skipIf(workloads.length === 0)(
+  `the benchmark runs through (${workloads.join()}), and everything it stores is what was said`,
+  async () => {
+    const out = await mkdtemp(join(tmpdir(), "pawl-bench-test-"))
+    const words = ["bench/run.ts", "--quick", "--out", out, ...(isLong ? [] : ["--workload", workloads.join()])]
+    const { stdout } = await promisify(execFile)(process.execPath, words, { cwd: root })
+    for (const workload of workloads) expect(stdout).toContain(workload.toUpperCase())
+    expect(stdout).not.toContain("FAILED")
+    await rm(out, { recursive: true, force: true })
+  },
+  300_000,
+)
