@@ -7,7 +7,8 @@ import { of } from "../support/loop/checked-world.ts"
 import { openMcpWorld, servers } from "../support/mcp/mcp-world.ts"
 import { PlayedServer, text } from "../support/mcp/played-server.ts"
 
-const ADD = { name: "add", inputSchema: { type: "object", properties: {} } }
+/** What it says of itself counts where the operator agrees, and nowhere else. */
+const ADD = { name: "add", inputSchema: { type: "object", properties: {} }, annotations: { idempotentHint: true } }
 
 interface Rules {
   readonly tools?: Record<string, string>
@@ -50,6 +51,7 @@ test("a write over a connection that its server has forgotten is sent over a new
 
 test.each<[what: string, rules: Rules, expected: object]>([
   ["a write is in doubt, and not sent again", {}, { calls: 2, ends: ["ok"], doubts: 1 }],
+  ["one that may be done twice is", { idempotent: ["add"] }, { calls: 3, ends: ["ok", "ok"], doubts: 0 }],
   ["a read is", { tools: { add: "read" } }, { calls: 3, ends: ["ok", "ok"], doubts: 0 }],
 ])("of a call that was done, and of which a proxy says that nobody is there, %s", async (_what, rules, expected) => {
   let lies = false
