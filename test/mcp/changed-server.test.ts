@@ -83,6 +83,22 @@ describe.each(databases)("an MCP server of a person that they change, on $name",
     expect(agreed.tools[0]).toMatchObject({ state: "agreed", again: false })
   })
 
+  test("whose tool changes is asked again whether that one may run again, and one that does not say so never may", async () => {
+    await using place = await create()
+    await using server = await PlayedServer.open([ECHO, LIST])
+    await using face = await Face.open({ url: place.url, model: scripted(), reach })
+    const ada = await face.as("ada")
+    const { body: added } = await ada.post("/api/mcp-servers", { name: "notes", url: server.url })
+    const decide = (at: number, from: typeof added, more = {}) =>
+      ada.post("/api/mcp-servers/notes/tools", { tool: from.tools[at].tool, hash: from.tools[at].now.hash, ...more })
+    expect((await decide(1, added, { again: true })).status).toBe(400)
+    expect((await decide(0, added, { again: true })).body.tools).toMatchObject([{ again: true }, { again: false }])
+    expect((await decide(0, added, { rule: "ask" })).body.tools[0].again).toBe(true)
+    server.tools = [{ ...ECHO, description: "Says it aloud." }, LIST]
+    const { body: seen } = await ada.post("/api/mcp-servers/notes/look")
+    expect((await decide(0, seen)).body.tools[0]).toMatchObject({ state: "agreed", again: false })
+  })
+
   test("is left as it is where it cannot be reached, and its sign-in ends where it moves", async () => {
     await using place = await create()
     await using there = await PlayedAuthority.open([ECHO])
