@@ -53,6 +53,7 @@ export {
 } from "./transcript/citation-words.ts"
 export { fullnessWords, meterWords } from "./transcript/context-meter.ts"
 export { callWords, proposalWords } from "./transcript/outcome-words.ts"
+export { askerWords, openQuestions, questionWords, toContent } from "./transcript/open-questions.ts"
 export { programWords } from "./transcript/program-words.ts"
 export { lastThought, thinkingWords, thoughtWords } from "./transcript/thought-words.ts"
 export { endpointWords, modelFacts, sourceWords } from "./model-words.ts"

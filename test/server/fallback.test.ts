@@ -43,7 +43,7 @@ describe.each(anyDatabase)("who answers instead, on $name", ({ create }) => {
   test("is chosen in the terminal, which says so at once and when the conversation is taken up again", async () => {
     await using database = await create()
     const { model, others } = models()
-    await using place = await talkTo(database.url, model, others)
+    await using place = await talkTo(database.url, model, { others })
     const talk = place.begin()
     const context = { talk, write() {}, async paste() {}, quit() {} }
     await runSlashCommand("/fallback", context)

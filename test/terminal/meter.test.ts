@@ -15,7 +15,7 @@ describe.each(anyDatabase)("how full a conversation is, in the terminal on $name
     const summary = "## Goal\nA trip to **Rome**."
     const model = scripted(counted("One.", 20_000), counted("Two.", 59_000), counted(summary, 3000))
     await using database = await create()
-    await using place = await talkTo(database.url, model, [named("other")])
+    await using place = await talkTo(database.url, model, { others: [named("other")] })
     const talk = place.begin()
     const context = { talk, write() {}, async paste() {}, quit() {} }
     const meter = () => statusWords(talk).filter((part) => part.startsWith("context"))

@@ -18,6 +18,7 @@ import { restored } from "./composer/draft.ts"
 import { LineState } from "./line-state.tsx"
 import { MessageList } from "./messages/message-list.tsx"
 import { ProgramNote } from "./composer/program-note.tsx"
+import { QuestionCards } from "./composer/question-card.tsx"
 import { QueueList } from "./composer/queue-list.tsx"
 import { COMPACT, sumUp } from "./composer/sum-up.ts"
 import { stopRun } from "./composer/stop-run.ts"
@@ -88,6 +89,7 @@ const Foot = memo(function Foot({ conversation, transcript, queue }: FootProps) 
       <div className="mx-auto w-full max-w-3xl px-3 pb-3 md:px-6 md:pb-5">
         <DecideAllBar conversationId={conversation.id} items={transcript.items} />
         <ProgramNote conversationId={conversation.id} transcript={transcript} />
+        <QuestionCards conversationId={conversation.id} transcript={transcript} />
         <QueueList conversation={conversation} queue={queue} status={transcript.status} />
         <Composer
           key={drafts}

@@ -172,7 +172,14 @@ async function arrive(id: string, sent: Sending, signal: AbortSignal): Promise<v
   const heard = new AbortController()
   const accepted = Promise.withResolvers<void>()
   const frames = client.run(id, text, {
-    ...{ when, timeZone, idempotencyKey, tries: 1, ...(files ? { files: files.map(({ id }) => id) } : {}) },
+    ...{
+      when,
+      timeZone,
+      attended: true,
+      idempotencyKey,
+      tries: 1,
+      ...(files ? { files: files.map(({ id }) => id) } : {}),
+    },
     signal: AbortSignal.any([signal, heard.signal]),
     onState: ({ state }) => state === "live" && accepted.resolve(),
   })

@@ -21,6 +21,8 @@ export interface RunOptions extends FollowOptions {
   readonly settings?: ReplySettings
   /** Ids of files that were uploaded before. */
   readonly files?: readonly string[]
+  /** A person is there who sees and can answer what a tool's server asks. */
+  readonly attended?: boolean
   /** A JSON schema that the answer has to fit. */
   readonly schema?: Readonly<Record<string, unknown>>
   /** Made when it is not given. */
@@ -85,13 +87,14 @@ async function* run(
     timeZone,
     settings,
     files,
+    attended,
     schema,
     idempotencyKey = newKey(),
     tries = TRIES,
     ...following
   }: RunOptions = {},
 ): AsyncGenerator<UnknownFrame, void, undefined> {
-  const body = { text, when, maxIterations, timeZone, settings, files, schema }
+  const body = { text, when, maxIterations, timeZone, settings, files, attended, schema }
   const speak: StreamSource = {
     name: "sendMessage",
     route: ownRoutes.sendMessage,

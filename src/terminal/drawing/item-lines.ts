@@ -1,3 +1,4 @@
+import { questionWords } from "../../client/transcript/open-questions.ts"
 import { citationLegend } from "../../client/transcript/citation-words.ts"
 import {
   endingWords,
@@ -107,7 +108,8 @@ function stepLines({ step, detail }: StepItem, width: number): Line[] {
   if (told !== undefined) return warnLines(told, width, DIM)
   const { data } = RouterDecision.safeParse(detail)
   const ms = typeof detail === "object" && detail !== null ? (detail as { ms?: unknown }).ms : undefined
-  const words = [humanName(step), ...(data?.profiles ?? []), ...(typeof ms === "number" ? [duration(ms)] : [])]
+  const beside = [...questionWords(step, detail), ...(typeof ms === "number" ? [duration(ms)] : [])]
+  const words = [humanName(step), ...(data?.profiles ?? []), ...beside]
   return wrap(line(`· ${words.map(toShown).join(" · ")}`, DIM), width)
 }
 

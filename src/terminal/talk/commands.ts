@@ -1,17 +1,17 @@
 import { withWhole } from "../../client/transcript/with-whole.ts"
-import { gaveWayWords, GO_ON, isCutShort, keptLists } from "../../client/transcript/reply-words.ts"
-import { meterWords } from "../../client/transcript/context-meter.ts"
+import { GO_ON, isCutShort } from "../../client/transcript/reply-words.ts"
 import type { MessageItem } from "../../client/transcript/transcript.ts"
 import { humanName } from "../../client/words.ts"
 import type { AuditEntry } from "../../protocol/proposals/audit.ts"
 import { Mode } from "../../protocol/schema.ts"
 import { columnLines } from "../column-lines.ts"
 import { isLongOwn, itemLines, userLines } from "../drawing/item-lines.ts"
-import { markdownLines } from "../drawing/markdown-lines.ts"
 import { BOLD, DIM, type Line, line, span } from "../line.ts"
 import { toShown, toShownLines } from "../shown.ts"
 import type { MessageFile } from "../../protocol/conversation/message-file.ts"
 import { filesBack } from "./sent-files.ts"
+import { answerCommand, declineCommand } from "./question-commands.ts"
+import { compactCommand, summaryCommand } from "./summary-commands.ts"
 import { modelCommand } from "./model-command.ts"
 import { reasoningCommand } from "./reasoning-command.ts"
 import { settingsCommand } from "./settings-command.ts"
@@ -61,10 +61,16 @@ export const commands: Readonly<Record<string, SlashCommand>> = {
   new: { says: "leave this conversation; your next words begin another", run: startAnew },
   fork: { takes: "[N]", says: "branch off here, or before your Nth last message", run: fork },
   continue: { says: "have the model go on where its limit cut its reply", run: goOn },
-  compact: { says: "sum up what was said, so that the model has room again", run: compact },
-  summary: { says: "what the last summary says that the model is shown", run: showSummary },
+  compact: { says: "sum up what was said, so that the model has room again", run: ({ talk }) => compactCommand(talk) },
+  summary: { says: "what the last summary says that the model is shown", run: ({ talk }) => summaryCommand(talk) },
   undo: { says: "propose to take the last change of this conversation back", run: undo },
   again: { takes: "[N]", says: "propose once more what expired last, or the Nth last that did", run: again },
+  answer: {
+    takes: "WORDS",
+    says: "answer what the server of a tool asks; several fields as name=value; name=value",
+    run: ({ talk }, words) => answerCommand(talk, words),
+  },
+  decline: { says: "say no to what the server of a tool asks", run: ({ talk }) => declineCommand(talk) },
   grants: { takes: "[off]", says: "what you have agreed to beforehand; off takes it back", run: grants },
   show: { says: "the last call in full: what it was given and what it said", run: showCall },
   reasoning: {
@@ -226,28 +232,6 @@ async function goOn({ talk }: CommandContext): Promise<void> {
   if (last?.type !== "message" || !isCutShort(last.message))
     return talk.print(line("! The last reply was not cut: say what you want to hear."))
   await talk.say(GO_ON, "queue")
-}
-
-async function compact({ talk }: CommandContext): Promise<void> {
-  const { conversation } = talk
-  if (!conversation) return talk.print(line("! Nothing was said yet that could be summed up."))
-  await talk.client.compactConversation({ params: { id: conversation.id } })
-  const { context, model } = conversation.transcript
-  const limitTokens = context?.limitTokens ?? talk.windows.get(model ?? "") ?? null
-  const full = context ? `${meterWords({ ...context, limitTokens })} ` : ""
-  talk.print(line(`${full}A summary is asked for; a line here says what came of it.`, DIM))
-}
-
-function showSummary({ talk }: CommandContext): void {
-  const items = talk.conversation?.transcript.items ?? []
-  const last = items.findLast((item) => item.type === "notice" && item.notice === "compacted")
-  if (last?.type !== "notice") return talk.print(line("! Nothing that is shown here was summed up. /compact does it."))
-  const { detail, summedUp = {} } = last
-  const kept = keptLists(summedUp).flatMap(({ head, lines }) => [
-    ...[[], line(head, DIM)],
-    ...lines.map((each) => line(`- ${toShown(each)}`)),
-  ])
-  talk.print([], line(gaveWayWords(summedUp), DIM), [], ...markdownLines(detail ?? "", talk.columns), ...kept)
 }
 
 async function again({ talk }: CommandContext, word: string): Promise<void> {

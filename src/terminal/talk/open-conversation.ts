@@ -137,13 +137,13 @@ export class OpenConversation {
     const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
     const files = named.length > 0 ? { files: named.map(({ id }) => id) } : {}
     if (this.isBusy) {
-      const body = { text, when, timeZone, ...files }
+      const body = { text, when, timeZone, attended: true, ...files }
       await this.#client.sendMessage({ params: { id: this.id }, body, idempotencyKey })
       return this.refreshQueue()
     }
     // With the first frame the message is safe; the rest comes over the line that is open already.
-    for await (const _first of this.#client.run(this.id, text, { when, timeZone, idempotencyKey, tries: 1, ...files }))
-      break
+    const said = { when, timeZone, attended: true, idempotencyKey, tries: 1, ...files }
+    for await (const _first of this.#client.run(this.id, text, said)) break
   }
 
   /** Takes the newest message that waits back, with those of its files that it does not name; undefined where none does any more. */

@@ -14,7 +14,7 @@ import type { Room } from "../room.ts"
 import { Scrollback } from "../drawing/scrollback.ts"
 import { tailLines } from "../drawing/tail-lines.ts"
 import { toShown } from "../shown.ts"
-import { programLines } from "../drawing/program-lines.ts"
+import { noteLines } from "../drawing/note-lines.ts"
 import { queueLines, wordsLine } from "../drawing/queue-lines.ts"
 import { untilAnswered } from "./until-answered.ts"
 import { WaitingCard } from "../deciding/waiting-card.ts"
@@ -285,7 +285,7 @@ export class Talk {
     })
     // Normally they arrive before anybody could read that they are on their way.
     const unsent = this.isAway ? conversation.sending : []
-    const notes = programLines(conversation.transcript, now, columns)
+    const notes = noteLines(conversation.transcript, now, columns)
     const queue = queueLines(conversation.queue, conversation.transcript, columns)
     const queued = [...notes, ...queue, ...onTheirWay(unsent)]
     const room = Math.max(1, rows - queued.length)

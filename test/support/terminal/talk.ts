@@ -2,7 +2,7 @@ import { type ClientOptions, createClient } from "../../../src/client/index.ts"
 import { scripted, type ScriptedModel, type ScriptedReply } from "../../../src/models/scripted/model.ts"
 import { lineText } from "../../../src/terminal/line.ts"
 import { Talk } from "../../../src/terminal/talk/talk.ts"
-import { Face } from "../server/face.ts"
+import { Face, type FaceOptions } from "../server/face.ts"
 
 type Fetch = (request: Request) => Promise<Response>
 
@@ -17,8 +17,12 @@ export async function openTalk(url: string, ...script: readonly ScriptedReply[])
 }
 
 /** The same with a model, and others that may be chosen. */
-export async function talkTo(url: string, model: ScriptedModel, others: readonly ScriptedModel[] = []) {
-  const face = await Face.open({ url, model, others, agent: {} })
+export async function talkTo(
+  url: string,
+  model: ScriptedModel,
+  { others = [], tools = [] }: Pick<FaceOptions, "others" | "tools"> = {},
+) {
+  const face = await Face.open({ url, model, others, tools, agent: {} })
   const ada = await face.store.people.ensure("ada", Date.now())
   const { token } = await face.store.people.createToken(ada, ["read", "chat", "approve"], Date.now())
   const line: TalkLine = { through: (request, next) => next(request) }

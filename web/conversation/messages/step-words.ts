@@ -1,3 +1,4 @@
+import { questionWords } from "../../../src/client/index.ts"
 import { Generation, Grading, Guardrail, RouterChoice, RouterDecision } from "../../../src/protocol/index.ts"
 import { count, humanName } from "../../parts/words.ts"
 
@@ -52,6 +53,6 @@ export function stepWords(step: string, detail: unknown): string[] {
       return typeof tool === "string" ? [`for ${humanName(tool)}`] : []
     }
     default:
-      return []
+      return questionWords(step, detail)
   }
 }

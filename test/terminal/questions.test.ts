@@ -1,0 +1,59 @@
+import { describe, expect, test } from "vitest"
+import { z } from "zod"
+import { answer, defineTool } from "../../src/agent/definition/tool.ts"
+import { scripted } from "../../src/models/scripted/model.ts"
+import { calls, says } from "../../src/models/scripted/script.ts"
+import { runSlashCommand } from "../../src/terminal/talk/commands.ts"
+import type { Talk } from "../../src/terminal/talk/talk.ts"
+import { anyDatabase } from "../support/databases.ts"
+import { drawn, printed, talkTo } from "../support/terminal/talk.ts"
+
+const question = {
+  ...{ server: "inn", tool: "book", message: "For how many, \u001b[31mand when?" },
+  fields: [
+    { name: "people", label: "People", kind: "integer" as const, isRequired: true, most: 20 },
+    { name: "day", label: "day", kind: "text" as const, isRequired: false },
+  ],
+}
+const book = defineTool({
+  ...{ name: "book", description: "For tests.", effect: "read", afterCrash: "run-again", input: z.looseObject({}) },
+  async run(_, { lasting }) {
+    const { outcome, content } = (await lasting?.ask?.(question)) ?? { outcome: "nobody" }
+    return answer(`Was told ${outcome} ${JSON.stringify(content ?? {})}`)
+  },
+} as const)
+
+const type = (talk: Talk, words: string) =>
+  runSlashCommand(words, { talk, write() {}, paste: async () => {}, quit() {} })
+
+describe.each(anyDatabase)("what a server asks, in a terminal on $name,", ({ create }) => {
+  test("says who asks, until when and how to answer, and is answered or declined by a command", async () => {
+    await using database = await create()
+    const model = scripted(calls("book", {}), says("Booked."), calls("book", {}), says("Not booked."))
+    await using place = await talkTo(database.url, model, { tools: [book] })
+    const talk = place.begin()
+    await talk.say("Book.", "queue")
+    await expect.poll(() => drawn(talk).join("\n")).toMatch(/The MCP server "inn" asks, for its tool "book"/)
+    const shown = drawn(talk).join("\n")
+    expect(shown).toMatch(/words from outside: tell it no password and no key/)
+    expect(shown).toMatch(/people – People: integer; needed/)
+    expect(shown).toMatch(/Until \d\d:\d\d: \/answer name=value; name=value; \/decline says no/)
+    expect(shown).not.toContain("\u001b")
+    await type(talk, "/answer people=many")
+    expect(printed(talk).at(-1)).toContain("people: must be a number")
+    await type(talk, "/answer people=4; day=Friday = late")
+    await expect.poll(() => printed(talk).join("\n")).toContain("Booked.")
+    expect(JSON.stringify(model.received.at(-1)?.history)).toContain(
+      'accept {\\"people\\":4,\\"day\\":\\"Friday = late\\"}',
+    )
+    expect(drawn(talk).join("\n")).not.toContain("asks")
+
+    await talk.say("Book.", "queue")
+    await expect.poll(() => drawn(talk).join("\n")).toMatch(/asks/)
+    await type(talk, "/decline")
+    await expect.poll(() => printed(talk).join("\n")).toContain("Not booked.")
+    expect(JSON.stringify(model.received.at(-1)?.history)).toContain("Was told decline")
+    await type(talk, "/answer people=4")
+    expect(printed(talk).at(-1)).toContain("Nothing is asked.")
+  })
+})
