@@ -12,8 +12,8 @@ interface OpenCall {
   begunAt?: number
   /** Since when a person is asked about it. */
   asked?: { readonly proposal: ProposalId; readonly at: number }
-  /** Since when it is not known whether it was done. */
-  doubtAt?: number
+  /** Since when it is not known whether it was done, and by which event: there may be several in one millisecond. */
+  doubt?: { readonly at: number; readonly position: number }
 }
 
 interface OpenStep {
@@ -87,19 +87,19 @@ export class StepSpans {
     for (const [id, call] of this.#calls) if (call.asked?.proposal === proposalId) this.#endWait(id, decision, at)
   }
 
-  doubt({ callId, at }: EventOf<"in_doubt">): void {
+  doubt({ callId, at, position }: EventOf<"in_doubt">): void {
     const call = this.#calls.get(callId)
-    if (call) call.doubtAt ??= at
+    if (call) call.doubt ??= { at, position }
   }
 
   resolve(callId: CallId, choice: string, at: number): void {
     const call = this.#calls.get(callId)
-    if (call?.doubtAt === undefined) return
+    if (!call?.doubt) return
     const attributes = { "gen_ai.tool.name": call.tool, "gen_ai.tool.call.id": callId, "pawl.doubt.choice": choice }
-    const { doubtAt: from } = call
-    delete call.doubtAt
+    const { at: from, position } = call.doubt
+    delete call.doubt
     this.#ended({
-      what: `doubt ${callId} ${from}`,
+      what: `doubt ${position}`,
       parent: call.step.id,
       name: "wait in_doubt",
       from,
