@@ -58,6 +58,7 @@ describe.each(anyDatabase)(
 
     test("useChat has the whole answer when it resumes, or sends again what nobody knows to have arrived", async () => {
       const shapes = new Set<string>()
+      let cut = 0
       await cutEverywhere("error", async (cutting) => {
         const chat: NodeChat = new NodeChat({
           transport: {
@@ -72,9 +73,16 @@ describe.each(anyDatabase)(
         await chat.sendMessage({ text: "Where?" })
         if (cutting.isCut) {
           expect(chat.status).toBe("error")
+          // Every other one comes back when the run has ended or waits.
+          const id = chat.lastMessage?.metadata?.pawl.conversationId
+          if (id !== undefined && cut++ % 2 === 0)
+            await vi.waitFor(async () => {
+              expect((await stage.native.get(`/api/conversations/${id}`)).body.status).not.toBe("running")
+            })
           await (chat.lastMessage?.role === "user" ? chat.sendMessage() : chat.resumeStream())
         }
         expect([chat.status, chat.messages.length]).toEqual(["ready", 2])
+        expect(chat.lastMessage!.metadata.pawl.status).toBe("completed")
         shapes.add(JSON.stringify(plain(chat.lastMessage!.parts)).replaceAll(/call_\w+/g, "call"))
       })
       expect([...shapes].map((shape) => JSON.parse(shape))).toMatchObject([

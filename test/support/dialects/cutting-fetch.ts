@@ -26,21 +26,25 @@ export class CuttingFetch {
     const response = await this.#ask(url, init)
     const reader = response.body?.getReader()
     if (!reader || this.isCut) return new Response(passedOn(reader), response)
-    const body = new ReadableStream<Uint8Array>({
-      pull: async (controller) => {
-        const { value, done } = await reader.read()
-        if (done) return controller.close()
-        const passed = value.subarray(0, this.#left)
-        this.#left -= passed.length
-        this.#heard.push(passed)
-        if (passed.length > 0) controller.enqueue(passed)
-        if (this.#left > 0) return
-        this.isCut = true
-        await reader.cancel()
-        if (this.#how === "end") controller.close()
-        else controller.error(new TypeError("network error"))
+    const body = new ReadableStream<Uint8Array>(
+      {
+        pull: async (controller) => {
+          // Only when all before it was taken: what waits in a stream that breaks is lost.
+          if (this.isCut)
+            return this.#how === "end" ? controller.close() : controller.error(new TypeError("network error"))
+          const { value, done } = await reader.read()
+          if (done) return controller.close()
+          const passed = value.subarray(0, this.#left)
+          this.#left -= passed.length
+          this.#heard.push(passed)
+          controller.enqueue(passed)
+          if (this.#left > 0) return
+          this.isCut = true
+          await reader.cancel()
+        },
       },
-    })
+      { highWaterMark: 0 },
+    )
     return new Response(body, response)
   }
 }
