@@ -90,7 +90,7 @@ test("the inbox keeps what expired until somebody saw it, on whatever device", a
   await expect.poll(async () => (await ada.get(path)).body.seenAt).toBeTypeOf("string")
   await expect.poll(() => badge.innerText()).toBe("Inbox")
   await card.getByRole("button", { name: "Propose again" }).waitFor()
-  await reopen(phone.page)
+  await phone.page.reload()
   await phone.page.getByText("Nothing waits for you").waitFor()
   // It is not lost: its conversation has it.
   await page.getByRole("link", { name: "Shopping" }).click()
