@@ -176,3 +176,26 @@ test("the run has used what its calls have, by the names of the conventions", ()
     "pawl.usage.cost_usd": 1,
   })
 })
+
+test("two doubts of one call are two spans, though they began and ended in the same millisecond", () => {
+  const doubt: NewEvent = { type: "in_doubt", callId: CALL, because: "cut" }
+  const again: NewEvent = { type: "resolution", callId: CALL, choice: "retry", by: "ada" }
+  const rows = [
+    START,
+    words("user", "Go."),
+    calling,
+    { type: "tool_start", callId: CALL } as const,
+    doubt,
+    again,
+    doubt,
+    again,
+  ]
+  const events = rows.map((event, index) => JournalEvent.parse({ ...event, version: 1, position: index + 1, at: 1 }))
+  const run = {
+    conversation: "conv_1" as ConversationId,
+    agent: "test",
+    events: events as unknown as RecordedRun["events"],
+  }
+  const waits = runSpans(run, { content: false }).filter(({ name }) => name === "wait in_doubt")
+  expect(new Set(waits.map(({ id }) => id)).size).toBe(2)
+})
