@@ -36,7 +36,11 @@ async function open(database: TestDatabase) {
         yield part.type === "finish" ? { ...part, usage: USAGE } : part
     },
   }
-  const look = read("look", (input, context) => held.get(context.user)!.run(input, context))
+  const look = read("look", (input, context) => {
+    // A question that nobody answers: it is gone with its call.
+    void context.lasting?.ask?.({ server: "s", tool: "look", message: "Where?", fields: [] }).catch(() => {})
+    return held.get(context.user)!.run(input, context)
+  })
   const server = await openServer({ database, model, tools: [look], ceilings: { dailyUsd: 1000 } })
   return { server, looked, held }
 }
@@ -89,7 +93,7 @@ async function liveFully({ server, held }: World, name: string) {
   await laptop.next("final")
 
   const busy = await who.begin({ agent: "test" })
-  const answered = who.say(busy, "look")
+  const answered = who.say(busy, "look", { attended: true })
   await held.get(user)!.begun
   expect((await who.say(busy, "and then", { when: "queue" })).status).toBe(202)
   const over = async () => {
@@ -160,7 +164,7 @@ async function workALittle({ server, held }: World, name: string): Promise<UserI
   await who.post(`/api/agent/proposals/${proposals[0].id}/commit`)
   await runtime.rest(chat as ConversationId)
   const busy = await who.begin({ agent: "test" })
-  const answered = who.say(busy, "look")
+  const answered = who.say(busy, "look", { attended: true })
   await held.get(user)!.begun
   await who.say(busy, "and then", { when: "queue" })
   held.get(user)!.end("seen")

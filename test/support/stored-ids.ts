@@ -31,6 +31,7 @@ export const ownedKinds: Readonly<Record<Exclude<IdKind, "user" | "node">, "stor
   ed: "stored",
   file: "stored",
   mcp: "stored",
+  ques: "stored",
   psg: "answered", // made of its edition's when it is shown
 }
 
