@@ -60,6 +60,12 @@ const TOLD: Readonly<Record<string, (text: string) => unknown[]>> = {
       params: { name: "read_conversation", arguments: { conversation: text } },
     },
   ],
+  answerQuestion: (text) => [
+    { action: "accept", content: { [text]: "a", b: text.slice(0, 4000) } },
+    { action: "accept", content: { a: Array.from({ length: 100 }, () => text.slice(0, 4000)) } },
+  ],
+  // Whatever is no address of this machine is refused by its pattern, and that has to read it.
+  beginMcpSignIn: (text) => [{ redirect: text }, { redirect: `http://127.0.0.1:${text}/callback` }],
   editProposal: (text) => [{ arguments: { text } }],
   addMcpServer: (text) => [
     { name: "a", url: "https://127.0.0.1:1/", headers: { "x-a": text } },
