@@ -57,10 +57,11 @@ test("a write over MCP is done at most once, and asked about, wherever kill -9 f
     return body.items.find((each: { conversationId: string }) => each.conversationId === id)
   }
   /** What a person agreed to, and what is under way when the process dies. */
-  const begin = async (tool: string): Promise<string> => {
+  const begin = async (tool: string, before = () => {}): Promise<string> => {
     const id = await ada.begin()
     await ada.say(id, `Use ${tool}.`)
     const { id: proposal } = await proposalOf(id)
+    before()
     ada.post(`/api/agent/proposals/${proposal}/commit`).catch(() => {})
     return id
   }
@@ -76,13 +77,16 @@ test("a write over MCP is done at most once, and asked about, wherever kill -9 f
 
   // Before it is sent: its server has forgotten the session, and is being greeted anew.
   const greeted = Promise.withResolvers<void>()
-  server.play = (_, response) => {
-    server.calls.pop() // nothing was taken
-    response.writeHead(404).end()
-    server.instead = ({ method }) => method === "POST" && (greeted.resolve(), true)
-    return "played"
-  }
-  const first = await begin("mine__dig")
+  const first = await begin("mine__dig", () => {
+    let isForgotten = false
+    server.instead = ({ method }, response) => {
+      if (method !== "POST") return false
+      if (isForgotten) greeted.resolve()
+      else response.writeHead(404).end()
+      isForgotten = true
+      return true
+    }
+  })
   await greeted.promise
   await pawl.kill()
   server.instead = undefined

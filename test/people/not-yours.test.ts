@@ -35,6 +35,7 @@ const NAMES: Readonly<Record<string, "id" | "word" | "own">> = {
   messageId: "id",
   documentId: "id",
   resultId: "id",
+  questionId: "id",
   tool: "word",
   name: "word",
   table: "word",

@@ -9,6 +9,6 @@ export function agUiRoutes(app: Hono<Env>, ports: StreamPorts): void {
   serveRoute(app, routes.runAgUi, async (c, { body }) => (await import("./answer-run.ts")).answerRun(c, ports, body))
 
   serveRoute(app, routes.connectAgUi, async (c, { body }) =>
-    (await import("./connect-thread.ts")).connectThread(c, ports, body),
+    (await import("./open-again.ts")).connectThread(c, ports, body),
   )
 }
