@@ -56,7 +56,22 @@ const dig = defineTool({
   },
 })
 
-const visit = oneVisit({ tools: [show, change, dig] })
+const ask = defineTool({
+  name: "ask",
+  description: "For tests.",
+  input: z.object({}),
+  effect: "read",
+  afterCrash: "run-again",
+  async run(_, { lasting }) {
+    const size = { name: "size", label: "Which size?", kind: "choice", isRequired: true } as const
+    const options = ["Small", "Large"].map((label) => ({ value: label.toLowerCase(), label }))
+    const note = { name: "note", label: "A note", kind: "text", isRequired: false } as const
+    const question = { server: "shop", tool: "ask", message: "Before I order:", fields: [{ ...size, options }, note] }
+    return answer(JSON.stringify(await lasting?.ask?.(question)))
+  },
+})
+
+const visit = oneVisit({ tools: [show, change, dig, ask] })
 
 test("agent and mode are chosen before the first word, the mode also later; colours stay chosen", async () => {
   const { ada, page, faults } = await visit.begin(scripted(always(says("ok"))))
@@ -187,5 +202,25 @@ test("what is asked about each time can be approved, and not once and for all", 
   expect(await page.getByRole("button", { name: "More ways to approve" }).count()).toBe(0)
   await approve.click()
   await page.getByText("Over.").waitFor()
+  expect(faults).toEqual([])
+})
+
+test("what the server of a tool asks stands above the words, with who asks, also when the page is opened again; the answer is sent to it", async () => {
+  const { page, ada, faults } = await visit.begin(scripted(calls("ask"), says("Ordered.")))
+  const { id } = (await ada.post("/api/conversations", { agent: "test" })).body
+  await go(page, `/c/${id}`)
+  await say(page, "order it")
+  const card = page.getByRole("form", { name: "A question of shop" })
+  await card.getByText("Before I order:").waitFor()
+  await reopen(page)
+  await card.getByText("words from outside").waitFor()
+  await card.getByLabel("Which size?").selectOption("large")
+  await card.getByLabel("A note").fill("no hurry")
+  await card.getByRole("button", { name: "Send answer" }).click()
+  await page.getByText("Ordered.").waitFor()
+  expect(await card.count()).toBe(0)
+  const { messages } = (await ada.get(`/api/conversations/${id}`)).body
+  const result = messages.find(({ role }: { role: string }) => role === "tool")
+  expect(JSON.parse(result.content)).toMatchObject({ outcome: "accept", content: { size: "large", note: "no hurry" } })
   expect(faults).toEqual([])
 })
