@@ -32,7 +32,7 @@ export const EVENTS = `SELECT ${EVENT_COLUMNS} FROM event
  * words (where they were) is little, and counts until they say otherwise. A run that we wrote (an undo, a summary) leaves
  * how the one before it has ended as it was, so that one is still needed; and so is an end that takes files out of what
  * models are shown. Only for the fold: what is shown to anybody is
- * read whole.
+ * read whole. That reply is looked for where a row asks for it: a conversation of one run has none.
  */
 export const EVENTS_TO_FOLD = `WITH run AS (SELECT coalesce((SELECT position FROM event WHERE conversation = ? AND type = 'run_started'
     AND body NOT LIKE '%"undoes":%' AND body NOT LIKE '%"again":%' AND body NOT LIKE '%"compacts":%'
@@ -41,9 +41,10 @@ export const EVENTS_TO_FOLD = `WITH run AS (SELECT coalesce((SELECT position FRO
     AND role = 'assistant' AND body LIKE '%"inputTokens":%' AND body NOT LIKE '%"inputTokens":null%' ORDER BY position DESC LIMIT 1), 0) AS reply)
   SELECT position, type, version, at,
     CASE WHEN type = 'run_started' OR role = 'user' THEN message_id END, role, seq, content, tool_calls, call_id,
-    CASE WHEN position >= newest OR position = reply OR role = 'user' OR (type <> 'message' AND type <> 'run_started') THEN body
+    CASE WHEN position >= newest OR role = 'user' OR (type <> 'message' AND type <> 'run_started') THEN body
+      WHEN position = (SELECT reply FROM counted) THEN body
       WHEN substr(body, 1, 8) = '{"parts"' OR body LIKE '%"undoes":%' OR body LIKE '%"compacts":%' THEN body END
-  FROM event, run, counted
+  FROM event, run
   WHERE conversation = ? AND NOT (position < newest AND type IN ('tool_start', 'run_ended') AND version = ${EVENT_VERSION}
     AND coalesce(body, '') NOT LIKE '%"refuses":%')
   ORDER BY position`
