@@ -199,6 +199,16 @@ describe.concurrent("pawl exec", () => {
     expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('"task_1" is no run')])
   })
 
+  test("an MCP server that may not be reached is refused in one sentence that says who can change that", async () => {
+    const { code, stderr } = await command(["mcp", "add", "notes", "http://127.0.0.1:1/mcp"], {
+      PAWL_DATA: dataFolder(),
+    })
+    expect(code).toBe(1)
+    expect(stderr).toBe(
+      "pawl: The MCP server cannot be used: 127.0.0.1 is no public address. Only an operator can let people reach it, with PAWL_ALLOW_PRIVATE_HOSTS.\n",
+    )
+  })
+
   test("what is piped in is added to the request; events come as JSON lines", async () => {
     const environment = { PAWL_DATA: dataFolder() }
     const piped = await pawl(["exec", "--json"], environment, "list my tasks\n")

@@ -1,4 +1,4 @@
-import type { Client } from "../../client/index.ts"
+import { type Client, ClientError } from "../../client/index.ts"
 import { RecentSecrets } from "../../models/providers/errors/recent-secrets.ts"
 import { openClient } from "../open/client.ts"
 import { type SigningIn, signInTo } from "../open/mcp-sign-in.ts"
@@ -101,11 +101,13 @@ export async function runPart(part: McpPart, words: readonly string[]): Promise<
   await using place = await openClient(config, { log, recent, dir: undefined, server: values.server, isBrief: true })
   const print = (text: string) => void process.stdout.write(`${text}\n`)
   const isHere = values.server === undefined
-  print(
-    await mcpParts[part]({
-      ...{ client: place.client, words: positionals, flags: values, isHere, stopping: onStop(), tell: print },
-    }),
-  )
+  const asked = { words: positionals, flags: values, isHere, stopping: onStop(), tell: print }
+  try {
+    print(await mcpParts[part]({ client: place.client, ...asked }))
+  } catch (error) {
+    if (error instanceof ClientError) throw new CommandError(error.message)
+    throw error
+  }
   return 0
 }
 
