@@ -17,8 +17,8 @@ export async function startPostgres(): Promise<Postgres> {
   const server = spawn(process.execPath, [script], { stdio: ["pipe", "pipe", "pipe"], detached: true })
   let problem = ""
   server.stderr.on("data", (text) => (problem += String(text)))
-  const exited = once(server, "exit").then(() => undefined)
-  const printed = await Promise.race([once(server.stdout, "data"), exited])
+  const ended = once(server, "close").then(() => undefined)
+  const printed = await Promise.race([once(server.stdout, "data"), ended])
   if (!printed) throw new Error(/^.*(?:Error|did not start).*$/m.exec(problem)?.[0] || "the server ended at once")
   const url = String(printed[0]).trim()
   const admin = new pg.Client(url)
@@ -45,7 +45,7 @@ export async function startPostgres(): Promise<Postgres> {
     async stop() {
       await admin.end()
       server.stdin.end()
-      await exited
+      await ended
     },
   }
 }

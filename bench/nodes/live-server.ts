@@ -31,7 +31,7 @@ export async function startServer(
   const child = spawn(process.execPath, [launcher, "serve"], { env, stdio: ["ignore", "pipe", "pipe"] })
   const stop = () => void child.kill("SIGKILL")
   process.on("exit", stop)
-  const ended = once(child, "exit").finally(() => process.off("exit", stop))
+  const ended = once(child, "close").finally(() => process.off("exit", stop))
   let said = ""
   const url = await new Promise<string>((resolve, reject) => {
     const hear = (text: Buffer) => {

@@ -75,8 +75,10 @@ async function story(agent: TerminalAgent, bin: string, provider: Provider, whic
     const words: string[] = []
     second.stderr.on("data", (chunk) => words.push(String(chunk)))
     second.stdout.on("data", (chunk) => words.push(String(chunk)))
+    const heard = once(second, "close")
     await Promise.race([once(second, "exit"), until(() => provider.asked.length > before)])
     await killMarked(mark)
+    await heard // its last words are read after its end is known
     const asked: Asked | undefined = provider.asked[before]
     const lines = existsSync(began) ? (await readFile(began, "utf8")).trim().split("\n").length : 0
     return { asked, began: lines, said: words.join("").trim().slice(0, 300) }

@@ -1,5 +1,3 @@
-import { spawn } from "node:child_process"
-import { once } from "node:events"
 import { mkdirSync, mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -10,7 +8,7 @@ import { failure } from "../../src/protocol/errors.ts"
 import { always, calls, says, scripted } from "../../src/testing.ts"
 import { databases } from "../support/databases.ts"
 import type { ChangeLife } from "../support/lives/change-life.ts"
-import { lifeNamed } from "../support/processes/package.ts"
+import { killedChange } from "../support/processes/killed-life.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
 
 const SQL = "UPDATE x SET b = b + 1 WHERE a = 1"
@@ -33,17 +31,6 @@ async function settled(face: Face, ada: Visitor, proposal: string): Promise<stri
   return read()
 }
 
-/** Kills a server in that moment; tells which proposal it was at work on. */
-async function killed(life: ChangeLife): Promise<string> {
-  const script = lifeNamed("change-life")
-  const child = spawn(process.execPath, [script, JSON.stringify(life)], { stdio: ["ignore", "pipe", "inherit"] })
-  let proposal = ""
-  child.stdout.on("data", (text) => (proposal += String(text)))
-  const [, signal] = await once(child, "exit")
-  expect([signal, proposal.split("\n").length]).toEqual(["SIGKILL", 2])
-  return proposal.trim()
-}
-
 const rowsOf = async (by: Visitor) => {
   const { items } = (await by.get("/api/connections")).body
   return (await by.post(`/api/connections/${items[0].id}/query`, { sql: "SELECT a, b FROM x" })).body.rows
@@ -62,7 +49,7 @@ describe.each(shared)("a change of an upload, kept on $name", { timeout: 180_000
       const { url } = await create()
       const root = mkdtempSync(join(tmpdir(), inject("testRun"), "files-killed-"))
       const life: ChangeLife = { url, root, connection: { csv: "a,b\n1,0\n" }, sql: SQL, die }
-      const proposal = await killed(life)
+      const proposal = await killedChange(life)
       await using face = await Face.open({ url, model: model(), clock: later })
       const ada = await face.as("ada")
       expect(await settled(face, ada, proposal)).toBe("applied")
@@ -87,7 +74,7 @@ describe.each(shared)("a change of an upload, kept on $name", { timeout: 180_000
       db.close()
     }
     const connection = { kind: "sqlite", path: "shop.db" }
-    const proposal = await killed({ url, root, connection, sql: SQL, die: "after-commit" })
+    const proposal = await killedChange({ url, root, connection, sql: SQL, die: "after-commit" })
     await using face = await Face.open({ url, model: model(), clock: later, sqliteRoot: elsewhere })
     expect(await settled(face, await face.as("ada"), proposal)).toBe("in_doubt")
     const rowsIn = roots.map((folder) => {

@@ -48,13 +48,13 @@ async function live(settings: object, death?: Death): Promise<string[]> {
   const lines: string[] = []
   let complaints = ""
   child.stderr?.on("data", (text) => (complaints += text))
-  const exited = once(child, "exit")
+  const ended = once(child, "close") // its exit may be known before the last line that it said
   createInterface({ input: child.stdout as NodeJS.ReadableStream }).on("line", (line) => {
     lines.push(line)
     const told = lines.length - 1 - lines.indexOf("ready")
     if (death && lines.includes("ready") && told === death.told) setTimeout(() => child.kill("SIGKILL"), death.ms)
   })
-  const [code, signal] = (await exited) as [number | null, string | null]
+  const [code, signal] = (await ended) as [number | null, string | null]
   if (signal !== "SIGKILL" && code !== 0)
     throw new Error(`a life ended by itself with ${code}: ${complaints}\n${lines.join("\n")}`)
   return lines

@@ -11,7 +11,8 @@ import { lifeNamed } from "../support/processes/package.ts"
 class Life {
   readonly process: ChildProcess
   readonly lines: string[] = []
-  readonly exited: Promise<unknown>
+  /** Also its last line is there by then. */
+  readonly ended: Promise<unknown>
   #listeners = new Set<() => void>()
 
   constructor(url: string, role: "first" | "second") {
@@ -19,7 +20,7 @@ class Life {
     this.process = spawn(process.execPath, [script, JSON.stringify({ url, role })], {
       stdio: ["pipe", "pipe", "inherit"],
     })
-    this.exited = once(this.process, "exit")
+    this.ended = once(this.process, "close")
     createInterface({ input: this.process.stdout as NodeJS.ReadableStream }).on("line", (line) => {
       this.lines.push(line)
       for (const listener of this.#listeners) listener()
@@ -51,7 +52,7 @@ describe.each(databases)("on $name", ({ create }) => {
     first.process.kill("SIGCONT")
     first.process.stdin?.write("go\n")
     await first.until("finished")
-    await first.exited
+    await first.ended
     expect(first.lines.filter((line) => /^(refused|appended)/.test(line))).toEqual(["refused append lease_lost"])
 
     expect(await store.journal.read(id)).toEqual(before)

@@ -175,7 +175,7 @@ function isReady(child: ChildProcess): Promise<void> {
       if (/ready to accept (read-only )?connections/.test(log)) resolve()
     })
     child.on("error", reject)
-    child.on("exit", () => reject(new Error(log)))
+    child.on("close", () => reject(new Error(log)))
   })
 }
 

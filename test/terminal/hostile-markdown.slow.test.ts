@@ -74,7 +74,7 @@ function begin(): Artist {
   const env = { ...process.env, NODE_ENV: "production" }
   const child = spawn(process.execPath, [program], { env, stdio: ["pipe", "pipe", "inherit"] })
   child.stdin.on("error", () => {}) // it was ended while it was given its text
-  const ended = once(child, "exit").then(() => {
+  const ended = once(child, "close").then(() => {
     artist = undefined
     return `ended by ${child.signalCode ?? child.exitCode}`
   })

@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, readdirSync, readFileSync } from "node:fs"
 import { connect, createServer, type Socket } from "node:net"
@@ -13,7 +12,7 @@ import { type ChangeTarget, changeTargets, kinds } from "../../support/analyst/c
 import { databases } from "../../support/databases.ts"
 import { Face, type Visitor } from "../../support/server/face.ts"
 import type { ChangeLife } from "../../support/lives/change-life.ts"
-import { lifeNamed } from "../../support/processes/package.ts"
+import { killedChange } from "../../support/processes/killed-life.ts"
 import { isLong, oneIn } from "../../support/sizes.ts"
 
 const SQL = "UPDATE customer SET town = coalesce(town, '') || '+' WHERE id <= 2"
@@ -32,17 +31,6 @@ const model = () =>
 
 /** Whoever watches by this clock soon knows that a server has died: it runs twenty times as fast. */
 const later: Clock = { ...systemClock, monotonic: () => performance.now() * 20 }
-
-/** Kills a server in that moment; tells which proposal it was at work on. */
-async function killedLife(life: ChangeLife): Promise<string> {
-  const script = lifeNamed("change-life")
-  const child = spawn(process.execPath, [script, JSON.stringify(life)], { stdio: ["ignore", "pipe", "inherit"] })
-  let said = ""
-  child.stdout.on("data", (text) => (said += String(text)))
-  const [, signal] = await once(child, "exit")
-  expect([signal, said.split("\n").length]).toEqual(["SIGKILL", 2])
-  return said.trim()
-}
 
 async function settled(face: Face, ada: Visitor, proposal: string) {
   const ended = ["applied", "failed", "in_doubt"]
@@ -71,7 +59,7 @@ describe.each(databases)("a change whose server dies, kept on $name", { timeout:
       const die = async (moment: ChangeLife["die"], meanwhile?: (target: ChangeTarget) => Promise<unknown>) => {
         const { root, url, target } = await made()
         try {
-          const proposal = await killedLife({ url, root, connection: target.connection, sql: SQL, die: moment })
+          const proposal = await killedChange({ url, root, connection: target.connection, sql: SQL, die: moment })
           await meanwhile?.(target)
           await using face = await Face.open({ url, model: model(), sqliteRoot: root, reach, clock: later })
           const { status } = await settled(face, await face.as("ada"), proposal)

@@ -1,5 +1,3 @@
-import { spawn } from "node:child_process"
-import { once } from "node:events"
 import { mkdtempSync, readdirSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -8,7 +6,7 @@ import { scripted } from "../../../src/testing.ts"
 import { databases } from "../../support/databases.ts"
 import { Face } from "../../support/server/face.ts"
 import type { CsvLife } from "../../support/lives/csv-life.ts"
-import { lifeNamed } from "../../support/processes/package.ts"
+import { killedLife } from "../../support/processes/killed-life.ts"
 import { oneIn } from "../../support/sizes.ts"
 
 describe.concurrent.each(databases)(
@@ -26,13 +24,7 @@ describe.concurrent.each(databases)(
       async (die, count) => {
         const root = mkdtempSync(join(tmpdir(), inject("testRun"), "csv-kill-"))
         const { url } = await create()
-        const life: CsvLife = { url, root, die }
-        const script = lifeNamed("csv-life")
-        const child = spawn(process.execPath, [script, JSON.stringify(life)], {
-          stdio: ["ignore", "ignore", "inherit"],
-        })
-        const [, signal] = await once(child, "exit")
-        expect(signal).toBe("SIGKILL")
+        await killedLife("csv-life", { url, root, die })
         const onDisk = () =>
           readdirSync(root, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".db"))
         // Killed after the file had its place, whichever way it goes.

@@ -34,6 +34,8 @@ export class PawlProcess implements AsyncDisposable {
   readonly ended: Promise<Outcome>
   #stdout = ""
   #stderr = ""
+  /** Ended, and all that it said is heard. */
+  #isOver = false
   readonly #waiting = new Set<() => void>()
 
   constructor(words: readonly string[], environment: Record<string, string> = {}, start: Start = {}) {
@@ -50,6 +52,7 @@ export class PawlProcess implements AsyncDisposable {
     this.child.stderr?.setEncoding("utf8").on("data", (text: string) => this.#heard((this.#stderr += text)))
     this.ended = once(this.child, "close").then(([code]) => {
       living.delete(this)
+      this.#isOver = true
       this.#heard("")
       return { code: code as number | null, stdout: this.#stdout, stderr: this.#stderr }
     })
@@ -60,8 +63,7 @@ export class PawlProcess implements AsyncDisposable {
     for (;;) {
       const found = pattern.exec(this.#stdout) ?? pattern.exec(this.#stderr)
       if (found) return found
-      if (this.child.exitCode !== null)
-        throw new Error(`It ended without saying ${pattern}:\n${this.#stdout}${this.#stderr}`)
+      if (this.#isOver) throw new Error(`It ended without saying ${pattern}:\n${this.#stdout}${this.#stderr}`)
       await new Promise<void>((resolve) => this.#waiting.add(resolve))
     }
   }
