@@ -1,4 +1,5 @@
-import { readdirSync } from "node:fs"
+import { globSync } from "node:fs"
+import { basename, join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { databases } from "../../../test/support/databases.ts"
 import { openPostgres, postgresWords } from "../engine/open-postgres.ts"
@@ -65,9 +66,9 @@ const renumbered: Readonly<Record<string, string>> = {
   "013-conversation-connection.ts": "014_conversation_connection",
 }
 
-const files = readdirSync(import.meta.dirname)
-  .filter((file) => /^\d/.test(file))
-  .sort()
+/** By their paths: twenty numbers to a folder, which is called by its first and its last. */
+const paths = globSync("*-*/[0-9]*.ts", { cwd: import.meta.dirname }).sort()
+const files = paths.map((path) => basename(path))
 
 test("the files of migrations are numbered from 1 on, without a hole and without a double", () => {
   expect(files.map((file) => file.slice(0, 4))).toEqual(
@@ -75,9 +76,16 @@ test("the files of migrations are numbered from 1 on, without a hole and without
   )
 })
 
+test("each lies in the folder of its number", () => {
+  const folderOf = (number: number) => {
+    const first = number - ((number - 1) % 20)
+    return [first, first + 19].map((each) => String(each).padStart(3, "0")).join("-")
+  }
+  expect(paths).toEqual(files.map((file) => `${folderOf(Number(file.slice(0, 3)))}/${file}`))
+})
+
 test("they are listed in the order of their files, each with all that is in it", async () => {
-  const names = files.map((file) => file.replace(/\.ts$/, ""))
-  const modules = names.map((name) => import(`./${name}.ts`) as Promise<Record<string, unknown>>)
+  const modules = paths.map((path) => import(join(import.meta.dirname, path)) as Promise<Record<string, unknown>>)
   const inFiles = (await Promise.all(modules)).flatMap((module) => Object.values(module))
   expect(migrations).toEqual(inFiles)
 })
