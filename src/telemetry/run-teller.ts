@@ -3,6 +3,7 @@ import type { Journal } from "../agent/journal.ts"
 import type { Live, Log } from "../agent/ports.ts"
 import type { JournalEvent } from "../protocol/events.ts"
 import type { ConversationId, RunId } from "../protocol/ids.ts"
+import { onceMore } from "../protocol/once-more.ts"
 import { FirstWords } from "./first-words.ts"
 import { readRunSoFar } from "./read-run.ts"
 import { runSpans } from "./run-spans.ts"
@@ -75,10 +76,10 @@ export class RunTeller {
   #add(segment: Segment): void {
     if (this.#waiting.length >= MAX_WAITING) return this.#options.dropped()
     this.#waiting.push(segment)
-    this.#telling ??= this.#tellAll().finally(() => (this.#telling = undefined))
+    this.#telling = this.#tellOn()
   }
 
-  async #tellAll(): Promise<void> {
+  readonly #tellOn = onceMore(async () => {
     for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
       const { id } = next
       await this.#tell(next).catch((error: unknown) => {
@@ -86,7 +87,7 @@ export class RunTeller {
         this.#options.log.warn("run_not_told", { conversation: id, error })
       })
     }
-  }
+  })
 
   async #tell({ id, from, upTo }: Segment): Promise<void> {
     const { journal, content, tell, isTold } = this.#options

@@ -3,6 +3,7 @@ import type { Live } from "../../agent/ports.ts"
 import type { ConversationView } from "../../protocol/conversation/conversation.ts"
 import { hasCode } from "../../protocol/errors.ts"
 import type { JournalEvent, UnknownEvent } from "../../protocol/events.ts"
+import { onceMore } from "../../protocol/once-more.ts"
 import type { ConversationPorts } from "./ports.ts"
 
 const PAGE = { limit: 64, maxLength: 256 * 1024 }
@@ -23,7 +24,6 @@ export function waitForEvent(
 ): Watch {
   const happened = Promise.withResolvers<void>()
   let heard = position
-  let reading: Promise<void> | undefined
   const hear = (events: readonly (JournalEvent | UnknownEvent)[]) => {
     for (const event of events) {
       if (event.position <= heard) continue
@@ -32,21 +32,17 @@ export function waitForEvent(
     }
   }
   // What another process has written is only said to be there. By pages: nobody knows how much it is.
-  const readAll = async () => {
+  const readOn = onceMore(async () => {
     for (let more = true; more;) {
       const { events } = await journal.readPage(id, { after: heard, ...PAGE })
       hear(events)
       more = events.length > 0
     }
-  }
-  const readOn = () => (reading ??= readAll().finally(() => (reading = undefined)))
-  /** One that is under way may have begun too early to see the last rows. */
-  const readToEnd = async () => {
-    await reading?.catch(() => {})
-    await readOn().catch((error: unknown) => {
+  })
+  const readToEnd = () =>
+    readOn().catch((error: unknown) => {
       if (!hasCode(error, "not_found")) throw error // an erased conversation has ended
     })
-  }
   const listen = (live: Live) => {
     if (live.type === "events") hear(live.events)
     else if (live.type === "recorded" && live.position > heard) readOn().catch(() => {}) // with the next look

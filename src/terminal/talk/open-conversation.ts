@@ -11,6 +11,7 @@ import type { QueuedMessage } from "../../protocol/answers.ts"
 import type { ConversationDetail } from "../../protocol/answers.ts"
 import type { MessageFile } from "../../protocol/conversation/message-file.ts"
 import { hasCode } from "../../protocol/errors.ts"
+import { onceMore } from "../../protocol/once-more.ts"
 import { isSettled } from "../../protocol/proposals/status-after-call.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
 import { untilAnswered } from "./until-answered.ts"
@@ -57,8 +58,6 @@ export class OpenConversation {
   /** When a call was first seen at work, for how long it takes. */
   readonly #since = new Map<string, number>()
   #last: Promise<void> | undefined
-  #isQueueOld = false
-  #refreshing: Promise<void> | undefined
   readonly #leaving = new AbortController()
   readonly #client: Client
   readonly #told: Told
@@ -171,25 +170,16 @@ export class OpenConversation {
     }
   }
 
-  /** One at a time, and once more where it is asked for meanwhile: an older answer never stands in the place of a newer one. */
-  refreshQueue(): Promise<void> {
-    this.#isQueueOld = true
-    this.#refreshing ??= this.#readQueue().finally(() => void (this.#refreshing = undefined))
-    return this.#refreshing
-  }
-
-  async #readQueue(): Promise<void> {
-    while (this.#isQueueOld) {
-      this.#isQueueOld = false
-      try {
-        const { items } = await this.#client.listQueue({ params: { id: this.id } })
-        this.queue = items
-        this.#told.changed()
-      } catch {
-        // It is safe all the same; the next change, or the line when it is back, asks again.
-      }
+  /** An older answer never stands in the place of a newer one. */
+  readonly refreshQueue = onceMore(async () => {
+    try {
+      const { items } = await this.#client.listQueue({ params: { id: this.id } })
+      this.queue = items
+      this.#told.changed()
+    } catch {
+      // It is safe all the same; the next change, or the line when it is back, asks again.
     }
-  }
+  })
 
   async #listen(signal: AbortSignal): Promise<void> {
     const onState = ({ state }: StreamState) => {
