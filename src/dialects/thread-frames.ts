@@ -1,5 +1,5 @@
 import type { Frame, UnknownFrame } from "../protocol/frames.ts"
-import type { ThreadFrame } from "../protocol/threads.ts"
+import type { ThreadFrame } from "../protocol/dialects/threads.ts"
 
 /**
  * What a run's frames are in the thread dialect. The chunks add up to `full_response`, unless a reply had to begin again:

@@ -2,7 +2,7 @@ import type { ModelAnswer, StateAnswer } from "../protocol/answers.ts"
 import type { ConversationView } from "../protocol/conversation/conversation.ts"
 import type { Message } from "../protocol/conversation/message.ts"
 import { SqlResultState } from "../protocol/databases/query-results.ts"
-import type { ThreadAnswer, ThreadModel, ThreadState } from "../protocol/threads.ts"
+import type { ThreadAnswer, ThreadModel, ThreadState } from "../protocol/dialects/threads.ts"
 
 /** A conversation as a thread: who said what, without calls and their results. */
 export function toThread({ id, createdAt }: ConversationView, messages: readonly Message[]): ThreadAnswer {

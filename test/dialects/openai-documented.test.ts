@@ -63,8 +63,8 @@ test.each([
 test("a server that is never asked in OpenAI's words loads its addresses and their shapes, and nothing that speaks them", () => {
   const spoken = loadedBy("src/server/app.ts").filter((path) => /openai/.test(path))
   expect(spoken.sort()).toEqual([
-    "src/protocol/openai-responses.ts",
-    "src/protocol/openai.ts",
+    "src/protocol/dialects/openai-responses.ts",
+    "src/protocol/dialects/openai.ts",
     "src/protocol/routes/openai.ts",
     "src/server/routes/openai/openai.ts",
   ])

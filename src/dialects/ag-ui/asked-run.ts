@@ -1,4 +1,4 @@
-import type { AgUiMessage, AgUiRequest } from "../../protocol/ag-ui.ts"
+import type { AgUiMessage, AgUiRequest } from "../../protocol/dialects/ag-ui.ts"
 import type { ClientTool } from "../../protocol/conversation/client-tools.ts"
 import { failure } from "../../protocol/errors.ts"
 import { type CallId, isId } from "../../protocol/ids.ts"

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import type { AgUiResume } from "../../protocol/ag-ui.ts"
+import type { AgUiResume } from "../../protocol/dialects/ag-ui.ts"
 import { failure } from "../../protocol/errors.ts"
 import { isId, type ProposalId } from "../../protocol/ids.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"

@@ -1,4 +1,4 @@
-import type { AgUiMessage } from "../../protocol/ag-ui.ts"
+import type { AgUiMessage } from "../../protocol/dialects/ag-ui.ts"
 import { clientNameOf } from "../../protocol/conversation/client-tools.ts"
 import type { Message } from "../../protocol/conversation/message.ts"
 import type { Frame } from "../../protocol/frames.ts"

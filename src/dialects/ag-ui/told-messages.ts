@@ -1,4 +1,4 @@
-import type { AgUiMessage } from "../../protocol/ag-ui.ts"
+import type { AgUiMessage } from "../../protocol/dialects/ag-ui.ts"
 import type { Frame, UnknownFrame } from "../../protocol/frames.ts"
 import type { ConversationId } from "../../protocol/ids.ts"
 import { thoughtsFirst } from "../thoughts-first.ts"

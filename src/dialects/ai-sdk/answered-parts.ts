@@ -1,4 +1,4 @@
-import type { UiMessage, UiPart } from "../../protocol/ai-sdk.ts"
+import type { UiMessage, UiPart } from "../../protocol/dialects/ai-sdk.ts"
 import { failure } from "../../protocol/errors.ts"
 import { type CallId, isId, type ProposalId } from "../../protocol/ids.ts"
 import type { GoesOnIn } from "./run-chunks.ts"

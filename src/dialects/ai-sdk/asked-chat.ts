@@ -1,4 +1,4 @@
-import type { UiChatRequest, UiMessage } from "../../protocol/ai-sdk.ts"
+import type { UiChatRequest, UiMessage } from "../../protocol/dialects/ai-sdk.ts"
 import type { ClientTool } from "../../protocol/conversation/client-tools.ts"
 import { failure } from "../../protocol/errors.ts"
 import { type ApprovalAnswer, decisionsIn, goesOnIn, type PageResult, pageResultsIn } from "./answered-parts.ts"

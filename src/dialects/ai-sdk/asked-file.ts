@@ -1,4 +1,4 @@
-import type { UiPart } from "../../protocol/ai-sdk.ts"
+import type { UiPart } from "../../protocol/dialects/ai-sdk.ts"
 import { failure } from "../../protocol/errors.ts"
 import { type FileId, isId } from "../../protocol/ids.ts"
 

@@ -1,4 +1,4 @@
-import type { UiPart } from "../../protocol/ai-sdk.ts"
+import type { UiPart } from "../../protocol/dialects/ai-sdk.ts"
 
 /** What stands beside a message as its metadata. */
 export interface PawlMetadata {

@@ -1,4 +1,4 @@
-import type { UiPart } from "../../protocol/ai-sdk.ts"
+import type { UiPart } from "../../protocol/dialects/ai-sdk.ts"
 import type { Message } from "../../protocol/conversation/message.ts"
 
 /** A person's words as parts of a message: their files first, as `sendMessage` puts them. */

@@ -1,6 +1,6 @@
 import type { Frame, UnknownFrame } from "../../protocol/frames.ts"
 import type { ConversationId } from "../../protocol/ids.ts"
-import type { PawlBeside } from "../../protocol/openai.ts"
+import type { PawlBeside } from "../../protocol/dialects/openai.ts"
 import { RunReader } from "../openai/run-reader.ts"
 
 /** Told on the way: enough for a person to see that something goes on, and never more than a listener could hold. */

@@ -1,6 +1,6 @@
 import type { ReplySettings } from "../../protocol/conversation/reply-settings.ts"
 import type { ClientTool } from "../../protocol/conversation/client-tools.ts"
-import { type ChatCompletionRequest, JsonSchemaFormat, type OpenAiContent } from "../../protocol/openai.ts"
+import { type ChatCompletionRequest, JsonSchemaFormat, type OpenAiContent } from "../../protocol/dialects/openai.ts"
 import type { JsonObject } from "../../protocol/schema.ts"
 import { type BroughtOutput, readFunctions } from "./functions.ts"
 import { problem } from "./problem.ts"

@@ -1,8 +1,8 @@
 import { z } from "zod"
 import { failure } from "../../protocol/errors.ts"
 import { isId, type RunId } from "../../protocol/ids.ts"
-import { OpenAiContent } from "../../protocol/openai.ts"
-import type { ResponseRequest } from "../../protocol/openai-responses.ts"
+import { OpenAiContent } from "../../protocol/dialects/openai.ts"
+import type { ResponseRequest } from "../../protocol/dialects/openai-responses.ts"
 import {
   type AskedAnswer,
   passedOver,

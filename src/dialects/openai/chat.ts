@@ -1,6 +1,6 @@
 import type { Frame, UnknownFrame } from "../../protocol/frames.ts"
 import type { ConversationId } from "../../protocol/ids.ts"
-import type { ChatCompletion, ChatUsage } from "../../protocol/openai.ts"
+import type { ChatCompletion, ChatUsage } from "../../protocol/dialects/openai.ts"
 import { toRunError } from "./errors.ts"
 import { type AskedCall, toToolCall } from "./functions.ts"
 import { type RunPiece, RunReader } from "./run-reader.ts"

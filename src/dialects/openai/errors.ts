@@ -1,6 +1,6 @@
 import { type ErrorCode, type Problem, statusOf } from "../../protocol/errors.ts"
 import { CATALOGUE } from "../../protocol/error-catalogue.ts"
-import type { OpenAiError } from "../../protocol/openai.ts"
+import type { OpenAiError } from "../../protocol/dialects/openai.ts"
 import { own } from "../../protocol/own.ts"
 
 /** A problem in OpenAI's shape. The code stays ours: whoever matches it finds it in the same table as everybody. */

@@ -1,6 +1,6 @@
 import { ClientTool } from "../../protocol/conversation/client-tools.ts"
 import { isId, type CallId, type ConversationId } from "../../protocol/ids.ts"
-import type { ChatToolCall } from "../../protocol/openai.ts"
+import type { ChatToolCall } from "../../protocol/dialects/openai.ts"
 import { clientNameOf } from "../../protocol/conversation/client-tools.ts"
 import type { JsonObject } from "../../protocol/schema.ts"
 import { problem } from "./problem.ts"

@@ -1,5 +1,5 @@
 import { failure } from "../../protocol/errors.ts"
-import type { OpenAiModels } from "../../protocol/openai.ts"
+import type { OpenAiModels } from "../../protocol/dialects/openai.ts"
 
 const PREFIX = "pawl/"
 

@@ -1,4 +1,4 @@
-import type { OutputItem } from "../../protocol/openai-responses.ts"
+import type { OutputItem } from "../../protocol/dialects/openai-responses.ts"
 import { expect, test } from "vitest"
 import type { UnknownFrame } from "../../protocol/frames.ts"
 import { newId } from "../../protocol/ids.ts"

@@ -5,7 +5,7 @@ import type {
   OutputMessage,
   ResponseAnswered,
   ResponseRequest,
-} from "../../protocol/openai-responses.ts"
+} from "../../protocol/dialects/openai-responses.ts"
 import { toResponseId } from "./asked-response.ts"
 import type { AnswerHead } from "./chat.ts"
 import { EventNumbers } from "./event-numbers.ts"

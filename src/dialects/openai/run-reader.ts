@@ -1,7 +1,7 @@
 import type { Finish, Usage } from "../../protocol/conversation/message.ts"
 import type { Frame, UnknownFrame } from "../../protocol/frames.ts"
 import type { CallId, ConversationId, RunId } from "../../protocol/ids.ts"
-import type { FinishReason, PawlBeside } from "../../protocol/openai.ts"
+import type { FinishReason, PawlBeside } from "../../protocol/dialects/openai.ts"
 import { type AskedCall, toAskedCall } from "./functions.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
 

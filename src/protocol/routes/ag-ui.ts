@@ -1,4 +1,4 @@
-import { AgUiRequest } from "../ag-ui.ts"
+import { AgUiRequest } from "../dialects/ag-ui.ts"
 import { defineRoutes } from "./route.ts"
 
 /** For frontends that were written for AG-UI: the same conversations, in its words (docs/ag-ui.md). */

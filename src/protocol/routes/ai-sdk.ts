@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { UiChat, UiChatQuery, UiChatRequest, UiStopped, UiStopRequest, UiStreamQuery } from "../ai-sdk.ts"
+import { UiChat, UiChatQuery, UiChatRequest, UiStopped, UiStopRequest, UiStreamQuery } from "../dialects/ai-sdk.ts"
 import { defineRoutes } from "./route.ts"
 
 /** For pages that were written with `useChat` of the AI SDK: the same conversations, in its words (docs/ai-sdk.md). */

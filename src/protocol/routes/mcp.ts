@@ -1,4 +1,4 @@
-import { McpMessage } from "../mcp.ts"
+import { McpMessage } from "../dialects/mcp.ts"
 import { defineRoutes } from "./route.ts"
 
 /** For programs that speak the Model Context Protocol: agents, conversations, proposals and data as tools (docs/mcp-server.md). */

@@ -1,4 +1,4 @@
-import { ChatCompletion, ChatCompletionRequest, OpenAiModels } from "../openai.ts"
+import { ChatCompletion, ChatCompletionRequest, OpenAiModels } from "../dialects/openai.ts"
 import {
   InputItems,
   InputItemsQuery,
@@ -6,7 +6,7 @@ import {
   ResponseDeleted,
   ResponseQuery,
   ResponseRequest,
-} from "../openai-responses.ts"
+} from "../dialects/openai-responses.ts"
 import { defineRoutes } from "./route.ts"
 
 /** For programs that were written for OpenAI's API: the same conversations, in its words (docs/openai.md). */

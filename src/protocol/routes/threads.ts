@@ -10,7 +10,7 @@ import {
   ThreadModel,
   ThreadModelChoice,
   ThreadState,
-} from "../threads.ts"
+} from "../dialects/threads.ts"
 
 /** The thread dialect, over the same conversations. For clients that were written for it; new ones have better. */
 export const threadRoutes = defineRoutes({

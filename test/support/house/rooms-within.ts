@@ -15,7 +15,8 @@ export const roomsWithin: Readonly<Record<string, Readonly<Record<string, readon
     proposals: ["conversation"],
     calls: ["conversation", "proposals"],
     databases: ["encoding"],
-    routes: ["conversation", "databases", "models", "proposals", "time"],
+    dialects: ["conversation", "time"],
+    routes: ["conversation", "databases", "dialects", "models", "proposals", "time"],
     ports: ["conversation", "routes"],
   },
   "src/agent": {

@@ -1,6 +1,6 @@
 import type { Context } from "hono"
 import { type InterruptAnswer, proposalIdOf, decisionIn } from "../../../dialects/ag-ui/interrupts.ts"
-import type { AgUiResume } from "../../../protocol/ag-ui.ts"
+import type { AgUiResume } from "../../../protocol/dialects/ag-ui.ts"
 import type { ConversationView } from "../../../protocol/conversation/conversation.ts"
 import { AppError, failure, hasCode } from "../../../protocol/errors.ts"
 import type { JournalEvent } from "../../../protocol/events.ts"

@@ -1,7 +1,7 @@
 import type { Context } from "hono"
 import { AgUiEvents, type EventsHead } from "../../../dialects/ag-ui/events.ts"
 import { toldMessages } from "../../../dialects/ag-ui/told-messages.ts"
-import type { AgUiRequest } from "../../../protocol/ag-ui.ts"
+import type { AgUiRequest } from "../../../protocol/dialects/ag-ui.ts"
 import type { Env } from "../../door/request-env.ts"
 import { newestRun } from "../../stream/newest-run.ts"
 import type { StreamPorts } from "../../stream/ports.ts"

@@ -1,6 +1,6 @@
 import type { Context } from "hono"
 import { readUiRequest } from "../../../dialects/ai-sdk/asked-chat.ts"
-import type { UiChatRequest } from "../../../protocol/ai-sdk.ts"
+import type { UiChatRequest } from "../../../protocol/dialects/ai-sdk.ts"
 import { failure } from "../../../protocol/errors.ts"
 import type { Env } from "../../door/request-env.ts"
 import { findChat } from "./chat-conversation.ts"

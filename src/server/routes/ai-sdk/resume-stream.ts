@@ -1,6 +1,6 @@
 import type { Context } from "hono"
 import type { z } from "zod"
-import type { UiStreamQuery } from "../../../protocol/ai-sdk.ts"
+import type { UiStreamQuery } from "../../../protocol/dialects/ai-sdk.ts"
 import type { Env } from "../../door/request-env.ts"
 import { isOpen, type NewestRun } from "../../stream/newest-run.ts"
 import { watchRun } from "../../stream/watch-repeated.ts"

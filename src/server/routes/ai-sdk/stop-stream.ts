@@ -1,6 +1,6 @@
 import type { Context } from "hono"
 import type { z } from "zod"
-import type { UiStopped, UiStopRequest } from "../../../protocol/ai-sdk.ts"
+import type { UiStopped, UiStopRequest } from "../../../protocol/dialects/ai-sdk.ts"
 import { waitForEvent } from "../../conversation/wait-for-event.ts"
 import { userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"

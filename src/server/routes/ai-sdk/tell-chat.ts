@@ -1,7 +1,7 @@
 import type { Context } from "hono"
 import type { z } from "zod"
 import { ToldChat } from "../../../dialects/ai-sdk/told-chat.ts"
-import type { UiChat, UiChatQuery } from "../../../protocol/ai-sdk.ts"
+import type { UiChat, UiChatQuery } from "../../../protocol/dialects/ai-sdk.ts"
 import { failure } from "../../../protocol/errors.ts"
 import type { Env } from "../../door/request-env.ts"
 import { isOpen, newestRun } from "../../stream/newest-run.ts"

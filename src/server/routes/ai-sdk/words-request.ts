@@ -1,5 +1,5 @@
 import type { AskedWords } from "../../../dialects/ai-sdk/asked-chat.ts"
-import type { UiChatRequest } from "../../../protocol/ai-sdk.ts"
+import type { UiChatRequest } from "../../../protocol/dialects/ai-sdk.ts"
 import type { ConversationView } from "../../../protocol/conversation/conversation.ts"
 
 /** A request to say something. */

@@ -3,7 +3,7 @@ import { createMcpHandler, McpServer, type ServerContext } from "@modelcontextpr
 import type { Context } from "hono"
 import { toErrorResult, type McpResult } from "../../../dialects/mcp/result.ts"
 import { AppError } from "../../../protocol/errors.ts"
-import type { McpMessage } from "../../../protocol/mcp.ts"
+import type { McpMessage } from "../../../protocol/dialects/mcp.ts"
 import type { Caller } from "../../door/ports.ts"
 import { publicBase } from "../../door/public-base.ts"
 import type { Env } from "../../door/request-env.ts"

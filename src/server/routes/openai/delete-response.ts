@@ -1,6 +1,6 @@
 import type { Context } from "hono"
 import { failure } from "../../../protocol/errors.ts"
-import type { ResponseDeleted } from "../../../protocol/openai-responses.ts"
+import type { ResponseDeleted } from "../../../protocol/dialects/openai-responses.ts"
 import { eraseConversation } from "../../conversation/erase.ts"
 import { userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"

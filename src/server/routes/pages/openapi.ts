@@ -3,7 +3,7 @@ import { ConversationDetail, ProblemAnswer, RunAnswer, StateAnswer } from "../..
 import { ConversationView } from "../../../protocol/conversation/conversation.ts"
 import { feedFrames, frames } from "../../../protocol/frames.ts"
 import { Message } from "../../../protocol/conversation/message.ts"
-import { OpenAiError } from "../../../protocol/openai.ts"
+import { OpenAiError } from "../../../protocol/dialects/openai.ts"
 import { Proposal } from "../../../protocol/proposals/proposal.ts"
 import type { Route } from "../../../protocol/routes/route.ts"
 import { routes } from "../../../protocol/routes/index.ts"

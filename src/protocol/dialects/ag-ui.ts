@@ -1,6 +1,6 @@
 import { z } from "zod"
-import { ClientTool } from "./conversation/client-tools.ts"
-import { boundedList } from "./bounded-list.ts"
+import { ClientTool } from "../conversation/client-tools.ts"
+import { boundedList } from "../bounded-list.ts"
 
 /**
  * What frontends send that were written for AG-UI. Its objects are open: what is not named here is passed over, as its

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { boundedList } from "./bounded-list.ts"
+import { boundedList } from "../bounded-list.ts"
 import { ChatCompletionRequest, OpenAiContent, OpenAiFormat, PawlBeside } from "./openai.ts"
 
 /** The same for OpenAI's Responses, which know what went before them. */

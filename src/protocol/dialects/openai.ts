@@ -1,7 +1,7 @@
 import { z } from "zod"
-import { boundedList } from "./bounded-list.ts"
-import { ReplySettings } from "./conversation/reply-settings.ts"
-import { ids, JsonObject } from "./schema.ts"
+import { boundedList } from "../bounded-list.ts"
+import { ReplySettings } from "../conversation/reply-settings.ts"
+import { ids, JsonObject } from "../schema.ts"
 
 /**
  * What programs send and get that were written for OpenAI's API. Of its many fields those are here that mean something;

@@ -1,7 +1,7 @@
 import { z } from "zod"
-import { boundedList } from "./bounded-list.ts"
-import { ids, JsonObject, PersonText } from "./schema.ts"
-import { TimeZone } from "./time/zone.ts"
+import { boundedList } from "../bounded-list.ts"
+import { ids, JsonObject, PersonText } from "../schema.ts"
+import { TimeZone } from "../time/zone.ts"
 
 /**
  * What `useChat` of the AI SDK sends and is told (docs/ai-sdk.md). A message is taken as its client has it: only the last

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { ids } from "./schema.ts"
+import { ids } from "../schema.ts"
 
 /**
  * The thread dialect: conversations in the words of an earlier design, for clients that were written for it. What they
