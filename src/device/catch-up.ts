@@ -1,7 +1,7 @@
 import { createClient } from "../client/client.ts"
 import { type ClientClock, sleepOrAbort } from "../client/clock.ts"
 import { textOfNote } from "../protocol/text/note-text.ts"
-import { MAX_EMBEDDED_CHARACTERS } from "../protocol/routes/vectors.ts"
+import { MAX_EMBEDDED_CHARACTERS } from "../protocol/routes/data/vectors.ts"
 import type { LocalVectors } from "./local-vectors.ts"
 import type { ConnectOptions } from "./stay-connected.ts"
 

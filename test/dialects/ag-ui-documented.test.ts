@@ -44,6 +44,10 @@ test("a server that is never asked in AG-UI's words loads its address and its sh
     loadedBy("src/server/app.ts")
       .filter((path) => /ag-ui/.test(path))
       .toSorted(),
-  ).toEqual(["src/protocol/dialects/ag-ui.ts", "src/protocol/routes/ag-ui.ts", "src/server/routes/ag-ui/ag-ui.ts"])
+  ).toEqual([
+    "src/protocol/dialects/ag-ui.ts",
+    "src/protocol/routes/dialects/ag-ui.ts",
+    "src/server/routes/ag-ui/ag-ui.ts",
+  ])
   expect(loadedBy("src/client/index.ts").filter((path) => /ag-ui/.test(path))).toEqual([])
 })

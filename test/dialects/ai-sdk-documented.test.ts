@@ -74,7 +74,11 @@ test("the examples of docs/ai-sdk.md do what the page says", async () => {
 test("a server that is never asked in the AI SDK's words loads its addresses and their shapes, and nothing that speaks them", () => {
   const spoken = (entry: string) => loadedBy(entry).filter((path) => /ai-sdk/.test(path))
   expect(spoken("src/server/app.ts").toSorted()).toEqual([
-    ...["src/protocol/dialects/ai-sdk.ts", "src/protocol/routes/ai-sdk.ts", "src/server/routes/ai-sdk/ai-sdk.ts"],
+    ...[
+      "src/protocol/dialects/ai-sdk.ts",
+      "src/protocol/routes/dialects/ai-sdk.ts",
+      "src/server/routes/ai-sdk/ai-sdk.ts",
+    ],
   ])
   expect(spoken("src/client/index.ts")).toEqual([])
 })

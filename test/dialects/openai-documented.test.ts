@@ -65,7 +65,7 @@ test("a server that is never asked in OpenAI's words loads its addresses and the
   expect(spoken.sort()).toEqual([
     "src/protocol/dialects/openai-responses.ts",
     "src/protocol/dialects/openai.ts",
-    "src/protocol/routes/openai.ts",
+    "src/protocol/routes/dialects/openai.ts",
     "src/server/routes/openai/openai.ts",
   ])
 })

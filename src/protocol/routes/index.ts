@@ -1,8 +1,8 @@
-import { agUiRoutes } from "./ag-ui.ts"
-import { aiSdkRoutes } from "./ai-sdk.ts"
-import { mcpRoutes } from "./mcp.ts"
-import { oauthRoutes } from "./oauth.ts"
-import { openAiRoutes } from "./openai.ts"
+import { agUiRoutes } from "./dialects/ag-ui.ts"
+import { aiSdkRoutes } from "./dialects/ai-sdk.ts"
+import { mcpRoutes } from "./dialects/mcp.ts"
+import { oauthRoutes } from "./account/oauth.ts"
+import { openAiRoutes } from "./dialects/openai.ts"
 import { ownRoutes } from "./own-routes.ts"
 
 const dialects = { ...openAiRoutes, ...agUiRoutes, ...mcpRoutes, ...aiSdkRoutes } as const
