@@ -13,7 +13,7 @@ export async function bundleChild(folder: string): Promise<string> {
     cwd: root,
     platform: "node",
     logLevel: "silent",
-    input: { child: "bench/child.ts", "checkpoint-thread": "src/store/engine/checkpoint-thread.ts" },
+    input: { child: "bench/child.ts", "checkpoint-thread": "src/store/engine/sqlite/checkpoint-thread.ts" },
     external: [/^node:/, "pg"],
     output: { dir: folder, format: "esm", chunkFileNames: "[name].mjs", entryFileNames: "[name].mjs", comments: false },
   })

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, statSync, symlinkSync, writeFileSync
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, inject, test } from "vitest"
-import { openConnection } from "../store/engine/sqlite-connection.ts"
+import { openConnection } from "../store/engine/sqlite/connection.ts"
 import { makeDataFolder, openToOthers } from "./data-folder.ts"
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)

@@ -21,5 +21,5 @@ test("nobody starts one of them but by way of src/children", () => {
     /process\.execPath|extends Worker|new Worker\(/.test(readFileSync(join(root, path), "utf8")),
   )
   // Whoever makes a backup waits for it, and is told what went wrong with it.
-  expect(starting).toEqual(["src/store/engine/backup.ts"])
+  expect(starting).toEqual(["src/store/engine/sqlite/backup.ts"])
 })

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { backUp } from "../../src/store/engine/backup.ts"
+import { backUp } from "../../src/store/engine/sqlite/backup.ts"
 import { backUpFolder } from "../../src/store/files/back-up-folder.ts"
 import { openStore } from "../../src/store/store.ts"
 import { databases } from "../support/databases.ts"

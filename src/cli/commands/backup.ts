@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs"
 import { rm } from "node:fs/promises"
 import { resolve } from "node:path"
-import { backUp } from "../../store/engine/backup.ts"
+import { backUp } from "../../store/engine/sqlite/backup.ts"
 import { type BackedUp, backUpFolder } from "../../store/files/back-up-folder.ts"
 import { CommandError, readFlags } from "../process/command.ts"
 import { readConfig } from "../settings/config.ts"

@@ -51,6 +51,7 @@ export const roomsWithin: Readonly<Record<string, Readonly<Record<string, readon
     library: ["engine"],
     workspace: ["engine", "library"],
   },
+  "src/store/engine": { postgres: [], sqlite: [] },
   "src/mcp": { definition: [], connection: ["definition"], "sign-in": ["connection", "definition"] },
   "src/server": {
     metrics: [],

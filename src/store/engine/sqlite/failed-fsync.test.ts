@@ -1,8 +1,8 @@
 import fs from "node:fs"
 import { syncBuiltinESMExports } from "node:module"
 import { expect, onTestFinished, test } from "vitest"
-import { databases } from "../../../test/support/databases.ts"
-import { openSqlite } from "./open-sqlite.ts"
+import { databases } from "../../../../test/support/databases.ts"
+import { openSqlite } from "../open-sqlite.ts"
 
 function failFsync(): void {
   const { fdatasync } = fs

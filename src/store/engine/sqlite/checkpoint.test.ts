@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { reaches } from "./checkpoint.ts"
-import { openConnection } from "./sqlite-connection.ts"
+import { openConnection } from "./connection.ts"
 
 const LONG = 100_000
 

@@ -1,8 +1,8 @@
 import { closeSync, fstatSync, statSync } from "node:fs"
 import { expect, test } from "vitest"
-import { databases } from "../../../test/support/databases.ts"
-import { openSqlite } from "./open-sqlite.ts"
-import type { Statement } from "./operations.ts"
+import { databases } from "../../../../test/support/databases.ts"
+import { openSqlite } from "../open-sqlite.ts"
+import type { Statement } from "../operations.ts"
 import { WalSync } from "./wal-sync.ts"
 
 const insert = (text: string): Statement => ({ sql: "INSERT INTO note VALUES (?)", values: [text] })

@@ -1,8 +1,8 @@
 import { open, rm, stat } from "node:fs/promises"
 import { dirname } from "node:path"
 import { Worker } from "node:worker_threads"
-import { besideModule } from "../../children/beside-module.ts"
-import { existing, exists, giveName, syncFolder } from "./new-file.ts"
+import { besideModule } from "../../../children/beside-module.ts"
+import { existing, exists, giveName, syncFolder } from "../new-file.ts"
 
 export interface Backup {
   /** The file of the SQLite database, in use or not. */

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
-import type { EventRow } from "./event-rows.ts"
+import type { EventRow } from "../event-rows.ts"
 import type {
   InboxAppend,
   Commit,
@@ -9,8 +9,8 @@ import type {
   OperationOutcome,
   Refusal,
   Statements,
-} from "./operations.ts"
-import { EVENTS_AT_ONCE, PreparedStatements } from "./sqlite-statements.ts"
+} from "../operations.ts"
+import { EVENTS_AT_ONCE, PreparedStatements } from "./statements.ts"
 
 type Value = string | number | null
 

@@ -1,5 +1,5 @@
-import { daysCondition, type FullText, type WordQuery } from "./full-text.ts"
-import { isBeginning } from "./text-grams.ts"
+import { daysCondition, type FullText, type WordQuery } from "../full-text.ts"
+import { isBeginning } from "../text-grams.ts"
 
 /**
  * FTS5 with Porter's stems, ranked by BM25. It keeps no copy of the text, and follows the table by itself. The collection

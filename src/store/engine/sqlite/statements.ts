@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
-import { EVENT_COLUMNS } from "./event-rows.ts"
-import { AUDIT_COLUMNS, USAGE_COLUMNS } from "./operations.ts"
+import { EVENT_COLUMNS } from "../event-rows.ts"
+import { AUDIT_COLUMNS, USAGE_COLUMNS } from "../operations.ts"
 
 const HEAD =
   "agent = ?, model = ?, provider = ?, mode = ?, title = ?, status = ?, device = ?, connection = ?, settings = ?, updated_at = ?"

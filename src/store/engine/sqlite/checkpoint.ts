@@ -1,8 +1,8 @@
 import { closeSync, openSync, readSync } from "node:fs"
 import type { Worker } from "node:worker_threads"
-import type { Log } from "../../agent/ports.ts"
-import { besideModule } from "../../children/beside-module.ts"
-import { Thread } from "../../children/thread.ts"
+import type { Log } from "../../../agent/ports.ts"
+import { besideModule } from "../../../children/beside-module.ts"
+import { Thread } from "../../../children/thread.ts"
 
 /** How long the log may grow before it is folded into the database. */
 const LOG_BYTES = 16 * 1024 * 1024

@@ -1,7 +1,7 @@
 import { once } from "node:events"
-import type { Log } from "../../agent/ports.ts"
-import { besideModule } from "../../children/beside-module.ts"
-import { Thread } from "../../children/thread.ts"
+import type { Log } from "../../../agent/ports.ts"
+import { besideModule } from "../../../children/beside-module.ts"
+import { Thread } from "../../../children/thread.ts"
 
 /**
  * Sees to it that nothing can be read in the files of a SQLite database that was deleted from it. In a thread: it works on

@@ -1,11 +1,11 @@
-import type { Log } from "../../agent/ports.ts"
+import type { Log } from "../../../agent/ports.ts"
 import type { DatabaseSync } from "node:sqlite"
-import { failure } from "../../protocol/errors.ts"
+import { failure } from "../../../protocol/errors.ts"
 import { Checkpoints } from "./checkpoint.ts"
-import type { Operation, OperationOutcome } from "./operations.ts"
-import { isLocked } from "./sqlite-connection.ts"
-import { SqliteOperations } from "./sqlite-operations.ts"
-import { toWriteFailure } from "./store-failure.ts"
+import type { Operation, OperationOutcome } from "../operations.ts"
+import { isLocked } from "./connection.ts"
+import { SqliteOperations } from "./operations.ts"
+import { toWriteFailure } from "../store-failure.ts"
 import { WalSync } from "./wal-sync.ts"
 
 export interface WriterSettings {
