@@ -1,0 +1,52 @@
+import { describe, expect, test } from "vitest"
+import { fromDetail, reduce, type Transcript } from "../../../src/client/index.ts"
+import { finishes, replies, says } from "../../../src/models/scripted/script.ts"
+import { scripted } from "../../../src/models/scripted/model.ts"
+import type { ConversationId } from "../../../src/protocol/ids.ts"
+import { FrameMaker } from "../../../src/server/stream/frame-maker.ts"
+import { anyDatabase } from "../../support/databases.ts"
+import { Face } from "../../support/server/face.ts"
+
+const counted = (text: string, inputTokens: number) =>
+  replies(says(text), finishes("stop", { inputTokens, outputTokens: 10 }))
+
+describe.each(anyDatabase)("the meter of a conversation on $name", ({ create }) => {
+  test("tells what the provider counted, the limit of its model, and less after a summary, live as when it is read", async () => {
+    const model = scripted(counted("One.", 500), counted("Two.", 900), counted("They counted.", 50))
+    await using database = await create()
+    await using face = await Face.open({ url: database.url, model })
+    const ada = await face.as("ada")
+    const id = await ada.begin({ agent: "test" })
+    const read = async () => (await ada.get(`/api/conversations/${id}`)).body
+    const first = await read()
+    expect(first.context).toEqual({ usedTokens: 0, estimated: true, limitTokens: 200_000, costUsd: null })
+    await ada.say(id, `First? ${"x".repeat(4000)}`)
+    await ada.say(id, "Second?")
+    expect((await read()).context).toMatchObject({ usedTokens: 910, estimated: false })
+    expect((await ada.post(`/api/conversations/${id}/compact`)).body).toMatchObject({ id, model: "scripted" })
+    await face.pawl.runtime.rest(id as ConversationId)
+
+    const maker = new FrameMaker(id as ConversationId)
+    const rows = await face.store.journal.read(id as ConversationId)
+    const frames = rows.flatMap((row) => maker.rows(row, 0))
+    const live = frames.reduce<Transcript>(reduce, fromDetail(first))
+    const later = fromDetail(await read())
+    for (const { items } of [live, later])
+      expect(items.filter((item) => item.type === "notice")).toMatchObject([
+        { notice: "compacted", detail: "They counted." },
+      ])
+    expect(live.context?.usedTokens).toBeLessThan(100)
+    // Nobody has counted in the run that summed up, and a page that is loaded again shows what one shows that was there.
+    expect(later.context).toEqual(live.context)
+  })
+
+  test("says what to do where there is nothing yet to sum up", async () => {
+    await using database = await create()
+    await using face = await Face.open({ url: database.url, model: scripted() })
+    const ada = await face.as("ada")
+    const id = await ada.begin({ agent: "test" })
+    const { status, text } = await ada.post(`/api/conversations/${id}/compact`)
+    expect(status).toBe(400)
+    expect(text).toContain("Nothing was said yet that could be summed up.")
+  })
+})

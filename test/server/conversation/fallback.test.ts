@@ -1,0 +1,61 @@
+import { describe, expect, test } from "vitest"
+import { fromDetail, noticeWords, type Transcript } from "../../../src/client/index.ts"
+import { fails, says } from "../../../src/models/scripted/script.ts"
+import { always } from "../../../src/models/scripted/model.ts"
+import { runSlashCommand } from "../../../src/terminal/talk/commands.ts"
+import { anyDatabase } from "../../support/databases.ts"
+import { named } from "../../support/loop/several-models.ts"
+import { Face } from "../../support/server/face.ts"
+import { printed, talkTo } from "../../support/terminal/talk.ts"
+
+const models = () => ({
+  model: named("a", always(fails("overloaded"))),
+  others: [named("b", always(says("I am b.")))],
+})
+const TOLD = "b answers instead of a, which was overloaded. Passed over: locked, which is not configured."
+
+const toldIn = ({ items }: Transcript) =>
+  items.flatMap((item) => (item.type === "notice" ? [noticeWords(item)] : [])).filter((words) => words !== undefined)
+
+describe.each(anyDatabase)("who answers instead, on $name", ({ create }) => {
+  test("is chosen with the conversation or later, told with its model, and told in small print", async () => {
+    await using database = await create()
+    await using face = await Face.open({ url: database.url, ...models(), fallback: ["b"], agent: { fallback: [] } })
+    const ada = await face.as("ada")
+    const id = await ada.begin({ agent: "test", fallback: ["locked", "b", "b"] })
+    const read = async () => (await ada.get(`/api/conversations/${id}/model`)).body.fallback
+    expect(await read()).toEqual({ models: ["locked", "b"], from: "conversation" })
+    const { body } = await ada.say(id, "Who are you?")
+    expect(body.messages.at(-1)).toMatchObject({ content: "I am b.", model: "b" })
+    expect(body.conversation).toMatchObject({ model: "a" })
+    const detail = (await ada.get(`/api/conversations/${id}`)).body
+    expect(toldIn(fromDetail(detail))).toEqual([TOLD])
+    const change = (fallback: unknown) => ada.patch(`/api/conversations/${id}`, { fallback })
+    expect(await change(["nobody"])).toMatchObject({ status: 400, body: { code: "unknown_model" } })
+    expect((await change(Array.from({ length: 9 }, () => "b"))).status).toBe(400)
+    expect((await change(null)).status).toBe(200)
+    expect(await read()).toEqual({ models: [], from: "agent" })
+    const other = await ada.begin({ agent: "workspace" })
+    const { body: usual } = await ada.get(`/api/conversations/${other}/model`)
+    expect(usual.fallback).toEqual({ models: ["b"], from: "server" })
+  })
+
+  test("is chosen in the terminal, which says so at once and when the conversation is taken up again", async () => {
+    await using database = await create()
+    const { model, others } = models()
+    await using place = await talkTo(database.url, model, { others })
+    const talk = place.begin()
+    const context = { talk, write() {}, async paste() {}, quit() {} }
+    await runSlashCommand("/fallback", context)
+    expect(printed(talk)[0]).toBe("Nobody answers instead.")
+    await runSlashCommand("/fallback locked, b", context)
+    await talk.say("Who are you?", "queue")
+    await expect.poll(() => printed(talk).slice(-2)).toEqual([expect.stringContaining(TOLD), "I am b."])
+    const later = place.begin()
+    await later.enter(talk.conversation!.id)
+    expect(printed(later).slice(-2)).toEqual([expect.stringContaining(TOLD), "I am b."])
+    await runSlashCommand("/fallback none", { ...context, talk: later })
+    await runSlashCommand("/fallback", { ...context, talk: later })
+    expect(printed(later).at(-2)).toBe("Nobody answers instead.")
+  })
+})

@@ -1,0 +1,47 @@
+import { describe, expect, test } from "vitest"
+import type { RunJournal } from "../../../src/protocol/conversation/run-journal.ts"
+import type { Page } from "../../../src/protocol/answers.ts"
+import type { Run } from "../../../src/protocol/conversation/run.ts"
+import { says } from "../../../src/models/scripted/script.ts"
+import { scripted } from "../../../src/models/scripted/model.ts"
+import { databases } from "../../support/databases.ts"
+import { Face } from "../../support/server/face.ts"
+
+describe.each(databases)("the journal of a run on $name", ({ create }) => {
+  test("has each of its rows once and in order, however long they are, and none of another run", async () => {
+    await using database = await create()
+    const long = "a long answer ".repeat(60_000)
+    await using face = await Face.open({ url: database.url, model: scripted(says(long), says(long), says("Short.")) })
+    const ada = await face.as("ada")
+    const id = await ada.begin()
+    for (const text of ["First.", "Second.", "Third."]) await ada.say(id, text)
+    const { items: runs } = (await ada.get(`/api/conversations/${id}/runs`)).body as Page<Run>
+    const positions: number[] = []
+    for (const { id: run } of runs.toReversed()) {
+      const types: string[] = []
+      let after: number | null = 0
+      for (let pages = 0; after !== null; pages++) {
+        const page = (await ada.get(`/api/runs/${run}/journal?after=${after}`)).body as RunJournal
+        types.push(...page.items.map(({ type }) => type))
+        positions.push(...page.items.map(({ position }) => position))
+        after = page.nextAfter
+        expect(pages).toBeLessThan(10)
+      }
+      expect(types[0]).toBe("run_started")
+      expect(types.filter((type) => type === "run_started")).toHaveLength(1)
+      expect(types).toContain("run_ended")
+    }
+    expect(positions).toEqual(Array.from(positions, (_, index) => index + 2)) // behind the conversation's own first row
+  })
+
+  test("is nobody else's", async () => {
+    await using database = await create()
+    await using face = await Face.open({ url: database.url, model: scripted(says("Hello.")) })
+    const [ada, eve] = [await face.as("ada"), await face.as("eve")]
+    const id = await ada.begin()
+    await ada.say(id, "Hi.")
+    const { items } = (await ada.get(`/api/conversations/${id}/runs`)).body as Page<Run>
+    expect((await eve.get(`/api/runs/${items[0]!.id}/journal`)).status).toBe(404)
+    expect((await ada.get(`/api/runs/${items[0]!.id}/journal`)).status).toBe(200)
+  })
+})

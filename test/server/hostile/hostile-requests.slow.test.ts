@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { z } from "zod"
+import { newId } from "../../../src/protocol/ids.ts"
+import type { Route } from "../../../src/protocol/routes/route.ts"
+import { routes } from "../../../src/protocol/routes/index.ts"
+import { dataFolder } from "../../support/processes/pawl-process.ts"
+import { tokenFor } from "../../support/processes/token-for.ts"
+import { sampleOf } from "../../support/from-schema.ts"
+import { isLong, seedOf } from "../../support/sizes.ts"
+import { WatchedServer } from "../../support/processes/watched-server.ts"
+
+/** Promise 12: nothing that is sent delays `/healthz` by more than a second. */
+const MAX_MS = 1000
+
+/** What parsers, patterns and counters are slow on: repeated up to what the field may have. */
+const PIECES = ["[\r", "*_", "a ", "\n", "-1", "<b>", "ß"]
+/** Of each route some of them, by the seed, so that each is sent to one of seven routes; the long run sends all to all. */
+const SOME = isLong ? PIECES.length : 1
+const SEED = seedOf("PAWL_FUZZ_SEED")
+const piecesFor = (name: string): readonly string[] => {
+  const first = SEED + table.findIndex(([each]) => each === name)
+  return PIECES.map((_, at) => PIECES[(first + at * 2) % PIECES.length]!)
+}
+/** Of what grows with the square of a text, a quarter of the greatest length shows it as well. */
+const LONGEST = isLong ? 900_000 : 225_000
+const LONGEST_LIST = 5000
+
+interface Shape {
+  readonly type?: string
+  readonly properties?: Readonly<Record<string, Shape>>
+  readonly anyOf?: readonly Shape[]
+  readonly items?: Shape
+  readonly pattern?: string
+  readonly format?: string
+  readonly maxLength?: number
+  readonly maxItems?: number
+}
+
+const shapeOf = (schema: z.ZodType) => z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as Shape
+
+/** Of a field that may be several things, the one that can be long. */
+const longOf = (shape: Shape): Shape => shape.anyOf?.find(({ type }) => type === "string" || type === "array") ?? shape
+
+/** What a schema does not tell: rows are told by their table, connections are of several kinds. */
+const TOLD: Readonly<Record<string, (text: string) => unknown[]>> = {
+  createRow: (text) => [{ title: text }, { title: "a", description: text }],
+  changeRow: (text) => [{ title: text }],
+  createConnection: (text) => [
+    { kind: "sqlite", name: "a", path: text },
+    { kind: "postgres", name: "a", host: text, database: text, user: text, password: text },
+  ],
+  tryConnection: (text) => [{ kind: "sqlite", name: text, path: "a.db" }],
+  sendMcpMessage: (text) => [
+    { jsonrpc: "2.0", id: 1, method: text },
+    { jsonrpc: "2.0", id: text, method: "tools/call", params: { name: text, arguments: { [text]: text } } },
+    {
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name: "read_conversation", arguments: { conversation: text } },
+    },
+  ],
+  answerQuestion: (text) => [
+    { action: "accept", content: { [text]: "a", b: text.slice(0, 4000) } },
+    { action: "accept", content: { a: Array.from({ length: 100 }, () => text.slice(0, 4000)) } },
+  ],
+  // Whatever is no address of this machine is refused by its pattern, and that has to read it.
+  beginMcpSignIn: (text) => [{ redirect: text }, { redirect: `http://127.0.0.1:${text}/callback` }],
+  editProposal: (text) => [{ arguments: { text } }],
+  addMcpServer: (text) => [
+    { name: "a", url: "https://127.0.0.1:1/", headers: { "x-a": text } },
+    { name: text, url: text },
+  ],
+}
+
+/** Bodies that the schema takes, each with one field as long as it may be. */
+function bodiesOf(schema: z.ZodType, piece: string): unknown[] {
+  const base = sampleOf(schema) as Record<string, unknown>
+  const fields = Object.entries(shapeOf(schema).properties ?? {})
+  return fields.flatMap(([name, given]) => {
+    const shape = longOf(given)
+    const body = { ...base, [name]: shape.type === "array" ? listOf(base[name], shape) : textOf(shape, piece) }
+    return schema.safeParse(body).success ? [body] : []
+  })
+}
+
+function textOf({ maxLength = LONGEST }: Shape, piece: string): string {
+  const length = Math.min(maxLength, LONGEST)
+  return piece.repeat(Math.ceil(length / piece.length)).slice(0, length)
+}
+
+const listOf = (sample: unknown, { maxItems = LONGEST_LIST }: Shape): unknown[] => {
+  const [item] = Array.isArray(sample) ? sample : []
+  return Array.from({ length: Math.min(maxItems, LONGEST_LIST) }, () => item)
+}
+
+/** What would end what the others need; what never answers; and the embedder, which works for long, but elsewhere. */
+const LEFT_OUT = new Set(["deleteMe", "deleteConversation", "signOut", "openSocket", "embedText"])
+/** These take a choice or a number, and nothing that could be long. */
+const WITHOUT_WORDS = new Set(["forkConversation", "commitProposal", "resolveProposal", "stopUiStream"])
+const table = Object.entries<Route>(routes).filter(
+  ([name, { body, stream }]) => body && !LEFT_OUT.has(name) && stream !== "always",
+)
+
+let server: WatchedServer
+let url: string
+let token: string
+let conversation: string
+
+beforeAll(async () => {
+  const settings = { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_RATE_LIMIT: "0" }
+  server = new WatchedServer(settings)
+  url = await server.url()
+  token = await tokenFor(settings)
+  const made = await send("POST", "/api/conversations", {})
+  conversation = ((await made.json()) as { id: string }).id
+  await server.longestTurn() // that of its start
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+const send = (method: string, path: string, body: unknown) =>
+  fetch(`${url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  })
+
+/** Every route that takes a body, each field at its limit: also what lies behind the door, such as the model, has to read it. */
+test.each(table)(
+  `%s keeps nobody waiting, whatever is sent (PAWL_FUZZ_SEED=${SEED})`,
+  { timeout: 180_000 },
+  async (name, route) => {
+    const path = route.path
+      .replace("{id}", route.path.includes("/conversations/{id}") ? conversation : newId("prop"))
+      .replace("{table}", "tasks")
+      .replaceAll(/\{\w+\}/g, "other")
+    const statuses = new Set<number>()
+    let pieces = 0 // that fit: a field with a pattern takes few of them, and one of those has to be sent, whatever the seed
+    for (const piece of piecesFor(name)) {
+      if (pieces >= SOME) break
+      const told = TOLD[name]?.(textOf({}, piece)) ?? bodiesOf(route.body as z.ZodType, piece)
+      if (told.length > 0) pieces += 1
+      for (const body of told) {
+        const response = await send(route.method, path, body)
+        statuses.add(response.status)
+        await response.body?.cancel()
+      }
+    }
+    // Refusals are welcome, faults are not; and whoever is a stranger is not heard at all.
+    expect([...statuses].filter((status) => status >= 500 && status !== 503)).toEqual([])
+    if (route.needs !== "nobody") expect(statuses).not.toContain(401)
+    expect(statuses.size > 0 || WITHOUT_WORDS.has(name), "something was sent").toBe(true)
+    expect(await server.longestTurn()).toBeLessThan(MAX_MS)
+  },
+)

@@ -1,0 +1,44 @@
+import { expect, test } from "vitest"
+import { dataFolder, PawlProcess } from "../../support/processes/pawl-process.ts"
+import { tokenFor } from "../../support/processes/token-for.ts"
+
+const settings = (more: Record<string, string> = {}) => ({
+  PAWL_DATA: dataFolder(),
+  ...{ PAWL_PORT: "0", PAWL_LOG: "off" },
+  ...more,
+})
+
+async function open(env: Record<string, string>) {
+  const server = new PawlProcess(["serve"], env)
+  const [, url = ""] = await server.says(/listening on (\S+)/)
+  const token = await tokenFor(env)
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
+  const ask = (method: string, path: string, body?: object, more: object = { headers }) =>
+    fetch(`${url}${path}`, { method, ...more, ...(body ? { body: JSON.stringify(body) } : {}) })
+  return { server, ask }
+}
+
+test("a client that knows of no /api finds the thread dialect under /chat where an operator says so", async () => {
+  const { server, ask } = await open(settings({ PAWL_THREAD_PATHS: "on" }))
+  await using _ = server
+  const { thread_id: thread } = (await (await ask("POST", "/chat/thread", {})).json()) as { thread_id: string }
+  const lines = await (await ask("POST", `/chat/${thread}/message`, { text: "hello" })).text()
+  const frames = lines.split("\n").flatMap((line) => (line.startsWith("data: ") ? [JSON.parse(line.slice(6))] : []))
+  expect(frames.at(-1)).toMatchObject({ type: "end", full_response: expect.stringMatching(/^Hello!/) })
+  const [bare, full] = await Promise.all([ask("GET", `/chat/${thread}`), ask("GET", `/api/chat/${thread}`)])
+  expect([bare.status, await bare.json()]).toEqual([200, await full.json()])
+  expect(bare.headers.get("cache-control")).toBe("no-store")
+  // Whoever is nobody there is nobody here.
+  const stranger = await ask("GET", `/chat/${thread}`, undefined, {})
+  expect([stranger.status, ((await stranger.json()) as { code: string }).code]).toEqual([401, "unauthenticated"])
+  const foreign = await ask("POST", "/chat/thread", {}, { headers: { origin: "https://evil.example" } })
+  expect(foreign.status).toBeGreaterThanOrEqual(400)
+  expect((await ask("GET", "/chat/../api/nothing")).status).toBe(404)
+})
+
+test("and under /api alone where nobody has", async () => {
+  const { server, ask } = await open(settings())
+  await using _ = server
+  expect((await ask("POST", "/api/chat/thread", {})).status).toBe(200)
+  expect((await ask("POST", "/chat/thread", {})).status).toBe(404)
+})

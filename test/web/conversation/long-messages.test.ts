@@ -1,0 +1,31 @@
+import { expect, test } from "vitest"
+import { says } from "../../../src/models/scripted/script.ts"
+import { always, scripted } from "../../../src/models/scripted/model.ts"
+import { Site } from "../../support/web/site.ts"
+
+const words = (what: string) => `${`${what} and so on. `.repeat(9000)}THE END OF ${what}`
+const [QUESTION, ANSWER] = [words("the question"), words("the answer")]
+
+test("of long messages the page shows the beginning, loads the rest when it is asked to, and edits all of the words", async () => {
+  await using site = await Site.open({ model: scripted(always(says(ANSWER))) })
+  const ada = await site.ada()
+  const id = await ada.begin()
+  await ada.say(id, QUESTION)
+  const { page, faults } = await site.visit({}, `/c/${id}`)
+  const [said, reply] = [page.getByRole("article", { name: "You" }), page.getByRole("article", { name: "Pawl" })]
+  await reply.getByRole("button", { name: "Show all" }).waitFor()
+  expect(await reply.innerText()).toContain(`The beginning of ${ANSWER.length.toLocaleString("en")} characters.`)
+  expect(await reply.innerText()).not.toContain("THE END OF")
+
+  await reply.getByRole("button", { name: "Show all" }).click()
+  await reply.getByText("THE END OF the answer").waitFor()
+  expect(await reply.getByRole("button", { name: "Show all" }).count()).toBe(0)
+  expect(await said.innerText()).not.toContain("THE END OF")
+
+  await said.hover()
+  await said.getByRole("button", { name: "Edit and ask again" }).click()
+  const editor = page.getByRole("textbox", { name: "Your message" })
+  await editor.waitFor()
+  expect(await editor.inputValue()).toBe(QUESTION)
+  expect(faults).toEqual([])
+})

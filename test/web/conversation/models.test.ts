@@ -1,0 +1,171 @@
+import { expect, test } from "vitest"
+import { says } from "../../../src/models/scripted/script.ts"
+import { always, scripted } from "../../../src/models/scripted/model.ts"
+import type { ListedModel } from "../../../src/protocol/answers.ts"
+import { oneIn } from "../../support/sizes.ts"
+import { seriousFaultsInTurn } from "../../support/web/serious-faults.ts"
+import { oneVisit } from "../../support/web/one-visit.ts"
+import { say } from "../../support/web/talk.ts"
+
+const listed = (name: string, provider: string, need: string | null = null): ListedModel => ({
+  ...{ name, provider, need, available: need === null },
+  ...{ aliases: [], features: ["tools"], contextTokens: 100_000, price: { input: 3, output: 15 } },
+  can: { tools: true, images: false, files: false, reasoning: false },
+  sources: {
+    ...{ contextTokens: "endpoint", price: "operator" },
+    ...{ tools: "endpoint", images: "assumed", files: "assumed", reasoning: "assumed" },
+  },
+})
+
+/** What an endpoint tells of as soon as it answers. */
+const TOLD: ListedModel = {
+  ...listed("open/told", "open"),
+  ...{ contextTokens: 4096, maxContextTokens: 8192, features: ["images"] },
+  can: { tools: false, images: true, files: false, reasoning: false },
+}
+
+/** As many as a gateway has, and none of them in an order that helps. */
+const MODELS = [
+  ...Array.from({ length: 12 }, (_, at) => listed(`locked/model-${at}`, "locked", "set LOCKED_API_KEY")),
+  ...Array.from({ length: 60 }, (_, at) => listed(`open/model-${at}`, "open")),
+  listed("scripted", "scripted"),
+]
+
+const model = scripted(always(says("ok")))
+/** How often its endpoint was asked on request. */
+let askedAgain = 0
+const endpoint = { provider: "open", models: 60, leftOut: 0, answeredAt: null, problem: null }
+const models = {
+  get: async () => model,
+  list: async () => MODELS,
+  look: async (_: unknown, { refresh, waitMs = 0 }: { readonly refresh?: boolean; readonly waitMs?: number }) => {
+    if (refresh) askedAgain++
+    const state = refresh ? ("failed" as const) : waitMs > 0 ? ("answered" as const) : ("asking" as const)
+    const problem = refresh ? "it could not be reached" : null
+    return { items: waitMs > 0 ? [...MODELS, TOLD] : MODELS, endpoints: [{ ...endpoint, state, problem }] }
+  },
+  defaultName: async () => "open/model-47",
+}
+const visit = oneVisit({ instead: { models } })
+
+/** One of them, by the seed, for what is the same on both; both in the long run. */
+const looks: readonly [string, { readonly width: number; readonly height: number }][] = [
+  ["desktop", { width: 1280, height: 800 }],
+  ["phone", { width: 360, height: 740 }],
+]
+
+test.each(oneIn(2, looks))(
+  "on a %s the menu of models shows what can be used, the chosen one in sight, and finds by words and keys",
+  async (_name, viewport) => {
+    const { page, faults } = await visit.begin(model)
+    await page.setViewportSize(viewport)
+    const trigger = page.getByRole("button", { name: /^Model:/ })
+    await trigger.click()
+    const list = page.getByRole("listbox", { name: "Models that can be used" })
+    await list.waitFor()
+    // What an endpoint tells of joins them when it has answered.
+    await expect.poll(() => list.getByRole("option").count()).toBe(62)
+    expect(await list.getByRole("option").filter({ hasText: "open/told" }).innerText()).toContain(
+      "4k tokens of 8k · $3 in, $15 out a million · no tools, images",
+    )
+    await page.getByText("Its endpoint says: window, tools. Whoever runs the server says: price. Assumed:").waitFor()
+    expect(await page.getByText("locked/model-0").first().isVisible()).toBe(false)
+
+    // The chosen one is really in sight, and marked for whoever cannot see it.
+    const chosen = list.getByRole("option", { selected: true })
+    expect(await chosen.innerText()).toContain("open/model-47")
+    const inSight = `(() => {
+    const option = document.querySelector('[role=option][aria-selected=true]').getBoundingClientRect()
+    const at = document.elementFromPoint(option.left + option.width / 2, option.top + option.height / 2)
+    return at?.closest('[aria-selected=true]') !== null
+  })()`
+    expect(await page.evaluate(inSight)).toBe(true)
+    const field = page.getByRole("combobox", { name: "Find a model" })
+    const pointed = async () => page.locator(`[id="${await field.getAttribute("aria-activedescendant")}"]`).innerText()
+    expect(await pointed()).toContain("open/model-47")
+    expect(await seriousFaultsInTurn(page)).toEqual([])
+
+    const asked = askedAgain
+    await page.getByRole("button", { name: "Ask again" }).click()
+    await page.getByText("open did not tell its models: it could not be reached.").waitFor()
+    expect(askedAgain).toBe(asked + 1)
+
+    // What cannot be used is one line, and says why when it is opened.
+    await page.getByText("12 models cannot be used yet").click()
+    await page.getByText("To use them: set LOCKED_API_KEY.").waitFor()
+
+    await field.fill("images")
+    await expect.poll(() => list.getByRole("option").count()).toBe(1)
+    await field.fill("model-5")
+    await expect.poll(() => list.getByRole("option").count()).toBe(11)
+    await page.getByText("1 model cannot be used yet").waitFor()
+    expect(await pointed()).toContain("open/model-5")
+    await field.press("ArrowDown")
+    await expect.poll(pointed).toContain("open/model-50")
+    await field.press("ArrowUp")
+    await field.press("ArrowUp")
+    await expect.poll(pointed).toContain("open/model-59")
+    await field.press("Enter")
+    await list.waitFor({ state: "hidden" })
+    await page.getByRole("button", { name: "Model: open/model-59" }).waitFor()
+
+    // Where only what cannot be used is found, it is not hidden.
+    await page.getByRole("button", { name: /^Model:/ }).click()
+    await field.fill("locked/model-3")
+    await page.getByText("No model that can be used has these words.").waitFor()
+    await page.getByText("To use it: set LOCKED_API_KEY.").waitFor()
+    await page.keyboard.press("Escape")
+    await expect.poll(() => page.evaluate("document.activeElement.getAttribute('aria-label')")).toMatch(/^Model: /)
+    expect(faults).toEqual([])
+  },
+)
+
+test.each(oneIn(2, looks.toReversed()))(
+  "on a %s how the model replies is set before the first word and later, by keys alone",
+  async (_name, viewport) => {
+    const { page, faults, ada } = await visit.begin(model)
+    await page.setViewportSize(viewport)
+    const panel = page.getByRole("dialog", { name: "How the model replies" })
+    const field = (name: RegExp) => panel.getByLabel(name)
+    await page.getByRole("button", { name: "How it replies: as usual" }).press("Enter")
+    await field(/^Effort/).waitFor()
+    await field(/^Effort/).selectOption("high")
+    await panel.getByText("Nobody has said that this model thinks").waitFor()
+    await field(/^Temperature/).fill("3")
+    await field(/^Temperature/).press("Enter")
+    await panel.getByText("Temperature is a number from 0 to 2.").waitFor()
+    expect(await seriousFaultsInTurn(page)).toEqual([])
+    await field(/^Temperature/).fill("0.2")
+    await field(/^Temperature/).press("Enter")
+    await panel.waitFor({ state: "hidden" })
+    await page.getByRole("button", { name: "How it replies: high effort · temperature 0.2" }).waitFor()
+    await say(page, "hello")
+    await page.getByText("ok", { exact: true }).waitFor()
+    const id = page.url().split("/").at(-1)
+    const settings = async () => (await ada.get(`/api/conversations/${id}`)).body.settings
+    expect(await settings()).toEqual({ effort: "high", temperature: 0.2 })
+
+    // Later: one is taken back, another is set; what the server refuses is said in its words.
+    await page.getByRole("button", { name: "How it replies: high effort · temperature 0.2" }).press("Enter")
+    await field(/^Temperature/).fill("")
+    await field(/^Stop/).fill("END")
+    await page.route(`**/api/conversations/${id}`, (route) =>
+      route.fulfill({
+        status: 409,
+        contentType: "application/problem+json",
+        body: JSON.stringify({ type: "about:blank", title: "busy", status: 409, detail: "Not now.", code: "busy" }),
+      }),
+    )
+    await panel.getByRole("button", { name: "Save" }).press("Enter")
+    await panel.getByRole("alert").getByText("Not now.").waitFor()
+    await page.unroute(`**/api/conversations/${id}`)
+    await panel.getByRole("button", { name: "Save" }).press("Enter")
+    await page.getByRole("button", { name: "How it replies: high effort · stops early" }).waitFor()
+    expect(await settings()).toEqual({ effort: "high", stop: ["END"] })
+    await page.getByRole("button", { name: /^How it replies/ }).press("Enter")
+    await panel.getByRole("button", { name: "All as usual" }).press("Enter")
+    await page.getByRole("button", { name: "How it replies: as usual" }).waitFor()
+    expect((await settings()) ?? {}).toEqual({})
+    expect(faults.filter((fault) => !fault.includes("409"))).toEqual([])
+  },
+)
