@@ -6,7 +6,7 @@ import { brokenOffReply } from "./ask/broken-reply.ts"
 import type { Conversation } from "./conversation.ts"
 import type { NextStep } from "./next-step.ts"
 import { record, type Work } from "./record.ts"
-import type { Refuses } from "./withhold-files.ts"
+import type { Refuses } from "./history/withhold-files.ts"
 import { type EndOfCall, whatBecameOf } from "./gate/run-write.ts"
 
 /** Ends a run that may not go on: every open call gets its result, and the reason is recorded. */

@@ -1,4 +1,4 @@
-import { toolEnd } from "./tool-end.ts"
+import { toolEnd } from "./calls/tool-end.ts"
 import { isCancelled } from "./inbox.ts"
 import type { Call } from "./conversation.ts"
 import { record, type Work } from "./record.ts"

@@ -1,7 +1,7 @@
 import { type MessageId, newId, type ProposalId, type RunId } from "../../protocol/ids.ts"
 import type { NewEvent } from "../../protocol/events.ts"
 import type { Part } from "../../protocol/conversation/message.ts"
-import { besideWords } from "../sent-along.ts"
+import { besideWords } from "../history/sent-along.ts"
 import { acceptSettings } from "./settings.ts"
 import { type Call, type Conversation, pauseReason } from "../conversation.ts"
 import { isRevocable } from "../gate/grants.ts"
@@ -9,9 +9,9 @@ import { acceptCompact, startCompacting } from "./compact.ts"
 import { concernsRun } from "../inbox.ts"
 import { declareClientTools } from "../calls/client-tools.ts"
 import type { AgainInput, CancelInput, ClientResultsInput, Input, MessageInput, RunSite, UndoInput } from "../input.ts"
-import { toolEnd } from "../tool-end.ts"
+import { toolEnd } from "../calls/tool-end.ts"
 import { acceptResults, expiredCalls, SAY, settleOpenCalls } from "./settle-calls.ts"
-import { unfinishedRun } from "../unfinished-run.ts"
+import { unfinishedRun } from "./unfinished-run.ts"
 
 export interface Accepting {
   readonly now: number

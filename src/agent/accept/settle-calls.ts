@@ -3,7 +3,7 @@ import type { CallId } from "../../protocol/ids.ts"
 import { clientEnd, isLate, waitingCall } from "../calls/client-tools.ts"
 import { type Call, type Conversation, openCalls } from "../conversation.ts"
 import type { ClientResultsInput, Input } from "../input.ts"
-import { toolEnd } from "../tool-end.ts"
+import { toolEnd } from "../calls/tool-end.ts"
 
 export const SAY = {
   superseded: "Not done: the person sent a new message instead of deciding.",

@@ -3,7 +3,7 @@ import { newId } from "../../protocol/ids.ts"
 import type { Part } from "../../protocol/conversation/message.ts"
 import type { Agent } from "../definition/agent.ts"
 import type { Conversation } from "../conversation.ts"
-import { takenBack } from "../history.ts"
+import { takenBack } from "../history/parts.ts"
 import { citedIn } from "./stage-events.ts"
 
 /**

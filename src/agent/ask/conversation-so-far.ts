@@ -1,4 +1,4 @@
-import { messageText } from "../history.ts"
+import { messageText } from "../history/parts.ts"
 import type { HistoryMessage } from "../model.ts"
 
 const TURNS = 8

@@ -1,7 +1,7 @@
 import type { NewEvent } from "../../protocol/events.ts"
-import { overcounted } from "../file-tokens.ts"
-import { referencePoint } from "../give-way.ts"
-import { cutPoint } from "../history.ts"
+import { overcounted } from "../history/file-tokens.ts"
+import { referencePoint } from "../history/give-way.ts"
+import { cutPoint } from "../history/cut.ts"
 import { HISTORY_SHARE, type Model } from "../model.ts"
 import type { Work } from "../record.ts"
 

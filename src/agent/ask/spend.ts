@@ -1,5 +1,5 @@
 import type { PaidBy, Usage } from "../../protocol/conversation/message.ts"
-import { estimateTokens } from "../history.ts"
+import { estimateTokens } from "../history/tokens.ts"
 import type { Model, ModelRequest, Price } from "../model.ts"
 import type { Reservation, Spent } from "../ports.ts"
 import type { Work } from "../record.ts"

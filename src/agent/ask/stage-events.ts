@@ -5,7 +5,7 @@ import { cite, unmarked } from "../cite/cite.ts"
 import { citesNothing } from "../cite/cites-nothing.ts"
 import { createWork } from "../cite/work-limit.ts"
 import type { Conversation } from "../conversation.ts"
-import { messageText } from "../history.ts"
+import { messageText } from "../history/parts.ts"
 import { byMarker } from "../cite/source-numbers.ts"
 import { EXECUTING, GENERATION, ROUTING } from "../definition/stages.ts"
 

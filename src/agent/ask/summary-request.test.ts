@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { HistoryMessage } from "../model.ts"
-import { estimateTokens } from "../history.ts"
+import { estimateTokens } from "../history/tokens.ts"
 import { newId } from "../../protocol/ids.ts"
 import { asOutside } from "../outside-words.ts"
 import { summaryRequest } from "./summary-request.ts"

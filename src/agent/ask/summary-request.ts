@@ -1,7 +1,8 @@
 import type { KeptInSummary } from "../../protocol/conversation/compaction.ts"
 import type { Conversation, Mark } from "../conversation.ts"
 import { byMarker, sourceHead } from "../cite/source-numbers.ts"
-import { estimateTokens, messageText, withinTokens } from "../history.ts"
+import { messageText } from "../history/parts.ts"
+import { estimateTokens, withinTokens } from "../history/tokens.ts"
 import type { HistoryMessage, ModelRequest } from "../model.ts"
 import { asOneLine, closedAgain } from "../outside-words.ts"
 

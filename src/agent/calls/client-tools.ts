@@ -5,7 +5,7 @@ import { showHidden } from "../../protocol/text/hidden-words.ts"
 import type { Call, Conversation } from "../conversation.ts"
 import type { ClientResult } from "../input.ts"
 import type { ToolDeclaration } from "../model.ts"
-import { toolEnd } from "../tool-end.ts"
+import { toolEnd } from "./tool-end.ts"
 
 /** Characters of a result that a model is told. */
 const MAX_RESULT = 50_000

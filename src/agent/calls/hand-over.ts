@@ -1,6 +1,6 @@
 import type { Call } from "../conversation.ts"
 import { record, type Work } from "../record.ts"
-import { toolEnd } from "../tool-end.ts"
+import { toolEnd } from "./tool-end.ts"
 
 /** Hands a call over to its program. It is on record before anybody is told, and until when the result is waited for. */
 export function handOver(work: Work, call: Call): Promise<void> {

@@ -1,7 +1,7 @@
 import type { NewEvent } from "../../protocol/events.ts"
 import type { Diff } from "../../protocol/proposals/proposal.ts"
 import { mendText, toStorableJson } from "../../protocol/text/text.ts"
-import { toolEnd } from "../tool-end.ts"
+import { toolEnd } from "./tool-end.ts"
 import { onlyUndoes } from "../definition/agent.ts"
 import type { Call } from "../conversation.ts"
 import type { Work } from "../record.ts"

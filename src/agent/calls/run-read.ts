@@ -1,5 +1,5 @@
 import { callKey } from "../../protocol/calls/duplicates.ts"
-import { toolEnd } from "../tool-end.ts"
+import { toolEnd } from "./tool-end.ts"
 import { answered, checkCall, contextFor, secondsFor, threw } from "./result.ts"
 import type { Call, Conversation } from "../conversation.ts"
 import { record, type Stop, type Work } from "../record.ts"

@@ -1,7 +1,7 @@
 import type { EventOf, JournalEvent, UnknownEvent } from "../../protocol/events.ts"
 import { showHidden } from "../../protocol/text/hidden-words.ts"
 import { showNumbers, sourcesIn } from "../cite/source-numbers.ts"
-import { messageText } from "../history.ts"
+import { messageText } from "../history/parts.ts"
 import { isKnown } from "../replay/replay.ts"
 
 export interface EarlierText {

@@ -1,6 +1,6 @@
 import { hasCode } from "../../protocol/errors.ts"
 import { mendText } from "../../protocol/text/text.ts"
-import { toolEnd } from "../tool-end.ts"
+import { toolEnd } from "../calls/tool-end.ts"
 import { answered, checkCall, contextFor, secondsFor, threw, TOOL_SECONDS } from "../calls/result.ts"
 import type { Call } from "../conversation.ts"
 import { effectOf } from "../calls/effect.ts"

@@ -2,9 +2,10 @@ import type { EventOf } from "../../protocol/events.ts"
 import type { Proposed } from "../../protocol/proposals/proposal.ts"
 import { addUsage } from "../add-usage.ts"
 import { type Conversation, madeProgress } from "../conversation.ts"
-import { giveWay } from "../give-way.ts"
-import { cutHistory, putFirst } from "../history.ts"
-import { summaryWords } from "../summary-words.ts"
+import { giveWay } from "../history/give-way.ts"
+import { cutHistory } from "../history/cut.ts"
+import { putFirst } from "../history/history.ts"
+import { summaryWords } from "../history/summary-words.ts"
 
 /** So many decisions are told again with each summary; older ones are in the journal, where a tool finds them. */
 const MAX_DECISIONS = 40

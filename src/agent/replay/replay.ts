@@ -12,8 +12,9 @@ import { applyCompaction } from "./compaction.ts"
 import { applyStep, beginStages } from "./stages.ts"
 import { applyTitle } from "./title.ts"
 import { applyFallback, applyChosenModel } from "./models.ts"
-import { cutHistory, remember } from "../history.ts"
-import { withholdFiles } from "../withhold-files.ts"
+import { remember } from "./messages.ts"
+import { cutHistory } from "../history/cut.ts"
+import { withholdFiles } from "../history/withhold-files.ts"
 import { withNumbers } from "../cite/source-numbers.ts"
 
 /** The state of a conversation after these events. First run, retry, resume and time travel all start here. */

@@ -6,7 +6,7 @@ import type {
   LanguageModelV4ToolResultPart,
   SharedV4ProviderOptions,
 } from "@ai-sdk/provider"
-import { takenBack } from "../../../agent/history.ts"
+import { takenBack } from "../../../agent/history/parts.ts"
 import type {
   CallResult,
   HistoryMessage,

@@ -1,7 +1,7 @@
 import type { Hono } from "hono"
 import type { MessageInput } from "../../../agent/input.ts"
 import { isWorkingAnywhere, restAnywhere } from "../../../agent/runtime/rest-anywhere.ts"
-import { unfinishedRun } from "../../../agent/unfinished-run.ts"
+import { unfinishedRun } from "../../../agent/accept/unfinished-run.ts"
 import { failure } from "../../../protocol/errors.ts"
 import { routes } from "../../../protocol/routes/index.ts"
 import { spokenBy, userOf } from "../../door/caller.ts"

@@ -1,6 +1,6 @@
-import { isImageType, type MessageFile } from "../protocol/conversation/message-file.ts"
-import { isTextType } from "../protocol/conversation/result-files.ts"
-import type { HistoryMessage, Model } from "./model.ts"
+import { isImageType, type MessageFile } from "../../protocol/conversation/message-file.ts"
+import { isTextType } from "../../protocol/conversation/result-files.ts"
+import type { HistoryMessage, Model } from "../model.ts"
 
 /** Bytes of files in one request: what the narrowest of the providers takes, with room for the words. */
 export const MAX_BYTES_SHOWN = 16 * 1024 * 1024

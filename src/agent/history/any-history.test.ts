@@ -1,12 +1,13 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import type { JsonObject } from "../protocol/schema.ts"
-import { makeRoom } from "./ask/make-room.ts"
-import { givesWayBefore, keptWords, summaryRequest } from "./ask/summary-request.ts"
-import { cutPoint, historyFor } from "./history.ts"
-import { HISTORY_SHARE, type HistoryMessage, type Model } from "./model.ts"
-import type { Ports } from "./ports.ts"
-import { staged } from "./staged.fixture.ts"
+import type { JsonObject } from "../../protocol/schema.ts"
+import { makeRoom } from "../ask/make-room.ts"
+import { givesWayBefore, keptWords, summaryRequest } from "../ask/summary-request.ts"
+import { cutPoint } from "./cut.ts"
+import { historyFor } from "./history.ts"
+import { HISTORY_SHARE, type HistoryMessage, type Model } from "../model.ts"
+import type { Ports } from "../ports.ts"
+import { staged } from "../staged.fixture.ts"
 
 const wordsOf = (history: readonly HistoryMessage[]) => history.flatMap((m) => (m.role === "user" ? [m.text] : []))
 const words = (tokens: number) => "x".repeat(4 * tokens)

@@ -1,7 +1,7 @@
-import { type Conversation, type Mark } from "./conversation.ts"
-import { resultTokens } from "./history.ts"
-import type { CallResult, HistoryMessage } from "./model.ts"
-import { READ_EARLIER } from "./definition/earlier-names.ts"
+import { type Conversation, type Mark } from "../conversation.ts"
+import { resultTokens } from "./tokens.ts"
+import type { CallResult, HistoryMessage } from "../model.ts"
+import { READ_EARLIER } from "../definition/earlier-names.ts"
 
 /** Shorter results stay: a reference would be hardly shorter. */
 const LONG_CHARACTERS = 600

@@ -1,7 +1,7 @@
-import { AppError, codeOf } from "../protocol/errors.ts"
-import type { EventOf } from "../protocol/events.ts"
-import type { Conversation } from "./conversation.ts"
-import type { HistoryMessage } from "./model.ts"
+import { AppError, codeOf } from "../../protocol/errors.ts"
+import type { EventOf } from "../../protocol/events.ts"
+import type { Conversation } from "../conversation.ts"
+import type { HistoryMessage } from "../model.ts"
 
 /** What a provider did not take: the request as such, or what stands in it, which its files may be the reason for. */
 export type Refuses = NonNullable<EventOf<"run_ended">["refuses"]>

@@ -1,9 +1,9 @@
-import { type Brought, CLIENT_HISTORY } from "../protocol/conversation/brought.ts"
-import { showHidden } from "../protocol/text/hidden-words.ts"
-import type { MessageId } from "../protocol/ids.ts"
-import type { Conversation } from "./conversation.ts"
-import type { MessageInput } from "./input.ts"
-import { asOutside } from "./outside-words.ts"
+import { type Brought, CLIENT_HISTORY } from "../../protocol/conversation/brought.ts"
+import { showHidden } from "../../protocol/text/hidden-words.ts"
+import type { MessageId } from "../../protocol/ids.ts"
+import type { Conversation } from "../conversation.ts"
+import type { MessageInput } from "../input.ts"
+import { asOutside } from "../outside-words.ts"
 
 /**
  * What of it the model does not know yet: what stands in its history unchanged is not told again with each message, and a

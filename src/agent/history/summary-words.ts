@@ -1,6 +1,6 @@
-import type { EventOf } from "../protocol/events.ts"
-import { sourceHead } from "./cite/source-numbers.ts"
-import { asOneLine, asOutside } from "./outside-words.ts"
+import type { EventOf } from "../../protocol/events.ts"
+import { sourceHead } from "../cite/source-numbers.ts"
+import { asOneLine, asOutside } from "../outside-words.ts"
 
 type Summary = Pick<EventOf<"compaction">, "summary" | "kept" | "outside">
 

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest"
-import type { Part } from "../protocol/conversation/message.ts"
-import { cutPoint, historyFor } from "./history.ts"
-import type { HistoryMessage } from "./model.ts"
-import { call, type Staged, staged, text } from "./staged.fixture.ts"
+import type { Part } from "../../protocol/conversation/message.ts"
+import { cutPoint } from "./cut.ts"
+import { historyFor } from "./history.ts"
+import type { HistoryMessage } from "../model.ts"
+import { call, type Staged, staged, text } from "../staged.fixture.ts"
 
 const shown = ({ conversation }: Staged, model = "m") => historyFor(conversation, model)
 const roles = (history: readonly HistoryMessage[]) => history.map(({ role }) => role)

@@ -1,8 +1,8 @@
-import { newId } from "../protocol/ids.ts"
-import type { CallStatus } from "../protocol/conversation/call-status.ts"
-import type { NewEvent } from "../protocol/events.ts"
-import { mendText } from "../protocol/text/text.ts"
-import type { Call, Conversation } from "./conversation.ts"
+import { newId } from "../../protocol/ids.ts"
+import type { CallStatus } from "../../protocol/conversation/call-status.ts"
+import type { NewEvent } from "../../protocol/events.ts"
+import { mendText } from "../../protocol/text/text.ts"
+import type { Call, Conversation } from "../conversation.ts"
 
 interface Ending {
   readonly status: CallStatus

@@ -1,4 +1,4 @@
-import type { Conversation, RunState } from "./conversation.ts"
+import type { Conversation, RunState } from "../conversation.ts"
 
 /** What a resume goes on with: the last run, where it has failed or was stopped; before a summary the question behind it. */
 export function unfinishedRun({ run }: Conversation): RunState["before"] {

@@ -1,0 +1,126 @@
+import type { Brought } from "../../protocol/conversation/brought.ts"
+import type { CallPart } from "../../protocol/conversation/message.ts"
+import { withSettings } from "../../protocol/conversation/with-settings.ts"
+import type { EventOf } from "../../protocol/events.ts"
+import { addUsage } from "../add-usage.ts"
+import { markDuplicates } from "../calls/duplicates.ts"
+import { type Call, type Conversation, madeProgress } from "../conversation.ts"
+import { noteBroughtSeen } from "../gate/outside-and-private.ts"
+import { addToHistory, TOLD_TO_GO_ON } from "../history/history.ts"
+import { messageText, takenBack } from "../history/parts.ts"
+import { broughtWords } from "../history/sent-along.ts"
+import type { CallResult, HistoryMessage } from "../model.ts"
+import { judgeTitle } from "./title.ts"
+
+/** Two requests with the same message race for moments, not for so many messages. */
+const SAID = 32
+
+/** Folds a message in: words of the person, or a whole reply with the places of its results. */
+export function remember(conversation: Conversation, event: EventOf<"message">): void {
+  conversation.seq = event.seq
+  if (event.role === "user") rememberWords(conversation, event)
+  else rememberReply(conversation, event)
+}
+
+function rememberWords(conversation: Conversation, event: EventOf<"message">): void {
+  const { id, parts, seq, timeZone, asks, approves, brought, files } = event
+  if (conversation.said.push(id) > SAID) conversation.said.shift()
+  if (seq === 1) judgeTitle(conversation, messageText(parts))
+  const text = [...conversation.notes, messageText(parts)].join("\n\n")
+  conversation.notes = []
+  const { run } = conversation
+  if (asks && run) run.asks = true
+  // Words of anybody else that were let in end it: what they ask for is not the device's to agree to.
+  if (run) run.approves = seq === run.firstSeq || run.approves === approves ? approves : undefined
+  if (timeZone !== undefined) {
+    conversation.timeZone = timeZone
+    if (run && run.timeZone !== timeZone) {
+      run.timeZone = timeZone
+      run.reads = [] // what was due "today" there need not be due here
+    }
+  }
+  const { routing, stages } = conversation
+  routing.pending = stages.pending = true
+  // The words a run begins with are a new question; what is said later, and what a resumed run does, still serves the old.
+  if (run && seq === run.firstSeq) {
+    run.question = run.id
+    run.settings = {}
+    run.schema = undefined
+    conversation.clientTools = [] // those of who speaks now follow
+    routing.decision = undefined
+  }
+  if (run) run.settings = withSettings(run.settings, event.settings)
+  if (run && event.schema) run.schema = event.schema
+  if (brought) rememberBrought(conversation, event, brought)
+  // What is in a file somebody else may have written, or it is the person's own: like what a client sends along.
+  if (files) {
+    conversation.hasFiles = true
+    noteBroughtSeen(conversation)
+  }
+  const words: HistoryMessage = { role: "user", text, ...(files ? { files: { message: id, items: files } } : {}) }
+  addToHistory(conversation, words, run ? { seq, tokens: 0, question: run.question } : { seq, tokens: 0 })
+}
+
+/** Before the words, under their number, so that a cut takes both or none; no question, because nobody asked it. */
+function rememberBrought(
+  conversation: Conversation,
+  { id, seq }: EventOf<"message">,
+  brought: readonly Brought[],
+): void {
+  conversation.brought = new Map([...conversation.brought, ...brought.map(({ name, text }) => [name, text] as const)])
+  noteBroughtSeen(conversation)
+  addToHistory(conversation, { role: "user", text: broughtWords(id, brought), isNote: true }, { seq, tokens: 0 })
+}
+
+function rememberReply(conversation: Conversation, { parts, seq, usage, finish, model }: EventOf<"message">): void {
+  const calls = parts.filter((part): part is CallPart => part.type === "call")
+  const { run } = conversation
+  // Words that were answered without a decision (by an older Pawl, by an undo) want none any more.
+  conversation.routing.pending = false
+  Object.assign(conversation.stages, { pending: false, judged: seq, searched: "no" })
+  const taken = takenBack(parts)
+  if (calls.length === 0 && taken.length > 0) conversation.firstAnswer ??= seq
+  // A reply that said nothing is a fact in the journal but no message a provider would take back.
+  if (taken.length > 0) {
+    if (conversation.history.at(-1)?.role === "assistant") addToHistory(conversation, TOLD_TO_GO_ON, { seq, tokens: 0 })
+    addToHistory(conversation, { role: "assistant", parts: taken }, { seq, tokens: 0 })
+  }
+  for (const part of taken) if (part.type === "reasoning") rememberReasoner(conversation, part.model)
+  if (run) {
+    if (finish !== "cancelled" && finish !== "broken") madeProgress(run)
+    run.shown = undefined
+    if (model !== undefined) run.model = model
+    run.wordless = finish === "calls" && calls.length === 0 && taken.length === 0 ? run.wordless + 1 : 0
+    if (usage) run.usage = addUsage(run.usage, usage)
+    if (typeof usage?.inputTokens === "number")
+      run.counted = { tokens: usage.inputTokens + (usage.outputTokens ?? 0), estimated: conversation.tokens }
+  }
+  conversation.calls = []
+  if (calls.length === 0) return
+  if (run) run.iteration++
+  conversation.calls = calls.map((part, index): Call => toCall(part, seq + 1 + index, conversation.at))
+  markDuplicates(conversation.calls)
+  conversation.seq = seq + calls.length
+  // The turn that will hold the results shares its reply's mark, so that a cut can never part the two.
+  const results = new Array<CallResult>(calls.length)
+  addToHistory(conversation, { role: "tool", results }, { seq, tokens: 0, positions: [] })
+}
+
+function rememberReasoner(conversation: Conversation, model: string): void {
+  if (!conversation.reasoners.has(model)) conversation.reasoners = new Set([...conversation.reasoners, model])
+}
+
+const toCall = (part: CallPart, seq: number, at: number): Call => ({
+  id: part.id,
+  name: part.name,
+  at,
+  seq,
+  input: part.input,
+  isChanged: false,
+  invalidInput: part.invalidInput,
+  state: "new",
+  attempts: 0,
+  startedAt: 0,
+  proposal: undefined,
+  duplicateOf: undefined,
+})
