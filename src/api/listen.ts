@@ -6,7 +6,7 @@ import { composeServer } from "../compose/compose-server.ts"
 import { baseUrl, toLink } from "../compose/server-url.ts"
 import { settingsIn } from "../compose/settings.ts"
 import { listenOn, startServer } from "../compose/start-server.ts"
-import { usualScopes } from "../protocol/scopes.ts"
+import { usualScopes } from "../protocol/account/scopes.ts"
 import type { Parts } from "./parts.ts"
 
 export interface ListenOptions {

@@ -1,4 +1,4 @@
-import type { ExportLine } from "../protocol/export.ts"
+import type { ExportLine } from "../protocol/account/export.ts"
 import { hasCode } from "../protocol/errors.ts"
 import type { ConversationId, FileId, UserId } from "../protocol/ids.ts"
 import type { SqlAudit } from "./journal/audit.ts"

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from "../agent/clock.ts"
 import type { Log } from "../agent/ports.ts"
 import { failure } from "../protocol/errors.ts"
-import type { ExportLine } from "../protocol/export.ts"
+import type { ExportLine } from "../protocol/account/export.ts"
 import type { ConversationId, UserId } from "../protocol/ids.ts"
 import { SqlAudit } from "./journal/audit.ts"
 import { SqlConnections } from "./databases/connections.ts"

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import type { Scope } from "../../src/protocol/scopes.ts"
+import type { Scope } from "../../src/protocol/account/scopes.ts"
 import type { ToolCall } from "../../src/protocol/socket.ts"
 import { calls, says, scripted } from "../../src/testing.ts"
 import { databases } from "../support/databases.ts"

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { answer } from "../../src/agent/definition/tool.ts"
-import type { Scope } from "../../src/protocol/scopes.ts"
+import type { Scope } from "../../src/protocol/account/scopes.ts"
 import type { ServerFrame } from "../../src/protocol/socket.ts"
 import { always, calls, hangs, replies, says, scripted, type ScriptedReply } from "../../src/testing.ts"
 import { anyDatabase } from "../support/databases.ts"

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { says, scripted } from "../../src/testing.ts"
-import { usualScopes } from "../../src/protocol/scopes.ts"
+import { usualScopes } from "../../src/protocol/account/scopes.ts"
 import { traceIdOf } from "../../src/telemetry/ids.ts"
 import { OtlpReceiver } from "../support/telemetry/otlp-receiver.ts"
 import { openTold, runOf } from "../support/telemetry/told-server.ts"

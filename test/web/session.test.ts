@@ -4,7 +4,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { expect, test } from "vitest"
 import { scripted } from "../../src/testing.ts"
-import { usualScopes } from "../../src/protocol/scopes.ts"
+import { usualScopes } from "../../src/protocol/account/scopes.ts"
 import { CLIENT, OidcProvider } from "../support/server/oidc-provider.ts"
 import { Site } from "../support/web/site.ts"
 

@@ -1,4 +1,4 @@
-import { usualScopes } from "../../protocol/scopes.ts"
+import { usualScopes } from "../../protocol/account/scopes.ts"
 import { CommandError, readFlags } from "../process/command.ts"
 import { readConfig } from "../settings/config.ts"
 import { openConfiguredStore } from "../../compose/open-store.ts"

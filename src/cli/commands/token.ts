@@ -1,4 +1,4 @@
-import { type Scope, scopes, usualScopes } from "../../protocol/scopes.ts"
+import { type Scope, scopes, usualScopes } from "../../protocol/account/scopes.ts"
 import { CommandError, readFlags } from "../process/command.ts"
 import { readConfig } from "../settings/config.ts"
 import { openConfiguredStore } from "../../compose/open-store.ts"

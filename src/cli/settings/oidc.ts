@@ -1,4 +1,4 @@
-import { usualScopes } from "../../protocol/scopes.ts"
+import { usualScopes } from "../../protocol/account/scopes.ts"
 import type { OidcSettings } from "../../server/routes/account/oidc/ports.ts"
 import { CommandError } from "../process/command.ts"
 import { oidcSettings } from "./people-settings.ts"

@@ -1,4 +1,4 @@
-import { type Scope, scopes, usualScopes } from "../../protocol/scopes.ts"
+import { type Scope, scopes, usualScopes } from "../../protocol/account/scopes.ts"
 import { anyText, Bad, httpAddress, listOfItems, type SettingKind, textLike } from "./kinds.ts"
 import { setting, theWhole } from "./setting.ts"
 

@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { scopes } from "../../protocol/scopes.ts"
+import { scopes } from "../../protocol/account/scopes.ts"
 import type { OpenedPack } from "../pack.ts"
 import { problemsOf, packRefused } from "./check-pack.ts"
 

@@ -1,7 +1,7 @@
 import type { z } from "zod"
 import type { UserId } from "../ids.ts"
 import type { Method } from "../routes/route.ts"
-import type { Scope } from "../scopes.ts"
+import type { Scope } from "../account/scopes.ts"
 
 /** An address that a pack adds to the server, below `/api/packs/<pack>`: like one of the server's own, with who answers it. */
 export interface PackRoute<

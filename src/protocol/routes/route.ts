@@ -1,5 +1,5 @@
 import type { z } from "zod"
-import type { Scope } from "../scopes.ts"
+import type { Scope } from "../account/scopes.ts"
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
 

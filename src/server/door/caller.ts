@@ -1,7 +1,7 @@
 import type { Context, MiddlewareHandler } from "hono"
 import type { MessageInput } from "../../agent/input.ts"
 import { failure } from "../../protocol/errors.ts"
-import type { Scope } from "../../protocol/scopes.ts"
+import type { Scope } from "../../protocol/account/scopes.ts"
 import type { Env } from "./request-env.ts"
 import { isUpgrade, refuseCrossSite } from "./host-and-origin.ts"
 import type { Caller, DoorPorts } from "./ports.ts"

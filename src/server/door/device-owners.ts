@@ -1,5 +1,5 @@
 import type { ConversationId, DeviceRequestId, UserId } from "../../protocol/ids.ts"
-import type { Credential, DeviceRequest } from "../../protocol/sign-in.ts"
+import type { Credential, DeviceRequest } from "../../protocol/account/sign-in.ts"
 
 /** Which credential may be which device of a person. */
 export interface DeviceOwners {

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto"
 import type { JWTPayload, JWTVerifyGetKey } from "jose"
 import { type Clock, machineTimeOf, monotonicOf } from "../../agent/clock.ts"
 import { failure } from "../../protocol/errors.ts"
-import { issuerScopes, type Scope, scopes } from "../../protocol/scopes.ts"
-import type { Credential } from "../../protocol/sign-in.ts"
+import { issuerScopes, type Scope, scopes } from "../../protocol/account/scopes.ts"
+import type { Credential } from "../../protocol/account/sign-in.ts"
 import { isStorable } from "../../protocol/text/text.ts"
 
 export type JwtSettings = {

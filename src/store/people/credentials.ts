@@ -1,4 +1,4 @@
-import { type Credential, lineageOf, type Ticket } from "../../protocol/sign-in.ts"
+import { type Credential, lineageOf, type Ticket } from "../../protocol/account/sign-in.ts"
 import type { Engine } from "../engine/engine.ts"
 import { type Known, type KnownRow, toKnown } from "./people.ts"
 import { secretHash, newSecret } from "./hashed-secret.ts"

@@ -1,6 +1,6 @@
 import { failure } from "../../protocol/errors.ts"
 import { type ConversationId, type DeviceRequestId, newId, type UserId } from "../../protocol/ids.ts"
-import { type Credential, type DeviceRequest, lineageOf } from "../../protocol/sign-in.ts"
+import { type Credential, type DeviceRequest, lineageOf } from "../../protocol/account/sign-in.ts"
 import type { Engine } from "../engine/engine.ts"
 import { toTime } from "../engine/row-values.ts"
 

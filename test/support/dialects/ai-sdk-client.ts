@@ -1,5 +1,5 @@
 import { createRequire } from "node:module"
-import type { Scope } from "../../../src/protocol/scopes.ts"
+import type { Scope } from "../../../src/protocol/account/scopes.ts"
 import type { Face } from "../server/face.ts"
 
 // oxlint-disable-next-line typescript/no-explicit-any -- whatever the server said, as the client reads it; tests look into it freely

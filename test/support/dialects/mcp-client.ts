@@ -1,5 +1,5 @@
 import { type CallToolResult, Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
-import type { Scope } from "../../../src/protocol/scopes.ts"
+import type { Scope } from "../../../src/protocol/account/scopes.ts"
 import type { Face } from "../server/face.ts"
 
 /** Which of the protocol's two ages a client speaks: with a handshake, or with everything in each message. */

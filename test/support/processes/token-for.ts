@@ -1,5 +1,5 @@
 import { join } from "node:path"
-import { type Scope, usualScopes } from "../../../src/protocol/scopes.ts"
+import { type Scope, usualScopes } from "../../../src/protocol/account/scopes.ts"
 import { openStore } from "../../../src/store/store.ts"
 
 /** Where a process with this environment keeps what it knows. */

@@ -1,7 +1,7 @@
 import { z } from "zod"
 import { pageOf } from "../../answers.ts"
 import { defineRoutes } from "../route.ts"
-import { DeviceRequest } from "../../sign-in.ts"
+import { DeviceRequest } from "../../account/sign-in.ts"
 
 /** A device that is connected now. */
 export const DeviceView = z.object({

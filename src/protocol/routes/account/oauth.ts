@@ -10,7 +10,7 @@ import {
   ProtectedResource,
   RegisteredClient,
   TokenGranted,
-} from "../../oauth.ts"
+} from "../../account/oauth.ts"
 import { defineRoutes } from "../route.ts"
 
 /** For programs that sign in by themselves, as hosted MCP clients do (docs/mcp-server.md). */

@@ -1,4 +1,4 @@
-import { ExportLine } from "../../export.ts"
+import { ExportLine } from "../../account/export.ts"
 import { defineRoutes } from "../route.ts"
 
 /** Taking what is yours with you, and leaving nothing behind. */

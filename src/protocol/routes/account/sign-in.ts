@@ -10,7 +10,7 @@ import {
   SignIn,
   SignInWays,
   Ticket,
-} from "../../sign-in.ts"
+} from "../../account/sign-in.ts"
 
 /** Coming in with a browser, going out again, and seeing who has come in. */
 export const signInRoutes = defineRoutes({

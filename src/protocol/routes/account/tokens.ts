@@ -1,7 +1,7 @@
 import { pageOf } from "../../answers.ts"
 import { PageQuery } from "../../requests.ts"
 import { defineRoutes } from "../route.ts"
-import { CreatedToken, NewToken, TokenView } from "../../sign-in.ts"
+import { CreatedToken, NewToken, TokenView } from "../../account/sign-in.ts"
 
 /** Personal access tokens, for programs. */
 export const tokenRoutes = defineRoutes({

@@ -1,6 +1,6 @@
 import type { Context } from "hono"
 import { failure } from "../../../protocol/errors.ts"
-import type { Identity } from "../../../protocol/sign-in.ts"
+import type { Identity } from "../../../protocol/account/sign-in.ts"
 import { mendText } from "../../../protocol/text/text.ts"
 import type { Caller, DoorPorts } from "../../door/ports.ts"
 import type { Env } from "../../door/request-env.ts"

@@ -1,4 +1,4 @@
-import type { ExportLine } from "../../../protocol/export.ts"
+import type { ExportLine } from "../../../protocol/account/export.ts"
 import type { ConversationId, UserId } from "../../../protocol/ids.ts"
 import type { ConversationPorts, OwnedDatabases, PresentDevices } from "../../conversation/ports.ts"
 import type { DeviceOwners } from "../../door/device-owners.ts"

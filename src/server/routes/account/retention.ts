@@ -1,5 +1,5 @@
 import type { Hono } from "hono"
-import type { ExportLine } from "../../../protocol/export.ts"
+import type { ExportLine } from "../../../protocol/account/export.ts"
 import { routes } from "../../../protocol/routes/index.ts"
 import { userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"

@@ -1,7 +1,7 @@
 import type { z } from "zod"
 import type { McpResult } from "../../../dialects/mcp/result.ts"
 import type { MessageId } from "../../../protocol/ids.ts"
-import type { Scope } from "../../../protocol/scopes.ts"
+import type { Scope } from "../../../protocol/account/scopes.ts"
 import type { Caller } from "../../door/ports.ts"
 import type { McpServerPorts } from "./ports.ts"
 

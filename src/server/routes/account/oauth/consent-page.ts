@@ -1,5 +1,5 @@
 import type { Context } from "hono"
-import { AuthorizationRequest } from "../../../../protocol/oauth.ts"
+import { AuthorizationRequest } from "../../../../protocol/account/oauth.ts"
 import type { Env } from "../../../door/request-env.ts"
 import { sendPage, sendScript } from "../send-page.ts"
 import { pageStyle } from "../sign-in-page.ts"

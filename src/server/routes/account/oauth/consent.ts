@@ -7,7 +7,7 @@ import type {
   ConsentGiven,
   ConsentQuestion,
   ProgramScope,
-} from "../../../../protocol/oauth.ts"
+} from "../../../../protocol/account/oauth.ts"
 import { demand } from "../../../door/caller.ts"
 import { publicBase } from "../../../door/public-base.ts"
 import type { Env } from "../../../door/request-env.ts"

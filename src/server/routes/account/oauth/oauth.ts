@@ -1,5 +1,5 @@
 import type { Hono } from "hono"
-import { programScopes } from "../../../../protocol/oauth.ts"
+import { programScopes } from "../../../../protocol/account/oauth.ts"
 import { routes } from "../../../../protocol/routes/index.ts"
 import { publicBase } from "../../../door/public-base.ts"
 import { type RateLimits, spend } from "../../../door/rate-limits.ts"

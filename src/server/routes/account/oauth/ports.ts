@@ -1,4 +1,4 @@
-import type { ProgramScope } from "../../../../protocol/oauth.ts"
+import type { ProgramScope } from "../../../../protocol/account/oauth.ts"
 import type { TokenId, UserId } from "../../../../protocol/ids.ts"
 import type { AccountPorts } from "../ports.ts"
 

@@ -1,6 +1,6 @@
 import { failure } from "../../../../protocol/errors.ts"
 import { own } from "../../../../protocol/own.ts"
-import { type Scope, scopes } from "../../../../protocol/scopes.ts"
+import { type Scope, scopes } from "../../../../protocol/account/scopes.ts"
 import { isStorable, mendText } from "../../../../protocol/text/text.ts"
 import type { Claims, OidcSettings } from "./ports.ts"
 

@@ -1,5 +1,5 @@
 import type { UserId } from "../../../../protocol/ids.ts"
-import type { Scope } from "../../../../protocol/scopes.ts"
+import type { Scope } from "../../../../protocol/account/scopes.ts"
 import type { OAuthPorts } from "../oauth/ports.ts"
 
 /** Where people sign in, and what its operator says about them. */

@@ -1,8 +1,8 @@
 import { z } from "zod"
-import { boundedList } from "./bounded-list.ts"
-import { ids } from "./schema.ts"
+import { boundedList } from "../bounded-list.ts"
+import { ids } from "../schema.ts"
 import { scopes } from "./scopes.ts"
-import { isStorable } from "./text/text.ts"
+import { isStorable } from "../text/text.ts"
 
 /** Who is asking and with what they prove it, as callers send and get it. A secret is in an answer once, when it is made. */
 

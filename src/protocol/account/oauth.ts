@@ -1,6 +1,6 @@
 import { z } from "zod"
-import { boundedList } from "./bounded-list.ts"
-import { isStorable } from "./text/text.ts"
+import { boundedList } from "../bounded-list.ts"
+import { isStorable } from "../text/text.ts"
 
 /** OAuth 2.1 for programs that sign in by themselves: who registers, what they ask a person for, and what they get. */
 
