@@ -29,11 +29,11 @@ describe("the example of", () => {
   test("every page has an example that is run, or is kept true in another way", () => {
     const otherwise = [
       "cluster.md", // needs a PostgreSQL: test/cluster/other-nodes.test.ts
-      "mcp-server.md", // needs the package of others: test/dialects/mcp-documented.test.ts
+      "mcp-server.md", // needs the package of others: test/dialects/mcp/documented.test.ts
       "mcp.md", // needs servers of others: test/mcp/documented.test.ts
-      "openai.md", // needs the package of others: test/dialects/openai-documented.test.ts
-      "ag-ui.md", // the same: test/dialects/ag-ui-documented.test.ts
-      "ai-sdk.md", // and test/dialects/ai-sdk-documented.test.ts
+      "openai.md", // needs the package of others: test/dialects/openai/documented.test.ts
+      "ag-ui.md", // the same: test/dialects/ag-ui/documented.test.ts
+      "ai-sdk.md", // and test/dialects/ai-sdk/documented.test.ts
       "connect.md", // the lines of the page, by test/house/connect.test.ts
       "packs.md", // several files, by test/packs/documented.test.ts
       "telemetry.md", // needs a receiver: test/telemetry/run.test.ts

@@ -1,13 +1,13 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest"
-import type { Model } from "../../src/agent/model.ts"
-import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../src/models/scripted/model.ts"
-import { calls, hangs, replies, says } from "../../src/models/scripted/script.ts"
-import { failure } from "../../src/protocol/errors.ts"
-import { newId } from "../../src/protocol/ids.ts"
-import { anyDatabase } from "../support/databases.ts"
-import { type OpenAiPerson, openAiAs, refusalOf } from "../support/dialects/openai-client.ts"
-import { TurnedClock } from "../support/loop/world.ts"
-import { Face, type Visitor } from "../support/server/face.ts"
+import type { Model } from "../../../src/agent/model.ts"
+import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../../src/models/scripted/model.ts"
+import { calls, hangs, replies, says } from "../../../src/models/scripted/script.ts"
+import { failure } from "../../../src/protocol/errors.ts"
+import { newId } from "../../../src/protocol/ids.ts"
+import { anyDatabase } from "../../support/databases.ts"
+import { type OpenAiPerson, openAiAs, refusalOf } from "../../support/dialects/openai-client.ts"
+import { TurnedClock } from "../../support/loop/world.ts"
+import { Face, type Visitor } from "../../support/server/face.ts"
 
 const DAY_MS = 24 * 60 * 60 * 1000
 const ask = (content: string, more: object = {}) => ({
@@ -79,7 +79,7 @@ describe.each(anyDatabase)("what a program asks happens once, and as it was aske
 
   test("a conversation that a key has begun before its words is only for a request like the first", async () => {
     // As a process leaves it that dies between the two.
-    const { conversationOfKey } = await import("../../src/server/conversation/conversation-of-key.ts")
+    const { conversationOfKey } = await import("../../../src/server/conversation/conversation-of-key.ts")
     const user = (await native.get("/api/auth/me")).body.user.id
     const id = conversationOfKey(user, "died")
     await face.pawl.runtime.begin({ user, agent: "test", id })

@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
-import { always, scripted } from "../../src/models/scripted/model.ts"
-import { calls, says } from "../../src/models/scripted/script.ts"
-import { loadedBy } from "../support/house/loaded-by.ts"
-import { databases } from "../support/databases.ts"
-import { OpenAI, openAiAs, type OpenAiOptions } from "../support/dialects/openai-client.ts"
-import { Face } from "../support/server/face.ts"
+import { always, scripted } from "../../../src/models/scripted/model.ts"
+import { calls, says } from "../../../src/models/scripted/script.ts"
+import { loadedBy } from "../../support/house/loaded-by.ts"
+import { databases } from "../../support/databases.ts"
+import { OpenAI, openAiAs, type OpenAiOptions } from "../../support/dialects/openai-client.ts"
+import { Face } from "../../support/server/face.ts"
 
-const page = readFileSync(new URL("../../docs/openai.md", import.meta.url), "utf8")
+const page = readFileSync(new URL("../../../docs/openai.md", import.meta.url), "utf8")
 
 const [, first = "", firstOutput = ""] =
   /```ts\nimport OpenAI from "openai"\n(.*?)```.*?```text\n(.*?)```/s.exec(page) ?? []

@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs"
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import { expect, test } from "vitest"
-import { always, scripted } from "../../src/models/scripted/model.ts"
-import { calls, says } from "../../src/models/scripted/script.ts"
-import { databases } from "../support/databases.ts"
-import { loadedBy } from "../support/house/loaded-by.ts"
-import { Face } from "../support/server/face.ts"
+import { always, scripted } from "../../../src/models/scripted/model.ts"
+import { calls, says } from "../../../src/models/scripted/script.ts"
+import { databases } from "../../support/databases.ts"
+import { loadedBy } from "../../support/house/loaded-by.ts"
+import { Face } from "../../support/server/face.ts"
 
-const page = readFileSync(new URL("../../docs/mcp-server.md", import.meta.url), "utf8")
+const page = readFileSync(new URL("../../../docs/mcp-server.md", import.meta.url), "utf8")
 
 test("the example of docs/mcp-server.md prints what the page says", async () => {
   const [, code = "", output] = /```ts\nimport [^\n]*\n(.*?)```.*?```text\n(.*?)```/s.exec(page) ?? []
@@ -35,7 +35,7 @@ test("the example of docs/mcp-server.md prints what the page says", async () => 
 })
 
 test("the page names every tool, with the scope that it takes", async () => {
-  const { serverTools: tools } = await import("../../src/server/routes/mcp/answer-message.ts")
+  const { serverTools: tools } = await import("../../../src/server/routes/mcp/answer-message.ts")
   const rows = [...page.matchAll(/^\| (`.*?`) \| (read|chat) \|/gm)].flatMap(([, names = "", scope]) =>
     names.split(", ").map((name) => `${name.slice(1, -1)} ${scope}`),
   )

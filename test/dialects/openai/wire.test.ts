@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from "vitest"
-import { always, scripted } from "../../src/models/scripted/model.ts"
-import { says } from "../../src/models/scripted/script.ts"
-import { anyDatabase } from "../support/databases.ts"
-import { OpenAI, type OpenAiClient, refusalOf } from "../support/dialects/openai-client.ts"
-import { Cutter } from "../support/server/cutter.ts"
-import { openServer } from "../support/server/socket.ts"
+import { always, scripted } from "../../../src/models/scripted/model.ts"
+import { says } from "../../../src/models/scripted/script.ts"
+import { anyDatabase } from "../../support/databases.ts"
+import { OpenAI, type OpenAiClient, refusalOf } from "../../support/dialects/openai-client.ts"
+import { Cutter } from "../../support/server/cutter.ts"
+import { openServer } from "../../support/server/socket.ts"
 
 const ANSWER = "Four of them, and a few more."
 const LONG = "word ".repeat(200_000)

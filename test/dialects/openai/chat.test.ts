@@ -1,10 +1,10 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest"
-import type { Model } from "../../src/agent/model.ts"
-import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../src/models/scripted/model.ts"
-import { calls, fails, finishes, hangs, replies, says } from "../../src/models/scripted/script.ts"
-import { anyDatabase } from "../support/databases.ts"
-import { type OpenAiPerson, openAiAs, refusalOf } from "../support/dialects/openai-client.ts"
-import { Face, Visitor } from "../support/server/face.ts"
+import type { Model } from "../../../src/agent/model.ts"
+import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../../src/models/scripted/model.ts"
+import { calls, fails, finishes, hangs, replies, says } from "../../../src/models/scripted/script.ts"
+import { anyDatabase } from "../../support/databases.ts"
+import { type OpenAiPerson, openAiAs, refusalOf } from "../../support/dialects/openai-client.ts"
+import { Face, Visitor } from "../../support/server/face.ts"
 
 const USAGE = { inputTokens: 20, outputTokens: 5, cachedTokens: 8, reasoningTokens: 2 }
 const ASKED = { role: "user", content: "Hello" }

@@ -1,13 +1,13 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest"
-import type { Model } from "../../src/agent/model.ts"
-import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../src/models/scripted/model.ts"
-import { calls, hangs, replies, says } from "../../src/models/scripted/script.ts"
-import type { ConversationId } from "../../src/protocol/ids.ts"
-import { conversationOfKey } from "../../src/server/conversation/conversation-of-key.ts"
-import { anyDatabase } from "../support/databases.ts"
-import { type Era, ERAS, mcpAs, type McpPerson } from "../support/dialects/mcp-client.ts"
-import { TurnedClock } from "../support/loop/world.ts"
-import { Face, type Visitor } from "../support/server/face.ts"
+import type { Model } from "../../../src/agent/model.ts"
+import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../../src/models/scripted/model.ts"
+import { calls, hangs, replies, says } from "../../../src/models/scripted/script.ts"
+import type { ConversationId } from "../../../src/protocol/ids.ts"
+import { conversationOfKey } from "../../../src/server/conversation/conversation-of-key.ts"
+import { anyDatabase } from "../../support/databases.ts"
+import { type Era, ERAS, mcpAs, type McpPerson } from "../../support/dialects/mcp-client.ts"
+import { TurnedClock } from "../../support/loop/world.ts"
+import { Face, type Visitor } from "../../support/server/face.ts"
 
 const DAY_MS = 24 * 60 * 60 * 1000
 const [database] = anyDatabase

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test, vi } from "vitest"
 import { z } from "zod"
-import { answer, defineTool } from "../../src/agent/definition/tool.ts"
-import { always } from "../../src/models/scripted/model.ts"
-import { calls, fails, hangs, replies, says, thinks } from "../../src/models/scripted/script.ts"
-import { anyDatabase } from "../support/databases.ts"
+import { answer, defineTool } from "../../../src/agent/definition/tool.ts"
+import { always } from "../../../src/models/scripted/model.ts"
+import { calls, fails, hangs, replies, says, thinks } from "../../../src/models/scripted/script.ts"
+import { anyDatabase } from "../../support/databases.ts"
 import {
   type AgUiPerson,
   agUiAs,
@@ -13,10 +13,10 @@ import {
   HttpAgent,
   runs,
   shownOf,
-} from "../support/dialects/ag-ui-client.ts"
-import { Fax } from "../support/dialects/fax.ts"
-import { Stage } from "../support/dialects/stage.ts"
-import { TurnedClock } from "../support/loop/world.ts"
+} from "../../support/dialects/ag-ui-client.ts"
+import { Fax } from "../../support/dialects/fax.ts"
+import { Stage } from "../../support/dialects/stage.ts"
+import { TurnedClock } from "../../support/loop/world.ts"
 
 const counts = defineTool({
   ...{

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from "vitest"
-import { always } from "../../src/models/scripted/model.ts"
-import { calls, replies, says } from "../../src/models/scripted/script.ts"
-import { anyDatabase } from "../support/databases.ts"
-import { type AiSdkPerson, aiSdkAs, NodeChat, plain, sdk, textOf } from "../support/dialects/ai-sdk-client.ts"
-import { Stage } from "../support/dialects/stage.ts"
+import { always } from "../../../src/models/scripted/model.ts"
+import { calls, replies, says } from "../../../src/models/scripted/script.ts"
+import { anyDatabase } from "../../support/databases.ts"
+import { type AiSdkPerson, aiSdkAs, NodeChat, plain, sdk, textOf } from "../../support/dialects/ai-sdk-client.ts"
+import { Stage } from "../../support/dialects/stage.ts"
 
 const tools = { show_map: { description: "Shows a place.", inputSchema: { type: "object", properties: {} } } }
 const MAP = calls("client-show_map", { place: "Oslo" })

@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from "vitest"
 import { z } from "zod"
-import { answer, defineTool } from "../../src/agent/definition/tool.ts"
-import type { Model } from "../../src/agent/model.ts"
-import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../src/models/scripted/model.ts"
-import { calls, fails, hangs, replies, says, thinks } from "../../src/models/scripted/script.ts"
-import { anyDatabase } from "../support/databases.ts"
-import { type AiSdkPerson, aiSdkAs, plain, textOf } from "../support/dialects/ai-sdk-client.ts"
-import { Face, type Visitor } from "../support/server/face.ts"
+import { answer, defineTool } from "../../../src/agent/definition/tool.ts"
+import type { Model } from "../../../src/agent/model.ts"
+import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../../src/models/scripted/model.ts"
+import { calls, fails, hangs, replies, says, thinks } from "../../../src/models/scripted/script.ts"
+import { anyDatabase } from "../../support/databases.ts"
+import { type AiSdkPerson, aiSdkAs, plain, textOf } from "../../support/dialects/ai-sdk-client.ts"
+import { Face, type Visitor } from "../../support/server/face.ts"
 
 const CHART = { kind: "chart", spec: { mark: "bar" }, sql: "SELECT 1" }
 const chart = defineTool({

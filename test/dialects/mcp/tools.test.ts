@@ -1,13 +1,13 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest"
-import type { Model } from "../../src/agent/model.ts"
-import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../src/models/scripted/model.ts"
-import { calls, fails, replies, says } from "../../src/models/scripted/script.ts"
-import { newId } from "../../src/protocol/ids.ts"
-import { anyDatabase } from "../support/databases.ts"
-import { agUiAs } from "../support/dialects/ag-ui-client.ts"
-import { ERAS, mcpAs, type McpPerson } from "../support/dialects/mcp-client.ts"
-import { Face, type Visitor } from "../support/server/face.ts"
-import { WordEmbedder } from "../support/word-embedder.ts"
+import type { Model } from "../../../src/agent/model.ts"
+import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../../src/models/scripted/model.ts"
+import { calls, fails, replies, says } from "../../../src/models/scripted/script.ts"
+import { newId } from "../../../src/protocol/ids.ts"
+import { anyDatabase } from "../../support/databases.ts"
+import { agUiAs } from "../../support/dialects/ag-ui-client.ts"
+import { ERAS, mcpAs, type McpPerson } from "../../support/dialects/mcp-client.ts"
+import { Face, type Visitor } from "../../support/server/face.ts"
+import { WordEmbedder } from "../../support/word-embedder.ts"
 
 const [database] = anyDatabase
 

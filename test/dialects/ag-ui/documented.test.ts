@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
-import { always, scripted } from "../../src/models/scripted/model.ts"
-import { calls, says } from "../../src/models/scripted/script.ts"
-import { loadedBy } from "../support/house/loaded-by.ts"
-import { databases } from "../support/databases.ts"
-import { agUi, HttpAgent } from "../support/dialects/ag-ui-client.ts"
-import { Face } from "../support/server/face.ts"
+import { always, scripted } from "../../../src/models/scripted/model.ts"
+import { calls, says } from "../../../src/models/scripted/script.ts"
+import { loadedBy } from "../../support/house/loaded-by.ts"
+import { databases } from "../../support/databases.ts"
+import { agUi, HttpAgent } from "../../support/dialects/ag-ui-client.ts"
+import { Face } from "../../support/server/face.ts"
 
-const page = readFileSync(new URL("../../docs/ag-ui.md", import.meta.url), "utf8")
+const page = readFileSync(new URL("../../../docs/ag-ui.md", import.meta.url), "utf8")
 
 test("the examples of docs/ag-ui.md print what the page says", async () => {
   const examples = [...page.matchAll(/```ts\nimport \{[^}]*\} from "@ag-ui\/client"\n(.*?)```.*?```text\n(.*?)```/gs)]

@@ -1,8 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest"
-import type { Model } from "../../src/agent/model.ts"
-import { always, scripted, type ScriptedModel } from "../../src/models/scripted/model.ts"
-import { calls, says } from "../../src/models/scripted/script.ts"
-import { anyDatabase } from "../support/databases.ts"
+import type { Model } from "../../../src/agent/model.ts"
+import { always, scripted, type ScriptedModel } from "../../../src/models/scripted/model.ts"
+import { calls, says } from "../../../src/models/scripted/script.ts"
+import { anyDatabase } from "../../support/databases.ts"
 import {
   type AiSdkPerson,
   aiSdkAs,
@@ -11,8 +11,8 @@ import {
   sdk,
   textOf,
   type UiChat,
-} from "../support/dialects/ai-sdk-client.ts"
-import { Face, type Visitor } from "../support/server/face.ts"
+} from "../../support/dialects/ai-sdk-client.ts"
+import { Face, type Visitor } from "../../support/server/face.ts"
 
 const sendAutomaticallyWhen = sdk.lastAssistantMessageIsCompleteWithApprovalResponses
 const task = (title: string) => ["create_task", { title }] as const

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test, vi } from "vitest"
-import { always } from "../../src/models/scripted/model.ts"
-import { calls, replies, says } from "../../src/models/scripted/script.ts"
-import { anyDatabase } from "../support/databases.ts"
+import { always } from "../../../src/models/scripted/model.ts"
+import { calls, replies, says } from "../../../src/models/scripted/script.ts"
+import { anyDatabase } from "../../support/databases.ts"
 import {
   type AgUiAgent,
   type AgUiPerson,
@@ -10,8 +10,8 @@ import {
   failureOf,
   runs,
   shownOf,
-} from "../support/dialects/ag-ui-client.ts"
-import { Stage } from "../support/dialects/stage.ts"
+} from "../../support/dialects/ag-ui-client.ts"
+import { Stage } from "../../support/dialects/stage.ts"
 
 const tools = [{ name: "show_map", description: "Shows a place.", parameters: { type: "object", properties: {} } }]
 const MAP = calls("client-show_map", { place: "Oslo" })

@@ -1,11 +1,11 @@
 import { connect } from "node:net"
 import { beforeAll, describe, expect, test, vi } from "vitest"
-import { always, scripted } from "../../src/models/scripted/model.ts"
-import { calls, replies, says, thinks } from "../../src/models/scripted/script.ts"
-import { anyDatabase } from "../support/databases.ts"
-import { type AgUiAgent, asks, fetchBroken, HttpAgent, runs } from "../support/dialects/ag-ui-client.ts"
-import { Cutter } from "../support/server/cutter.ts"
-import { openServer } from "../support/server/socket.ts"
+import { always, scripted } from "../../../src/models/scripted/model.ts"
+import { calls, replies, says, thinks } from "../../../src/models/scripted/script.ts"
+import { anyDatabase } from "../../support/databases.ts"
+import { type AgUiAgent, asks, fetchBroken, HttpAgent, runs } from "../../support/dialects/ag-ui-client.ts"
+import { Cutter } from "../../support/server/cutter.ts"
+import { openServer } from "../../support/server/socket.ts"
 
 const LONG = "word ".repeat(200_000)
 const WHOLE = [

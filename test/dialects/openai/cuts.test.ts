@@ -1,11 +1,11 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest"
-import type { Model } from "../../src/agent/model.ts"
-import { scripted, type ScriptedModel, type ScriptedReply } from "../../src/models/scripted/model.ts"
-import { calls, replies, says } from "../../src/models/scripted/script.ts"
-import { anyDatabase } from "../support/databases.ts"
-import { CutAnswers, cutsOf } from "../support/dialects/cut-answers.ts"
-import { OpenAI, type OpenAiClient, openAiAs } from "../support/dialects/openai-client.ts"
-import { Face } from "../support/server/face.ts"
+import type { Model } from "../../../src/agent/model.ts"
+import { scripted, type ScriptedModel, type ScriptedReply } from "../../../src/models/scripted/model.ts"
+import { calls, replies, says } from "../../../src/models/scripted/script.ts"
+import { anyDatabase } from "../../support/databases.ts"
+import { CutAnswers, cutsOf } from "../../support/dialects/cut-answers.ts"
+import { OpenAI, type OpenAiClient, openAiAs } from "../../support/dialects/openai-client.ts"
+import { Face } from "../../support/server/face.ts"
 
 const WHOLE = "Let me look.\n\nFour 🌍 of them."
 const SCRIPT = [replies(says("Let me look."), calls("unknown_tool")), says("Four 🌍 of them.", { chunks: 3 })]

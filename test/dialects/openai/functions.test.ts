@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from "vitest"
-import { TurnedClock } from "../../src/agent/turned-clock.fixture.ts"
-import type { Model } from "../../src/agent/model.ts"
-import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../src/models/scripted/model.ts"
-import { calls, replies, says } from "../../src/models/scripted/script.ts"
-import { anyDatabase } from "../support/databases.ts"
-import { type OpenAiPerson, openAiAs, refusalOf } from "../support/dialects/openai-client.ts"
-import { Face, type Visitor } from "../support/server/face.ts"
+import { TurnedClock } from "../../../src/agent/turned-clock.fixture.ts"
+import type { Model } from "../../../src/agent/model.ts"
+import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../../src/models/scripted/model.ts"
+import { calls, replies, says } from "../../../src/models/scripted/script.ts"
+import { anyDatabase } from "../../support/databases.ts"
+import { type OpenAiPerson, openAiAs, refusalOf } from "../../support/dialects/openai-client.ts"
+import { Face, type Visitor } from "../../support/server/face.ts"
 
 const PARAMETERS = { type: "object", properties: { city: { type: "string" } }, required: ["city"] }
 const ABOUT = { name: "get_weather", description: "The weather of a city.", parameters: PARAMETERS }

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from "vitest"
-import type { Model } from "../../src/agent/model.ts"
-import { always, scripted } from "../../src/models/scripted/model.ts"
-import { calls, replies, says } from "../../src/models/scripted/script.ts"
-import { anyDatabase } from "../support/databases.ts"
-import { connectMcp, type McpPerson } from "../support/dialects/mcp-client.ts"
-import { openServer } from "../support/server/socket.ts"
+import type { Model } from "../../../src/agent/model.ts"
+import { always, scripted } from "../../../src/models/scripted/model.ts"
+import { calls, replies, says } from "../../../src/models/scripted/script.ts"
+import { anyDatabase } from "../../support/databases.ts"
+import { connectMcp, type McpPerson } from "../../support/dialects/mcp-client.ts"
+import { openServer } from "../../support/server/socket.ts"
 
 const ANSWER = "Four of them, and a few more."
 const LONG = "word ".repeat(200_000)

@@ -1,9 +1,9 @@
 import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
-import { always } from "../../src/models/scripted/model.ts"
-import { calls, fails, finishes, hangs, replies, says, thinks } from "../../src/models/scripted/script.ts"
-import { anyDatabase } from "../support/databases.ts"
-import { type AgUiPerson, agUiAs, asks, failureOf, runs, shownOf } from "../support/dialects/ag-ui-client.ts"
-import { Stage } from "../support/dialects/stage.ts"
+import { always } from "../../../src/models/scripted/model.ts"
+import { calls, fails, finishes, hangs, replies, says, thinks } from "../../../src/models/scripted/script.ts"
+import { anyDatabase } from "../../support/databases.ts"
+import { type AgUiPerson, agUiAs, asks, failureOf, runs, shownOf } from "../../support/dialects/ag-ui-client.ts"
+import { Stage } from "../../support/dialects/stage.ts"
 
 const USAGE = { inputTokens: 20, outputTokens: 5, cachedTokens: 8, reasoningTokens: 2 }
 
