@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { circlesIn } from "./support/house/circles.ts"
+import { crowdedFolders, MAX_FILES } from "./support/house/crowded-folders.ts"
 import { roomFaultsIn } from "./support/house/rooms-within.ts"
 import * as rules from "./support/house/rules.ts"
 import { readSources, root, type Sources } from "./support/house/sources.ts"
@@ -260,6 +261,17 @@ describe("the rooms within rooms, of src/ and of web/,", () => {
     const planted = { [path]: source, ...(target in sources ? {} : { [target]: "" }) }
     expect(roomFaultsIn({ ...sources, ...planted })).toEqual([expect.stringContaining(fault)])
   })
+})
+
+test("no folder holds more files than are seen at a glance", () => {
+  const paths = ["src", "web", "test", "bench", "scripts"].flatMap((folder) => Object.keys(readSources(folder)))
+  expect(crowdedFolders(paths)).toEqual([])
+})
+
+test("a folder with one file too many is noticed, those in its own folders aside", () => {
+  const full = Array.from({ length: MAX_FILES }, (_, index) => `src/store/x/${index}.ts`)
+  expect(crowdedFolders([...full, "src/store/x/y/z.ts", "src/store/x/data.json"])).toEqual([])
+  expect(crowdedFolders([...full, "src/store/x/z.ts"])).toEqual([expect.stringContaining("src/store/x holds 33 files")])
 })
 
 test.each(documents.filter((name) => existsSync(join(root, name))))("paths named in %s exist", (name) => {
