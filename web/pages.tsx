@@ -16,12 +16,26 @@ const NotesPage = lazyPage(() => import("./workspace/notes-page.tsx").then((file
 const ClientsPage = lazyPage(() => import("./workspace/clients-page.tsx").then((file) => file.ClientsPage))
 const LibraryPage = lazyPage(() => import("./library/library-page.tsx").then((file) => file.LibraryPage))
 const AuditPage = lazyPage(() => import("./audit/audit-page.tsx").then((file) => file.AuditPage))
+const RunsPage = lazyPage(() => import("./runs/runs-page.tsx").then((file) => file.RunsPage))
+const RunPage = lazyPage(() => import("./runs/run-page.tsx").then((file) => file.RunPage))
+const TwoRunsPage = lazyPage(() => import("./runs/two-runs-page.tsx").then((file) => file.TwoRunsPage))
+const RunOfMessagePage = lazyPage(() => import("./runs/run-of-message-page.tsx").then((file) => file.RunOfMessagePage))
 const SettingsPage = lazyPage(() => import("./settings/settings-page.tsx").then((file) => file.SettingsPage))
 
 /** Every page there is. A new one is a line here and a file that draws it. */
 export const pages: readonly Page[] = [
   { path: "/", draw: () => <NewPage /> },
   { path: "/c/:id", draw: ({ id = "" }) => <ConversationPage key={id} id={id} /> },
+  { path: "/c/:id/runs", draw: ({ id = "" }) => <RunsPage key={id} id={id} /> },
+  {
+    path: "/c/:id/run-of/:message",
+    draw: ({ id = "", message = "" }) => <RunOfMessagePage key={message} id={id} message={message} />,
+  },
+  { path: "/runs/:id", draw: ({ id = "" }) => <RunPage key={id} id={id} /> },
+  {
+    path: "/runs/:id/beside/:other",
+    draw: ({ id = "", other = "" }) => <TwoRunsPage key={`${id} ${other}`} id={id} other={other} />,
+  },
   { path: "/inbox", draw: () => <InboxPage />, nav: { label: "Inbox", icon: Inbox, badge: InboxBadge } },
   { path: "/tasks", draw: () => <TasksPage />, nav: { label: "Tasks", icon: CheckSquare } },
   { path: "/tasks/:id", draw: ({ id = "" }) => <TasksPage id={id} /> },

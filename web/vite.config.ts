@@ -6,6 +6,9 @@ import { defineConfig } from "vite"
 /** The server that the page of `npm run dev:page` speaks to. */
 const server = process.env.PAWL_URL ?? "http://127.0.0.1:7295"
 
+/** Reached from the beginning through the client's list of exports, and used only where somebody looks at a run. */
+const TIMELINE = /src\/client\/timeline/
+
 export default defineConfig({
   root: fileURLToPath(new URL(".", import.meta.url)),
   // Relative, because the server puts itself before it: it may be below a path (PAWL_PUBLIC_URL).
@@ -22,10 +25,12 @@ export default defineConfig({
     // What everybody loads at once is two files, of which a new version of Pawl mostly leaves the first as it was. Else
     // it is a dozen: one for each set of pages that share something, and each asked for and answered by itself.
     rolldownOptions: {
+      treeshake: { moduleSideEffects: [{ test: TIMELINE, sideEffects: false }] },
       output: {
         codeSplitting: {
           groups: [
             { name: "libraries", tags: ["$initial"], test: /node_modules/ },
+            { name: "timeline", test: TIMELINE, includeDependenciesRecursively: false },
             { name: "page", tags: ["$initial"] },
           ],
         },

@@ -35,6 +35,7 @@ export {
 } from "./socket-client.ts"
 export type { TimelineEntry, TimelineKind } from "./timeline/entry.ts"
 export { type RunTimeline, toTimeline } from "./timeline/timeline.ts"
+export { totalWords, usedWords } from "./timeline/total-words.ts"
 export type { Totals } from "./timeline/totals.ts"
 export { EventParser, type StreamEvent } from "./stream/sse-parser.ts"
 export type { RunOptions, ClientStreams, WatchOptions } from "./stream/streams.ts"

@@ -1,3 +1,4 @@
+import { History } from "../icons/arrows.ts"
 import { Archive, Key, Pencil, Trash } from "../icons/things.ts"
 import { memo, useState } from "react"
 import { Confirm } from "../parts/dialog.tsx"
@@ -45,6 +46,9 @@ export const ConversationHeader = memo(function ConversationHeader({
         </MenuItem>
         <MenuItem icon={<Key />} onSelect={() => setShown("grants")}>
           What it may do without asking
+        </MenuItem>
+        <MenuItem icon={<History />} onSelect={() => navigate(`/c/${id}/runs`)}>
+          What happened in its runs
         </MenuItem>
         <MenuItem icon={<Archive />} onSelect={() => void sumUp(id)}>
           Sum up what was said

@@ -21,6 +21,8 @@ export type TimelineKind =
 export interface TimelineEntry {
   /** The row of the journal that it begins with. */
   readonly position: number
+  /** The row that it ended with, where that is another one. */
+  endPosition?: number
   readonly kind: TimelineKind
   readonly at: number
   /** How long it took; undefined for a moment. */

@@ -53,8 +53,8 @@ export const follow: { readonly [Type in EventType]: Follow<Type> } = {
   tool_end(following, event) {
     const how = event.reusedFrom ? "as read before" : callWords[event.status]
     for (const [proposal, call] of following.callOf)
-      if (call === event.callId) following.end(proposal, event.at, callWords[event.status])
-    if (following.end(event.callId, event.at, how)) return
+      if (call === event.callId) following.end(proposal, event, callWords[event.status])
+    if (following.end(event.callId, event, how)) return
     following.add({ ...at(event), kind: "call", title: nameOf(following, event.callId), detail: how })
   },
   awaiting_confirmation(following, event) {
@@ -65,23 +65,23 @@ export const follow: { readonly [Type in EventType]: Follow<Type> } = {
   },
   proposal(following, { proposal, approvedBy, replaces, ...event }) {
     following.callOf.set(proposal.id, proposal.callId)
-    if (replaces) following.end(replaces, event.at, "changed")
+    if (replaces) following.end(replaces, event, "changed")
     const { summary } = proposal
     if (!approvedBy) following.begin(proposal.id, { ...at(event), kind: "wait", title: `Waits for a yes: ${summary}` })
     else following.add({ ...at(event), kind: "other", title: `Approved beforehand: ${summary}`, detail: approvedBy })
   },
   decision(following, event) {
     const said = { commit: "yes", reject: "no", edit: "changed" }[event.decision]
-    following.end(event.proposalId, event.at, event.reason ? `${said}, “${event.reason}”` : said)
+    following.end(event.proposalId, event, event.reason ? `${said}, “${event.reason}”` : said)
   },
   grant_revoked: moment("other", ({ tool }) => `What was allowed beforehand is taken back: ${tool ?? "all of it"}`),
   in_doubt(following, event) {
-    following.end(event.callId, event.at, callWords.in_doubt)
+    following.end(event.callId, event, callWords.in_doubt)
     const title = `In doubt, a person has to say: ${nameOf(following, event.callId)}`
     following.begin(event.callId, { ...at(event), kind: "wait", title, detail: event.because })
   },
   resolution(following, event) {
-    following.end(event.callId, event.at, event.choice)
+    following.end(event.callId, event, event.choice)
   },
   late_result: moment("call", ({ status }) => `A result that was late: ${callWords[status]}`),
   restarted: moment("trouble", ({ because, detail }) => {

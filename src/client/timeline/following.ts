@@ -26,16 +26,19 @@ export class Following {
   }
 
   /** Ends what was begun about something; undefined where nothing was. */
-  end(about: string, at: number, detail?: string): TimelineEntry | undefined {
+  end(about: string, { at, position }: EndingRow, detail?: string): TimelineEntry | undefined {
     const entry = this.open.get(about)
     if (!entry) return undefined
     this.open.delete(about)
     delete entry.isOpen
     entry.ms = Math.max(0, at - entry.at)
+    entry.endPosition = position
     if (detail !== undefined) entry.detail = entry.detail ? `${entry.detail}: ${detail}` : detail
     return entry
   }
 }
+
+type EndingRow = Pick<TimelineEntry, "at" | "position">
 
 /** What an event adds to what is told. */
 export type Follow<Type extends EventType> = (following: Following, event: EventOf<Type>) => void

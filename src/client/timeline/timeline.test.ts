@@ -43,6 +43,12 @@ describe("the timeline of a run", () => {
       ["model", "m", "Done.", 3000],
       ["end", "Completed", undefined, undefined],
     ])
+    // What has a beginning and an end names the row of each: the yes ends its wait, the result its call.
+    const spans = entries.flatMap(({ position, endPosition }) => (endPosition ? [[position, endPosition]] : []))
+    expect(spans).toEqual([
+      [5, 6],
+      [7, 8],
+    ])
     expect(totals).toEqual({
       ...{ ms: 16_000, modelMs: 5000, callMs: 1000, waitingMs: 10_000, modelCalls: 2, calls: 1, troubles: 0 },
       ...{ inputTokens: 250, outputTokens: 20, cachedTokens: 160, cost: 0.03 },

@@ -65,6 +65,8 @@ export interface Conversations {
   runStart(id: ConversationId, position: number): Promise<number>
   /** Its first row, and the last that may be its own. */
   rowsOfRun(id: ConversationId, run: RunId): Promise<{ readonly start: number; readonly upTo: number } | undefined>
+  /** Undefined where the conversation has no such message. */
+  runOfMessage(id: ConversationId, message: MessageId): Promise<RunId | undefined>
   runs(id: ConversationId, page: PageQuery): Promise<Page<Run>>
   run(user: UserId, id: RunId): Promise<Run | undefined>
   cost(id: ConversationId): Promise<number | null>

@@ -178,6 +178,15 @@ export class SqlConversations {
     return row && { start: row.start, upTo: (row.next ?? Number.MAX_SAFE_INTEGER) - 1 }
   }
 
+  /** The run that a message belongs to. Undefined where the conversation has no such message. */
+  async runOfMessage(id: ConversationId, message: MessageId): Promise<RunId | undefined> {
+    const said = `SELECT position FROM event WHERE conversation = ${KEY} AND message_id = ? AND role IS NOT NULL`
+    const sql = `SELECT message_id AS run FROM event WHERE conversation = ${KEY} AND type = 'run_started'
+      AND position < (${said}) ORDER BY position DESC LIMIT 1`
+    const [row] = await this.#engine.query<{ run: RunId }>(sql, [id, id, message])
+    return row?.run
+  }
+
   /** Newest first, found through the journal: a list of runs needs no index of its own. */
   async runs(id: ConversationId, { cursor, limit }: PageQuery): Promise<Page<Run>> {
     const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : toNumber(cursor)

@@ -1,8 +1,7 @@
 import type { TimelineEntry } from "../../client/timeline/entry.ts"
 import type { RunTimeline } from "../../client/timeline/timeline.ts"
-import type { Totals } from "../../client/timeline/totals.ts"
-import { count, dollars, duration } from "../../client/words.ts"
-import type { Usage } from "../../protocol/conversation/message.ts"
+import { totalWords, usedWords } from "../../client/timeline/total-words.ts"
+import { duration } from "../../client/words.ts"
 import { toShown } from "../shown.ts"
 import { fit, widthOf } from "../text-width.ts"
 
@@ -14,7 +13,7 @@ const WITH_BARS = 90
 /** A run line by line, as wide as it may be: when each stretch began, how long it took, and what it was. */
 export function timelineLines(timeline: RunTimeline, width: number): string[] {
   return [
-    ...totalLines(timeline.totals),
+    ...totalWords(timeline.totals),
     "",
     ...timeline.entries.map((entry) => entryLine(entry, timeline, width)),
   ].map((line) => clipped(line, width))
@@ -30,15 +29,6 @@ export function sideBySide(left: readonly string[], right: readonly string[], wi
   return Array.from({ length: Math.max(left.length, right.length) }, (_, index) => {
     return `${cell(left[index])} │ ${clipped(right[index] ?? "", half)}`.trimEnd()
   })
-}
-
-function totalLines({ ms, modelMs, callMs, waitingMs, modelCalls, calls, troubles, ...used }: Totals): string[] {
-  const times = [`${duration(ms)} in all`, `models ${duration(modelMs)}`, `calls ${duration(callMs)}`]
-  if (waitingMs > 0) times.push(`waited ${duration(waitingMs)}`)
-  const counts = [count(modelCalls, "model call"), count(calls, "call")]
-  if (troubles > 0) counts.push(count(troubles, "trouble"))
-  const tokens = usedWords(used)
-  return [times.join(" · "), counts.join(" · "), ...(tokens ? [tokens] : [])]
 }
 
 function entryLine(entry: TimelineEntry, timeline: RunTimeline, width: number): string {
@@ -58,18 +48,6 @@ function barOf({ at, ms = 0 }: TimelineEntry, { startedAt, until }: RunTimeline)
   const length = Math.min(BAR - from, Math.round((ms / all) * BAR))
   return (" ".repeat(from) + (length > 0 ? "━".repeat(length) : "╸")).padEnd(BAR)
 }
-
-type Used = Pick<Usage, "inputTokens" | "outputTokens" | "cachedTokens" | "cost">
-
-/** `812 → 44 tokens, 700 of them cached, $0.0031`; nothing where nobody has counted. */
-function usedWords({ inputTokens, outputTokens, cachedTokens, cost }: Used): string {
-  if (!inputTokens && !outputTokens) return ""
-  const tokens = `${number(inputTokens)} → ${number(outputTokens)} tokens`
-  const cached = cachedTokens ? `, ${number(cachedTokens)} from the cache` : ""
-  return `${tokens}${cached}${cost ? `, ${dollars(cost)}` : ""}`
-}
-
-const number = (value: number | null | undefined): string => (value ?? 0).toLocaleString("en")
 
 function clipped(line: string, width: number): string {
   const shown = toShown(line)

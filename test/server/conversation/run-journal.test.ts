@@ -34,14 +34,18 @@ describe.each(databases)("the journal of a run on $name", ({ create }) => {
     expect(positions).toEqual(Array.from(positions, (_, index) => index + 2)) // behind the conversation's own first row
   })
 
-  test("is nobody else's", async () => {
+  test("is nobody else's, and is found by each of its messages", async () => {
     await using database = await create()
-    await using face = await Face.open({ url: database.url, model: scripted(says("Hello.")) })
+    await using face = await Face.open({ url: database.url, model: scripted(says("Hello."), says("Bye.")) })
     const [ada, eve] = [await face.as("ada"), await face.as("eve")]
     const id = await ada.begin()
-    await ada.say(id, "Hi.")
+    for (const text of ["Hi.", "Go."]) await ada.say(id, text)
     const { items } = (await ada.get(`/api/conversations/${id}/runs`)).body as Page<Run>
     expect((await eve.get(`/api/runs/${items[0]!.id}/journal`)).status).toBe(404)
     expect((await ada.get(`/api/runs/${items[0]!.id}/journal`)).status).toBe(200)
+    const { messages } = (await ada.get(`/api/conversations/${id}`)).body as { messages: { id: string }[] }
+    const asked = messages.map((message) => ada.get(`/api/conversations/${id}/messages/${message.id}/run`))
+    const [second, first] = items.map((run) => run.id)
+    expect((await Promise.all(asked)).map(({ body }) => body.id)).toEqual([first, first, second, second])
   })
 })

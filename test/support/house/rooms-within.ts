@@ -125,6 +125,7 @@ export const roomsWithin: Readonly<Record<string, Readonly<Record<string, readon
     conversation: ["chart", "connections", "icons", "markdown", "parts", "proposal", "shell", "state", "views"],
     inbox: ["parts", "proposal", "shell", "state"],
     library: ["icons", "parts", "shell", "state"],
+    runs: ["icons", "parts", "shell", "state"],
     settings: ["connections", "icons", "parts", "shell", "state"],
     workspace: ["icons", "markdown", "parts", "shell", "state"],
   },

@@ -3,6 +3,7 @@ import { useState } from "react"
 import { GO_ON, isCutShort } from "../../../src/client/index.ts"
 import { Button } from "../../parts/button.tsx"
 import { attempt } from "../../parts/explain.ts"
+import { Link } from "../../parts/link.tsx"
 import { Plain } from "../../parts/plain.tsx"
 import { client } from "../../state/client.ts"
 import type { ConversationState, OpenConversation } from "../../state/conversation.ts"
@@ -29,6 +30,9 @@ export function LastRun({ conversation, state: { transcript, lastRun } }: LastRu
         <p className={`min-w-0 flex-1 ${left === "failed" ? "text-danger" : "text-soft"}`}>
           {left === "cancelled" ? "Stopped before it was done." : <Plain text={run.error?.message ?? "It failed."} />}
         </p>
+        <Link to={`/runs/${run.id}`} className="text-soft underline underline-offset-2">
+          Details
+        </Link>
         <Button small onClick={resume}>
           <RotateCcw className="size-3.5" /> {left === "failed" ? "Try again" : "Go on"}
         </Button>

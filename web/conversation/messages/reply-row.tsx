@@ -1,4 +1,4 @@
-import { GitBranch } from "../../icons/arrows.ts"
+import { GitBranch, History } from "../../icons/arrows.ts"
 import { memo, useDeferredValue, useMemo, useState } from "react"
 import { answerWords, citationsOf, endingWords, type MessageItem } from "../../../src/client/index.ts"
 import type { AnswerData, Reasoning } from "../../../src/protocol/index.ts"
@@ -6,6 +6,7 @@ import { IconButton } from "../../parts/button.tsx"
 import { CopyButton } from "../../parts/copy-button.tsx"
 import { time } from "../../parts/words.ts"
 import type { OpenConversation } from "../../state/conversation.ts"
+import { navigate } from "../../state/router.ts"
 import { DataView } from "../../views/data-view.tsx"
 import { type Shown, ShownSource } from "../../markdown/citation-mark.tsx"
 import { forkAfter } from "./fork.ts"
@@ -85,6 +86,13 @@ function Actions({
       <CopyButton what="this reply" read={() => wholeOf(message, conversation)} />
       <IconButton label="Branch off here" small onClick={() => void forkAfter(conversation, message.id)}>
         <GitBranch className="size-3.5" />
+      </IconButton>
+      <IconButton
+        label="Details of this run"
+        small
+        onClick={() => navigate(`/c/${conversation.id}/run-of/${message.id}`)}
+      >
+        <History className="size-3.5" />
       </IconButton>
       <span className="truncate px-1">
         {[time(createdAt), model, usage && inWords(usage)].filter(Boolean).join(" · ")}

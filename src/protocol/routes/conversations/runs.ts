@@ -38,6 +38,13 @@ export const runRoutes = defineRoutes({
     says: "One run.",
     answers: { 200: Run },
   },
+  readRunOfMessage: {
+    method: "GET",
+    path: "/api/conversations/{id}/messages/{messageId}/run",
+    needs: "read",
+    says: "The run that a message belongs to.",
+    answers: { 200: Run },
+  },
   readRunJournal: {
     method: "GET",
     path: "/api/runs/{id}/journal",

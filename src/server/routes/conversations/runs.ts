@@ -1,8 +1,11 @@
 import type { Hono } from "hono"
+import type { Run } from "../../../protocol/conversation/run.ts"
+import { failure } from "../../../protocol/errors.ts"
+import type { UserId } from "../../../protocol/ids.ts"
 import { routes } from "../../../protocol/routes/index.ts"
 import { userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
-import { findConversation, findRun } from "../../conversation/find.ts"
+import { findConversation, findRun, messageOf } from "../../conversation/find.ts"
 import { nameModelsOfRuns } from "../../conversation/named-models.ts"
 import type { ConversationRoutePorts } from "./ports.ts"
 import { readRunJournal } from "./run-journal.ts"
@@ -16,9 +19,16 @@ export function runRoutes(app: Hono<Env>, ports: ConversationRoutePorts): void {
     return { ...page, items: await nameModelsOfRuns(ports.models, userOf(c), page.items) }
   })
 
-  serveRoute(app, routes.readRun, async (c) => {
-    const run = await findRun(c, ports)
-    return (await nameModelsOfRuns(ports.models, userOf(c), [run]))[0] ?? run
+  const named = async (user: UserId, run: Run) => (await nameModelsOfRuns(ports.models, user, [run]))[0] ?? run
+
+  serveRoute(app, routes.readRun, async (c) => named(userOf(c), await findRun(c, ports)))
+
+  serveRoute(app, routes.readRunOfMessage, async (c) => {
+    const { id } = await findConversation(c, ports)
+    const runId = await ports.conversations.runOfMessage(id, messageOf(c))
+    const run = runId && (await ports.conversations.run(userOf(c), runId))
+    if (!run) throw failure("not_found")
+    return named(userOf(c), run)
   })
 
   serveRoute(app, routes.readRunJournal, async (c, { query }) => {

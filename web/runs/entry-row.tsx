@@ -1,0 +1,116 @@
+import { duration, type RunTimeline, type TimelineEntry, type TimelineKind, usedWords } from "../../src/client/index.ts"
+import type { RecordedEvent } from "../../src/protocol/index.ts"
+import { Route } from "../icons/arrows.ts"
+import { type Icon } from "../icons/draw-icon.tsx"
+import { CircleAlert, CircleDot, Flag, Hourglass, Play } from "../icons/signs.ts"
+import { Archive, Bot, PenLine, Plug } from "../icons/things.ts"
+import { Json } from "../parts/json.tsx"
+import { Plain } from "../parts/plain.tsx"
+import { RawRow } from "./raw-row.tsx"
+
+const SIGNS: Readonly<Record<TimelineKind, readonly [sign: Icon, color: string, bar: string]>> = {
+  words: [PenLine, "text-soft", "bg-soft"],
+  model: [Bot, "text-accent", "bg-accent"],
+  stage: [Route, "text-soft", "bg-soft"],
+  call: [Plug, "text-good", "bg-good"],
+  wait: [Hourglass, "text-warn", "bg-warn"],
+  trouble: [CircleAlert, "text-danger", "bg-danger"],
+  room: [Archive, "text-soft", "bg-soft"],
+  other: [CircleDot, "text-faint", "bg-faint"],
+  end: [Flag, "text-ink", "bg-ink"],
+}
+
+interface EntryRowProps {
+  readonly entry: TimelineEntry
+  readonly timeline: RunTimeline
+  readonly rows: readonly RecordedEvent[]
+  readonly isOpen: boolean
+  readonly onToggle: () => void
+  readonly onState: ((position: number) => void) | undefined
+}
+
+/** One stretch of a run; opened, the rows that it begins and ends with. */
+export function EntryRow({ entry, timeline, rows, isOpen, onToggle, onState }: EntryRowProps) {
+  const { position, endPosition, kind, at, title, detail, usage } = entry
+  const [Sign, color] = kind === "other" && position === timeline.entries[0]?.position ? START : SIGNS[kind]
+  const used = usage ? usedWords(usage, navigator.language) : ""
+  const took = tookWords(entry)
+  const given = isOpen && kind === "call" ? argumentsOf(rows, position) : undefined
+  const shown = rows.filter((row) => row.position === position || row.position === endPosition)
+  return (
+    <li className="border-b border-line last:border-b-0">
+      <button
+        type="button"
+        data-line
+        aria-expanded={isOpen}
+        onClick={onToggle}
+        className="grid w-full grid-cols-[1.25rem_minmax(0,1fr)_auto] items-start gap-x-2.5 rounded-lg px-2 py-1.5 text-left text-sm hover:bg-sunken @2xl:grid-cols-[1.25rem_minmax(0,1fr)_14rem_5.5rem]"
+      >
+        <Sign className={`mt-[3px] size-4 ${color}`} />
+        <span className="min-w-0">
+          <span className={`block [overflow-wrap:anywhere] ${kind === "trouble" ? "text-danger" : ""}`}>
+            <Plain text={title} />
+          </span>
+          {detail && (
+            <span className={`block text-[13px] text-soft ${isOpen ? "[overflow-wrap:anywhere]" : "truncate"}`}>
+              <Plain text={detail} />
+            </span>
+          )}
+          {used && <span className="block text-[13px] text-faint">{used}</span>}
+        </span>
+        <Bar entry={entry} timeline={timeline} />
+        <span className="text-right text-[13px] leading-snug whitespace-nowrap tabular-nums">
+          {took && <span className="block pt-[3px] text-soft">{took}</span>}
+          <span className={`block text-faint ${took ? "" : "pt-[3px]"}`}>+{duration(at - timeline.startedAt)}</span>
+        </span>
+      </button>
+      {isOpen && (
+        <div className="space-y-3 px-2 pt-1 pb-3 @2xl:pl-9">
+          {given !== undefined && (
+            <section aria-label="Arguments">
+              <p className="mb-1 text-[13px] text-soft">Arguments</p>
+              <Json value={given} />
+            </section>
+          )}
+          {shown.map((row) => (
+            <RawRow key={row.position} row={row} onState={onState} />
+          ))}
+        </div>
+      )}
+    </li>
+  )
+}
+
+/** What the model gave to the call that a row is about: it stands in the reply, a row or more before. */
+function argumentsOf(rows: readonly RecordedEvent[], position: number): unknown {
+  const callId = rows.find((row) => row.position === position)?.callId
+  const parts = rows.flatMap(({ parts: some }) =>
+    Array.isArray(some) ? (some as { id?: unknown; input?: unknown }[]) : [],
+  )
+  return callId === undefined ? undefined : parts.find(({ id }) => id === callId)?.input
+}
+
+const START = [Play, "text-faint"] as const
+
+const tookWords = ({ ms, isOpen }: TimelineEntry): string => (isOpen ? "goes on" : ms === undefined ? "" : duration(ms))
+
+/** Where in the run it was, and how much of it: the whole width is the whole run. On a phone it stands below the words. */
+function Bar({
+  entry: { at, ms = 0, kind, isOpen },
+  timeline: { startedAt, until },
+}: Pick<EntryRowProps, "entry" | "timeline">) {
+  const all = Math.max(1, until - startedAt)
+  const from = Math.min(100, Math.max(0, ((at - startedAt) / all) * 100))
+  const width = isOpen ? 100 - from : Math.min(100 - from, (ms / all) * 100)
+  return (
+    <span
+      aria-hidden
+      className="relative order-last col-start-2 col-end-4 mt-1.5 mb-1 h-1.5 rounded-full bg-line/70 @2xl:order-none @2xl:col-auto @2xl:mt-[9px]"
+    >
+      <span
+        className={`absolute inset-y-0 min-w-[3px] rounded-full ${SIGNS[kind][2]} ${isOpen ? "opacity-40" : ""}`}
+        style={{ left: `min(${from}%, calc(100% - 3px))`, width: `${width}%` }}
+      />
+    </span>
+  )
+}

@@ -1,0 +1,104 @@
+import { useEffect, useState } from "react"
+import { hasCode } from "../../src/client/index.ts"
+import type { RecordedEvent, Run } from "../../src/protocol/index.ts"
+import { noticeSignOut } from "../state/identity.ts"
+import { inTurn } from "../state/in-turn.ts"
+import { Store, useStore } from "../state/store.ts"
+
+/** What is said of a run above its rows. */
+export type RunHead = Pick<Run, "status" | "model" | "startedAt" | "endedAt" | "error">
+
+export interface RunPart<Head extends RunHead> {
+  readonly run: Head
+  readonly items: readonly RecordedEvent[]
+  readonly nextAfter: number | null
+}
+
+/** Where a run is read: at the server as its owner, or through a link of somebody else. */
+export interface RunSource<Head extends RunHead> {
+  read(after: number): Promise<RunPart<Head>>
+  /** Calls back each time that there may be more, until the signal says that nobody looks any more. */
+  follow(run: Head, after: number, changed: () => void, signal: AbortSignal): Promise<void>
+}
+
+export interface RunState<Head extends RunHead> {
+  /** Undefined until it was read once. */
+  readonly run: Head | undefined
+  readonly rows: readonly RecordedEvent[]
+  /** Why it is not there, or not up to date. */
+  readonly problem: unknown
+}
+
+export const isOver = ({ status }: RunHead): boolean => status !== "running" && status !== "paused"
+
+/** A run that is looked at: its rows, and those that come while it goes on. */
+export class FollowedRun<Head extends RunHead> {
+  readonly store = new Store<RunState<Head>>({ run: undefined, rows: [], problem: undefined })
+  /** One read at a time: what is told meanwhile is in the next one. */
+  readonly refresh: () => Promise<void> = inTurn(() => this.#read())
+  readonly #source: RunSource<Head>
+  readonly #leaving = new AbortController()
+  #isFollowed = false
+
+  constructor(source: RunSource<Head>) {
+    this.#source = source
+  }
+
+  close(): void {
+    this.#leaving.abort()
+  }
+
+  async #read(): Promise<void> {
+    const { signal } = this.#leaving
+    try {
+      for (let after: number | null = this.#last(); after !== null && !signal.aborted;) {
+        const { run, items, nextAfter }: RunPart<Head> = await this.#source.read(after)
+        this.store.change({ run, rows: [...this.store.value.rows, ...items], problem: undefined })
+        after = nextAfter
+      }
+      void this.#follow()
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  /** What is over does not change any more. */
+  async #follow(): Promise<void> {
+    const { run } = this.store.value
+    const { signal } = this.#leaving
+    if (!run || isOver(run) || this.#isFollowed || signal.aborted) return
+    this.#isFollowed = true
+    try {
+      await this.#source.follow(run, this.#last(), () => void this.refresh(), signal)
+    } catch (error) {
+      if (!signal.aborted) this.#fail(error)
+    } finally {
+      this.#isFollowed = false
+    }
+  }
+
+  #fail(error: unknown): void {
+    noticeSignOut(error)
+    // What is gone is not shown any longer, also where it was read before.
+    const gone = hasCode(error, "not_found") ? { run: undefined, rows: [] } : {}
+    this.store.change({ ...gone, problem: error })
+  }
+
+  #last(): number {
+    return this.store.value.rows.at(-1)?.position ?? 0
+  }
+}
+
+interface UsedRun<Head extends RunHead> extends RunState<Head> {
+  readonly refresh: () => Promise<void>
+}
+
+/** A run for as long as it is shown. Whoever wants another one gives its element another key. */
+export function useFollowedRun<Head extends RunHead>(open: () => RunSource<Head>): UsedRun<Head> {
+  const [followed] = useState(() => new FollowedRun(open()))
+  useEffect(() => {
+    void followed.refresh()
+    return () => followed.close()
+  }, [followed])
+  return { ...useStore(followed.store), refresh: followed.refresh }
+}
