@@ -27,6 +27,7 @@ const mayImport: rules.RoomTables["mayImport"] = {
   device: ["client", "protocol", "vectors", "workspace"],
   terminal: ["charts", "client", "protocol"],
   acp: ["client", "protocol"], // editors: a face like the terminal
+  evaluate: ["client", "protocol"], // cases against agents and models; loaded by `pawl eval` alone
   // Puts all of it together, and knows neither commands nor terminals: what it needs to know comes as settings.
   compose: ["agent", "bus", "children", "client", "mcp", "models", "packs", "protocol", "server", "store", "telemetry"],
   cli: "everything",

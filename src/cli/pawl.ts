@@ -20,6 +20,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: 'run one request and print the answer: pawl exec "list my tasks"',
     load: () => import("./commands/exec.ts"),
   },
+  eval: {
+    summary: "run cases against agents and models, and say what has fallen: pawl eval FILE",
+    load: () => import("./commands/eval.ts"),
+  },
   device: {
     summary: "keep a workspace on this machine and work on it when the server asks",
     load: () => import("./commands/device.ts"),

@@ -118,7 +118,8 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
       ...(replaced.recent ? { recent: replaced.recent } : {}),
     }),
   )
-  const models = replaced.models ?? (replaced.model ? oneModel(replaced.model) : personal)
+  const registry = typeof replaced.models === "function" ? replaced.models(personal) : replaced.models
+  const models = registry ?? (replaced.model ? oneModel(replaced.model) : personal)
   const meter = new RunMeter({ metrics, log, isTool: (name) => toolNames.has(name) })
   // An engine that is at work already is heard, and its models are observed, by whoever opened it.
   const heard = replaced.pawl?.ports.bus ?? replaced.bus ?? links.bus

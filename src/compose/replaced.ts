@@ -19,6 +19,7 @@ import type { Devices } from "../server/socket/devices.ts"
 import type { OpenedEngine } from "./open-engine.ts"
 import type { Store } from "../store/store.ts"
 
+type GivenRegistry = ModelSource & ModelCatalogue
 export type ReplacedPorts = Partial<ServerPorts & PackRoutes>
 
 /**
@@ -37,8 +38,8 @@ export interface Replaced {
   readonly pawl?: OpenedEngine | undefined
   /** One model for everybody and everything. */
   readonly model?: Model | undefined
-  /** A registry of models. */
-  readonly models?: (ModelSource & ModelCatalogue) | undefined
+  /** A registry of models, or one made of what the settings would give. */
+  readonly models?: GivenRegistry | ((own: GivenRegistry) => GivenRegistry) | undefined
   /** How providers of models are asked. */
   readonly providerCalls?: Pick<RegistryOptions, "fetch" | "retry"> | undefined
   /** What notes and passages are found by. */

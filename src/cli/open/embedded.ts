@@ -52,7 +52,7 @@ export async function openEmbedded(config: Config, options: EmbeddedOptions): Pr
   return { ...opened, dir, conversations }
 }
 
-interface InProcessOptions extends Omit<EmbeddedOptions, "dir"> {
+interface InProcessOptions extends Omit<EmbeddedOptions, "dir">, Pick<Replaced, "agents" | "embedder" | "models"> {
   /** Closed with it. */
   readonly folder?: Folder
   /** Told of each conversation that begins here. */
@@ -61,7 +61,7 @@ interface InProcessOptions extends Omit<EmbeddedOptions, "dir"> {
 
 /** Opens no port: the client's requests are handed to the app as objects. */
 export async function openInProcess(config: Config, options: InProcessOptions = {}): Promise<InProcess> {
-  const { recent, localEmbedder, folder, buffers, begun } = options
+  const { recent, localEmbedder, folder, buffers, begun, agents, embedder, models } = options
   // That somebody asks a server of their own is no news to them.
   const log: Log = { ...(options.log ?? silentLog), info() {} }
   const ours = new Set<ConversationId>()
@@ -70,7 +70,7 @@ export async function openInProcess(config: Config, options: InProcessOptions = 
   if (folder) opening.use(folder)
   const server = opening.use(
     await composeServer(config, {
-      ...{ log, recent, localEmbedder, folder, buffers },
+      ...{ log, recent, localEmbedder, folder, buffers, agents, embedder, models },
       ports: ({ people }) => ({ people: withOwner(people, secret) }),
       hear(id, live) {
         if (live.type !== "events" || live.events[0]?.type !== "conversation_started") return

@@ -104,6 +104,12 @@ export const roomsWithin: Readonly<Record<string, Readonly<Record<string, readon
     talk: ["deciding", "drawing", "naming"],
     screen: ["deciding", "drawing", "input", "naming", "talk"],
   },
+  "src/evaluate": {
+    file: [],
+    check: ["file"],
+    run: ["check", "file"],
+    report: ["file"],
+  },
   "src/cli": {
     process: [],
     settings: ["process"],

@@ -1,0 +1,156 @@
+import { writeFile } from "node:fs/promises"
+import { dirname, resolve } from "node:path"
+import { systemClock } from "../../agent/clock.ts"
+import { type DoneRun, evaluate } from "../../evaluate/evaluate.ts"
+import { Tolerance } from "../../evaluate/file/eval-file.ts"
+import { EvalFileFault, readEvalFile } from "../../evaluate/file/read-eval-file.ts"
+import { compareReports, type Comparison } from "../../evaluate/report/compare.ts"
+import { readReport } from "../../evaluate/report/read-report.ts"
+import type { EvalReport } from "../../evaluate/report/report.ts"
+import { comparisonLines, runProblems, reportLines } from "../../evaluate/report/report-lines.ts"
+import { RecentSecrets } from "../../models/providers/errors/recent-secrets.ts"
+import { scrubSecrets } from "../../models/providers/errors/scrub-secrets.ts"
+import { openThrowaways } from "../open/throwaway.ts"
+import { CommandError, readFlags } from "../process/command.ts"
+import { forgetSecrets } from "../process/forget-secrets.ts"
+import { createLog } from "../process/log.ts"
+import { onStop } from "../process/on-stop.ts"
+import { Progress } from "../process/progress.ts"
+import { readConfig } from "../settings/config.ts"
+import { warn } from "../settings/warn.ts"
+
+export const help = `Usage: pawl eval FILE [flags]
+
+Runs the cases of a file against agents and models and says which are as they are expected to be: answers, calls,
+proposals, rows, files, cost and time. Each run has a Pawl of its own, with nothing in it, which is removed afterwards; your
+data is not touched. Models and packs are those of your settings. docs/evaluations.md says what a file holds.
+
+  --model NAME        ask this model, whatever the file says, and play no script; may be given several times
+  --judge NAME        who judges, where a case does not say it
+  --filter WORDS      only cases with these words in their names; may be given several times
+  --repeat N          run each so many times
+  --concurrency N     so many at a time (default: 4, or what the file says)
+  --fail-fast         begin nothing more after the first failure
+  --max-cost USD      begin nothing more when so much is spent
+  --json              print the report as JSON instead of the table
+  --save FILE         write that JSON to a file
+  --baseline FILE     compare with the JSON of an earlier run; what failed there may fail
+  --tolerate F=N%     with it: cost, tokens, latency or latencyWithoutModel may be so much worse; what is not named, here or
+                      in the file, is not compared
+
+Exit codes: 0 all is as expected, 1 wrong usage, settings or file, 2 a case has failed or, with --baseline, something has
+fallen or is new and fails, 130 stopped; what was done until then is told all the same.
+`
+
+const flags = {
+  model: { type: "string", multiple: true },
+  judge: { type: "string" },
+  filter: { type: "string", multiple: true },
+  repeat: { type: "string" },
+  concurrency: { type: "string" },
+  "fail-fast": { type: "boolean" },
+  "max-cost": { type: "string" },
+  json: { type: "boolean" },
+  save: { type: "string" },
+  baseline: { type: "string" },
+  tolerate: { type: "string", multiple: true },
+} as const
+
+const FAILED = 2
+const STOPPED = 130
+
+export async function run(words: readonly string[]): Promise<number> {
+  const { values, positionals } = readFlags("eval", words, flags)
+  const [path] = positionals
+  if (path === undefined || positionals.length > 1) throw new CommandError(`Name one file of cases.\n\n${help}`)
+  const [repeat, concurrency] = [wholeNumber("repeat", values.repeat), wholeNumber("concurrency", values.concurrency)]
+  const maxCostUsd = values["max-cost"] === undefined ? undefined : amount(values["max-cost"])
+  const tolerated = toTolerance(values.tolerate ?? [])
+  if (tolerated && values.baseline === undefined) throw new CommandError("--tolerate says nothing without --baseline.")
+  const file = await refusing(() => readEvalFile(path))
+  const { baseline } = values
+  const before = baseline === undefined ? undefined : await refusing(() => readReport(baseline))
+  const config = readConfig()
+  forgetSecrets(config.secrets)
+  warn(config)
+  const recent = new RecentSecrets(config.secrets)
+  const log = createLog(recent, undefined, config.log)
+  const signal = onStop()
+  await using places = openThrowaways(config, { log, recent })
+  const progress = new Progress((text) => scrubSecrets(text, recent))
+  const report = await refusing(() =>
+    evaluate(file, {
+      ...{ path, base: dirname(resolve(path)), judge: values.judge, repeat, concurrency, maxCostUsd, signal },
+      ...{ filter: values.filter ?? [], models: values.model ?? [], failFast: values["fail-fast"] ?? false },
+      open: places.open,
+      now: () => systemClock.now(),
+      onRun: (done) => tell(progress, done),
+    }),
+  ).finally(() => progress.end())
+  if (report.results.length === 0 && !signal.aborted)
+    throw new CommandError(`No case of ${path} has ${(values.filter ?? []).join(" or ")} in its name.`)
+  const comparison = before && compareReports(report, before, { ...file.tolerance, ...tolerated })
+  const json = scrubSecrets(JSON.stringify({ ...report, ...(comparison ? { comparison } : {}) }, null, 2), recent)
+  process.stdout.write(values.json ? `${json}\n` : told(report, comparison, recent))
+  if (values.save !== undefined) await save(values.save, json)
+  if (signal.aborted) return STOPPED
+  return isGood(report, comparison) ? 0 : FAILED
+}
+
+const isGood = ({ failed }: EvalReport, comparison: Comparison | undefined): boolean =>
+  comparison ? comparison.falls.length + comparison.newFailures.length === 0 : failed === 0
+
+function told(report: EvalReport, comparison: Comparison | undefined, secrets: Iterable<string>): string {
+  const lines = [...reportLines(report), ...(comparison ? ["", ...comparisonLines(comparison)] : [])]
+  return `${scrubSecrets(lines.join("\n"), secrets)}\n`
+}
+
+/** A bar on a terminal, elsewhere a line for each run that has ended. */
+function tell(progress: Progress, { done, all, case: name, agent, model, run }: DoneRun): void {
+  const what = `${name} · ${agent} · ${model}`
+  if (process.stderr.isTTY) return progress.show("evaluating", done, all, what)
+  const why = run.passed ? "" : `: ${runProblems(run)[0] ?? ""}`
+  progress.say(`${done}/${all} ${run.passed ? "passed" : "failed"} ${what}${why}`)
+}
+
+/** What a person can put right in a file is told in lines, without a stack. */
+async function refusing<Value>(work: () => Promise<Value>): Promise<Value> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof EvalFileFault) throw new CommandError(error.message)
+    throw error
+  }
+}
+
+async function save(path: string, json: string): Promise<void> {
+  await writeFile(path, `${json}\n`).catch((error: NodeJS.ErrnoException) => {
+    throw new CommandError(`--save cannot write ${path} (${error.code}).`)
+  })
+}
+
+function wholeNumber(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (!/^[1-9]\d{0,3}$/.test(text)) throw new CommandError(`--${flag} takes a number from 1 on, not "${text}".`)
+  return Number(text)
+}
+
+function amount(text: string): number {
+  const dollars = Number(text)
+  if (text.trim() === "" || !(dollars > 0))
+    throw new CommandError(`--max-cost takes dollars such as 0.50, not "${text}".`)
+  return dollars
+}
+
+function toTolerance(given: readonly string[]): Tolerance | undefined {
+  if (given.length === 0) return undefined
+  const pairs = given.map((word) => {
+    const [name = "", share = ""] = word.split("=", 2)
+    return [name, share] as const
+  })
+  const { data, error } = Tolerance.safeParse(Object.fromEntries(pairs))
+  if (data) return data
+  throw new CommandError(
+    `--tolerate takes cost, tokens, latency or latencyWithoutModel with a percentage, such as cost=20%: ${error.issues[0]?.message}.`,
+  )
+}

@@ -1,0 +1,107 @@
+import { setMaxListeners } from "node:events"
+import type { EvalFile } from "./file/eval-file.ts"
+import { NOTHING_SPENT } from "./happened.ts"
+import { type EvalCell, judgesOf, planCells, type PlanChoices } from "./plan.ts"
+import type { EvalReport, EvalResult, EvalRun } from "./report/report.ts"
+import { sumUp, sumUpRuns } from "./report/sum-up.ts"
+import type { OpenPlace } from "./run/place.ts"
+import { type CaseOutcome, runCase } from "./run/run-case.ts"
+
+export interface Evaluating extends PlanChoices {
+  /** What the file is called in the report, and where its paths begin. */
+  readonly path: string
+  readonly base: string
+  readonly judge: string | undefined
+  readonly concurrency: number | undefined
+  /** Begins nothing more after the first run that fails. */
+  readonly failFast: boolean
+  /** Begins nothing more when so many dollars are spent, judges included. */
+  readonly maxCostUsd: number | undefined
+  readonly open: OpenPlace
+  /** Stops what is at work; what is done by then is reported. */
+  readonly signal: AbortSignal
+  readonly now: () => number
+  /** Told of each run when it has ended. */
+  onRun(done: DoneRun): void
+}
+
+/** How far it is. */
+export interface DoneRun {
+  readonly done: number
+  readonly all: number
+  readonly case: string
+  readonly agent: string
+  readonly model: string
+  readonly run: EvalRun
+}
+
+interface Work {
+  readonly cell: EvalCell
+  readonly judges: readonly (string | undefined)[]
+  readonly runs: EvalRun[]
+  named: { agent: string; model: string }
+}
+
+/** Runs every case of a file with every agent and model, a bounded number at a time, and says how each went. */
+export async function evaluate(file: EvalFile, evaluating: Evaluating): Promise<EvalReport> {
+  const { path, signal, now, failFast, maxCostUsd = Infinity } = evaluating
+  const startedAt = now()
+  const works = planCells(file, evaluating).map((cell): Work => {
+    const named = { agent: cell.agent ?? "?", model: cell.model ?? "?" }
+    return { cell, judges: judgesOf(cell, evaluating.judge ?? file.judge), runs: [], named }
+  })
+  const queue = works.flatMap((work) => Array.from({ length: work.cell.repeat }, () => work))
+  const all = queue.length
+  let [done, costUsd, isOver] = [0, 0, false]
+  setMaxListeners(0, signal)
+
+  async function workOff(): Promise<void> {
+    for (let work = queue.shift(); work && !isOver && !signal.aborted; work = queue.shift()) {
+      const run = await runOnce(file, work, evaluating)
+      if (!run) return
+      work.runs.push(run)
+      costUsd += [run.spent, ...run.judged.map(({ spent }) => spent)].reduce(
+        (sum, spent) => sum + (spent.costUsd ?? 0),
+        0,
+      )
+      isOver ||= (failFast && !run.passed) || costUsd >= maxCostUsd
+      evaluating.onRun({ done: ++done, all, case: work.cell.evalCase.name, ...work.named, run })
+    }
+  }
+
+  const workers = Math.min(evaluating.concurrency ?? file.concurrency, all)
+  await Promise.all(Array.from({ length: workers }, workOff))
+  const results = works.flatMap(({ cell, runs, named }): EvalResult[] => {
+    const { evalCase, passRate } = cell
+    return runs.length === 0 ? [] : [sumUpRuns({ case: evalCase.name, ...named, passRate }, runs)]
+  })
+  const told = { file: path, startedAt: new Date(startedAt).toISOString(), ms: now() - startedAt }
+  return sumUp({ ...told, isPartial: done < all }, results)
+}
+
+/** Undefined where it was stopped: a run that was broken off says nothing about its case. */
+async function runOnce(file: EvalFile, work: Work, { base, open, signal }: Evaluating): Promise<EvalRun | undefined> {
+  const { evalCase, agent, model, isScripted } = work.cell
+  const given = { mode: evalCase.mode ?? file.mode, settings: evalCase.settings ?? file.settings }
+  try {
+    const outcome = await runCase(
+      { evalCase, agent, model, isScripted, judges: work.judges, base, ...given },
+      open,
+      signal,
+    )
+    work.named = { agent: outcome.agent, model: work.cell.model ?? outcome.model ?? "?" }
+    return toRun(outcome)
+  } catch (error) {
+    if (signal.aborted) return undefined
+    const problem = error instanceof Error ? error.message : String(error)
+    return { passed: false, error: problem, unmet: [], answers: [], spent: NOTHING_SPENT, judged: [] }
+  }
+}
+
+const toRun = ({ answers, spent, judged, unmet }: CaseOutcome): EvalRun => ({
+  passed: unmet.length === 0,
+  unmet: [...unmet],
+  answers: answers.map((answer) => ({ ...answer, calls: [...answer.calls], proposals: [...answer.proposals] })),
+  spent,
+  judged: [...judged],
+})

@@ -1,0 +1,145 @@
+import { z } from "zod"
+import { CallStatus } from "../../protocol/conversation/call-status.ts"
+import { ProposalStatus } from "../../protocol/proposals/proposal.ts"
+import { RunStatus } from "../../protocol/conversation/run.ts"
+import { tableNames } from "../../protocol/workspace-tables.ts"
+import { JsonObject } from "../../protocol/schema.ts"
+import { patternFault } from "../pattern.ts"
+
+/** What a case expects of what has happened. */
+
+const Text = z.string().min(1)
+/** A text, or several of which each has to be there. */
+const someOf = (text: z.ZodString) =>
+  z.union([text, z.array(text).min(1)], { error: "must be a text, or a list of texts" })
+const Pattern = Text.superRefine((pattern, context) => {
+  const fault = patternFault(pattern)
+  if (fault !== undefined) context.addIssue({ code: "custom", message: `is no regular expression: ${fault}` })
+})
+
+/** `contains` looks for words, large and small letters alike; `matches` for a regular expression as RE2 reads it. */
+const Found = { contains: someOf(Text).optional(), matches: someOf(Pattern).optional() }
+export const TextCheck = z.strictObject({ ...Found, not: z.strictObject(Found).optional() })
+export type TextCheck = z.infer<typeof TextCheck>
+
+/** A text alone is one that has to be in there. */
+const AnswerCheck = z.union([Text.transform((contains): TextCheck => ({ contains })), TextCheck], {
+  error: "must be a text, or an object of contains, matches and not",
+})
+
+const named = (tool: string) => ({ tool })
+const CallOf = z.strictObject({ tool: Text, arguments: JsonObject.optional(), status: CallStatus.optional() })
+const ProposalOf = CallOf.extend({ status: ProposalStatus.optional() })
+/** A call or a proposal that is looked for. What `arguments` does not name may be anything. */
+export interface ExpectedCall {
+  readonly tool: string
+  readonly arguments?: JsonObject | undefined
+  readonly status?: string | undefined
+}
+
+const listOf = (entry: typeof CallOf | typeof ProposalOf) =>
+  z.array(
+    z.union([Text.transform(named), entry], { error: "must be the name of a tool, or an object with tool" }),
+  ) as unknown as z.ZodType<ExpectedCall[], unknown>
+
+/** A list alone is `include`. */
+const callsOf = (entry: typeof CallOf | typeof ProposalOf) =>
+  z.union(
+    [
+      listOf(entry)
+        .refine((list) => list.length > 0, { message: "is empty: exactly: [] says that there are none" })
+        .transform((include) => ({ include })),
+      z.strictObject({
+        /** All of these, in any order, and others beside them. */
+        include: listOf(entry).optional(),
+        /** All of these one after the other, and others in between. */
+        inOrder: listOf(entry).optional(),
+        /** These and no others, in this order. */
+        exactly: listOf(entry).optional(),
+        /** None of these tools. */
+        none: z.array(Text).optional(),
+      }),
+    ],
+    { error: "must be a list, or an object of include, inOrder, exactly and none" },
+  )
+const CallCheck = callsOf(CallOf)
+const ProposalCheck = callsOf(ProposalOf)
+export interface SequenceCheck {
+  readonly include?: readonly ExpectedCall[] | undefined
+  readonly inOrder?: readonly ExpectedCall[] | undefined
+  readonly exactly?: readonly ExpectedCall[] | undefined
+  readonly none?: readonly string[] | undefined
+}
+
+const Count = z.number().int().min(0)
+const TableCheck = z.strictObject({
+  table: z.enum(tableNames),
+  where: JsonObject.optional(),
+  /** How many there are; without it, at least one. */
+  count: Count.optional(),
+})
+const QueryCheck = z
+  .strictObject({
+    sql: Text,
+    /** What comes back, row by row; columns that a row does not name may be anything. */
+    rows: z.array(JsonObject).optional(),
+    count: Count.optional(),
+  })
+  .refine(({ rows, count }) => rows !== undefined || count !== undefined, { message: "needs rows, or count" })
+/** Rows of the workspace, or what the database of the case answers to a SELECT. */
+const RowCheck = z.union([TableCheck, QueryCheck], { error: "must have table, or sql" })
+export type RowCheck = z.infer<typeof RowCheck>
+
+const FileCheck = TextCheck.extend({ path: Text, exists: z.boolean().optional() })
+export type FileCheck = z.infer<typeof FileCheck>
+
+const JudgeOf = z.strictObject({
+  /** What a good answer is, in words. */
+  rubric: Text,
+  /** Who judges; that of the file where it is not said. */
+  model: Text.optional(),
+  /** What is said in the judge's place while the case plays a script. */
+  script: z.strictObject({ pass: z.boolean(), reason: z.string() }).optional(),
+})
+export type JudgeCheck = z.infer<typeof JudgeOf>
+const Judge = z.union([Text.transform((rubric): JudgeCheck => ({ rubric })), JudgeOf], {
+  error: "must be a rubric, or an object of rubric, model and script",
+})
+const Judges = z.union([Judge.transform((one) => [one]), z.array(Judge).min(1)], {
+  error: "must be a rubric, an object with rubric, or a list of these",
+})
+
+const Bound = z.number().min(0)
+/** The most that the whole conversation may take, what judges take not counted. */
+const Limits = z.strictObject({
+  costUsd: Bound.optional(),
+  /** From the first words to the last, models included. */
+  seconds: Bound.optional(),
+  /** The same without the time in which a model was waited for. */
+  secondsWithoutModel: Bound.optional(),
+  modelCalls: Count.optional(),
+  toolCalls: Count.optional(),
+  tokens: Count.optional(),
+  inputTokens: Count.optional(),
+  outputTokens: Count.optional(),
+})
+export type EvalLimits = z.infer<typeof Limits>
+
+/** What is expected of the answer to one message. */
+export const AnswerExpectation = z.strictObject({
+  answer: AnswerCheck.optional(),
+  calls: CallCheck.optional() as unknown as z.ZodOptional<z.ZodType<SequenceCheck, unknown>>,
+  proposals: ProposalCheck.optional() as unknown as z.ZodOptional<z.ZodType<SequenceCheck, unknown>>,
+  /** How its run ends; without it, in any way but `failed`. */
+  ends: RunStatus.optional(),
+})
+export type AnswerExpectation = z.infer<typeof AnswerExpectation>
+
+/** And what is expected of the whole conversation, and of what it has left behind. */
+export const Expectation = AnswerExpectation.extend({
+  rows: z.array(RowCheck).min(1).optional(),
+  files: z.array(FileCheck).min(1).optional(),
+  judge: Judges.optional(),
+  limits: Limits.optional(),
+}).refine((expectation) => Object.keys(expectation).length > 0, { message: "expects nothing" })
+export type Expectation = z.infer<typeof Expectation>

@@ -1,0 +1,217 @@
+import { existsSync, readdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { expect, test } from "vitest"
+import { silentLog } from "../../src/agent/silent-log.ts"
+import { openThrowaways } from "../../src/cli/open/throwaway.ts"
+import { readConfig } from "../../src/cli/settings/config.ts"
+import { type Evaluating, evaluate } from "../../src/evaluate/evaluate.ts"
+import { parseEvalFile } from "../../src/evaluate/file/read-eval-file.ts"
+import { RecentSecrets } from "../../src/models/providers/errors/recent-secrets.ts"
+import { chatChunk, ProviderServer, sse } from "../../src/models/providers/server.fixture.ts"
+import { dataFolder } from "../support/processes/pawl-process.ts"
+
+interface Options extends Partial<Evaluating> {
+  readonly environment?: Record<string, string>
+}
+
+/** Evaluates a text of cases in this process, in Pawls as the command opens them. */
+async function evaluateText(text: string, { environment = {}, ...given }: Options = {}) {
+  const [data, under] = [dataFolder(), dataFolder()]
+  const config = readConfig({ PAWL_DATA: join(data, "data"), ...environment })
+  await using places = openThrowaways(config, { log: silentLog, recent: new RecentSecrets([]), under })
+  const report = await evaluate(await parseEvalFile(text, "cases.yaml"), {
+    ...{ path: "cases.yaml", base: data, judge: undefined, concurrency: undefined, maxCostUsd: undefined },
+    ...{ filter: [], models: [], repeat: undefined, failFast: false, signal: new AbortController().signal },
+    ...{ open: places.open, now: Date.now, onRun() {} },
+    ...given,
+  })
+  return { report, data, under }
+}
+
+const unmetOf = ({ report }: Awaited<ReturnType<typeof evaluateText>>) =>
+  Object.fromEntries(
+    report.results.map((result) => [
+      result.case,
+      result.runs.flatMap(({ unmet, error }) => [
+        ...(error === undefined ? [] : [`error: ${error}`]),
+        ...unmet.map(({ expectation, problem }) => `${expectation}: ${problem}`),
+      ]),
+    ]),
+  )
+
+test("whatever is not as a case expects it is told, and nothing else", async () => {
+  const found = await evaluateText(`
+agent: workspace
+cases:
+  - { name: answer, say: Hi, script: [Hello], expect: { answer: Bye } }
+  - { name: calls, say: Hi, script: [Hello], expect: { calls: [list_tasks] } }
+  - { name: misspelt, say: Hi, script: [Hello], expect: { calls: { none: [delet_task] } } }
+  - { name: unplayed, say: Hi, script: [Hello, Hello], expect: { answer: Hello } }
+  - { name: ended, say: Hi, script: [{ calls: { list_tasks: {} } }], expect: { calls: [list_tasks] } }
+  - { name: rows, say: Hi, script: [Hello], expect: { rows: [{ table: tasks }] } }
+  - { name: no database, say: Hi, script: [Hello], expect: { rows: [{ sql: SELECT 1, count: 1 }] } }
+  - { name: judge, say: Hi, script: [Hello], expect: { judge: { rubric: polite, script: { pass: false, reason: It is rude. } } } }
+  - name: cost
+    say: Hi
+    script: { price: { input: 10, output: 100 }, replies: [{ says: Hello, usage: { input: 1000, output: 100 } }] }
+    expect: { limits: { costUsd: 0.0199, tokens: 1100, modelCalls: 1 } }
+  - name: left
+    say: "add a task: x"
+    script: [{ calls: { create_task: { title: x } } }]
+    expect: { proposals: [{ tool: create_task, status: applied }], ends: completed }
+  - name: out of the folder
+    start: { files: { ../../x: y } }
+    say: Hi
+    script: [Hello]
+    expect: { answer: Hello }
+  - name: file
+    agent: files
+    say: Hi
+    script: [Hello]
+    expect: { files: [{ path: a.txt }] }
+  - name: one of two
+    say: [{ text: Hi, expect: { answer: Bye } }, Bye]
+    script: [Hello, Bye]
+    expect: { answer: Bye }
+`)
+  expect(unmetOf(found)).toEqual({
+    answer: ['answer: "Bye" is not in it; it says "Hello"'],
+    calls: ["calls: list_tasks is missing; the calls were none"],
+    misspelt: ['calls: this agent has no tool "delet_task" that it could leave alone'],
+    unplayed: ["script: it has 2 replies, and was asked 1 time"],
+    ended: [expect.stringContaining("ends: its run ended as failed"), "script: it has 1 reply, and was asked 2 times"],
+    rows: ["rows[0]: 0 rows of tasks have {}, and at least 1 should; there are none"],
+    "no database": ["rows[0]: the case has no database: start.database makes one"],
+    judge: ["judge: It is rude."],
+    cost: ["limits.costUsd: it took $0.02, and at most $0.0199 is allowed"],
+    left: [
+      "ends: its run ended as paused",
+      'proposals: create_task (applied) is missing; the proposals were create_task {"title":"x"} (pending)',
+    ],
+    "out of the folder": ['error: start.files: "../../x" leads out of the folder that is worked in.'],
+    file: ["files a.txt: it is not there"],
+    "one of two": ['say[0].answer: "Bye" is not in it; it says "Hello"'],
+  })
+  expect(found.report).toMatchObject({ passed: 0, failed: 13, isPartial: false })
+  // The operator's own place was not even made, and nothing is left of the others.
+  expect(existsSync(join(found.data, "data"))).toBe(false)
+  expect(readdirSync(found.under)).toEqual([])
+})
+
+test("proposals are carried out, refused and left as the case says, tool by tool", async () => {
+  const proposing = `
+    say: "make it so"
+    script: [{ calls: [{ tool: create_task, arguments: { title: a } }, { tool: create_note, arguments: { title: n, content: c } }] }, Done.]`
+  const found = await evaluateText(`
+agent: workspace
+cases:
+  - name: all${proposing}
+    approve: all
+    expect: { rows: [{ table: tasks, count: 1 }, { table: notes, count: 1 }], answer: Done }
+  - name: none${proposing}
+    approve: none
+    expect: { rows: [{ table: tasks, count: 0 }, { table: notes, count: 0 }], answer: Done }
+  - name: one${proposing}
+    approve: [create_task]
+    expect: { rows: [{ table: tasks, count: 1 }, { table: notes, count: 0 }], answer: Done }
+  - name: each${proposing.replace(", Done.]", "]")}
+    approve: { create_note: yes, create_task: leave }
+    expect: { ends: paused, rows: [{ table: tasks, count: 0 }] }
+`)
+  expect(unmetOf(found)).toEqual({ all: [], none: [], one: [], each: [] })
+})
+
+/** Speaks chat completions: what `answer` says to the whole request, with its usage. */
+const provider = (answer: (request: string, model: string) => string) =>
+  ProviderServer.open((response, { body }) => {
+    const { model } = body as { model: string }
+    const usage = { usage: { prompt_tokens: 1000, completion_tokens: 100 }, choices: [] }
+    response.writeHead(200, { "content-type": "text/event-stream" })
+    const content = answer(JSON.stringify(body), model)
+    response.end(sse(chatChunk({ content }), chatChunk({}, "stop"), { ...chatChunk({}), ...usage }, "[DONE]"))
+  })
+
+async function providersFile(url: string): Promise<Record<string, string>> {
+  const models = ["good", "bad", "judge"].map((id) => ({ id, price: { input: 10, output: 100 } }))
+  const path = join(dataFolder(), "providers.json")
+  writeFileSync(path, JSON.stringify([{ name: "mine", kind: "openai", baseUrl: `${url}/v1`, models }]))
+  return { PAWL_PROVIDERS: path }
+}
+
+test("a case is asked of every model, and a judge is paid apart", async () => {
+  await using played = await provider((request, model) => {
+    if (model !== "judge") return model === "good" ? "Paris." : "Rome."
+    return JSON.stringify({ reason: "as it says", pass: request.includes("Paris") })
+  })
+  const text = `
+agent: workspace
+model: [mine/good, mine/bad]
+judge: mine/judge
+repeat: 2
+cases:
+  - name: capital
+    say: What is the capital of France?
+    script: [Never said.]
+    expect: { judge: The answer is the capital of France. }
+  - { name: other, say: Hi, expect: { answer: x } }
+`
+  const models = ["mine/good", "mine/bad"]
+  const { report } = await evaluateText(text, { models, filter: ["CAP"], environment: await providersFile(played.url) })
+  const told = report.results.map(({ model, passed, passedRuns, costUsd, judgeCostUsd, tokens }) => ({
+    ...{ model, passed, passedRuns, costUsd, judgeCostUsd, tokens },
+  }))
+  const spent = { costUsd: 0.02, judgeCostUsd: 0.02, tokens: 1100 }
+  expect(told).toEqual([
+    { model: "mine/good", passed: true, passedRuns: 2, ...spent },
+    { model: "mine/bad", passed: false, passedRuns: 0, ...spent },
+  ])
+  expect(report).toMatchObject({ costUsd: 0.08, judgeCostUsd: 0.08, passed: 1, failed: 1 })
+  expect(report.results[1]?.runs[0]?.judged[0]).toMatchObject({
+    model: "mine/judge",
+    pass: false,
+    reason: "as it says",
+  })
+})
+
+test("nothing more begins after a failure, beyond a cost, and when it is stopped", async () => {
+  const text = `
+agent: workspace
+concurrency: 1
+cases: [a, b, c]
+`.replace(
+    "[a, b, c]",
+    JSON.stringify(
+      ["a", "b", "c"].map((name) => ({
+        name,
+        say: "Hi",
+        script: { price: { input: 1000, output: 1000 }, replies: [{ says: name, usage: { input: 1000, output: 0 } }] },
+        expect: { answer: name === "b" ? "x" : name },
+      })),
+    ),
+  )
+  const done = (report: { readonly results: readonly { readonly case: string }[] }) =>
+    report.results.map((each) => each.case)
+  const fast = await evaluateText(text, { failFast: true })
+  expect([done(fast.report), fast.report.isPartial]).toEqual([["a", "b"], true])
+  const poor = await evaluateText(text, { maxCostUsd: 1 })
+  expect([done(poor.report), poor.report.isPartial]).toEqual([["a"], true])
+  const stopping = new AbortController()
+  const stopped = await evaluateText(text, { signal: stopping.signal, onRun: () => stopping.abort() })
+  expect([done(stopped.report), stopped.report.isPartial]).toEqual([["a"], true])
+})
+
+test("a run that is at work when it is stopped is broken off and says nothing about its case", async () => {
+  const stopping = new AbortController()
+  await using played = await ProviderServer.open(() => stopping.abort()) // and never answers
+  const text = "cases: [{ name: a, agent: workspace, say: Hi, expect: { answer: x } }]"
+  const { report, under } = await evaluateText(text, {
+    ...{ signal: stopping.signal, models: ["mine/good"], environment: await providersFile(played.url) },
+  })
+  expect(report).toMatchObject({ results: [], isPartial: true })
+  expect(readdirSync(under)).toEqual([])
+})
+
+test("who judges has to be named before anything is asked", async () => {
+  const text = "cases: [{ name: a, say: Hi, script: [x], expect: { judge: polite } }]"
+  await expect(evaluateText(text)).rejects.toThrow('case "a", expect.judge[0]: nobody is named who judges')
+})
