@@ -22,6 +22,8 @@ export class NamedServers {
   readonly #people: NamedByPeople
   readonly #clock: Clock
   #noneAt: number | undefined
+  /** How often something was changed here: what was read before a change and comes after it is not kept. */
+  #changes = 0
   readonly #kept = new Map<UserId, { readonly servers: readonly McpServer[]; readonly at: number }>()
 
   constructor(operators: readonly McpServer[], people: NamedByPeople, clock: Clock) {
@@ -39,14 +41,15 @@ export class NamedServers {
     if (this.#isFresh(this.#noneAt)) return this.#operators
     const kept = this.#kept.get(user)
     if (kept && this.#isFresh(kept.at)) return kept.servers
-    const at = monotonicOf(this.#clock)
+    const [at, changes] = [monotonicOf(this.#clock), this.#changes]
     if (!(await this.#people.isAny())) {
-      this.#noneAt = at
+      if (changes === this.#changes) this.#noneAt = at
       return this.#operators
     }
     const taken = new Set(this.#operators.map(({ name }) => name))
     const own = (await this.#people.list(user)).filter(({ name }) => !taken.has(name)).map(toServer)
     const servers = [...this.#operators, ...own]
+    if (changes !== this.#changes) return servers
     this.#kept.set(user, { servers, at })
     const [oldest] = this.#kept.keys()
     if (this.#kept.size > MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest)
@@ -55,6 +58,7 @@ export class NamedServers {
 
   /** Something of somebody's has been changed here. */
   forget(user: UserId): void {
+    this.#changes++
     this.#noneAt = undefined
     this.#kept.delete(user)
   }

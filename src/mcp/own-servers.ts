@@ -17,7 +17,8 @@ export interface OwnServersPorts {
   readonly records: NamedByPeople & {
     create(user: UserId, server: Omit<StoredMcpServer, "version">): Promise<void>
     change(user: UserId, before: StoredMcpServer, server: Omit<StoredMcpServer, "version">): Promise<boolean>
-    remove(user: UserId, id: McpServerId): Promise<void>
+    /** Throws `not_found` where they have none of that name. */
+    remove(user: UserId, name: string): Promise<void>
     newId(user: UserId): McpServerId
   }
   readonly pins: McpPins & {
@@ -157,9 +158,7 @@ export class OwnServers {
 
   async remove(user: UserId, name: string): Promise<void> {
     const { records, named } = this.#ports
-    const stored = (await records.list(user)).find((each) => each.name === name)
-    if (!stored) throw failure("not_found")
-    await records.remove(user, stored.id)
+    await records.remove(user, name)
     named.forget(user)
   }
 

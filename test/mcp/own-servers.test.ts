@@ -49,6 +49,25 @@ describe.each(databases)("MCP servers of people, on $name", ({ create }) => {
     expect(JSON.stringify(face.logged)).not.toContain(SECRET)
   })
 
+  test("that cannot be opened any more are told as such to who names one again, and go by their name", async () => {
+    await using place = await create()
+    await using server = await PlayedServer.open([ECHO])
+    const entry = { name: "notes", url: server.url }
+    {
+      await using before = await Face.open({ url: place.url, model: scripted(), reach })
+      await (await before.as("ada")).post("/api/mcp-servers", entry)
+      const lost = { sql: "UPDATE mcp_server SET sealed = ?", values: ["AAAA"], mustChange: true as const }
+      await before.store.engine.change({ type: "statements", statements: [lost] })
+    }
+    await using face = await Face.open({ url: place.url, model: scripted(), reach })
+    const ada = await face.as("ada")
+    expect((await ada.get("/api/mcp-servers")).body.items).toEqual([])
+    const again = await ada.post("/api/mcp-servers", entry)
+    expect([again.status, again.body.detail]).toEqual([400, expect.stringContaining("cannot be opened any more")])
+    expect((await ada.delete("/api/mcp-servers/notes")).status).toBe(204)
+    expect((await ada.post("/api/mcp-servers", entry)).status).toBe(201)
+  })
+
   test("whose tools change are held back until their person agrees to what they have seen", async () => {
     await using place = await create()
     await using server = await PlayedServer.open([ECHO])

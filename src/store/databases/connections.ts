@@ -7,7 +7,7 @@ import type { PageQuery } from "../../protocol/requests.ts"
 import type { Engine } from "../engine/engine.ts"
 import { newestFirst } from "../engine/newest-first.ts"
 import { nameBytes, removeFile, unnameWithout } from "../files/naming.ts"
-import type { SecretRow } from "../people/seal.ts"
+import { type SealedColumns, SealedRows } from "../people/sealed-rows.ts"
 import type { Secrets } from "../people/secrets.ts"
 import { toTime } from "../engine/row-values.ts"
 
@@ -23,28 +23,23 @@ export interface NewRecord {
   readonly stored?: StoredBytes | undefined
 }
 
-interface Row {
+interface Row extends SealedColumns {
   readonly id: ConnectionId
   readonly name: string
   readonly engine: Target["kind"]
-  readonly key_id: string
-  readonly sealed: string
   readonly created_at: number
   readonly updated_at: number
 }
 
-/**
- * How people's databases are reached. All of a target is one secret: whoever can change our database, but has no master
- * key, cannot make a password be sent to an address of their own.
- */
+/** How people's databases are reached. All of a target is one secret. */
 export class SqlConnections {
   readonly #engine: Engine
-  readonly #secrets: Secrets
+  readonly #sealed: SealedRows<Target>
   readonly #now: () => number
 
   constructor(engine: Engine, secrets: Secrets, now: () => number) {
     this.#engine = engine
-    this.#secrets = secrets
+    this.#sealed = new SealedRows("connection", engine, secrets)
     this.#now = now
   }
 
@@ -75,13 +70,13 @@ export class SqlConnections {
     const there = stored ? " AND EXISTS (SELECT 1 FROM kept_file WHERE id = ? AND path IS NOT NULL)" : ""
     const sql = `INSERT INTO connection (id, person, name, engine, key_id, sealed, created_at, updated_at)
       SELECT ?, ?, ?, ?, ?, ?, ${now}, ${now} WHERE ${few}${there}`
-    await this.#secrets.write(placeOf(user, id), JSON.stringify(target), ({ keyId, sealed }) => {
+    await this.#sealed.write(user, id, target, ({ keyId, sealed }) => {
       const values = [id, user, name, target.kind, keyId, sealed, user]
       if (!stored || target.kind !== "sqlite") return { sql, values }
       const insert = { sql, values: [...values, stored.id] }
       return [nameBytes(user, target.path, stored), insert, unnameWithout(id, stored)]
     })
-    if (await this.find(user, id)) return id
+    if (await this.#sealed.has(user, id)) return id
     if (stored && !(await this.#isThere(stored)))
       throw failure("store_unavailable", { problem: "the file was swept up before it was recorded; send it again" })
     throw failure("too_many", { what: "connections", most: MAX })
@@ -98,23 +93,17 @@ export class SqlConnections {
   async retarget(user: UserId, id: ConnectionId, target: Target): Promise<void> {
     const sql =
       "UPDATE connection SET key_id = ?, sealed = ?, updated_at = ? WHERE id = ? AND person = ? AND engine = ?"
-    await this.#secrets.write(placeOf(user, id), JSON.stringify(target), ({ keyId, sealed }) => {
+    await this.#sealed.write(user, id, target, ({ keyId, sealed }) => {
       return { sql, values: [keyId, sealed, this.#now(), id, user, target.kind] }
     })
   }
 
   /** With the file at this path, if it has one in the store. Throws `not_found` where there was nothing. */
   async remove(user: UserId, id: ConnectionId, path?: string): Promise<void> {
-    const sql = "DELETE FROM connection WHERE id = ? AND person = ?"
     // What a person asked by themselves goes with it; what a conversation found out belongs to the conversation.
     const results = "DELETE FROM query_result WHERE person = ? AND connection = ? AND conversation IS NULL"
-    const statements = [
-      { sql, values: [id, user], mustChange: true },
-      { sql: results, values: [user, id] },
-      ...(path === undefined ? [] : removeFile(user, path)),
-    ]
-    const { ok } = await this.#engine.change({ type: "statements", statements })
-    if (!ok) throw failure("not_found")
+    const along = [{ sql: results, values: [user, id] }, ...(path === undefined ? [] : removeFile(user, path))]
+    await this.#sealed.remove(user, id, along)
   }
 
   async #isThere({ id }: StoredBytes): Promise<boolean> {
@@ -122,12 +111,10 @@ export class SqlConnections {
   }
 
   async #open(user: UserId, row: Row): Promise<StoredConnection> {
-    const { id, name, engine, key_id: keyId, sealed, created_at, updated_at } = row
-    const target = await this.#secrets.read<Target>(placeOf(user, id), { keyId, sealed })
+    const { id, name, engine, sealed, created_at, updated_at } = row
+    const target = await this.#sealed.open(user, id, row)
     const times = { createdAt: toTime(created_at), updatedAt: toTime(updated_at) }
     // The kind beside it is for lists and exports; what counts is the one that was sealed.
     return { id, name, kind: target?.kind ?? engine, target, version: sealed, ...times }
   }
 }
-
-const placeOf = (user: UserId, id: ConnectionId): SecretRow => ({ table: "connection", id, person: user })

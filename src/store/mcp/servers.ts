@@ -3,33 +3,29 @@ import { type McpServerId, newId, type UserId } from "../../protocol/ids.ts"
 import type { McpTarget, StoredMcpServer } from "../../protocol/ports/mcp.ts"
 import type { Engine } from "../engine/engine.ts"
 import type { Statement } from "../engine/operations.ts"
-import type { SecretRow } from "../people/seal.ts"
+import { type SealedColumns, SealedRows } from "../people/sealed-rows.ts"
 import type { Secrets } from "../people/secrets.ts"
 import { withoutSignIn } from "./sign-ins.ts"
 
 /** Servers that one person may have. */
 const MAX = 20
+const COLUMNS = "id, name, agents, key_id, sealed"
 
-interface Row {
+interface Row extends SealedColumns {
   readonly id: McpServerId
   readonly name: string
   readonly agents: string
-  readonly key_id: string
-  readonly sealed: string
 }
 
-/**
- * MCP servers of people. Address and headers are one secret: whoever can change our database, but has no master key, cannot
- * make a token be sent to an address of their own.
- */
+/** MCP servers of people. Address and headers are one secret. */
 export class SqlMcpServers {
   readonly #engine: Engine
-  readonly #secrets: Secrets
+  readonly #sealed: SealedRows<McpTarget>
   readonly #now: () => number
 
   constructor(engine: Engine, secrets: Secrets, now: () => number) {
     this.#engine = engine
-    this.#secrets = secrets
+    this.#sealed = new SealedRows("mcp_server", engine, secrets)
     this.#now = now
   }
 
@@ -40,7 +36,7 @@ export class SqlMcpServers {
 
   /** Without those that cannot be opened: their master key is another one. */
   async list(user: UserId): Promise<StoredMcpServer[]> {
-    const sql = "SELECT id, name, agents, key_id, sealed FROM mcp_server WHERE person = ? ORDER BY name"
+    const sql = `SELECT ${COLUMNS} FROM mcp_server WHERE person = ? ORDER BY name`
     const rows = await this.#engine.query<Row>(sql, [user])
     return (await Promise.all(rows.map((row) => this.#open(user, row)))).flat()
   }
@@ -52,13 +48,17 @@ export class SqlMcpServers {
     const sql = `INSERT INTO mcp_server (id, person, name, agents, key_id, sealed, created_at, updated_at)
       SELECT ?, ?, ?, ?, ?, ?, ${now}, ${now} WHERE (SELECT count(*) FROM mcp_server WHERE person = ?) < ${MAX}
       ON CONFLICT (person, name) DO NOTHING`
-    await this.#secrets.write(placeOf(user, id), JSON.stringify(target), ({ keyId, sealed }) => {
+    await this.#sealed.write(user, id, target, ({ keyId, sealed }) => {
       return { sql, values: [id, user, name, JSON.stringify(agents), keyId, sealed, user] }
     })
-    const names = (await this.list(user)).map((each) => (each.id === id ? undefined : each.name))
-    if (names.includes(undefined)) return
-    if (names.includes(name)) throw failure("bad_request", { problem: `name: you have a server "${name}" already.` })
-    throw failure("too_many", { what: "MCP servers", most: MAX })
+    const there = await this.#named(user, name)
+    if (there?.id === id) return
+    if (!there) throw failure("too_many", { what: "MCP servers", most: MAX })
+    const isLost = (await this.#open(user, there)).length === 0
+    const problem = isLost
+      ? `name: you have a server "${name}" that cannot be opened any more. Remove it, then add it again.`
+      : `name: you have a server "${name}" already.`
+    throw failure("bad_request", { problem })
   }
 
   /**
@@ -72,7 +72,7 @@ export class SqlMcpServers {
         AND NOT EXISTS (SELECT 1 FROM mcp_server o WHERE o.person = ? AND o.name = ? AND o.id <> ?)`
     const moved = id === before.id ? [] : this.#moved(user, before.id, id)
     let written = ""
-    await this.#secrets.write(placeOf(user, id), JSON.stringify(target), ({ keyId, sealed }) => {
+    await this.#sealed.write(user, id, target, ({ keyId, sealed }) => {
       written = sealed
       const now = [name, JSON.stringify(agents), keyId, sealed, this.#now()]
       return [{ sql, values: [id, ...now, before.id, user, before.version, user, name, before.id] }, ...moved]
@@ -91,25 +91,29 @@ export class SqlMcpServers {
     return [{ sql: tools, values: [to, from, user, to] }, ...signedIn]
   }
 
-  /** With what was decided about its tools, and what was signed in for. Throws `not_found` where there was nothing. */
-  async remove(user: UserId, id: McpServerId): Promise<void> {
-    const statements = [
-      { sql: "DELETE FROM mcp_server WHERE id = ? AND person = ?", values: [id, user], mustChange: true as const },
-      { sql: "DELETE FROM mcp_tool WHERE server = ? AND person = ?", values: [id, user] },
-      ...withoutSignIn(user, id),
-    ]
-    const { ok } = await this.#engine.change({ type: "statements", statements })
-    if (!ok) throw failure("not_found")
+  /**
+   * With what was decided about its tools, and what was signed in for. By its name, under which also one goes that cannot be
+   * opened and is in no list. Throws `not_found` where there was nothing.
+   */
+  async remove(user: UserId, name: string): Promise<void> {
+    const { id } = (await this.#named(user, name)) ?? {}
+    if (id === undefined) throw failure("not_found")
+    const tools = { sql: "DELETE FROM mcp_tool WHERE server = ? AND person = ?", values: [id, user] }
+    await this.#sealed.remove(user, id, [tools, ...withoutSignIn(user, id)])
   }
 
   newId(user: UserId): McpServerId {
     return newId("mcp", user, this.#now())
   }
 
-  async #open(user: UserId, { id, name, agents, key_id: keyId, sealed }: Row): Promise<StoredMcpServer[]> {
-    const target = await this.#secrets.read<McpTarget>(placeOf(user, id), { keyId, sealed })
+  async #named(user: UserId, name: string): Promise<Row | undefined> {
+    const sql = `SELECT ${COLUMNS} FROM mcp_server WHERE person = ? AND name = ?`
+    return (await this.#engine.query<Row>(sql, [user, name]))[0]
+  }
+
+  async #open(user: UserId, row: Row): Promise<StoredMcpServer[]> {
+    const { id, name, agents, sealed } = row
+    const target = await this.#sealed.open(user, id, row)
     return target ? [{ id, name, agents: JSON.parse(agents) as string[], target, version: sealed }] : []
   }
 }
-
-const placeOf = (user: UserId, id: McpServerId): SecretRow => ({ table: "mcp_server", id, person: user })

@@ -3,7 +3,7 @@ import { failure } from "../../protocol/errors.ts"
 import type { UserId } from "../../protocol/ids.ts"
 import type { EndpointFacts } from "../../protocol/models/own-endpoint.ts"
 import type { Engine } from "../engine/engine.ts"
-import type { SecretRow } from "./seal.ts"
+import { type SealedColumns, SealedRows } from "./sealed-rows.ts"
 import type { Secrets } from "./secrets.ts"
 
 /** How a person reaches a provider by their own means. */
@@ -30,25 +30,20 @@ export interface KeyLimit {
   readonly besides: readonly string[]
 }
 
-interface Row {
+interface Row extends SealedColumns {
   readonly id: string
   readonly provider: string
-  readonly key_id: string
-  readonly sealed: string
 }
 
-/**
- * The provider keys of people. Key and address are one secret: whoever can change the database, but has no master key,
- * cannot make a key be sent to an address of their own.
- */
+/** The provider keys of people. Key and address are one secret. */
 export class SqlProviderKeys {
   readonly #engine: Engine
-  readonly #secrets: Secrets
+  readonly #sealed: SealedRows<ProviderKey>
   readonly #now: () => number
 
   constructor(engine: Engine, secrets: Secrets, now: () => number) {
     this.#engine = engine
-    this.#secrets = secrets
+    this.#sealed = new SealedRows("provider_key", engine, secrets)
     this.#now = now
   }
 
@@ -66,38 +61,30 @@ export class SqlProviderKeys {
 
   /** Stores what is given in place of whatever was there. False where it would be one more than there can be. */
   async put(user: UserId, provider: string, access: ProviderKey, limit?: KeyLimit): Promise<boolean> {
-    const place = placeOf(user, provider)
+    const id = idOf(user, provider)
     const { most = Number.MAX_SAFE_INTEGER, besides = [] } = limit ?? {}
     const uncounted = besides.length > 0 ? `AND provider NOT IN (${besides.map(() => "?").join(", ")})` : ""
-    // Counted as it is stored, where writers of secrets follow each other: of two at once the second sees the first.
+    // Counted as it is stored: of two at once the second sees the first.
     const sql = `INSERT INTO provider_key (id, person, provider, key_id, sealed, updated_at)
       SELECT ?, ?, ?, ?, ?, CAST(? AS BIGINT)
       WHERE (SELECT count(*) FROM provider_key WHERE person = ? AND id <> ? ${uncounted}) < ${most}
       ON CONFLICT (id) DO UPDATE SET key_id = excluded.key_id, sealed = excluded.sealed, updated_at = excluded.updated_at`
-    await this.#secrets.write(place, JSON.stringify(access), ({ keyId, sealed }) => {
-      return { sql, values: [place.id, user, provider, keyId, sealed, this.#now(), user, place.id, ...besides] }
+    await this.#sealed.write(user, id, access, ({ keyId, sealed }) => {
+      return { sql, values: [id, user, provider, keyId, sealed, this.#now(), user, id, ...besides] }
     })
-    if (!limit) return true
-    const stored = "SELECT id FROM provider_key WHERE id = ? AND person = ?"
-    return (await this.#engine.query(stored, [place.id, user])).length > 0
+    return !limit || (await this.#sealed.has(user, id))
   }
 
   /** Throws `not_found` where there was nothing. */
   async remove(user: UserId, provider: string): Promise<void> {
-    const sql = "DELETE FROM provider_key WHERE id = ? AND person = ?"
-    const values = [placeOf(user, provider).id, user]
-    const { ok } = await this.#engine.change({ type: "statements", statements: [{ sql, values, mustChange: true }] })
-    if (!ok) throw failure("not_found")
+    await this.#sealed.remove(user, idOf(user, provider))
   }
 
-  async #open(
-    user: UserId,
-    { id, provider, key_id: keyId, sealed }: Row,
-  ): Promise<[string, ProviderKey | "unreadable"]> {
+  async #open(user: UserId, row: Row): Promise<[string, ProviderKey | "unreadable"]> {
+    const { id, provider } = row
     // Its place is told by what was asked for and not by the row, which may have been moved here from elsewhere.
-    const place = placeOf(user, provider)
-    if (id !== place.id) return [provider, "unreadable"]
-    return [provider, (await this.#secrets.read<ProviderKey>(place, { keyId, sealed })) ?? "unreadable"]
+    if (id !== idOf(user, provider)) return [provider, "unreadable"]
+    return [provider, (await this.#sealed.open(user, id, row)) ?? "unreadable"]
   }
 }
 
@@ -106,6 +93,4 @@ const versionOf = (rows: readonly Row[]): string =>
     .reduce((sum, { provider, sealed }) => sum.update(`${provider} ${sealed}\n`), createHash("sha256"))
     .digest("base64")
 
-const placeOf = (user: UserId, provider: string): SecretRow => {
-  return { table: "provider_key", id: `${user}.${provider}`, person: user }
-}
+const idOf = (user: UserId, provider: string): string => `${user}.${provider}`
