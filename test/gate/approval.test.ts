@@ -200,4 +200,29 @@ describe.each(databases)("on $name", ({ create }) => {
       expect(asked.note.written).toEqual([])
     })
   })
+
+  test("a run that was agreed to is running while its write works, to its person and to plain SQL", async () => {
+    const held = new Held()
+    await using asked = await openAsked(create, { tools: [write("change_note", held.run)] })
+    const { world, id, proposal } = asked
+    const shown = async () => {
+      const rows = await world.store.engine.query("SELECT status, pause_reason FROM runs", [])
+      const { items } = await world.store.conversations.runs(id, { limit: 1 })
+      return [...rows, items.map(({ status, pauseReason }) => ({ status, pauseReason }))[0]]
+    }
+    const waiting = "awaiting_confirmation"
+    expect(await shown()).toEqual([
+      { status: "paused", pause_reason: waiting },
+      { status: "paused", pauseReason: waiting },
+    ])
+    const decided = world.decide(id, proposal.id, "commit")
+    await held.begun
+    expect(await shown()).toEqual([
+      { status: "running", pause_reason: null },
+      { status: "running", pauseReason: null },
+    ])
+    held.end("Done.")
+    await decided
+    expect(await shown()).toMatchObject([{ status: "completed" }, { status: "completed" }])
+  })
 })

@@ -22,6 +22,7 @@ export const postgresWords: Words = {
   fullText: postgresFullText.statements,
   grams: postgresFullText.gramStatements,
   bytes: "BYTEA",
+  changeView: (name, select) => [`CREATE OR REPLACE VIEW ${name} AS ${select}`],
   uncompressed: (table, column) => [`ALTER TABLE ${table} ALTER COLUMN ${column} SET STORAGE EXTERNAL`],
 }
 

@@ -22,6 +22,7 @@ export const sqliteWords: Words = {
   fullText: sqliteFullText.statements,
   grams: sqliteFullText.gramStatements,
   bytes: "BLOB",
+  changeView: (name, select) => [`DROP VIEW ${name}`, `CREATE VIEW ${name} AS ${select}`],
   uncompressed: () => [],
 }
 

@@ -10,6 +10,8 @@ export interface Words {
   readonly fullText: readonly string[]
   /** The same for its `grams`. */
   readonly grams: readonly string[]
+  /** Says anew what a view shows, in the same columns. Where an engine can, views of an operator that are built on it stay. */
+  changeView(name: string, select: string): string[]
   /** A column of bytes. */
   readonly bytes: string
   /** Has a column of bytes stored as they are, where the engine would try to make each value smaller. */

@@ -16,7 +16,7 @@ export function toHeadRow(conversation: Conversation): HeadRow {
   return { agent, model, provider, mode, title, status, device, connection, settings }
 }
 
-/** Written when a run starts, pauses, goes on or ends; what it counts in between is told by the journal. */
+/** Written when a run starts, pauses or ends; what it counts in between is told by the journal. */
 export function toRunRow(conversation: Conversation): RunValues | null {
   const { run } = conversation
   if (!run) return null

@@ -38,7 +38,7 @@ test.each<[what: string, story: Staged, events: NewEvent[], rows: [head: boolean
   ["the result of a read", called(), [end(1)], [false, false, []]],
   ["the result of a write", applying(), [end(1)], [false, false, ["applied"]]],
   ["the result of a write beside one that waits", oneWaits(), [end(1)], [false, true, ["applied"]]],
-  ["an agreement", waits(), [commits], [true, true, ["applying"]]],
+  ["an agreement", waits(), [commits], [true, false, ["applying"]]],
   ["a doubt", applying(), [{ type: "in_doubt", callId: call(1), because: "" }], [true, true, ["in_doubt"]]],
   [
     "the end of a run in doubt",

@@ -78,17 +78,19 @@ interface ChangedRows {
   readonly run: boolean
   /** Only where it changes a proposal too: that of its call, or any. */
   readonly withProposal?: true
-  /** The row of the run only where that is paused behind it: where it goes on, the row says so since it was decided. */
+  /** The row of the run only where that is paused behind it: that it goes on is what the row of its conversation says. */
   readonly ifPaused?: true
 }
 
 const NEITHER: ChangedRows = { head: false, run: false }
 const HEAD: ChangedRows = { head: true, run: false }
 const BOTH: ChangedRows = { head: true, run: true }
+/** Of what a person has said to a run that was paused: mostly it goes on, and a row that is not written costs nothing. */
+const DECIDED: ChangedRows = { head: true, run: true, ifPaused: true }
 
 /**
  * Whether an event changes the rows of its conversation (`head`) and of its run. By event and not by comparing rows: a
- * run's row repeats what it has counted only when the run starts, pauses, goes on or ends.
+ * run's row repeats what it has counted only when the run starts, pauses or ends.
  */
 const table: { readonly [Type in EventType]: ChangedRows } = {
   conversation_started: HEAD,
@@ -101,10 +103,10 @@ const table: { readonly [Type in EventType]: ChangedRows } = {
   tool_end: { head: false, run: true, withProposal: true, ifPaused: true }, // with others still open it is paused again
   awaiting_confirmation: BOTH,
   proposal: NEITHER,
-  decision: BOTH,
+  decision: DECIDED,
   grant_revoked: { ...BOTH, withProposal: true },
   in_doubt: BOTH,
-  resolution: BOTH,
+  resolution: DECIDED,
   late_result: NEITHER,
   restarted: NEITHER,
   fallback: NEITHER,

@@ -58,6 +58,7 @@ const remembered = [
   "047_issuer_identities",
   "048_mcp_sign_ins",
   "049_sessions_of_issuers",
+  "050_runs_that_go_on",
 ]
 
 /** Files that got another number after databases had remembered their names. */
@@ -132,6 +133,14 @@ describe("a migration that does not say that it needs a newer version", () => {
     expect(unfitIn([sql])).toEqual(fits ? [] : [sql])
   })
 
+  test("may say anew what a view shows, but not take it away", () => {
+    const anew = "CREATE VIEW runs AS SELECT id FROM run"
+    expect(unfitIn(["DROP VIEW runs", anew])).toEqual([])
+    expect(unfitIn(["CREATE OR REPLACE VIEW runs AS SELECT id FROM run"])).toEqual([])
+    expect(unfitIn(["DROP VIEW runs"])).toEqual(["DROP VIEW runs"])
+    expect(unfitIn(["DROP VIEW messages", anew])).toEqual(["DROP VIEW messages"])
+  })
+
   test("may index a table of its own", () => {
     expect(unfitIn(["CREATE TABLE pet (name TEXT)", "CREATE UNIQUE INDEX pet_name ON pet (name)"])).toEqual([])
   })
@@ -140,11 +149,14 @@ describe("a migration that does not say that it needs a newer version", () => {
 /** Statements after which a node that does not know of them would not work as before. */
 function unfitIn(statements: readonly string[]): string[] {
   const own = new Set(statements.flatMap((sql) => /^CREATE (?:UNLOGGED )? *TABLE (\w+)/.exec(sql)?.[1] ?? []))
+  const views = new Set(statements.flatMap((sql) => /^CREATE VIEW (\w+)/.exec(sql)?.[1] ?? []))
   const isOwn = (table: string | undefined) => table !== undefined && own.has(table)
   return statements.filter((sql) => {
     if (/^CREATE (UNLOGGED )? *TABLE /.test(sql))
       return /REFERENCES \w+ \(\w+\)(?! ON DELETE (CASCADE|SET NULL))/.test(sql)
     if (/^CREATE (UNIQUE )?INDEX /.test(sql)) return !isOwn(/ ON (\w+)/.exec(sql)?.[1])
+    if (/^CREATE (OR REPLACE )?VIEW /.test(sql)) return false
+    if (sql.startsWith("DROP VIEW ")) return !views.has(sql.slice("DROP VIEW ".length))
     const [, table, what = ""] = /^ALTER TABLE (\w+) (.*)$/s.exec(sql) ?? []
     if (isOwn(table)) return false
     return (

@@ -52,6 +52,7 @@ export const sqliteSchema: WholeSchema = {
     "047_issuer_identities",
     "048_mcp_sign_ins",
     "049_sessions_of_issuers",
+    "050_runs_that_go_on",
   ],
   statements: [
     "CREATE TABLE migration (name TEXT NOT NULL PRIMARY KEY, needs TEXT)",
@@ -69,7 +70,6 @@ export const sqliteSchema: WholeSchema = {
     "CREATE TABLE node ( id TEXT NOT NULL PRIMARY KEY, locked BIGINT NOT NULL, beats BIGINT NOT NULL DEFAULT 0, since BIGINT, signed_at BIGINT, own_time BIGINT, events_known BIGINT) WITHOUT ROWID",
     "CREATE VIEW conversations AS SELECT c.id, p.id AS user_id, c.title, c.agent, c.provider, c.model, c.mode, c.status, c.created_at, c.updated_at FROM conversation c JOIN person p ON p.key = c.person",
     "CREATE VIEW messages AS SELECT e.message_id AS id, c.id AS conversation_id, p.id AS user_id, e.role, e.seq, e.content, e.tool_calls, e.call_id AS tool_call_id, e.at AS created_at FROM event e JOIN conversation c ON c.key = e.conversation JOIN person p ON p.key = c.person WHERE e.role IS NOT NULL",
-    "CREATE VIEW runs AS SELECT r.id, c.id AS conversation_id, r.status, r.iteration, r.max_iterations, r.pause_reason, r.error_code, r.error_message, r.input_tokens, r.output_tokens, r.started_at, r.ended_at FROM run r JOIN conversation c ON c.key = r.conversation",
     "CREATE VIEW proposals AS SELECT q.id, c.id AS conversation_id, q.run_id, q.status, q.code, q.expires_at, q.decided_by, q.decided_at FROM proposal q JOIN conversation c ON c.key = q.conversation",
     "CREATE TABLE task ( id TEXT NOT NULL PRIMARY KEY, person TEXT NOT NULL, title TEXT NOT NULL, description TEXT, status TEXT NOT NULL, priority TEXT NOT NULL, project_id TEXT, assignee TEXT, due_date BIGINT, is_ai_suggested BIGINT NOT NULL DEFAULT 0, is_approved BIGINT NOT NULL DEFAULT 1, created_at BIGINT NOT NULL, due_day TEXT) WITHOUT ROWID",
     "CREATE TABLE applied_call ( call_id TEXT NOT NULL PRIMARY KEY, answer TEXT NOT NULL, at BIGINT NOT NULL, person TEXT) WITHOUT ROWID",
@@ -192,5 +192,6 @@ export const sqliteSchema: WholeSchema = {
     "CREATE TABLE mcp_sign_in_attempt ( id TEXT NOT NULL PRIMARY KEY, person TEXT NOT NULL, server TEXT NOT NULL, hash TEXT NOT NULL, key_id TEXT NOT NULL, sealed TEXT NOT NULL, expires_at BIGINT NOT NULL) WITHOUT ROWID",
     "CREATE INDEX mcp_sign_in_attempt_person ON mcp_sign_in_attempt (person)",
     "CREATE INDEX mcp_sign_in_attempt_expires ON mcp_sign_in_attempt (expires_at)",
+    "CREATE VIEW runs AS SELECT r.id, c.id AS conversation_id, CASE WHEN r.status = 'paused' AND c.status = 'running' THEN 'running' ELSE r.status END AS status, r.iteration, r.max_iterations, CASE WHEN r.status = 'paused' AND c.status = 'running' THEN NULL ELSE r.pause_reason END AS pause_reason, r.error_code, r.error_message, r.input_tokens, r.output_tokens, r.started_at, r.ended_at FROM run r JOIN conversation c ON c.key = r.conversation",
   ],
 }
