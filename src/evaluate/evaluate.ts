@@ -5,7 +5,7 @@ import { type EvalCell, judgesOf, planCells, type PlanChoices } from "./plan.ts"
 import type { EvalReport, EvalResult, EvalRun } from "./report/report.ts"
 import { sumUp, sumUpRuns } from "./report/sum-up.ts"
 import type { OpenPlace } from "./run/place.ts"
-import { type CaseOutcome, runCase } from "./run/run-case.ts"
+import { type CaseOutcome, placeNeeds, runCase } from "./run/run-case.ts"
 
 export interface Evaluating extends PlanChoices {
   /** What the file is called in the report, and where its paths begin. */
@@ -21,7 +21,8 @@ export interface Evaluating extends PlanChoices {
   /** Stops what is at work; what is done by then is reported. */
   readonly signal: AbortSignal
   readonly now: () => number
-  /** Told of each run when it has ended. */
+  /** Told how many runs there will be, and of each when it has ended. */
+  onBegin(all: number): void
   onRun(done: DoneRun): void
 }
 
@@ -53,11 +54,15 @@ export async function evaluate(file: EvalFile, evaluating: Evaluating): Promise<
   const queue = works.flatMap((work) => Array.from({ length: work.cell.repeat }, () => work))
   const all = queue.length
   let [done, costUsd, isOver] = [0, 0, false]
-  setMaxListeners(0, signal)
+  setMaxListeners(0, signal) // each run listens, however many are at work
+  evaluating.onBegin(all)
 
   async function workOff(): Promise<void> {
     for (let work = queue.shift(); work && !isOver && !signal.aborted; work = queue.shift()) {
-      const run = await runOnce(file, work, evaluating)
+      const run = await runOnce(file, work, evaluating).catch((error: unknown) => {
+        isOver = true
+        throw error
+      })
       if (!run) return
       work.runs.push(run)
       costUsd += [run.spent, ...run.judged.map(({ spent }) => spent)].reduce(
@@ -70,7 +75,10 @@ export async function evaluate(file: EvalFile, evaluating: Evaluating): Promise<
   }
 
   const workers = Math.min(evaluating.concurrency ?? file.concurrency, all)
-  await Promise.all(Array.from({ length: workers }, workOff))
+  const ended = await Promise.allSettled(Array.from({ length: workers }, workOff))
+  // Told when all others have ended: what they work in is removed by them.
+  const broken = ended.find((each) => each.status === "rejected")
+  if (broken) throw broken.reason
   const results = works.flatMap(({ cell, runs, named }): EvalResult[] => {
     const { evalCase, passRate } = cell
     return runs.length === 0 ? [] : [sumUpRuns({ case: evalCase.name, ...named, passRate }, runs)]
@@ -79,16 +87,17 @@ export async function evaluate(file: EvalFile, evaluating: Evaluating): Promise<
   return sumUp({ ...told, isPartial: done < all }, results)
 }
 
-/** Undefined where it was stopped: a run that was broken off says nothing about its case. */
+/**
+ * Undefined where it was stopped: a run that was broken off says nothing about its case. A place that cannot be opened is no
+ * case's fault, and ends it all.
+ */
 async function runOnce(file: EvalFile, work: Work, { base, open, signal }: Evaluating): Promise<EvalRun | undefined> {
   const { evalCase, agent, model, isScripted } = work.cell
   const given = { mode: evalCase.mode ?? file.mode, settings: evalCase.settings ?? file.settings }
+  const run = { evalCase, agent, model, isScripted, judges: work.judges, base, ...given }
+  await using place = await open(placeNeeds(run))
   try {
-    const outcome = await runCase(
-      { evalCase, agent, model, isScripted, judges: work.judges, base, ...given },
-      open,
-      signal,
-    )
+    const outcome = await runCase(run, place, signal)
     work.named = { agent: outcome.agent, model: work.cell.model ?? outcome.model ?? "?" }
     return toRun(outcome)
   } catch (error) {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { silentLog } from "../../src/agent/silent-log.ts"
@@ -8,6 +8,7 @@ import { type Evaluating, evaluate } from "../../src/evaluate/evaluate.ts"
 import { parseEvalFile } from "../../src/evaluate/file/read-eval-file.ts"
 import { RecentSecrets } from "../../src/models/providers/errors/recent-secrets.ts"
 import { chatChunk, ProviderServer, sse } from "../../src/models/providers/server.fixture.ts"
+import { DatabaseSync } from "node:sqlite"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 
 interface Options extends Partial<Evaluating> {
@@ -22,7 +23,7 @@ async function evaluateText(text: string, { environment = {}, ...given }: Option
   const report = await evaluate(await parseEvalFile(text, "cases.yaml"), {
     ...{ path: "cases.yaml", base: data, judge: undefined, concurrency: undefined, maxCostUsd: undefined },
     ...{ filter: [], models: [], repeat: undefined, failFast: false, signal: new AbortController().signal },
-    ...{ open: places.open, now: Date.now, onRun() {} },
+    ...{ open: places.open, now: Date.now, onBegin() {}, onRun() {} },
     ...given,
   })
   return { report, data, under }
@@ -121,6 +122,48 @@ cases:
   expect(unmetOf(found)).toEqual({ all: [], none: [], one: [], each: [] })
 })
 
+test("a case begins from files, folders and databases beside its own file", async () => {
+  const base = dataFolder()
+  mkdirSync(join(base, "project", "src"), { recursive: true })
+  writeFileSync(join(base, "project", "src", "a.txt"), "from the folder")
+  using shop = new DatabaseSync(join(base, "shop.db"))
+  shop.exec("CREATE TABLE item (name TEXT); INSERT INTO item VALUES ('pen')")
+  const text = `
+cases:
+  - name: folder
+    agent: files
+    start: { folder: project, files: { src/b.txt: from the case } }
+    say: look
+    script: [{ calls: [{ tool: read_file, arguments: { path: src/a.txt } }, { tool: read_file, arguments: { path: src/b.txt } }] }, Done.]
+    expect:
+      calls: { exactly: [{ tool: read_file, status: ok }, { tool: read_file, status: ok }] }
+      files: [{ path: src/a.txt, matches: "^from the folder$" }, { path: src/b.txt, contains: the case }]
+  - name: database
+    agent: analyst
+    start: { database: { file: shop.db } }
+    say: look
+    script: [Done.]
+    expect: { rows: [{ sql: SELECT name FROM item, rows: [{ name: pen }] }, { sql: SELECT 1 WHERE 0, count: 0 }] }
+  - { name: no file, agent: workspace, say: { text: Hi, files: [x.md] }, script: [x], expect: { answer: x } }
+  - name: read-only
+    agent: workspace
+    mode: read-only
+    say: add it
+    script: [{ calls: { create_task: { title: x } } }, I may not.]
+    expect: { calls: [{ tool: create_task, status: denied }], proposals: { exactly: [] } }
+  - { name: not there, agent: files, start: { folder: nowhere }, say: Hi, script: [x], expect: { answer: x } }
+`
+  const found = unmetOf(await evaluateText(text, { base }))
+  const nowhere = `error: start.folder: ${join(base, "nowhere")} cannot be copied (ENOENT).`
+  const noFile = `error: say.files: ${join(base, "x.md")} cannot be read (ENOENT).`
+  expect(found).toEqual({ folder: [], database: [], "no file": [noFile], "read-only": [], "not there": [nowhere] })
+})
+
+test("a place that cannot be opened is no case's fault, and ends it", async () => {
+  const text = "cases: [{ name: a, say: Hi, script: [x], expect: { answer: x } }]"
+  await expect(evaluateText(text, { environment: { PAWL_PACKS: "./no-such-pack.ts" } })).rejects.toThrow("no-such-pack")
+})
+
 /** Speaks chat completions: what `answer` says to the whole request, with its usage. */
 const provider = (answer: (request: string, model: string) => string) =>
   ProviderServer.open((response, { body }) => {
@@ -138,9 +181,12 @@ async function providersFile(url: string): Promise<Record<string, string>> {
   return { PAWL_PROVIDERS: path }
 }
 
-test("a case is asked of every model, and a judge is paid apart", async () => {
+test("a case is asked of every model, with its files and settings, and a judge is paid apart", async () => {
+  const base = dataFolder()
+  writeFileSync(join(base, "river.md"), "It lies on the Seine.")
   await using played = await provider((request, model) => {
-    if (model !== "judge") return model === "good" ? "Paris." : "Rome."
+    const isWhole = request.includes("on the Seine") && request.includes('"temperature":0.25')
+    if (model !== "judge") return model === "good" && isWhole ? "Paris." : "Rome."
     return JSON.stringify({ reason: "as it says", pass: request.includes("Paris") })
   })
   const text = `
@@ -150,13 +196,15 @@ judge: mine/judge
 repeat: 2
 cases:
   - name: capital
-    say: What is the capital of France?
+    say: { text: What is the capital of France?, files: [river.md] }
+    settings: { temperature: 0.25 }
     script: [Never said.]
     expect: { judge: The answer is the capital of France. }
   - { name: other, say: Hi, expect: { answer: x } }
 `
   const models = ["mine/good", "mine/bad"]
-  const { report } = await evaluateText(text, { models, filter: ["CAP"], environment: await providersFile(played.url) })
+  const environment = await providersFile(played.url)
+  const { report } = await evaluateText(text, { base, models, filter: ["CAP"], environment })
   const told = report.results.map(({ model, passed, passedRuns, costUsd, judgeCostUsd, tokens }) => ({
     ...{ model, passed, passedRuns, costUsd, judgeCostUsd, tokens },
   }))

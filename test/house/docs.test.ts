@@ -35,6 +35,7 @@ describe("the example of", () => {
       "ag-ui.md", // the same: test/dialects/ag-ui/documented.test.ts
       "ai-sdk.md", // and test/dialects/ai-sdk/documented.test.ts
       "connect.md", // the lines of the page, by test/house/connect.test.ts
+      "evaluations.md", // commands and files of cases, by test/evaluate/documented.test.ts
       "packs.md", // several files, by test/packs/documented.test.ts
       "telemetry.md", // needs a receiver: test/telemetry/run.test.ts
       "settings.md", // printed from the table of settings

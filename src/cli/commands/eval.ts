@@ -1,4 +1,3 @@
-import { writeFile } from "node:fs/promises"
 import { dirname, resolve } from "node:path"
 import { systemClock } from "../../agent/clock.ts"
 import { type DoneRun, evaluate } from "../../evaluate/evaluate.ts"
@@ -11,6 +10,7 @@ import { comparisonLines, runProblems, reportLines } from "../../evaluate/report
 import { RecentSecrets } from "../../models/providers/errors/recent-secrets.ts"
 import { scrubSecrets } from "../../models/providers/errors/scrub-secrets.ts"
 import { openThrowaways } from "../open/throwaway.ts"
+import { openOutput } from "./exec-output.ts"
 import { CommandError, readFlags } from "../process/command.ts"
 import { forgetSecrets } from "../process/forget-secrets.ts"
 import { createLog } from "../process/log.ts"
@@ -70,6 +70,7 @@ export async function run(words: readonly string[]): Promise<number> {
   const file = await refusing(() => readEvalFile(path))
   const { baseline } = values
   const before = baseline === undefined ? undefined : await refusing(() => readReport(baseline))
+  await using saved = values.save === undefined ? undefined : await openOutput(values.save, "--save")
   const config = readConfig()
   forgetSecrets(config.secrets)
   warn(config)
@@ -84,6 +85,7 @@ export async function run(words: readonly string[]): Promise<number> {
       ...{ filter: values.filter ?? [], models: values.model ?? [], failFast: values["fail-fast"] ?? false },
       open: places.open,
       now: () => systemClock.now(),
+      onBegin: (all) => progress.show("evaluating", 0, all, ""),
       onRun: (done) => tell(progress, done),
     }),
   ).finally(() => progress.end())
@@ -92,7 +94,7 @@ export async function run(words: readonly string[]): Promise<number> {
   const comparison = before && compareReports(report, before, { ...file.tolerance, ...tolerated })
   const json = scrubSecrets(JSON.stringify({ ...report, ...(comparison ? { comparison } : {}) }, null, 2), recent)
   process.stdout.write(values.json ? `${json}\n` : told(report, comparison, recent))
-  if (values.save !== undefined) await save(values.save, json)
+  await saved?.write(`${json}\n`)
   if (signal.aborted) return STOPPED
   return isGood(report, comparison) ? 0 : FAILED
 }
@@ -121,12 +123,6 @@ async function refusing<Value>(work: () => Promise<Value>): Promise<Value> {
     if (error instanceof EvalFileFault) throw new CommandError(error.message)
     throw error
   }
-}
-
-async function save(path: string, json: string): Promise<void> {
-  await writeFile(path, `${json}\n`).catch((error: NodeJS.ErrnoException) => {
-    throw new CommandError(`--save cannot write ${path} (${error.code}).`)
-  })
 }
 
 function wholeNumber(flag: string, text: string | undefined): number | undefined {

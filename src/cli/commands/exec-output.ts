@@ -7,13 +7,13 @@ export interface Output extends AsyncDisposable {
   write(text: string): Promise<void>
 }
 
-/** Opens what `-o` names before anything is asked: an answer that cannot be kept is not paid for. */
-export async function openOutput(path: string): Promise<Output> {
+/** Opens the file that a flag names before anything is asked: an answer that cannot be kept is not paid for. */
+export async function openOutput(path: string, flag = "-o"): Promise<Output> {
   const isNew = !existsSync(path)
   // What stands there stays until there is something to put in its place.
   const file = await open(path, "a").catch((error: NodeJS.ErrnoException) => {
     throw new CommandError(
-      `-o cannot write ${path} (${own(reasons, error.code ?? "") ?? error.code}); nothing was asked.`,
+      `${flag} cannot write ${path} (${own(reasons, error.code ?? "") ?? error.code}); nothing was asked.`,
     )
   })
   let isWritten = false

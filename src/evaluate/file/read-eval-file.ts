@@ -34,10 +34,11 @@ export async function parseEvalFile(text: string, path: string): Promise<EvalFil
   const value: unknown = document.toJS({ maxAliasCount: 1000 })
   const { data, error } = EvalFile.safeParse(value)
   if (data) return data
-  const faults = withoutEchoes(error.issues.flatMap(inMostFitting)).map(({ path: field, message, key }) => {
-    const where = key === undefined ? field : [...field, key]
-    return `${at(startOf(document, where))}: ${fieldName(value, field)}${message}`
+  const found = withoutEchoes(error.issues.flatMap(inMostFitting)).map(({ path: field, message, key }) => {
+    const start = startOf(document, key === undefined ? field : [...field, key])
+    return { start, words: `${at(start)}: ${fieldName(value, field)}${message}` }
   })
+  const faults = found.toSorted((a, b) => a.start - b.start).map(({ words }) => words)
   const more = faults.length > MAX_FAULTS ? [`… and ${faults.length - MAX_FAULTS} more`] : []
   throw new EvalFileFault(faults.slice(0, MAX_FAULTS).concat(more).join("\n"))
 }

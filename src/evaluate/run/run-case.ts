@@ -7,7 +7,7 @@ import type { ReplySettings } from "../../protocol/conversation/reply-settings.t
 import type { Mode } from "../../protocol/schema.ts"
 import { addSpent, type HappenedAnswer, NOTHING_SPENT, type EvalSpent, type Unmet } from "../happened.ts"
 import { askJudge, type JudgedCase } from "./judge.ts"
-import { type EvalPlace, type OpenPlace, SCRIPTED_JUDGE } from "./place.ts"
+import { type EvalPlace, type PlaceNeeds, SCRIPTED_JUDGE } from "./place.ts"
 import { type CaseRecord, recordRun } from "./record.ts"
 import { CaseFault, inside, startCase } from "./start-case.ts"
 import { speak } from "./talk.ts"
@@ -35,15 +35,21 @@ export interface CaseOutcome {
   readonly unmet: readonly Unmet[]
 }
 
-/** Runs a case in a place of its own, which is gone when it has been looked at. */
-export async function runCase(run: CaseRun, open: OpenPlace, signal: AbortSignal): Promise<CaseOutcome> {
+/** What a case needs of the place that it is run in. */
+export function placeNeeds({ evalCase, agent, isScripted, judges }: CaseRun): PlaceNeeds {
+  const { start = {}, expect, script } = evalCase
+  const verdicts = (expect.judge ?? []).map((judge, index) => (judges[index] === undefined ? judge.script : undefined))
+  return {
+    hasFolder: agent === "files" || start.files !== undefined || start.folder !== undefined,
+    script: isScripted ? script : undefined,
+    verdicts: verdicts.filter((verdict) => verdict !== undefined),
+  }
+}
+
+/** Runs a case in a place in which nothing was done before, and looks at what it has left there. */
+export async function runCase(run: CaseRun, place: EvalPlace, signal: AbortSignal): Promise<CaseOutcome> {
   const { evalCase, isScripted } = run
   const { start = {}, expect } = evalCase
-  const hasFolder = run.agent === "files" || start.files !== undefined || start.folder !== undefined
-  const verdicts = (expect.judge ?? []).flatMap(({ script }, index) =>
-    script && run.judges[index] === undefined ? [script] : [],
-  )
-  await using place = await open({ hasFolder, script: isScripted ? evalCase.script : undefined, verdicts })
   const connection = await startCase(start, place, { base: run.base, signal })
   const { agent, model, rested, whole: answers, spent } = await talk(run, { place, connection, signal })
   const unmet = [
