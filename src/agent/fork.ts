@@ -81,7 +81,9 @@ function toCopy(
         calls.set(part.id, id)
         return { ...part, id }
       })
-      return [{ ...event, id: newId("msg", user), parts }]
+      // The digests are of a request that held other ids: by them nothing here could be compared.
+      const { request: _, ...said } = event
+      return [{ ...said, id: newId("msg", user), parts }]
     }
     case "tool_end": {
       const { callId, reusedFrom } = event

@@ -40,6 +40,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: "show what a run was spent on, step by step: pawl show run_…",
     load: () => import("./commands/show.ts"),
   },
+  replay: {
+    summary: "make each request of a run again and compare it with what was sent: pawl replay run_…",
+    load: () => import("./commands/replay.ts"),
+  },
   ingest: {
     summary: "put papers and documents into a collection: pawl ingest PATH…",
     load: () => import("./commands/ingest.ts"),

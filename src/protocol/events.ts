@@ -109,8 +109,8 @@ export const MessageAdded = event("message", {
   files: z.array(MessageFile).optional(),
   /** Of a person's words: the JSON schema that the answer to them has to fit. */
   schema: JsonObject.optional(),
-  /** Of a reply, for programs and views: what its citations are bound to. */
-  data: z.unknown().optional(),
+  data: z.unknown().optional(), // of a reply, for programs and views: what its citations are bound to
+  request: z.string().optional(), // of a whole reply: the digests of what it answers, by which `pawl replay` compares
 })
 
 /** A named stage of the run: guardrail, routing, grading … with what it decided, and which model it asked for that. */

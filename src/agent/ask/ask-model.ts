@@ -7,23 +7,22 @@ import type { Conversation } from "../conversation.ts"
 import { failedEnd } from "../give-up.ts"
 import { currentModel, failureOfAll, fallBack, spare } from "../fallback.ts"
 import { cutPoint } from "../history/cut.ts"
-import { historyFor } from "../history/history.ts"
 import { messageText, takenBack, withoutCalls } from "../history/parts.ts"
 import { streamReply } from "./stream-reply.ts"
-import type { CallResult, Model, ModelRequest, ReplyPart, ToolDeclaration } from "../model.ts"
+import type { Model, ReplyPart } from "../model.ts"
 import { toolsToShow } from "../declared-tools.ts"
 import type { NextStep } from "../next-step.ts"
 import type { Reservation } from "../ports.ts"
 import { record, type Stop, type Work } from "../record.ts"
 import { Reply } from "./reply.ts"
 import { stagesOf } from "./stage-events.ts"
-import { withPersonContext } from "./person-context.ts"
+import { digestRequest } from "../history/request-digest.ts"
 import { joinTools } from "./join-tools.ts"
 import { makeRoom } from "./make-room.ts"
 import { ground } from "./ground.ts"
-import { judgeAnswer, promisedSchema, promiseWords } from "./promised-answer.ts"
+import { judgeAnswer } from "./promised-answer.ts"
 import { reportBeside } from "./report-beside.ts"
-import { replySettingsOf } from "./reply-settings-of.ts"
+import { toRequest } from "./to-request.ts"
 import { withFiles } from "./with-files.ts"
 import { whatIsRefused } from "../history/withhold-files.ts"
 import { accounted, estimateOf, reserve, settle } from "./spend.ts"
@@ -49,7 +48,8 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
   if (room) return record(work, [room])
   const grounding = agent.ground ? await ground(work, agent.ground, model) : ""
   if (grounding === undefined) return stopped(work, new Reply(model.name, conversation.user, ports.clock))
-  const request = await withFiles(work, model, toRequest(work, { model, toolChoice, grounding }))
+  const asked = toRequest(work, { model, toolChoice, grounding })
+  const request = await withFiles(work, model, asked)
   if (!request) return stopped(work, new Reply(model.name, conversation.user, ports.clock))
   let reservation: Reservation | undefined
   try {
@@ -58,6 +58,8 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
     if (!hasCode(error, "over_budget")) throw error
     return broken(work, model.name, error)
   }
+  // Before the provider is waited for: what is told beside the reply is folded in as it comes.
+  const digest = digestRequest(asked, request, conversation.history)
   const bounded = reservation ? { ...request, maxOutputTokens: reservation.maxOutputTokens } : request
   const reply = new Reply(model.name, conversation.user, ports.clock)
   let isCut = false
@@ -65,8 +67,8 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
     const { signal } = work
     const most = ports.limits.replyCharacters
     const think = (text: string) => showThought(work, reply, reply.thinking.more(text))
-    const asked = { model, request: bounded, signal, most, tell: reportBeside(work, model.name), think }
-    isCut = (await streamReply(asked, (part) => show(work, reply, part))) === "cut"
+    const asking = { model, request: bounded, signal, most, tell: reportBeside(work, model.name), think }
+    isCut = (await streamReply(asking, (part) => show(work, reply, part))) === "cut"
   } catch (error) {
     // Not the provider's failure but ours: a wait could not be put on record.
     if (hasCode(error, "store_unavailable") || hasCode(error, "lease_lost")) throw error
@@ -77,41 +79,9 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
   }
   const ends = reply.calls === 0 && reply.finish === "stop" && !isCut
   const judged = ends ? await judgeAnswer(work, messageText(reply.parts)) : undefined
-  await record(work, toEvents(work, { reply, isCut, model, toolChoice, reservation, judged }))
+  await record(work, toEvents(work, { reply, isCut, model, toolChoice, reservation, judged, digest }))
   // After what it cost is on record, not before: in between it counts twice, which lets nothing slip through.
   if (reservation) await settle(work, reservation)
-}
-
-interface Asking {
-  readonly model: Model
-  readonly toolChoice: "auto" | "none"
-  readonly grounding: string
-}
-
-function toRequest(work: Work, { model, toolChoice, grounding }: Asking): ModelRequest {
-  const { conversation, agent, ports } = work
-  const last = conversation.history.at(-1)
-  // Promise 7: rather no request than one in which a call lacks its result. `every` would pass over empty places.
-  if (last?.role === "tool" && (last.results as (CallResult | undefined)[]).includes(undefined)) {
-    throw new Error(`${conversation.id}: a call of the last reply has no result`)
-  }
-  const history = historyFor(conversation, model.name)
-  const tools = toolsToShow(conversation, agent)
-  if (tools.length === 0 && history.some(({ role }) => role === "tool")) tools.push(NO_TOOLS)
-  const told = withPersonContext(agent.instructions, conversation, ports.timeZone)
-  // Last, so that what changes leaves the beginning of the request as it was for a provider's cache.
-  const answerSchema = promisedSchema(work)
-  const parts = [told, grounding, answerSchema ? promiseWords(answerSchema) : ""]
-  const system = parts.filter((part) => part !== "").join("\n\n")
-  const asked = { system, history, tools, toolChoice, settings: replySettingsOf(work) }
-  return answerSchema ? { ...asked, answerSchema } : asked
-}
-
-/** Some providers refuse a history of calls where no tool is declared, as when all of an agent's are hidden. */
-const NO_TOOLS: ToolDeclaration = {
-  name: "no_tools",
-  description: "There are no tools at the moment. Answer in words.",
-  inputSchema: { type: "object", properties: {} },
 }
 
 /** Text is shown as it comes, after what is recorded so far. */
@@ -137,10 +107,12 @@ interface Whole {
   readonly reservation: Reservation | undefined
   /** What follows of it where it was promised to fit a schema. */
   readonly judged: readonly NewEvent[] | undefined
+  /** Of the request that it answers. */
+  readonly digest: string
 }
 
 function toEvents({ conversation, agent }: Work, whole: Whole): NewEvent[] {
-  const { reply, isCut, model, toolChoice, reservation, judged } = whole
+  const { reply, isCut, model, toolChoice, reservation, judged, digest } = whole
   // Asked for words only, a model that calls all the same has its calls left out: nobody would run them.
   const parts = toolChoice === "none" ? withoutCalls(reply.parts) : reply.parts
   const said = takenBack(parts).length > 0
@@ -155,6 +127,7 @@ function toEvents({ conversation, agent }: Work, whole: Whole): NewEvent[] {
     model: model.name,
     usage: accounted(model, reply.usage, reservation),
     ...(data ? { data } : {}),
+    request: digest,
   }
   if (parts.some((part) => part.type === "call")) return [message, ...steps]
   if (isAskedAgain) return [message]

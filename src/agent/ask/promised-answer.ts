@@ -20,7 +20,7 @@ async function promiseOf({ conversation, agent, ports }: Work): Promise<Schema<u
 }
 
 /** The schema as the model is told it; undefined where nothing was promised. */
-export function promisedSchema({ conversation, agent }: Work): JsonObject | undefined {
+export function promisedSchema({ conversation, agent }: Pick<Work, "conversation" | "agent">): JsonObject | undefined {
   if (conversation.run?.schema) return conversation.run.schema
   const { $schema: _, ...json } = agent.answers?.["~standard"].jsonSchema.input({ target: "draft-07" }) ?? {}
   return agent.answers && json

@@ -1,3 +1,4 @@
+import { goOnFrom } from "../history/request-digest.ts"
 import type { Brought } from "../../protocol/conversation/brought.ts"
 import type { CallPart } from "../../protocol/conversation/message.ts"
 import { withSettings } from "../../protocol/conversation/with-settings.ts"
@@ -72,7 +73,9 @@ function rememberBrought(
   addToHistory(conversation, { role: "user", text: broughtWords(id, brought), isNote: true }, { seq, tokens: 0 })
 }
 
-function rememberReply(conversation: Conversation, { parts, seq, usage, finish, model }: EventOf<"message">): void {
+function rememberReply(conversation: Conversation, event: EventOf<"message">): void {
+  const { parts, seq, usage, finish, model, request } = event
+  if (request !== undefined) goOnFrom(request, conversation.history)
   const calls = parts.filter((part): part is CallPart => part.type === "call")
   const { run } = conversation
   // Words that were answered without a decision (by an older Pawl, by an undo) want none any more.

@@ -20,7 +20,7 @@ import { withNumbers } from "../cite/source-numbers.ts"
 /** The state of a conversation after these events. First run, retry, resume and time travel all start here. */
 export function replay(id: ConversationId, user: UserId, events: Iterable<JournalEvent | UnknownEvent>): Conversation {
   const conversation = emptyConversation(id, user)
-  for (const event of events) apply(conversation, event)
+  for (const event of events) foldIn(conversation, event)
   dropSettled(conversation)
   return conversation
 }
@@ -45,7 +45,7 @@ export function stage(conversation: Conversation, events: readonly NewEvent[], n
 export function stageCopy(conversation: Conversation, event: NewEvent, now: number): JournalEvent {
   const at = Math.max(now, conversation.at) // a clock that steps back must not make the journal run backwards
   const staged = { ...event, version: EVENT_VERSION, position: conversation.position + 1, at } as JournalEvent
-  apply(conversation, staged)
+  foldIn(conversation, staged)
   return staged
 }
 
@@ -170,7 +170,8 @@ export const EVENTS_KNOWN = EVENT_VERSION * 1000 + KNOWN.size + INPUTS_ADDED.len
 /** Shorter ones need not be told apart: no clock that is worth a word is off by less. */
 const LONG_GAP_MS = 60_000
 
-function apply(conversation: Conversation, event: JournalEvent | UnknownEvent): void {
+/** One more event. Only for whoever has a fold of its own: that of a conversation at work is the journal's. */
+export function foldIn(conversation: Conversation, event: JournalEvent | UnknownEvent): void {
   const { run } = conversation
   // Time between two events is work, unless the run waited for a person, for others, or for a dead node to be replaced.
   if (run?.status === "running" && event.type !== "restarted" && !isWaiting(conversation)) {

@@ -145,7 +145,8 @@ function withOwner(people: Store["people"], secret: string): People {
   }
 }
 
-function toFolder(dir: string, closed: readonly string[]): Folder {
+/** The folder that is worked in, without what is ours in it. */
+export function toFolder(dir: string, closed: readonly string[]): Folder {
   try {
     return openFolder(dir, undefined, closed)
   } catch (error) {

@@ -54,13 +54,13 @@ export function toRow(event: JournalEvent): EventRow {
   const { type, version, position, at } = event
   switch (event.type) {
     case "message": {
-      const { id, role, seq, parts, model, usage, timeZone, asks, approves, brought, files, settings, schema, data } =
-        event
+      const { id, role, seq, parts, model, usage, timeZone, asks, approves, brought, files } = event
+      const { settings, schema, data, request } = event
       const calls = parts.filter((part): part is CallPart => part.type === "call")
       const content = parts.map((part) => (part.type === "text" ? part.text : "")).join("")
       const finish = event.finish === usualFinish(role, calls.length > 0) ? undefined : event.finish
       // Parts first: see EVENTS_TO_FOLD.
-      const given = { finish, model, usage, timeZone, asks, approves, brought, files, settings, schema, data }
+      const given = { finish, model, usage, timeZone, asks, approves, brought, files, settings, schema, data, request }
       const body = toBody({ parts: isPlain(parts) ? undefined : parts, ...given })
       const toolCalls =
         calls.length > 0 ? toStorableJson(calls.map(({ id, name, input }) => ({ id, name, input }))) : null
@@ -125,6 +125,7 @@ export function toEvent(row: EventRow): JournalEvent | UnknownEvent {
         files: rest.files,
         schema: rest.schema,
         data: rest.data,
+        request: rest.request,
       } as JournalEvent
     }
     case "tool_end": {

@@ -207,6 +207,14 @@ export class SqlConversations {
     return typeof row?.cost === "number" ? row.cost / 1_000_000 : null
   }
 
+  /** Whosesoever it is: for an operator, never for a route. */
+  async runOfAnybody(id: RunId): Promise<{ readonly run: Run; readonly user: UserId } | undefined> {
+    const sql = `SELECT ${RUN}, p.id AS person FROM run r JOIN conversation c ON c.key = r.conversation
+        JOIN person p ON p.key = c.person WHERE r.id = ?`
+    const [row] = await this.#engine.query<RunRow & { person: UserId }>(sql, [id])
+    return row && { run: toRunView(row), user: row.person }
+  }
+
   async run(user: UserId, id: RunId): Promise<Run | undefined> {
     const sql = `SELECT ${RUN} FROM run r JOIN conversation c ON c.key = r.conversation JOIN person p ON p.key = c.person
       WHERE r.id = ? AND p.id = ?`

@@ -1,0 +1,145 @@
+import { hash } from "node:crypto"
+import { crc32 } from "node:zlib"
+import type { Part } from "../../protocol/conversation/message.ts"
+import type { CallResult, HistoryMessage, ModelRequest, ShownFile, ToolDeclaration } from "../model.ts"
+
+/** Letters of base64url, six bits each, of what seldom changes and is digested then. */
+const LENGTH = 8
+/** How many of the newest messages have a digest on record. A request has two more than the one before it, seldom three. */
+const NEWEST = 3
+/** Behind the number of messages: they were not those that the fold holds, and what follows cannot go on from them. */
+const CHANGED = "c"
+
+/**
+ * The digests of a request, as they are recorded with its reply: system prompt, tools, options, what is shown of files, the
+ * number of messages, and of the newest messages what all up to each of them come to. Each is of the bytes as they were,
+ * in their order: a provider's cache would tell them apart too. `maxOutputTokens` is not among them: under a ceiling it
+ * follows from what others have spent meanwhile.
+ */
+export interface RequestDigest {
+  readonly system: string
+  readonly tools: string
+  readonly options: string
+  readonly files: string
+  readonly messages: number
+  /** Of the newest messages, oldest first. */
+  readonly newest: readonly string[]
+}
+
+/** `asked`: with the history that the fold holds, or a changed one; `sent`: the same with what the model is shown of files. */
+export function digestRequest(asked: ModelRequest, sent: ModelRequest, held: readonly HistoryMessage[]): string {
+  const { system, tools, toolChoice, settings, answerSchema, history } = asked
+  const options = ofOptions(JSON.stringify([toolChoice, settings, answerSchema]))
+  const files = sent === asked ? "" : ofFiles(sent.history)
+  const count = history === held ? `${history.length}` : `${history.length}${CHANGED}`
+  return `${ofSystem(system)}.${ofTools(tools)}.${options}.${files}.${count}.${ofHistory(history).newest.join(".")}`
+}
+
+/** What `digestRequest` has made; undefined for what is none. */
+export function readDigest(recorded: string): RequestDigest | undefined {
+  const [system, tools, options, files, messages = "", ...newest] = recorded.split(".")
+  if (!system || !tools || !options || files === undefined || !/^\d+c?$/.test(messages)) return undefined
+  return { system, tools, options, files, messages: Number.parseInt(messages, 10), newest }
+}
+
+/** What all messages up to each come to. For whoever compares: the loop keeps only the newest. */
+export function digestsOf(history: readonly HistoryMessage[]): string[] {
+  let before = ""
+  return history.map((message) => (before = after(before, message)))
+}
+
+interface Digested {
+  count: number
+  newest: string[]
+}
+
+/**
+ * By the list that a fold holds, which only grows: what was digested for the request before is not looked at again, so that
+ * a request costs the same in a long conversation as in a short one. A list that was cut is another one.
+ */
+const digested = new WeakMap<readonly HistoryMessage[], Digested>()
+
+function ofHistory(history: readonly HistoryMessage[]): Digested {
+  let known = digested.get(history)
+  if (!known) digested.set(history, (known = { count: 0, newest: [] }))
+  const { newest } = known
+  for (; known.count < history.length; known.count++) {
+    newest.push(after(newest.at(-1) ?? "", history[known.count] as HistoryMessage))
+    if (newest.length > NEWEST) newest.shift()
+  }
+  return known
+}
+
+/**
+ * Goes on from what is on record when a fold was read from disk: the thousands of messages before are not digested again
+ * only because a process is new. `history`: as it was before the reply.
+ */
+export function goOnFrom(recorded: string, history: readonly HistoryMessage[]): void {
+  if (digested.get(history)?.count === history.length) return // it was asked by this very process
+  const [, , , , messages, ...newest] = recorded.split(".")
+  if (messages === String(history.length)) digested.set(history, { count: history.length, newest })
+}
+
+/** Of a message it is a checksum, which goes on from the one before it: a third of the price, in each request. */
+const after = (before: string, message: HistoryMessage): string =>
+  crc32(toText(message), before === "" ? 0 : Number.parseInt(before, 36)).toString(36)
+const digest = (text: string): string => hash("sha256", text, "base64url").slice(0, LENGTH)
+
+/** Different texts for different messages. By hand where it is plain: JSON takes longer than the digest. */
+function toText(message: HistoryMessage): string {
+  if (message.role === "tool")
+    return message.shown ? JSON.stringify(message) : `r${message.results.map(resultText).join("")}`
+  if (message.role === "assistant") return `a${message.parts.map(partText).join("")}`
+  const { role: _, text, isNote, ...more } = message
+  return `${isNote ? "n" : "u"}${sized(text)}${toJson(more)}`
+}
+
+function partText(part: Part): string {
+  if (part.type !== "text") return sized(JSON.stringify(part))
+  const { type: _, text, ...more } = part
+  return `t${sized(text)}${toJson(more)}`
+}
+
+function resultText({ callId, name, status, text, ...more }: CallResult): string {
+  return `${sized(callId)}${sized(name)}${status}${sized(text)}${toJson(more)}`
+}
+
+const sized = (text: string): string => `${text.length}:${text}`
+
+/** What else it holds, now or in a later version; nearly always nothing. */
+function toJson(more: object): string {
+  for (const _ in more) return sized(JSON.stringify(more))
+  return ""
+}
+
+/** What is the same as for the request before it is not worked out again: instructions and options hardly ever change. */
+function remembering(of: (text: string) => string): (text: string) => string {
+  let last = { text: "", digest: of("") }
+  return (text) => {
+    if (last.text !== text) last = { text, digest: of(text) }
+    return last.digest
+  }
+}
+
+const ofSystem = remembering(digest)
+const ofOptions = remembering(digest)
+
+let lastTools = { tools: [] as readonly ToolDeclaration[], digest: digest("[]") }
+
+/** By identity: a tool makes its declaration once. */
+function ofTools(tools: readonly ToolDeclaration[]): string {
+  const isSame = tools.length === lastTools.tools.length && tools.every((tool, at) => tool === lastTools.tools[at])
+  if (!isSame) lastTools = { tools, digest: digest(JSON.stringify(tools)) }
+  return lastTools.digest
+}
+
+/** A file's bytes are not read again for it: the message names them by what they are. */
+function ofFiles(history: readonly HistoryMessage[]): string {
+  const shown = history.flatMap((turn, at) =>
+    turn.role !== "assistant" && turn.shown ? [[at, turn.shown.map(toWords)]] : [],
+  )
+  return digest(JSON.stringify(shown))
+}
+
+const toWords = (file: ShownFile): unknown =>
+  file.type === "words" ? file.text : [file.text, file.name, file.mediaType, file.bytes.length]

@@ -1,0 +1,131 @@
+import type { Difference } from "../../agent/rebuild/compare-request.ts"
+import type { SaidReply } from "../../agent/rebuild/dry-run.ts"
+import type { RebuiltRequest, RebuiltRun } from "../../agent/rebuild/rebuild-requests.ts"
+import { count, dollars, duration } from "../../client/words.ts"
+import type { Run } from "../../protocol/conversation/run.ts"
+import { sideBySide } from "../../terminal/drawing/timeline-lines.ts"
+import { toShown } from "../../terminal/shown.ts"
+import type { DryRun } from "./replay-dry.ts"
+
+/** What a program reads through a pipe is as wide. */
+const WIDTH = 120
+
+interface ReplayedRun {
+  readonly run: Run
+  readonly rebuilt: RebuiltRun
+  /** The fold ends as the table of runs says. */
+  readonly isFolded: boolean
+}
+
+export interface PrintedReplay {
+  readonly text: readonly string[]
+  readonly json: unknown
+  readonly code: 0 | 1
+}
+
+/** What is the same, and where the first difference is. */
+export function replayLines({ run, rebuilt, isFolded }: ReplayedRun): PrintedReplay {
+  const { requests, newer } = rebuilt
+  const first = requests.find(({ verdict }) => verdict === "differs")
+  const told = requests.map(({ position, reply, verdict, because, differences }) => {
+    return { position, model: reply.model ?? null, verdict, ...(because ? { because } : {}), differences }
+  })
+  const json = { run: run.id, conversation: run.conversationId, status: run.status, isFolded, requests: told }
+  const widest = Math.max(...requests.map(({ reply }) => (reply.model ?? "").length), 0)
+  const text = [
+    `${run.id} · ${run.status} · ${count(requests.length, "request")}`,
+    ...requests.map(
+      (each) =>
+        `${String(each.position).padStart(5)}  ${(each.reply.model ?? "").padEnd(widest)}  ${verdictWords(each)}`,
+    ),
+    "",
+    ...stateWords(run, rebuilt, isFolded),
+    first ? firstWords(first) : equalWords(requests),
+  ].map(toShown)
+  const code = first || newer || !isFolded ? 1 : 0
+  return { text, json: { ...json, first: first?.position ?? null, newer: newer?.position ?? null }, code }
+}
+
+/** What another model says, beside what was said. */
+export function dryLines({ run, rebuilt }: ReplayedRun, { model, answers, parted, cost }: DryRun): PrintedReplay {
+  const columns = answers.flatMap(({ position, then, now }) => [
+    "",
+    `${String(position).padStart(5)}  ${duration(now.ms)}`,
+    ...sideBySide(saidLines(then.model, then), saidLines(model.name, now), WIDTH),
+  ])
+  const end =
+    parted !== undefined
+      ? `Row ${parted} is where they part: ${model.name} calls something else, and what that would have found is on no record.`
+      : `${model.name} has called the same to the end of the run.`
+  const price = cost === null ? "What it cost is not known." : `Cost: ${dollars(cost)}.`
+  const text = [`${run.id} · ${model.name}, dry`, ...columns, "", ...stateWords(run, rebuilt, true), end, price]
+  const json = {
+    run: run.id,
+    conversation: run.conversationId,
+    model: model.name,
+    answers,
+    parted: parted ?? null,
+    cost,
+  }
+  return { text: text.map(toShown), json, code: rebuilt.newer ? 1 : 0 }
+}
+
+function saidLines(name: string, { text, calls }: SaidReply): string[] {
+  const words = text === "" ? [] : text.split("\n")
+  return [name, ...words, ...calls.map((call) => `→ ${call.name} ${JSON.stringify(call.input)}`)]
+}
+
+function verdictWords({ verdict, because, differences }: RebuiltRequest): string {
+  if (verdict === "differs") return `differs: ${differences.map(differenceWords).join("; ")}`
+  if (verdict === "not rebuilt") return `not rebuilt: ${because}`
+  return verdict
+}
+
+function differenceWords(difference: Difference): string {
+  switch (difference.what) {
+    case "step":
+      return `the model would not be asked here now, the next step is ${difference.step}`
+    case "system":
+      return "the system prompt"
+    case "tools":
+      return "the tools"
+    case "options":
+      return "the options (tool choice, settings, schema of the answer)"
+    case "files":
+      return "what is shown of files"
+    case "messages":
+      return `it had ${count(difference.then, "message")} and has ${difference.now} now`
+    case "message": {
+      const { from, to, role } = difference
+      return from === to ? `message ${to} (${role})` : `one of messages ${from} to ${to}`
+    }
+  }
+}
+
+function firstWords({ position, differences, request }: RebuiltRequest): string {
+  const what = differences.map(differenceWords).join("; ")
+  const [first] = differences
+  const now =
+    first?.what === "system" && request
+      ? ` It begins now: ${JSON.stringify(request.system.slice(0, 80))}.`
+      : first?.what === "tools" && request
+        ? ` They are now: ${request.tools.map(({ name }) => name).join(", ") || "none"}.`
+        : ""
+  return `The first difference is in the request that row ${position} answers: ${what}.${now}`
+}
+
+function equalWords(requests: readonly RebuiltRequest[]): string {
+  const equal = requests.filter(({ verdict }) => verdict === "equal").length
+  if (equal === requests.length && equal > 0) return "Each request is, byte for byte, what was sent."
+  if (equal > 0)
+    return `Of ${count(requests.length, "request")} ${equal} could be compared, and ${equal === 1 ? "is" : "are"} what was sent.`
+  return "Nothing could be compared: nothing is on record of what was sent."
+}
+
+function* stateWords({ status }: Run, { newer }: RebuiltRun, isFolded: boolean): Generator<string> {
+  if (newer)
+    yield `Row ${newer.position} (${newer.type}) was written by a newer Pawl: it can be shown, not folded, and nothing is said of what follows it.`
+  if (status === "running") yield "The run is still at work: this is what it has on record so far."
+  if (status === "paused") yield "The run waits for somebody: this is what it has on record so far."
+  if (!isFolded) yield `The fold does not end as the table of runs says (${status}).`
+}

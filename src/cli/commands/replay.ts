@@ -1,0 +1,91 @@
+import { runStatus } from "../../agent/conversation.ts"
+import type { Model } from "../../agent/model.ts"
+import { type RebuiltRun, rebuildRequests } from "../../agent/rebuild/rebuild-requests.ts"
+import { type ComposedServer, composeServer } from "../../compose/compose-server.ts"
+import { placesOfOurs } from "../../compose/files-options.ts"
+import { RecentSecrets } from "../../models/providers/errors/recent-secrets.ts"
+import type { Run } from "../../protocol/conversation/run.ts"
+import { type ConversationId, isId, type RunId, type UserId } from "../../protocol/ids.ts"
+import { toFolder } from "../open/embedded.ts"
+import { CommandError, readFlags } from "../process/command.ts"
+import { forgetSecrets } from "../process/forget-secrets.ts"
+import { createLog } from "../process/log.ts"
+import { readConfig, readPersonalConfig } from "../settings/config.ts"
+import { warn } from "../settings/warn.ts"
+import { DryRun } from "./replay-dry.ts"
+import { dryLines, replayLines } from "./replay-lines.ts"
+
+export const help = `Usage: pawl replay RUN [flags]
+
+Folds the journal of a run anew, makes each of its requests to the model again with the agents, settings and program of now,
+and compares them byte by byte with what was sent then: by digests that the journal keeps. It asks no model, calls no tool
+and writes nothing. RUN is the id of a run (run_…), or of a conversation (conv_…) for its newest run, of whichever person.
+Exit code 1 where a request differs, or where the journal cannot be read to its end.
+
+  --model NAME  give each request to this model instead, and show what it says beside what was said then. No tool is called:
+                results are those on record, as long as the calls agree; where they part it stops. With the server's own
+                keys: it costs what it says
+  --json        print it as JSON
+  --dir DIR     of the conversations of this folder, as pawl chat keeps them
+`
+
+const flags = { model: { type: "string" }, json: { type: "boolean" }, dir: { type: "string" } } as const
+
+export async function run(words: readonly string[]): Promise<number> {
+  const { values, positionals } = readFlags("replay", words, flags)
+  const [word, more] = positionals
+  if (word === undefined || more !== undefined) throw new CommandError("Name one run: pawl replay run_…")
+  if (!isId("run", word) && !isId("conv", word))
+    throw new CommandError("That is no run: their ids begin with run_, those of conversations with conv_.")
+  const config = values.dir === undefined ? readConfig() : readPersonalConfig({})
+  forgetSecrets(config.secrets)
+  warn(config)
+  const recent = new RecentSecrets(config.secrets)
+  const log = createLog(recent, undefined, config.log)
+  const folder = values.dir === undefined ? undefined : toFolder(values.dir, placesOfOurs(config))
+  await using closing = new AsyncDisposableStack()
+  if (folder) closing.use(folder)
+  const server = closing.use(
+    await composeServer(config, { log: { ...log, info() {} }, recent, localEmbedder: "none", folder }),
+  )
+  const found = await findRun(server, word)
+  const model = values.model === undefined ? undefined : await server.personal.shared.get(values.model)
+  const dry = model && new DryRun(model, found.user)
+  const rebuilt = await rebuild(server, found, { model, look: dry?.look })
+  const told = { ...found, rebuilt, isFolded: isFolded(found.run, rebuilt) }
+  const lines = dry ? dryLines(told, dry) : replayLines(told)
+  process.stdout.write(`${values.json ? JSON.stringify(lines.json, null, 2) : lines.text.join("\n")}\n`)
+  return lines.code
+}
+
+interface FoundRun {
+  readonly run: Run
+  readonly user: UserId
+}
+
+async function findRun({ store }: ComposedServer, word: RunId | ConversationId): Promise<FoundRun> {
+  const { conversations } = store
+  const id = isId("run", word) ? word : (await conversations.runs(word, { limit: 1 })).items[0]?.id
+  const found = id && (await conversations.runOfAnybody(id))
+  if (found) return found
+  throw new CommandError(`There is no ${word} here: it was never here, or what it belonged to was erased.`)
+}
+
+type Asking = { readonly model: Model | undefined; readonly look: DryRun["look"] | undefined }
+
+async function rebuild({ store, pawl }: ComposedServer, { run, user }: FoundRun, asking: Asking): Promise<RebuiltRun> {
+  const id = run.conversationId
+  const rows = await store.conversations.rowsOfRun(id, run.id)
+  const events = rows ? await store.journal.read(id, { upTo: rows.upTo }) : []
+  if (!rows || events.length === 0) throw new CommandError(`${run.id} was erased a moment ago.`)
+  const { model, look } = asking
+  const more = { ...(model ? { model } : {}), ...(look ? { look } : {}) }
+  const signal = new AbortController().signal
+  return rebuildRequests(events, { ports: pawl.ports, id, user, rows, signal, ...more })
+}
+
+/** Whether the fold ends as the table of runs says; of one that is still at work nothing is said. */
+function isFolded({ status, iteration }: Run, { conversation, newer }: RebuiltRun): boolean {
+  if (status === "running" || newer) return true
+  return runStatus(conversation) === status && conversation.run?.iteration === iteration
+}

@@ -1,0 +1,131 @@
+import { describe, expect, test } from "vitest"
+import type { AgentDefinition } from "../../src/agent/definition/agent.ts"
+import { answer } from "../../src/agent/definition/tool.ts"
+import { askDry, callsAgree, toSaid } from "../../src/agent/rebuild/dry-run.ts"
+import { rebuildRequests } from "../../src/agent/rebuild/rebuild-requests.ts"
+import { fork } from "../../src/agent/fork.ts"
+import { calls, replies, says } from "../../src/models/scripted/script.ts"
+import { scripted } from "../../src/models/scripted/model.ts"
+import type { JournalEvent, UnknownEvent } from "../../src/protocol/events.ts"
+import type { ConversationId } from "../../src/protocol/ids.ts"
+import { anyDatabase } from "../support/databases.ts"
+import { read } from "../support/loop/tools.ts"
+import { openWorld, type World } from "../support/loop/world.ts"
+import { rebuildAll } from "../support/replay/rebuild.ts"
+
+const look = read("look", () => answer("found it"))
+const ROWS = { start: 1, upTo: Number.MAX_SAFE_INTEGER }
+const NEVER = new AbortController().signal
+
+/** Messages of the second request: words, a reply with a call, its result. */
+const script = () => scripted(calls("look", { q: "1" }), says("It is there."), says("Yes."))
+
+const rebuildOf = (world: World, id: ConversationId, events: readonly (JournalEvent | UnknownEvent)[]) =>
+  rebuildRequests(events, { ports: world.pawl.ports, id, user: world.user, rows: ROWS, signal: NEVER })
+
+const verdicts = async (rebuilt: ReturnType<typeof rebuildOf>) =>
+  (await rebuilt).requests.map(({ verdict, differences }) => [verdict, ...differences])
+
+describe.each(anyDatabase)("on $name", ({ create }) => {
+  test.each<[string, Partial<AgentDefinition>, unknown[]]>([
+    ["instructions", { instructions: "Be exacter." }, [{ what: "system" }]],
+    ["tools", { tools: [look, read("find")] }, [{ what: "tools" }]],
+    ["settings", { settings: { temperature: 0.5 } }, [{ what: "options" }]],
+    ["limit of calls", { maxIterations: 5 }, []],
+  ])("an agent with other %s asks otherwise, and it is told what of a request differs", async (_, agent, expected) => {
+    await using database = await create()
+    const begin = async () => {
+      await using world = await openWorld({ url: database.url, model: script(), tools: [look] })
+      return await world.begin("Look.")
+    }
+    const id = await begin()
+    await using world = await openWorld({ url: database.url, model: script(), tools: [look], agent })
+    const verdict = expected.length > 0 ? ["differs", ...expected] : ["equal"]
+    expect(await verdicts(rebuildAll(world, id))).toEqual([verdict, verdict])
+  })
+
+  test("a fold that tells the model other words is found out, and at which message", async () => {
+    await using database = await create()
+    await using world = await openWorld({ url: database.url, model: script(), tools: [look] })
+    const id = await world.begin("Look.")
+    await world.send(id, "Sure?")
+    const events = await world.events(id)
+    const told = (type: string, change: object) =>
+      verdicts(
+        rebuildOf(
+          world,
+          id,
+          events.map((event) => (event.type === type ? { ...event, ...change } : event)) as JournalEvent[],
+        ),
+      )
+    expect(await told("nothing", {})).toEqual([["equal"], ["equal"], ["equal"]])
+    const result = { what: "message", from: 3, to: 3, role: "tool" }
+    expect(await told("tool_end", { text: "found it!" })).toEqual([
+      ["equal"],
+      ["differs", result],
+      ["differs", { ...result, from: 2 }],
+    ])
+  })
+
+  test("an agent that would do something else first is told by what that is", async () => {
+    await using database = await create()
+    const begin = async () => {
+      await using world = await openWorld({ url: database.url, model: script(), tools: [look] })
+      return await world.begin("Look.")
+    }
+    const id = await begin()
+    const route = () => Promise.reject(new Error("nobody asks it"))
+    const agent = { route: route as never, profiles: [{ name: "all", description: "", tools: ["look"] }] as never }
+    await using world = await openWorld({ url: database.url, model: script(), tools: [look], agent })
+    expect((await verdicts(rebuildAll(world, id)))[0]).toEqual(["differs", { what: "step", step: "route" }])
+  })
+
+  test("of what was sent before digests were kept it is said that nothing is on record, and of a copy too", async () => {
+    await using database = await create()
+    await using world = await openWorld({ url: database.url, model: script(), tools: [look] })
+    const id = await world.begin("Look.")
+    const events = (await world.events(id)).map((event) => ({ ...event, request: undefined })) as JournalEvent[]
+    expect(await verdicts(rebuildOf(world, id, events))).toEqual([["not recorded"], ["not recorded"]])
+    const copy = await fork(world.pawl.ports, id, events.length)
+    expect(await verdicts(rebuildAll(world, copy.id))).toEqual([["not recorded"], ["not recorded"]])
+  })
+
+  test("a row of a newer Pawl is not folded: what stands before it is compared, and no more", async () => {
+    await using database = await create()
+    await using world = await openWorld({ url: database.url, model: script(), tools: [look] })
+    const id = await world.begin("Look.")
+    const events = await world.events(id)
+    const at = events.findIndex(({ type }) => type === "tool_end")
+    const newer = events.with(at, { ...events[at], version: 2 } as never)
+    const rebuilt = await rebuildOf(world, id, newer)
+    expect(rebuilt.newer).toMatchObject({ position: events[at]?.position, type: "tool_end" })
+    expect(rebuilt.requests.map(({ verdict }) => verdict)).toEqual(["equal"])
+  })
+
+  test("another model is given what is on record, calls nothing, and is stopped where it calls something else", async () => {
+    await using database = await create()
+    let looked = 0
+    const tool = read("look", () => answer(`found it ${++looked}`))
+    await using world = await openWorld({ url: database.url, model: script(), tools: [tool] })
+    const id = await world.begin("Look.")
+    const before = await world.events(id)
+    const other = scripted(
+      calls("look", { q: "1" }),
+      replies(says("I look again."), calls("look", { q: "2" })),
+      says("Never asked."),
+    )
+    const agreed: boolean[] = []
+    await rebuildRequests(before, {
+      ...{ ports: world.pawl.ports, id, user: world.user, rows: ROWS, signal: NEVER, model: other },
+      async look({ reply, request }) {
+        const said = await askDry(other, request!, { user: world.user, signal: NEVER })
+        agreed.push(callsAgree(toSaid(reply.parts), said))
+        return agreed.at(-1) ? "go on" : "stop"
+      },
+    })
+    expect(agreed).toEqual([true, false])
+    expect(other.received.map(({ history }) => history.length)).toEqual([1, 3])
+    expect(looked).toBe(1)
+    expect(await world.events(id)).toEqual(before)
+  })
+})
