@@ -6,5 +6,11 @@ import type { World } from "../loop/world.ts"
 export async function rebuildAll(world: World, id: ConversationId): Promise<RebuiltRun> {
   const rows = { start: 1, upTo: Number.MAX_SAFE_INTEGER }
   const { user, pawl, store } = world
-  return rebuildRequests(await store.journal.read(id), { ports: pawl.ports, id, user, rows, signal: AbortSignal.any([]) })
+  return rebuildRequests(await store.journal.read(id), {
+    ports: pawl.ports,
+    id,
+    user,
+    rows,
+    signal: AbortSignal.any([]),
+  })
 }
