@@ -168,8 +168,17 @@ export interface LiveThought {
 export type Live =
   /** Rows that are durable now. */
   | { readonly type: "events"; readonly user: UserId; readonly events: readonly JournalEvent[] }
-  /** Text of the reply that is open after `position`; `offset` is where it ends. Shown, never stored. */
-  | { readonly type: "text_delta"; readonly position: number; readonly offset: number; readonly text: string }
+  /**
+   * Text of the reply that is open after `position`; `offset` is where it ends. Shown, never stored. In its writer's own process
+   * `reply` has all of it, so that nobody need keep it a second time.
+   */
+  | {
+      readonly type: "text_delta"
+      readonly position: number
+      readonly offset: number
+      readonly text: string
+      readonly reply?: { readonly shown: string }
+    }
   /** The same of what is thought for it: `offset` is where it ends in all of that, `ms` how long it took so far. */
   | {
       readonly type: "reasoning_delta"

@@ -196,7 +196,7 @@ export class ClusterBus implements Bus, AsyncDisposable {
     if (!this.#watches.told.conversations.has(id)) return // whoever watched has left: what was heard would be kept for ever
     const open = this.#here.openReply(id)
     const start = offset - text.length
-    const known = open?.position === position ? open.text.length : 0
+    const known = open?.position === position ? open.length : 0
     if (start > known) return this.#voice.say(from, { type: "again", id })
     if (start > 0 && offset <= known) return // heard before
     const rest = start === 0 ? text : text.slice(known - start)

@@ -1,11 +1,12 @@
-import type { Bus, Happened, Live, LiveReply, LiveThought, NewsKind, Watched } from "../agent/ports.ts"
+import type { Bus, Happened, Live, LiveReply, NewsKind, Watched } from "../agent/ports.ts"
 import type { ConversationId, UserId } from "../protocol/ids.ts"
+import { OpenText } from "./open-text.ts"
 
 type Waken = (id: ConversationId, from: "here" | "elsewhere") => void
 
-/** The bus of a single process: plain callbacks. All it keeps is the text of replies that are open. */
+/** The bus of a single process: plain callbacks. All it keeps is what was said in replies that are open, or who has said it. */
 export class InProcessBus implements Bus {
-  readonly #open = new Map<ConversationId, { position: number; text: string; thought?: LiveThought }>()
+  readonly #open = new Map<ConversationId, OpenText>()
   readonly #watchers = new Map<ConversationId, Set<(live: Live) => void>>()
   readonly #userWatchers = new Map<UserId, Set<(id: ConversationId, happened: readonly Happened[]) => void>>()
   readonly #newsWatchers = new Map<UserId, Set<(kind: NewsKind) => void>>()
@@ -61,10 +62,10 @@ export class InProcessBus implements Bus {
   }
 
   async soFar(id: ConversationId): Promise<LiveReply | undefined> {
-    return this.openReply(id)
+    return this.openReply(id)?.soFar()
   }
 
-  openReply(id: ConversationId): LiveReply | undefined {
+  openReply(id: ConversationId): OpenText | undefined {
     return this.#open.get(id)
   }
 
@@ -104,10 +105,8 @@ export class InProcessBus implements Bus {
       this.#open.delete(id)
       return
     }
-    const { position, offset, text } = live
-    if (open?.position !== position) this.#open.set(id, { position, text })
-    // A delta that starts at nothing is another attempt, or is told again: what was thought came before it and stays.
-    else open.text = offset > text.length ? open.text + text : text
+    if (open?.position === live.position) open.hear(live)
+    else this.#open.set(id, new OpenText(live.position).hear(live))
   }
 
   #rememberThought(
@@ -117,7 +116,7 @@ export class InProcessBus implements Bus {
     const open = this.#open.get(id)
     const isFirst = offset === text.length
     if (open?.position !== position || (isFirst && open.thought))
-      this.#open.set(id, { position, text: "", thought: { text, ms } })
+      this.#open.set(id, new OpenText(position, { text, ms }))
     else open.thought = { text: (open.thought?.text ?? "") + text, ms }
   }
 }

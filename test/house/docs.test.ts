@@ -39,6 +39,7 @@ describe("the example of", () => {
       "packs.md", // several files, by test/packs/documented.test.ts
       "telemetry.md", // needs a receiver: test/telemetry/run.test.ts
       "settings.md", // printed from the table of settings
+      "speed.md", // what benchmarks have found
     ]
     expect([...new Set([...examples.map(({ page }) => page), ...otherwise])].sort()).toEqual([...pages].sort())
   })

@@ -89,7 +89,7 @@ function show(work: Work, reply: Reply, part: ReplyPart): void {
   const { conversation, ports } = work
   const { id, position } = conversation
   const text = reply.add(part)
-  if (text) ports.bus.publish(id, { type: "text_delta", position, offset: reply.offset, text })
+  if (text) ports.bus.publish(id, { type: "text_delta", position, offset: reply.offset, text, reply })
   if (part.type === "reasoning") showThought(work, reply, reply.thoughtToShow)
 }
 

@@ -3,6 +3,7 @@ import type { ReplyFinish, Part, Usage } from "../../protocol/conversation/messa
 import { mendText, mendValue } from "../../protocol/text/text.ts"
 import type { JsonObject } from "../../protocol/schema.ts"
 import type { Clock } from "../clock.ts"
+import { GrowingText } from "../growing-text.ts"
 import type { ReplyPart } from "../model.ts"
 import { LiveThinking } from "./live-thinking.ts"
 
@@ -18,7 +19,7 @@ export class Reply {
   readonly #model: string
   readonly #user: UserId
   readonly #clock: Pick<Clock, "now">
-  #text = ""
+  #text = new GrowingText()
   #shown = 0
   /** Half of a surrogate pair at the end of a delta: its other half is in the next one. */
   #half = ""
@@ -48,7 +49,7 @@ export class Reply {
 
   /** The words that were shown so far. */
   get shown(): string {
-    return this.parts.map((part) => (part.type === "text" ? part.text : "")).join("") + this.#text
+    return this.parts.map((part) => (part.type === "text" ? part.text : "")).join("") + String(this.#text)
   }
 
   get calls(): number {
@@ -107,7 +108,7 @@ export class Reply {
       whole = whole.slice(0, -1)
     }
     const mended = mendText(whole)
-    this.#text += mended
+    this.#text.add(mended)
     this.#shown += mended.length
     return mended
   }
@@ -115,10 +116,12 @@ export class Reply {
   #closeText(): string {
     const rest = mendText(this.#half)
     this.#half = ""
-    this.#text += rest
+    this.#text.add(rest)
     this.#shown += rest.length
-    if (this.#text) this.parts.push({ type: "text", text: this.#text })
-    this.#text = ""
+    if (this.#text.length > 0) {
+      this.parts.push({ type: "text", text: String(this.#text) })
+      this.#text = new GrowingText()
+    }
     return rest
   }
 }

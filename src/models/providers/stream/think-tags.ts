@@ -48,8 +48,9 @@ class ThinkTags {
         yield* this.#endThought()
       }
       const begun = this.#held.trimStart()
-      if (this.#held.length < MAX_BLANK && begun.length < OPEN.length && OPEN.startsWith(begun)) return
-      if (!begun.startsWith(OPEN)) return yield* this.#say(this.#thoughts > 0 ? begun : this.#held)
+      const isBlankLong = this.#held.length - begun.length >= MAX_BLANK
+      if (!isBlankLong && begun.length < OPEN.length && OPEN.startsWith(begun)) return
+      if (isBlankLong || !begun.startsWith(OPEN)) return yield* this.#say(this.#thoughts > 0 ? begun : this.#held)
       this.#state = "thinking"
       this.#held = begun.slice(OPEN.length)
       yield { type: "reasoning-start", id: this.#thought }

@@ -1,0 +1,119 @@
+/**
+ * Many large replies at once, against the server that the command starts and against a floor that carries the same bytes:
+ * how long the event loop is held, and how much memory that takes. `npm run bench:load -- --help` says what can be chosen.
+ */
+import { execFile } from "node:child_process"
+import { mkdirSync } from "node:fs"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { check } from "../meters.ts"
+import { asksFor, longReply } from "./long-reply.ts"
+import { post } from "./post.ts"
+import type { Probed } from "./probe.ts"
+import { type ProbedProcess, startProbed } from "./probed-process.ts"
+import { watchText } from "./watch-text.ts"
+
+export interface LargeReplies {
+  readonly conversations: number
+  readonly characters: number
+  readonly deltaCharacters: number
+  /** How long the provider takes for a reply; 0: as fast as it is read. */
+  readonly seconds: number
+  readonly watchers: number
+  /** The command that is measured, and a folder for what it keeps. */
+  readonly launcher: string
+  readonly folder: string
+  readonly flags?: readonly string[]
+}
+
+export interface LoadSeen extends Probed {
+  readonly seconds: number
+  readonly grewMb: number
+  readonly serverCpuMs: number
+}
+
+/** A way to ask for the `at`-th reply, and where it can be watched. */
+interface Asked {
+  readonly watchUrl: string
+  readonly headers: Record<string, string>
+  ask(): Promise<string>
+}
+
+export async function measureOurs(load: LargeReplies): Promise<LoadSeen> {
+  await using provider = await startProvider(load)
+  const environment = {
+    ...{ PAWL_DATA: join(load.folder, "data"), PAWL_PORT: "0", HOME: load.folder, PAWL_RATE_LIMIT: "0" },
+    ...{ LM_STUDIO_ENDPOINT: provider.url, PAWL_MODEL: "qwen", PAWL_RUN_SECONDS: "600" },
+  }
+  const env = { PATH: process.env.PATH, ...environment }
+  const made = await promisify(execFile)(process.execPath, [load.launcher, "token", "create", "--user", "ada"], { env })
+  const headers = { authorization: `Bearer ${made.stdout.trim()}` }
+  await using server = await startProbed({
+    ...{ script: load.launcher, args: ["serve"], environment },
+    ...(load.flags ? { flags: load.flags } : {}),
+  })
+  const ask = async (path: string, body: object) => {
+    const json = { ...headers, accept: "application/json", "content-type": "application/json" }
+    const text = await post(`${server.url}${path}`, JSON.stringify(body), json)
+    return JSON.parse(text) as { id: string; messages: { content: string }[] }
+  }
+  return await measure(load, server, async (at) => {
+    const { id } = await ask("/api/conversations", {})
+    const path = `/api/conversations/${id}`
+    const reply = async () => (await ask(`${path}/messages`, { text: asksFor(at) })).messages.at(-1)?.content ?? ""
+    return { watchUrl: `${server.url}${path}/events?after=1`, headers, ask: reply }
+  })
+}
+
+export async function measureFloor(load: LargeReplies): Promise<LoadSeen> {
+  await using provider = await startProvider(load)
+  mkdirSync(load.folder, { recursive: true })
+  const args = [provider.url, join(load.folder, "floor.db")]
+  await using server = await startProbed({ script: join(import.meta.dirname, "floor-relay.ts"), args })
+  return await measure(load, server, async (at) => {
+    const url = `${server.url}/${at}`
+    const ask = async () => (JSON.parse(await post(url, asksFor(at))) as { reply: string }).reply
+    return { watchUrl: url, headers: {}, ask }
+  })
+}
+
+function startProvider({ characters, deltaCharacters, seconds }: LargeReplies): Promise<ProbedProcess> {
+  const script = join(import.meta.dirname, "provider.ts")
+  return startProbed({ script, args: [characters, deltaCharacters, seconds].map(String) })
+}
+
+async function measure(
+  { conversations, characters, watchers }: LargeReplies,
+  server: ProbedProcess,
+  open: (at: number) => Promise<Asked>,
+): Promise<LoadSeen> {
+  // What is loaded with the first turn is no part of the load, nor is what goes on behind it.
+  await (await open(conversations)).ask()
+  await settled(server)
+  const asked = await Promise.all(Array.from({ length: conversations }, (_, at) => open(at)))
+  const watched = await Promise.all(
+    asked.slice(0, watchers).map(({ watchUrl, headers }) => watchText(watchUrl, headers)),
+  )
+  const before = await server.probe()
+  const begun = performance.now()
+  await Promise.all(
+    asked.map(async ({ ask }, at) => check((await ask()) === longReply(at, characters), `the answer of reply ${at}`)),
+  )
+  for (const [at, watch] of watched.entries())
+    check((await watch.text) === longReply(at, characters), `what the watcher of reply ${at} has seen`)
+  const seconds = (performance.now() - begun) / 1000
+  const after = await server.probe()
+  const grewMb = after.peakRssMb - before.rssMb
+  return { ...after, seconds, grewMb, serverCpuMs: after.cpuMs - before.cpuMs }
+}
+
+/** When the process has done hardly anything for a second. */
+async function settled(server: ProbedProcess): Promise<void> {
+  let last = (await server.probe()).cpuMs
+  for (let quiet = 0; quiet < 2;) {
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    const { cpuMs } = await server.probe()
+    quiet = cpuMs - last < 50 ? quiet + 1 : 0
+    last = cpuMs
+  }
+}

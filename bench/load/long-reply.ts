@@ -1,0 +1,14 @@
+/** What the provider says in the `at`-th conversation: the same each time, and of no other. */
+export function longReply(at: number, characters: number): string {
+  const words: string[] = []
+  for (let [length, i] = [0, 0]; length < characters; i++) {
+    const word = i % 40 === 39 ? `line ${at}.${i}\n` : `word${(i * 7919 + at) % 10_007} `
+    words.push(word)
+    length += word.length
+  }
+  return words.join("").slice(0, characters)
+}
+
+/** Which reply is wanted, as the person says it. */
+export const asksFor = (at: number): string => `Reply number ${at}, please.`
+export const askedFor = (text: string): number => Number(/number (\d+)/.exec(text)?.[1] ?? Number.NaN)

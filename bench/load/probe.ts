@@ -1,0 +1,65 @@
+/**
+ * Loaded into a process before its own program (`node --import`): measures from inside how long its event loop is held and
+ * how much memory it has, and tells whoever started it when asked. Costs a timer of 10 ms.
+ */
+import { quantile } from "../meters.ts"
+
+export interface Probed {
+  /** How late a timer of 10 ms was, in milliseconds, since the last question. */
+  readonly delayP99: number
+  readonly delayMax: number
+  /** How much of that its own thread was at work: what it would be on a machine that has nothing else to do. */
+  readonly heldP99: number
+  readonly heldMax: number
+  /** The most since the last question, and now, in megabytes. */
+  readonly peakRssMb: number
+  readonly rssMb: number
+  readonly heapMb: number
+  readonly externalMb: number
+  /** CPU time of the process since its start, in milliseconds. */
+  readonly cpuMs: number
+}
+
+const MB = 1024 * 1024
+const TICK_MS = 10
+let [delays, held]: [number[], number[]] = [[], []]
+let peak = 0
+let last = { at: performance.now(), worked: threadMs() }
+
+function tick(): void {
+  const now = { at: performance.now(), worked: threadMs() }
+  const late = Math.max(0, now.at - last.at - TICK_MS)
+  delays.push(late)
+  held.push(Math.min(late, now.worked - last.worked))
+  last = now
+}
+
+function threadMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1000
+}
+
+const look = () => void (peak = Math.max(peak, process.memoryUsage.rss()))
+
+if (process.send) {
+  setInterval(tick, TICK_MS).unref()
+  setInterval(look, 50).unref()
+  process.on("message", (asked) => {
+    if (asked !== "probe") return
+    look()
+    const { rss, heapUsed, external } = process.memoryUsage()
+    const { user, system } = process.cpuUsage()
+    const told: Probed = {
+      ...{ delayP99: quantile(delays, 0.99), delayMax: Math.max(...delays) },
+      ...{ heldP99: quantile(held, 0.99), heldMax: Math.max(...held) },
+      ...{ peakRssMb: peak / MB, rssMb: rss / MB, heapMb: heapUsed / MB, externalMb: external / MB },
+      cpuMs: (user + system) / 1000,
+    }
+    delays = []
+    held = []
+    peak = 0
+    process.send?.(told)
+  })
+  // Whoever asks must not keep the process alive.
+  process.channel?.unref()
+}

@@ -1,0 +1,45 @@
+/**
+ * A provider that speaks chat completions and writes long replies in small deltas, as fast as they are read, or at a pace:
+ * `node bench/load/provider.ts <characters> <delta characters> <seconds a reply takes, 0: no pace>`.
+ */
+import { once } from "node:events"
+import { createServer, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import { chatChunk, sse } from "../../src/models/providers/server.fixture.ts"
+import { askedFor, longReply } from "./long-reply.ts"
+
+const [characters = 0, size = 24, seconds = 0] = process.argv.slice(2).map(Number)
+/** Deltas that go out with one write: as a provider's socket would gather them, without a packet for each. */
+const TOGETHER = 64
+const PACE_MS = 50
+
+const server = createServer((request, response) => {
+  if (request.method !== "POST") return void response.writeHead(404).end()
+  let body = ""
+  request.setEncoding("utf8")
+  request.on("data", (text: string) => (body += text))
+  request.on("end", () => {
+    const { messages } = JSON.parse(body) as { messages: { role: string; content: unknown }[] }
+    const asked = messages.findLast(({ role }) => role === "user")?.content
+    response.on("error", () => {})
+    response.writeHead(200, { "content-type": "text/event-stream" })
+    void write(response, longReply(askedFor(JSON.stringify(asked)), characters))
+  })
+})
+server.keepAliveTimeout = 0 // none: one that closes just when it is used again would be a failure of nobody's
+server.listen(0, "127.0.0.1")
+await once(server, "listening")
+console.log(`listening on http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+
+async function write(response: ServerResponse, text: string): Promise<void> {
+  const step = seconds > 0 ? Math.ceil((characters / (seconds * 1000)) * PACE_MS) : size * TOGETHER
+  for (let at = 0; at < text.length && !response.destroyed; at += step) {
+    const deltas: object[] = []
+    const end = Math.min(text.length, at + step)
+    for (let from = at; from < end; from += size)
+      deltas.push(chatChunk({ content: text.slice(from, Math.min(end, from + size)) }))
+    if (!response.write(sse(...deltas))) await Promise.race([once(response, "drain"), once(response, "close")])
+    if (seconds > 0) await new Promise((resolve) => setTimeout(resolve, PACE_MS))
+  }
+  response.end(sse(chatChunk({}, "stop"), "[DONE]"))
+}
