@@ -19,6 +19,7 @@ const AuditPage = lazyPage(() => import("./audit/audit-page.tsx").then((file) =>
 const RunsPage = lazyPage(() => import("./runs/runs-page.tsx").then((file) => file.RunsPage))
 const RunPage = lazyPage(() => import("./runs/run-page.tsx").then((file) => file.RunPage))
 const TwoRunsPage = lazyPage(() => import("./runs/two-runs-page.tsx").then((file) => file.TwoRunsPage))
+const SharedRunPage = lazyPage(() => import("./runs/shared-run-page.tsx").then((file) => file.SharedRunPage))
 const RunOfMessagePage = lazyPage(() => import("./runs/run-of-message-page.tsx").then((file) => file.RunOfMessagePage))
 const SettingsPage = lazyPage(() => import("./settings/settings-page.tsx").then((file) => file.SettingsPage))
 
@@ -36,6 +37,7 @@ export const pages: readonly Page[] = [
     path: "/runs/:id/beside/:other",
     draw: ({ id = "", other = "" }) => <TwoRunsPage key={`${id} ${other}`} id={id} other={other} />,
   },
+  { path: "/shared", draw: () => <SharedRunPage /> },
   { path: "/inbox", draw: () => <InboxPage />, nav: { label: "Inbox", icon: Inbox, badge: InboxBadge } },
   { path: "/tasks", draw: () => <TasksPage />, nav: { label: "Tasks", icon: CheckSquare } },
   { path: "/tasks/:id", draw: ({ id = "" }) => <TasksPage id={id} /> },

@@ -38,6 +38,9 @@ export type PassageId = Id<"psg">
 /** What a server asks the person in the middle of a call. */
 export type QuestionId = Id<"ques">
 
+/** A link to a run for somebody else. */
+export type SharedRunId = Id<"shr">
+
 interface Kinds {
   conv: ConversationId
   msg: MessageId
@@ -68,6 +71,7 @@ interface Kinds {
   psg: PassageId
   mcp: McpServerId
   ques: QuestionId
+  shr: SharedRunId
 }
 
 /** Nobody's: processes, and the people themselves. Every other id belongs to a person. */

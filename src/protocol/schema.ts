@@ -16,6 +16,7 @@ import {
   type ResultId,
   type RunId,
   type SessionId,
+  type SharedRunId,
   type TokenId,
   type UserId,
 } from "./ids.ts"
@@ -50,6 +51,7 @@ export const ids = {
   file: id<FileId>("file"),
   passage: id<PassageId>("psg"),
   question: id<QuestionId>("ques"),
+  sharedRun: id<SharedRunId>("shr"),
 }
 
 /** Text from a person: refused, not mended, when it cannot be stored. */

@@ -34,6 +34,7 @@ import { retentionRoutes } from "./routes/account/retention.ts"
 import { referenceRoutes } from "./routes/pages/reference.ts"
 import { createRateLimits, type RateLimits } from "./door/rate-limits.ts"
 import { runRoutes } from "./routes/conversations/runs.ts"
+import { sharedRunRoutes } from "./routes/conversations/shared-runs.ts"
 import { mcpChallenge } from "./door/public-base.ts"
 import { secureHeaders } from "./door/secure-headers.ts"
 import { shortcutRoutes } from "./routes/proposals/decide-all.ts"
@@ -56,6 +57,7 @@ const faces: readonly ((app: Hono<Env>, ports: ServerPorts, limits: RateLimits) 
   conversationRoutes,
   messageRoutes,
   runRoutes,
+  sharedRunRoutes,
   eventRoutes,
   socketRoute,
   deviceRoutes,

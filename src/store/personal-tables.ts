@@ -31,6 +31,14 @@ export const personalTables: readonly PersonalTable[] = [
   { table: "proposal", column: "conversation", names: "conversation key", exported: "shown with its conversation" },
   { table: "run", column: "conversation", names: "conversation key", exported: "shown with its conversation" },
   { table: "event", column: "conversation", names: "conversation key", exported: "shown with its conversation" },
+  // With its conversation, and by its person.
+  { table: "shared_run", column: "conversation", names: "conversation key", exported: "shown by its person" },
+  {
+    table: "shared_run",
+    column: "person",
+    names: "person key",
+    exported: ["id", "run", "created_at", "expires_at"], // not its hash
+  },
   {
     table: "token",
     column: "person",

@@ -42,6 +42,7 @@ import { SharedClock } from "./shared-clock.ts"
 import { SqlQueryResults } from "./databases/query-results.ts"
 import { StatementAttempts } from "./databases/statement-attempts.ts"
 import { SqlUsage } from "./journal/usage.ts"
+import { SqlSharedRuns } from "./people/shared-runs.ts"
 import { SqlSessions } from "./people/sessions.ts"
 import type { PackTables } from "../protocol/ports/pack-tables.ts"
 import { openPackTables, type TablesOfPack } from "./packs/tables.ts"
@@ -97,6 +98,7 @@ export interface Store {
   /** Where it is, where one is named. */
   readonly filesFolder: string | undefined
   readonly queue: SqlQueue
+  readonly sharedRuns: SqlSharedRuns
   readonly audit: SqlAudit
   readonly secrets: Secrets
   readonly providerKeys: SqlProviderKeys
@@ -186,6 +188,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     placedFiles,
     filesFolder: folder?.path,
     queue: new SqlQueue(engine),
+    sharedRuns: new SqlSharedRuns(engine, now),
     audit,
     secrets,
     providerKeys: new SqlProviderKeys(engine, secrets, now),

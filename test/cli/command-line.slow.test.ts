@@ -195,6 +195,16 @@ describe.concurrent("pawl exec", () => {
     expect([told[0]?.type, told.at(-1)?.type]).toEqual(["run_started", "run_ended"])
     const state = await command(["show", run, "--at", String(told[0]!.position)], environment)
     expect(JSON.parse(state.stdout)).toMatchObject({ status: "running", iteration: 0 })
+    const link = (
+      await command(["show", run, "--share", "--days", "2"], { ...environment, PAWL_PUBLIC_URL: "https://p.example/" })
+    ).stdout
+    expect(link).toMatch(/^https:\/\/p\.example\/shared#[\w-]{43,}\n$/)
+    const [shared = "", of] = (await command(["show", "--shares"], environment)).stdout.split("  ")
+    expect(of).toBe(run)
+    expect((await command(["show", "--unshare", shared], environment)).stdout).toBe(
+      `${shared} opens nothing any more.\n`,
+    )
+    expect((await command(["show", "--shares"], environment)).stdout).toBe("No run is shared.\n")
     const wrong = await command(["show", "task_1"], environment)
     expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('"task_1" is no run')])
   })

@@ -25,6 +25,7 @@ const KINDS = [
   "doc",
   "psg",
   "res",
+  "shr",
 ] as const
 type Kind = (typeof KINDS)[number]
 type Ids = Readonly<Record<Kind, string>>
@@ -111,6 +112,7 @@ describe.each(anyDatabase)("what is somebody else's on $name", ({ name: engine, 
       doc: items[0].id,
       psg: found[0].id,
       res: result.id,
+      shr: (await person.post(`/api/runs/${open.run.id}/shares`, {})).body.id,
     }
   }
 

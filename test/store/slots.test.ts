@@ -62,6 +62,8 @@ async function liveFully({ server, held }: World, name: string) {
   const [audit] = (await who.get("/api/agent/audit")).body.items
   await who.post(`/api/agent/audit/${audit.id}/undo`)
   await face.pawl.runtime.rest(chat as ConversationId)
+  const [shared] = (await who.get(`/api/conversations/${chat}/runs`)).body.items
+  expect((await who.post(`/api/runs/${shared.id}/shares`, {})).status).toBe(201)
   const forked = await who.post(`/api/conversations/${chat}/fork`, { position: 6 })
   expect(forked.status).toBe(201)
 

@@ -32,6 +32,7 @@ export const ownedKinds: Readonly<Record<Exclude<IdKind, "user" | "node">, "stor
   file: "stored",
   mcp: "stored",
   ques: "stored",
+  shr: "stored",
   psg: "answered", // made of its edition's when it is shown
 }
 

@@ -22,6 +22,7 @@ interface Filled {
   readonly project: string
   readonly note: string
   readonly task: string
+  readonly run: string
 }
 
 /** A workspace, an audit and an inbox in which every text that somebody else could have written is this one. */
@@ -40,8 +41,8 @@ async function fill(ada: Visitor, text: string, long = text): Promise<Filled> {
   expect((await ada.post("/api/connections", { name: text, ...place })).status).toBe(201)
   await ada.post("/api/tokens", { name: "Backup", scopes: ["read"] })
   await ada.say(await ada.begin({ title: text, mode: "auto" }), text)
-  await ada.say(await ada.begin({ title: text }), text)
-  return { project, note, task }
+  const { run } = (await ada.say(await ada.begin({ title: text }), text)).body
+  return { project, note, task, run: run.id }
 }
 
 const scriptOf = (title: string) =>
@@ -53,9 +54,17 @@ const scriptOf = (title: string) =>
   )
 
 /** Each page, and a word that is there when it has read what it shows; without one, `text` of whoever filled it. */
-const pagesOf = ({ project, note, task }: Filled): readonly (readonly [path: string, word?: string])[] => [
+const pagesOf = ({ project, note, task, run }: Filled): readonly (readonly [path: string, word?: string])[] => [
   ...([["/tasks"], [`/tasks/${task}`], ["/projects"], [`/projects/${project}`]] as const),
-  ...([["/notes"], [`/notes/${note}`], ["/clients"], ["/inbox"], ["/audit"], ["/settings/connections"]] as const),
+  ...([
+    ["/notes"],
+    [`/notes/${note}`],
+    ["/clients"],
+    ["/inbox"],
+    ["/audit"],
+    [`/runs/${run}`],
+    ["/settings/connections"],
+  ] as const),
   ...([
     ["/library", "No documents yet"],
     ["/settings/models", "anthropic"],
@@ -69,6 +78,7 @@ const pagesOf = ({ project, note, task }: Filled): readonly (readonly [path: str
     ["/settings/connect", "Claude Code"],
     ["/settings/usage", "tokens out"],
     ["/settings/data", "Export my data"],
+    ["/settings/shared", "You share no run."],
   ] as const),
 ]
 

@@ -10,7 +10,7 @@ const visit = oneVisit()
 const used = { inputTokens: 1812, outputTokens: 44, cachedTokens: 1200, cost: 0.0031 }
 const timeline = (page: Page) => page.getByRole("list", { name: "Timeline" })
 
-test("what happened in a run is seen while it goes on, row by row, as the state in between, and beside another", async () => {
+test("what happened in a run is seen while it goes on, row by row, as the state in between, beside another, and by whoever has a link", async () => {
   const model = scripted(
     replies(calls("create_task", { title: "Buy milk" }), finishes("calls", used)),
     says("Milk is on your list."),
@@ -66,6 +66,25 @@ test("what happened in a run is seen while it goes on, row by row, as the state 
   await second.getByText(/Waits for a yes/).waitFor()
   const calledIn = page.getByRole("row", { name: "Calls made" }).getByRole("cell")
   expect(await calledIn.allInnerTexts()).toEqual(["0", "1"])
+
+  // A link to it, which says before what it shows; opened, and taken back while somebody looks.
+  await page.getByRole("link", { name: "Second run" }).click()
+  await page.getByRole("button", { name: "Share" }).click()
+  const dialog = page.getByRole("dialog")
+  await dialog.getByText(/sees this run: your words in it, the replies, the calls/).waitFor()
+  await dialog.getByLabel("It opens for").selectOption("a year")
+  await dialog.getByRole("button", { name: "Make a link" }).click()
+  const link = new URL(await dialog.getByRole("status").locator("code").innerText())
+  await go(page, link.pathname + link.hash)
+  await page.getByRole("heading", { name: "A run that was shared with you" }).waitFor()
+  await timeline(page).getByText("Milk is on your list.").waitFor()
+  expect(await page.getByRole("button", { name: "State" }).count()).toBe(0)
+  expect(await page.getByRole("main").innerText()).not.toContain("Nothing else.")
+  await go(page, "/settings/shared")
+  await page.getByRole("button", { name: "Take back" }).click()
+  await page.getByText("You share no run.").waitFor()
+  await go(page, link.pathname + link.hash)
+  await page.getByText(/may have taken the link back/).waitFor()
 
   await go(page, "/runs/run_0000000000000000000")
   await page.getByText("This is gone, or it is not yours.").waitFor()

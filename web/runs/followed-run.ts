@@ -37,51 +37,53 @@ export class FollowedRun<Head extends RunHead> {
   /** One read at a time: what is told meanwhile is in the next one. */
   readonly refresh: () => Promise<void> = inTurn(() => this.#read())
   readonly #source: RunSource<Head>
-  readonly #leaving = new AbortController()
-  #isFollowed = false
+  /** Ends what listens, while something does. */
+  #listening: AbortController | undefined
+  #isClosed = false
 
   constructor(source: RunSource<Head>) {
     this.#source = source
   }
 
   close(): void {
-    this.#leaving.abort()
+    this.#isClosed = true
+    this.#listening?.abort()
   }
 
   async #read(): Promise<void> {
-    const { signal } = this.#leaving
     try {
-      for (let after: number | null = this.#last(); after !== null && !signal.aborted;) {
+      for (let after: number | null = this.#last(); after !== null && !this.#isClosed;) {
         const { run, items, nextAfter }: RunPart<Head> = await this.#source.read(after)
         this.store.change({ run, rows: [...this.store.value.rows, ...items], problem: undefined })
         after = nextAfter
       }
-      void this.#follow()
+      const { run } = this.store.value
+      // What is over does not change any more.
+      if (!run || isOver(run)) this.#listening?.abort()
+      else void this.#listen(run)
     } catch (error) {
       this.#fail(error)
     }
   }
 
-  /** What is over does not change any more. */
-  async #follow(): Promise<void> {
-    const { run } = this.store.value
-    const { signal } = this.#leaving
-    if (!run || isOver(run) || this.#isFollowed || signal.aborted) return
-    this.#isFollowed = true
+  async #listen(run: Head): Promise<void> {
+    if (this.#listening || this.#isClosed) return
+    const listening = (this.#listening = new AbortController())
     try {
-      await this.#source.follow(run, this.#last(), () => void this.refresh(), signal)
+      await this.#source.follow(run, this.#last(), () => void this.refresh(), listening.signal)
     } catch (error) {
-      if (!signal.aborted) this.#fail(error)
+      if (!listening.signal.aborted) this.#fail(error)
     } finally {
-      this.#isFollowed = false
+      this.#listening = undefined
     }
   }
 
   #fail(error: unknown): void {
     noticeSignOut(error)
+    const isGone = hasCode(error, "not_found")
+    if (isGone) this.#listening?.abort()
     // What is gone is not shown any longer, also where it was read before.
-    const gone = hasCode(error, "not_found") ? { run: undefined, rows: [] } : {}
-    this.store.change({ ...gone, problem: error })
+    this.store.change({ ...(isGone ? { run: undefined, rows: [] } : {}), problem: error })
   }
 
   #last(): number {

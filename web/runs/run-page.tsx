@@ -1,6 +1,7 @@
 import { useState } from "react"
 import { hasCode } from "../../src/client/index.ts"
 import type { Run } from "../../src/protocol/index.ts"
+import { ExternalLink } from "../icons/arrows.ts"
 import { Columns } from "../icons/things.ts"
 import { Button } from "../parts/button.tsx"
 import { explain } from "../parts/explain.ts"
@@ -13,19 +14,26 @@ import { OtherRunDialog } from "./other-run-dialog.tsx"
 import { ownRun } from "./own-run.ts"
 import { RunView } from "./run-view.tsx"
 import { headWords } from "./run-words.ts"
+import { ShareDialog } from "./share-dialog.tsx"
 
 /** What happened in a run of the person's own. */
 export function RunPage({ id }: { readonly id: string }) {
   const { run, rows, problem, refresh } = useFollowedRun(() => ownRun(id))
-  const [isChoosing, setChoosing] = useState(false)
+  const [shown, setShown] = useState<"beside" | "share">()
+  const close = () => setShown(undefined)
   if (hasCode(problem, "not_found")) return <MissingPage says={explain(problem)} />
   return (
     <>
       <PageHeader title="What happened in a run" under={run && <Head run={run} />}>
         {run && (
-          <Button small onClick={() => setChoosing(true)}>
-            <Columns className="size-3.5" /> <span className="max-sm:sr-only">Beside another</span>
-          </Button>
+          <>
+            <Button small onClick={() => setShown("beside")}>
+              <Columns className="size-3.5" /> <span className="max-sm:sr-only">Beside another</span>
+            </Button>
+            <Button small onClick={() => setShown("share")}>
+              <ExternalLink className="size-3.5" /> <span className="max-sm:sr-only">Share</span>
+            </Button>
+          </>
         )}
       </PageHeader>
       <div className="min-h-0 flex-1 overflow-y-auto">
@@ -38,7 +46,8 @@ export function RunPage({ id }: { readonly id: string }) {
           )}
         </div>
       </div>
-      {isChoosing && run && <OtherRunDialog run={run} onClose={() => setChoosing(false)} />}
+      {shown === "beside" && run && <OtherRunDialog run={run} onClose={close} />}
+      {shown === "share" && <ShareDialog runId={id} onClose={close} />}
     </>
   )
 }

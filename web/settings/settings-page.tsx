@@ -9,6 +9,7 @@ import { DeviceSettings } from "./device-settings.tsx"
 import { McpSettings } from "./mcp-settings.tsx"
 import { ModelSettings } from "./model-settings.tsx"
 import { SessionSettings } from "./session-settings.tsx"
+import { SharedSettings } from "./shared-settings.tsx"
 import { TokenSettings } from "./token-settings.tsx"
 import { UsageSettings } from "./usage-settings.tsx"
 
@@ -27,6 +28,7 @@ const sections: readonly Section[] = [
   { path: "connections", name: "Connections", draw: ConnectionSettings },
   { path: "mcp", name: "MCP servers", draw: McpSettings },
   { path: "usage", name: "Usage", draw: UsageSettings },
+  { path: "shared", name: "Shared runs", draw: SharedSettings },
   { path: "data", name: "Your data", draw: DataSettings },
 ]
 

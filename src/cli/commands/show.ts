@@ -1,5 +1,6 @@
 import { type Client, ClientError } from "../../client/index.ts"
 import { toTimeline } from "../../client/timeline/timeline.ts"
+import { baseUrl } from "../../compose/server-url.ts"
 import { RecentSecrets } from "../../models/providers/errors/recent-secrets.ts"
 import type { RecordedEvent } from "../../protocol/conversation/run-journal.ts"
 import { isId } from "../../protocol/ids.ts"
@@ -10,6 +11,7 @@ import { forgetSecrets } from "../process/forget-secrets.ts"
 import { createLog } from "../process/log.ts"
 import { readConfig, readPersonalConfig } from "../settings/config.ts"
 import { warn } from "../settings/warn.ts"
+import { listShared, shareRun, unshare } from "./show-shared.ts"
 
 export const help = `Usage: pawl show [RUN] [OTHER] [flags]
 
@@ -20,6 +22,9 @@ stand beside each other.
   --rows          print what was recorded instead, one row of the journal a line, as JSON
   --json          print the timeline as JSON
   --at POSITION   print the state as it was behind this row, as JSON; the first number of each line is its row
+  --share         print a link by which somebody else who is signed in on the server sees this run, and nothing else
+  --days NUMBER   for how many days it opens (default: 7), or forever
+  --shares        list the links that still open; --unshare ID takes one back
   --dir DIR       of the conversations of this folder, as pawl chat keeps them
   --server URL    ask this server instead of one in this process
   --token TOKEN   who asks it; better PAWL_TOKEN, which no list of processes shows
@@ -29,6 +34,10 @@ const flags = {
   rows: { type: "boolean" },
   json: { type: "boolean" },
   at: { type: "string" },
+  share: { type: "boolean" },
+  days: { type: "string" },
+  shares: { type: "boolean" },
+  unshare: { type: "string" },
   dir: { type: "string" },
   server: { type: "string" },
   token: { type: "string" },
@@ -39,12 +48,16 @@ const PIPE_WIDTH = 120
 
 export async function run(words: readonly string[]): Promise<number> {
   const { values, positionals } = readFlags("show", words, flags)
-  const { rows, json, at, dir, server } = values
-  if ([rows, json, at !== undefined].filter(Boolean).length > 1)
-    throw new CommandError("Say one of --rows, --json and --at.")
+  const { rows, json, at, dir, server, share, days, shares, unshare: taken } = values
+  const ways = { rows, json, at, share, shares, unshare: taken }
+  const said = Object.entries(ways).flatMap(([name, value]) => (value === undefined ? [] : `--${name}`))
+  if (said.length > 1) throw new CommandError(`Say one of ${said.join(" and ")}.`)
+  if (days !== undefined && !share) throw new CommandError("--days says how long a link opens that --share makes.")
+  if (dir !== undefined && (share || shares || taken !== undefined))
+    throw new CommandError("Conversations of a folder are on no server, so that nobody else could open a link to them.")
   if (positionals.length > 2) throw new CommandError("Name one run, or two to see them beside each other.")
-  if (positionals.length === 2 && (rows || json || at !== undefined))
-    throw new CommandError("Two runs stand beside each other only as timelines; name one for --rows, --json and --at.")
+  if (positionals.length === 2 && said.length > 0)
+    throw new CommandError(`Two runs stand beside each other only as timelines; name one for ${said.join("")}.`)
   const given = { PAWL_TOKEN: values.token }
   const config = dir === undefined ? readConfig(undefined, given) : readPersonalConfig(given)
   forgetSecrets(config.secrets)
@@ -53,8 +66,11 @@ export async function run(words: readonly string[]): Promise<number> {
   const log = createLog(recent, undefined, config.log)
   await using place = await openClient(config, { log, recent, dir, server, isBrief: true })
   try {
+    if (shares) return print(await listShared(place.client))
+    if (taken !== undefined) return print(await unshare(place.client, taken))
     const named = await Promise.all((positionals.length > 0 ? positionals : [undefined]).map((id) => runOf(place, id)))
     const [first = "", other] = named
+    if (share) return print(await shareRun(place.client, first, server ?? baseUrl(config), days))
     if (at !== undefined) return print([await stateAt(place.client, first, at)])
     if (other === undefined) return print(await told(place.client, first, values))
     const columns = await Promise.all([first, other].map((id) => drawn(place.client, id, halfOf(width()))))

@@ -17,6 +17,7 @@ import { queueRoutes } from "./conversations/queue.ts"
 import { streamRoutes } from "./conversations/streams.ts"
 import { providerRoutes } from "./models/providers.ts"
 import { runRoutes } from "./conversations/runs.ts"
+import { sharedRunRoutes } from "./shared-runs.ts"
 import { usageRoutes } from "./models/usage.ts"
 import { signInRoutes } from "./account/sign-in.ts"
 import { threadRoutes } from "./dialects/threads.ts"
@@ -29,6 +30,7 @@ export const ownRoutes = {
   ...healthRoutes,
   ...conversationRoutes,
   ...runRoutes,
+  ...sharedRunRoutes,
   ...queueRoutes,
   ...streamRoutes,
   ...deviceRoutes,

@@ -48,6 +48,7 @@ import { issuerIdentities } from "./041-060/047-issuer-identities.ts"
 import { mcpSignIns } from "./041-060/048-mcp-sign-ins.ts"
 import { sessionsOfIssuers } from "./041-060/049-sessions-of-issuers.ts"
 import { runsThatGoOn } from "./041-060/050-runs-that-go-on.ts"
+import { sharedRuns } from "./041-060/051-shared-runs.ts"
 import type { Migration } from "./migration.ts"
 
 /** The schema, step by step, in the order of the files: what is new is added at the end, and nothing is taken out. */
@@ -102,4 +103,5 @@ export const migrations: readonly Migration[] = [
   mcpSignIns,
   sessionsOfIssuers,
   runsThatGoOn,
+  sharedRuns,
 ]

@@ -59,6 +59,7 @@ const remembered = [
   "048_mcp_sign_ins",
   "049_sessions_of_issuers",
   "050_runs_that_go_on",
+  "051_shared_runs",
 ]
 
 /** Files that got another number after databases had remembered their names. */

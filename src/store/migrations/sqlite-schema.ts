@@ -53,6 +53,7 @@ export const sqliteSchema: WholeSchema = {
     "048_mcp_sign_ins",
     "049_sessions_of_issuers",
     "050_runs_that_go_on",
+    "051_shared_runs",
   ],
   statements: [
     "CREATE TABLE migration (name TEXT NOT NULL PRIMARY KEY, needs TEXT)",
@@ -193,5 +194,10 @@ export const sqliteSchema: WholeSchema = {
     "CREATE INDEX mcp_sign_in_attempt_person ON mcp_sign_in_attempt (person)",
     "CREATE INDEX mcp_sign_in_attempt_expires ON mcp_sign_in_attempt (expires_at)",
     "CREATE VIEW runs AS SELECT r.id, c.id AS conversation_id, CASE WHEN r.status = 'paused' AND c.status = 'running' THEN 'running' ELSE r.status END AS status, r.iteration, r.max_iterations, CASE WHEN r.status = 'paused' AND c.status = 'running' THEN NULL ELSE r.pause_reason END AS pause_reason, r.error_code, r.error_message, r.input_tokens, r.output_tokens, r.started_at, r.ended_at FROM run r JOIN conversation c ON c.key = r.conversation",
+    "CREATE TABLE shared_run ( id TEXT NOT NULL PRIMARY KEY, hash TEXT NOT NULL, person BIGINT NOT NULL, conversation BIGINT NOT NULL, run TEXT NOT NULL, created_at BIGINT NOT NULL, expires_at BIGINT) WITHOUT ROWID",
+    "CREATE UNIQUE INDEX shared_run_hash ON shared_run (hash)",
+    "CREATE INDEX shared_run_person ON shared_run (person)",
+    "CREATE INDEX shared_run_conversation ON shared_run (conversation)",
+    "CREATE INDEX shared_run_expires ON shared_run (expires_at)",
   ],
 }

@@ -133,7 +133,7 @@ export const roomsWithin: Readonly<Record<string, Readonly<Record<string, readon
     inbox: ["parts", "proposal", "shell", "state"],
     library: ["icons", "parts", "shell", "state"],
     runs: ["icons", "parts", "shell", "state"],
-    settings: ["connections", "icons", "parts", "shell", "state"],
+    settings: ["connections", "icons", "parts", "runs", "shell", "state"],
     workspace: ["icons", "markdown", "parts", "shell", "state"],
   },
   "web/conversation": { "reply-settings": [], composer: ["reply-settings"], messages: ["composer"], beginning: [] },

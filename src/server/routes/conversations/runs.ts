@@ -1,4 +1,5 @@
 import type { Hono } from "hono"
+import type { RecordedEvent } from "../../../protocol/conversation/run-journal.ts"
 import type { Run } from "../../../protocol/conversation/run.ts"
 import { failure } from "../../../protocol/errors.ts"
 import type { UserId } from "../../../protocol/ids.ts"
@@ -33,6 +34,7 @@ export function runRoutes(app: Hono<Env>, ports: ConversationRoutePorts): void {
 
   serveRoute(app, routes.readRunJournal, async (c, { query }) => {
     const { id, conversationId } = await findRun(c, ports)
-    return readRunJournal(ports, { id, conversationId, after: query.after })
+    const { rows, nextAfter } = await readRunJournal(ports, { id, conversationId, after: query.after })
+    return { items: rows.map((row): RecordedEvent => ({ ...row })), nextAfter }
   })
 }

@@ -1,0 +1,148 @@
+import { beforeAll, describe, expect, test } from "vitest"
+import { z } from "zod"
+import { systemClock } from "../../src/agent/clock.ts"
+import { answer, defineTool } from "../../src/agent/definition/tool.ts"
+import { toTimeline } from "../../src/client/index.ts"
+import { calls, finishes, replies, says, thinks } from "../../src/models/scripted/script.ts"
+import { always, scripted } from "../../src/models/scripted/model.ts"
+import type { SharedRun } from "../../src/protocol/conversation/shared-run.ts"
+import type { RunJournal } from "../../src/protocol/conversation/run-journal.ts"
+import { newId } from "../../src/protocol/ids.ts"
+import { databases } from "../support/databases.ts"
+import { codeOf } from "../support/server/browser.ts"
+import { Face, Visitor } from "../support/server/face.ts"
+
+const DAY = 24 * 60 * 60_000
+
+const weigh = defineTool({
+  ...{ name: "weigh", description: "For tests.", input: z.object({ what: z.string() }) },
+  ...{ effect: "read" as const, afterCrash: "run-again" as const },
+  run: async () => answer("It weighs two pounds.", { data: { secret: "hidden" } }),
+})
+
+const model = () =>
+  scripted(
+    always(({ history }) => {
+      const last = history.at(-1)
+      if (last?.role !== "user")
+        return replies(says("Two pounds."), finishes("stop", { inputTokens: 9, outputTokens: 3 }))
+      if (last.text.includes("weigh"))
+        return replies(thinks("a hidden thought"), calls("weigh", { what: "the parcel" }))
+      return says("An answer of another run.")
+    }),
+  )
+
+describe.each(databases)("a link to a run on $name", ({ create }) => {
+  // Set, not turned: whatever rings every few seconds would ring for two years.
+  let now = Date.UTC(2026, 10, 15)
+  const clock = { ...systemClock, now: () => now }
+  let face: Face
+  let ada: Visitor
+  let bob: Visitor
+
+  beforeAll(async () => {
+    face = await Face.open({ url: (await create()).url, model: model(), tools: [weigh], clock })
+    ;[ada, bob] = [await face.as("ada"), await face.as("bob")]
+    return () => face[Symbol.asyncDispose]()
+  })
+
+  const open = (who: Visitor, secret: string) => who.post("/api/shared-runs/open", { secret })
+  /** A conversation of somebody with one run between two others, and a link to that one. */
+  async function share(person: Visitor, days?: number | null) {
+    const conversation = await person.begin({ agent: "test", title: "A hidden title" })
+    await person.say(conversation, "The words of the run before.")
+    const { run } = (await person.say(conversation, "Please weigh the parcel.")).body
+    await person.say(conversation, "The words of the run behind.")
+    const made = await person.post(`/api/runs/${run.id}/shares`, days === undefined ? {} : { days })
+    expect(made.status).toBe(201)
+    return { conversation, run: run.id as string, ...(made.body as { id: string; secret: string; path: string }) }
+  }
+
+  test("shows that run to whoever is signed in and has it, and nothing else of its person", async () => {
+    const { secret, run, path, id } = await share(ada)
+    expect(path).toBe(`/shared#${secret}`)
+    const seen = await open(bob, secret)
+    expect(seen.status).toBe(200)
+    const shown = seen.body as SharedRun
+    const own = (await ada.get(`/api/runs/${run}/journal`)).body as RunJournal
+    const told = (rows: RunJournal["items"]) =>
+      toTimeline(rows).entries.map(({ kind, title, detail, usage }) => ({ kind, title, detail, usage }))
+    expect(told(shown.items)).toEqual(told(own.items))
+    expect(shown.run).toMatchObject({ status: "completed", error: null })
+    expect(shown.items.map(({ position }) => position)).toEqual(shown.items.map((_, index) => index + 1))
+    for (const words of ["Please weigh the parcel.", "the parcel", "It weighs two pounds.", "Two pounds."])
+      expect(seen.text).toContain(words)
+    for (const words of ["hidden", "run before", "run behind", "another run"]) expect(seen.text).not.toContain(words)
+    expect(seen.text).not.toMatch(/(conv|msg|run|user|shr|tok)_[0-9]/)
+    // The rest can be asked for behind a row, as of a run of one's own.
+    const rest = (await bob.post("/api/shared-runs/open", { secret, after: 2 })).body as SharedRun
+    expect(rest.items).toEqual(shown.items.slice(2))
+    // And it opens nothing but itself.
+    for (const address of [`/api/runs/${run}`, `/api/runs/${run}/journal`, `/api/shared-runs/${id}`])
+      expect((await bob.get(address)).status).toBe(404)
+  })
+
+  test("is listed for its person alone, of whom only a hash of it is kept and nothing secret is exported", async () => {
+    const [carol, { id, run, secret }] = [await face.as("carol"), await share(await face.as("carol"))]
+    const { items } = (await carol.get("/api/shared-runs")).body
+    expect(items).toEqual([{ id, runId: run, createdAt: expect.any(String), expiresAt: expect.any(String) }])
+    expect((await (await face.as("dave")).get("/api/shared-runs")).body.items).toEqual([])
+    const exported = (await carol.get("/api/export")).text.split("\n").filter((line) => line.includes(id))
+    expect(exported.map((line) => JSON.parse(line))).toEqual([
+      { kind: "shared_run", id, run, createdAt: now, expiresAt: now + 7 * DAY },
+    ])
+    const stored = JSON.stringify(await face.store.engine.query("SELECT * FROM shared_run WHERE id = ?", [id]))
+    expect(stored).toContain(id)
+    expect(stored).not.toContain(secret)
+  })
+
+  test("that was taken back, has expired or was erased is a missing one, byte for byte", async () => {
+    const telling = async (secret: string) => {
+      const { status, text } = await open(bob, secret)
+      return { status, text }
+    }
+    const missing = await telling("x".repeat(43))
+    expect(missing.status).toBe(404)
+    const revoked = await share(ada, null)
+    now += 400 * DAY
+    expect((await telling(revoked.secret)).status).toBe(200)
+    expect((await bob.delete(`/api/shared-runs/${revoked.id}`)).status).toBe(404)
+    expect((await telling(revoked.secret)).status).toBe(200)
+    expect((await ada.delete(`/api/shared-runs/${revoked.id}`)).status).toBe(204)
+    expect((await ada.delete(`/api/shared-runs/${revoked.id}`)).status).toBe(404)
+    expect(await telling(revoked.secret)).toEqual(missing)
+
+    const short = await share(ada, 2)
+    now += 2 * DAY - 1
+    expect((await telling(short.secret)).status).toBe(200)
+    now += 1
+    expect(await telling(short.secret)).toEqual(missing)
+
+    const deleted = await share(ada)
+    expect((await ada.delete(`/api/conversations/${deleted.conversation}`)).status).toBe(204)
+    expect(await telling(deleted.secret)).toEqual(missing)
+    const eve = await face.as("eve")
+    const erased = await share(eve)
+    expect((await eve.delete("/api/me")).status).toBe(204)
+    expect(await telling(erased.secret)).toEqual(missing)
+    const left = await face.store.engine.query("SELECT id FROM shared_run WHERE id IN (?, ?)", [deleted.id, erased.id])
+    expect(left).toEqual([])
+    const nobody = new Visitor((request) => face.fetch(request), undefined)
+    expect(codeOf(await open(nobody, short.secret))).toEqual([401, "unauthenticated"])
+  })
+
+  test("is made by nobody but the run's person, and not beside its end", async () => {
+    const { run } = await share(ada)
+    const theirs = await bob.post(`/api/runs/${run}/shares`, {})
+    expect(theirs.text).toBe((await bob.post(`/api/runs/${newId("run")}/shares`, {})).text)
+    expect((await ada.post(`/api/runs/${run}/shares`, { days: 0 })).status).toBe(400)
+    // Made while its conversation is erased, it is erased too, or was not made.
+    for (let round = 0; round < 2; round++) {
+      const { conversation, run: each } = await share(ada)
+      const makes = [1, 2, 3].map(() => ada.post(`/api/runs/${each}/shares`, {}))
+      const [made] = await Promise.all([Promise.all(makes), ada.delete(`/api/conversations/${conversation}`)])
+      expect(made.every(({ status }) => status === 201 || status === 404)).toBe(true)
+      expect(await face.store.engine.query("SELECT id FROM shared_run WHERE run = ?", [each])).toEqual([])
+    }
+  })
+})
