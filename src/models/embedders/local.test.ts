@@ -1,6 +1,6 @@
-import { mkdtempSync } from "node:fs"
+import { mkdtempSync, readdirSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { afterAll, expect, test } from "vitest"
 import { KeptLog } from "../../../test/support/processes/processes.ts"
 import { LocalEmbedder } from "./local.ts"
@@ -8,14 +8,20 @@ import { TurnedClock } from "../../agent/turned-clock.fixture.ts"
 
 const signal = new AbortController().signal
 
-/** A thread that answers with a vector that points where the text's length says, and does what it is told to. */
+/** A thread that answers each text with a vector that points where its length says, and does what it is told to. */
 const threadOf = (then: string) =>
   new URL(
     `data:text/javascript,${encodeURIComponent(`
       import { parentPort, threadId } from "node:worker_threads"
-      import { existsSync, writeFileSync } from "node:fs"
-      const pointTo = (place) => parentPort.postMessage(new Float32Array(384).fill(1, place, place + 1))
-      parentPort.on("message", (text) => { ${then} })`)}`,
+      import { existsSync, readdirSync, writeFileSync } from "node:fs"
+      parentPort.on("message", (texts) => {
+        const vectors = new Float32Array(384 * texts.length)
+        for (const [i, text] of texts.entries()) {
+          const pointTo = (place) => (vectors[384 * i + place] = 1)
+          ${then}
+        }
+        parentPort.postMessage(vectors)
+      })`)}`,
   )
 const obedient = threadOf(`if (text === "die") process.exit(7); else pointTo(text.length)`)
 
@@ -81,6 +87,21 @@ test("what is called off is not embedded, and a crowd is told to come later", as
   controller.abort(new Error("never mind"))
   await expect(first).rejects.toThrow("never mind")
   expect(await placesOf(embedder, Array<string>(10).fill("y"))).toHaveLength(10)
+})
+
+test("a thread more is started where much waits, as many as the machine has cores to spare, and each text gets its own vector", async () => {
+  const seen = join(mkdtempSync(join(tmpdir(), "embed-")), "thread-")
+  // The first to come waits for the second: with one thread it would wait for ever.
+  const paired = threadOf(`
+    writeFileSync("${seen}" + threadId, "")
+    while (readdirSync("${dirname(seen)}").length < 2) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
+    pointTo(text.length)`)
+  await using embedder = closing(new LocalEmbedder({ thread: paired, threads: 2 }))
+  const texts = Array.from({ length: 40 }, (_, i) => "x".repeat(i + 1))
+  expect(await placesOf(embedder, texts)).toEqual(texts.map(({ length }) => length))
+  expect(readdirSync(dirname(seen))).toHaveLength(2)
+  await using alone = closing(new LocalEmbedder({ thread: threadOf(`pointTo(threadId)`), threads: 1 }))
+  expect(new Set(await placesOf(alone, texts)).size).toBe(1)
 })
 
 test("without work the thread ends, and is there again with the next text", async () => {

@@ -1,26 +1,41 @@
-import type { Worker } from "node:worker_threads"
+import { availableParallelism } from "node:os"
 import { type Clock, systemClock } from "../../agent/clock.ts"
 import type { Log } from "../../agent/ports.ts"
 import { besideModule } from "../../children/beside-module.ts"
-import { Thread } from "../../children/thread.ts"
-import { type AppError, failure } from "../../protocol/errors.ts"
+import { failure } from "../../protocol/errors.ts"
 import type { Embedder } from "../../protocol/ports/workspace.ts"
+import { EmbedderThreads } from "./embedder-threads.ts"
 import { pooled } from "./pool-windows.ts"
 
 /** What has to be embedded for one caller, window by window. */
 interface Job {
   readonly windows: readonly string[]
   readonly vectors: Float32Array[]
+  /** The first window that no thread has been given. */
+  next: number
+  left: number
+  /** What a thread died of, to be tried once more. */
+  readonly again: Portion[]
   resolve(vectors: Float32Array[]): void
   reject(error: unknown): void
 }
 
+/** Some windows of a job, for one thread. */
+interface Portion {
+  readonly job: Job
+  readonly first: number
+  readonly windows: readonly string[]
+  readonly tries: number
+}
+
 export interface LocalEmbedderOptions {
   readonly clock?: Clock
-  /** How long the thread stays without work: it holds 300 MB, and is there again in half a second. */
+  /** How long the threads stay without work: each holds 100 MB, and is there again in half a second. */
   readonly idleMs?: number
   /** How much text may wait. */
   readonly mostWaiting?: number
+  /** How many threads there may be: all cores but one, which answers people meanwhile. */
+  readonly threads?: number
   readonly log?: Log
   /** A test's own thread. */
   readonly thread?: URL
@@ -28,36 +43,44 @@ export interface LocalEmbedderOptions {
 
 const NAME = "The local embedder"
 const DIMENSIONS = 384
-/**
- * The model reads 256 wordpieces. Ours are counted roughly, so some are left free. A full window takes a busy machine two
- * seconds: of a longer text so many are looked at that whoever asked still waits.
- */
+/** The model reads 256 wordpieces. Ours are counted roughly, so some are left free. Of a longer text only some windows are looked at. */
 const WINDOWS = { tokens: 200, most: 6 }
 const IDLE_MS = 5 * 60_000
 const MAX_WAITING = 4096
-/** A text that has ended the thread twice will do so again. */
+/** Windows that end the thread twice will do so again. */
 const MAX_TRIES = 2
+/** Windows that a thread is given at a time: whoever asks something meanwhile waits for so many. */
+const PORTION = 4
+/** Windows that have to wait for a thread more to be started: it takes as long to begin as to embed eight. */
+const WORTH_A_THREAD = 16
+/** Whatever the machine has: together they hold 800 MB. */
+const MAX_THREADS = 8
 
 /**
- * all-MiniLM-L6-v2, which ships with the package and needs no network. It runs in a thread of its own, because a page of
- * text takes it half a second; callers take turns, so that a question does not wait for ten thousand notes.
+ * all-MiniLM-L6-v2, which ships with the package and needs no network. It runs in threads of its own; callers take turns,
+ * so that a question does not wait for ten thousand notes.
  */
 export class LocalEmbedder implements Embedder {
   readonly name = "local/all-minilm-l6-v2"
   readonly dimensions = DIMENSIONS
   readonly #options: LocalEmbedderOptions
   readonly #clock: Clock
+  readonly #threads: EmbedderThreads<Portion>
+  readonly #mostThreads: number
   /** Whose turn is next stands first. */
   #jobs: Job[] = []
-  #worker: Worker | undefined
-  #working: Job | undefined
-  #tries = 0
-  #problem = ""
   #cancelIdle: () => void = () => {}
 
   constructor(options: LocalEmbedderOptions = {}) {
     this.#options = options
     this.#clock = options.clock ?? systemClock
+    this.#mostThreads = options.threads ?? Math.min(MAX_THREADS, Math.max(1, availableParallelism() - 1))
+    this.#threads = new EmbedderThreads<Portion>({
+      script: options.thread ?? besideModule(import.meta.url, "embed-thread"),
+      log: options.log,
+      done: (portion, vectors) => this.#take(portion, vectors),
+      died: (portion, problem) => this.#tryAgain(portion, problem),
+    })
   }
 
   async embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
@@ -66,110 +89,89 @@ export class LocalEmbedder implements Embedder {
     return pooled(texts, shape, (windows) => this.#enqueue(windows, signal))
   }
 
-  /** Ends the thread; a later call starts it again. */
+  /** Ends the threads; a later call starts them again. */
   async close(): Promise<void> {
-    this.#fail(failure("provider_error", { provider: NAME, problem: "it was closed" }))
+    const error = failure("provider_error", { provider: NAME, problem: "it was closed" })
+    for (const job of [...this.#jobs]) this.#reject(job, error)
     await this.#end()
   }
 
   #enqueue(windows: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
     const { mostWaiting = MAX_WAITING } = this.#options
-    const waiting = this.#jobs.reduce((sum, job) => sum + job.windows.length - job.vectors.length, 0)
+    const waiting = this.#jobs.reduce((sum, { left }) => sum + left, 0)
     // One that is large by itself is no crowd: it would never get in.
     if (this.#jobs.length > 0 && waiting + windows.length > mostWaiting)
       return Promise.reject(failure("overloaded", { provider: NAME }))
     const { promise, resolve, reject } = Promise.withResolvers<Float32Array[]>()
-    const job: Job = { windows, vectors: [], resolve, reject }
+    const job: Job = { windows, vectors: [], next: 0, left: windows.length, again: [], resolve, reject }
     this.#jobs.push(job)
-    const stop = () => {
-      // What the thread is just working on comes back to nobody.
-      this.#jobs = this.#jobs.filter((each) => each !== job)
-      reject(signal.reason)
-    }
+    // What a thread is just working on comes back to nobody.
+    const stop = () => this.#reject(job, signal.reason)
     signal.addEventListener("abort", stop, { once: true })
     this.#next()
     return promise.finally(() => signal.removeEventListener("abort", stop))
   }
 
+  /** Gives out as much as there are threads for. */
   #next(): void {
-    if (this.#working) return
-    const job = this.#jobs.shift()
-    if (!job) return this.#rest()
     this.#cancelIdle()
-    this.#jobs.push(job)
-    this.#working = job
-    this.#worker ??= this.#start()
-    this.#worker.ref()
-    this.#worker.postMessage(job.windows[job.vectors.length])
-  }
-
-  #take(vector: Float32Array): void {
-    const job = this.#working
-    this.#working = undefined
-    this.#tries = 0
-    if (job && this.#jobs.includes(job)) {
-      job.vectors.push(vector)
-      if (job.vectors.length === job.windows.length) {
-        this.#jobs = this.#jobs.filter((each) => each !== job)
-        job.resolve(job.vectors)
-      }
+    while (this.#threads.hasIdle || this.#mayStart()) {
+      const portion = this.#nextPortion()
+      if (!portion) break
+      this.#threads.give(portion)
     }
-    this.#next()
+    if (this.#threads.size > 0 && this.#threads.isIdle) this.#rest()
   }
 
-  #start(): Worker {
-    const { thread = besideModule(import.meta.url, "embed-thread"), log } = this.#options
-    const worker = new Thread(thread, { log })
-    worker.on("message", (vector: Float32Array) => {
-      if (worker === this.#worker) this.#take(vector)
-    })
-    worker.on("error", (error) => (this.#problem = error instanceof Error ? error.message : String(error)))
-    worker.on("exit", () => {
-      if (worker === this.#worker) this.#died()
-    })
-    return worker
+  #mayStart(): boolean {
+    const { size } = this.#threads
+    if (size === 0) return true
+    const waiting = this.#jobs.reduce((sum, { windows, next }) => sum + windows.length - next, 0)
+    return size < this.#mostThreads && waiting >= WORTH_A_THREAD
   }
 
-  /** The thread is gone in the middle of its work, or could not begin: once more, and then it is the text's fault. */
-  #died(): void {
-    this.#worker = undefined
-    const job = this.#working
-    this.#working = undefined
-    if (!job) return
-    if (this.#jobs.includes(job)) {
+  /** Of whose turn it is; that one's next turn comes after all others. */
+  #nextPortion(): Portion | undefined {
+    const job = this.#jobs.find(({ windows, next, again }) => next < windows.length || again.length > 0)
+    if (!job) return undefined
+    this.#jobs = [...this.#jobs.filter((each) => each !== job), job]
+    const again = job.again.pop()
+    if (again) return again
+    const first = job.next
+    job.next = Math.min(first + PORTION, job.windows.length)
+    return { job, first, windows: job.windows.slice(first, job.next), tries: 0 }
+  }
+
+  #take({ job, first, windows }: Portion, vectors: Float32Array): void {
+    for (let i = 0; i < windows.length; i++)
+      job.vectors[first + i] = vectors.subarray(i * DIMENSIONS, (i + 1) * DIMENSIONS)
+    job.left -= windows.length
+    if (job.left === 0 && this.#jobs.includes(job)) {
       this.#jobs = this.#jobs.filter((each) => each !== job)
-      if (++this.#tries < MAX_TRIES) this.#jobs.unshift(job)
-      else {
-        this.#tries = 0
-        job.reject(this.#broken())
-      }
+      job.resolve(job.vectors)
     }
     this.#next()
   }
 
-  #broken(): AppError {
-    const problem = this.#problem || "its thread ended before it had answered"
-    this.#problem = ""
-    return failure("provider_error", { provider: NAME, problem })
+  /** Once more, and then it is the text's fault. */
+  #tryAgain(portion: Portion, problem: string): void {
+    const { job, tries } = portion
+    if (tries + 1 < MAX_TRIES) job.again.push({ ...portion, tries: tries + 1 })
+    else this.#reject(job, failure("provider_error", { provider: NAME, problem }))
+    this.#next()
+  }
+
+  #reject(job: Job, error: unknown): void {
+    this.#jobs = this.#jobs.filter((each) => each !== job)
+    job.reject(error)
   }
 
   #rest(): void {
-    this.#worker?.unref()
-    this.#cancelIdle()
     this.#cancelIdle = this.#clock.alarm(this.#options.idleMs ?? IDLE_MS, () => void this.#end(), "background")
-  }
-
-  #fail(error: AppError): void {
-    const jobs = this.#jobs
-    this.#jobs = []
-    for (const job of jobs) job.reject(error)
   }
 
   async #end(): Promise<void> {
     this.#cancelIdle()
-    const worker = this.#worker
-    this.#worker = undefined
-    this.#working = undefined
-    await worker?.terminate()
+    await this.#threads.end()
   }
 }

@@ -13,8 +13,8 @@ export interface IndexerNeeds {
   readonly log: Log
 }
 
-/** Embedded at a time: few enough that a question that somebody asks meanwhile does not wait for long. */
-const MAX_PASSAGES = 16
+/** Embedded at a time: enough for several threads, few enough that little is lost with a process that dies. */
+const MAX_PASSAGES = 64
 /** Which text can be embedded wherever anything can. */
 const PROBE = "Is anybody there?"
 
