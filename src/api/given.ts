@@ -14,6 +14,7 @@ import {
 } from "../protocol/requests.ts"
 import { ReplySettings } from "../protocol/conversation/reply-settings.ts"
 import { TimeZone } from "../protocol/time/zone.ts"
+import { lazily } from "../protocol/lazily.ts"
 
 /**
  * What a program hands in, read by what the routes of a server read: types are a promise, and what JavaScript or a cast
@@ -29,13 +30,15 @@ export {
   ReplySettings as GivenReply,
 }
 
-export const GivenApproval = z.strictObject({ uses: Grant.shape.uses.optional() })
+export const GivenApproval = lazily(() => z.strictObject({ uses: Grant.shape.uses.optional() }))
 
 /** A body of a request is JSON by itself; an object of a program may be anything. */
-export const GivenEdit = ProposalEdit.refine(({ arguments: given }) => isJson(given), {
-  path: ["arguments"],
-  message: "holds something that JSON cannot say, such as a bigint or itself",
-})
+export const GivenEdit = lazily(() =>
+  ProposalEdit.refine(({ arguments: given }) => isJson(given), {
+    path: ["arguments"],
+    message: "holds something that JSON cannot say, such as a bigint or itself",
+  }),
+)
 
 function isJson(value: unknown): boolean {
   try {
@@ -45,30 +48,34 @@ function isJson(value: unknown): boolean {
   }
 }
 
-export const GivenQuestion = z.strictObject({
-  ...NewMessage.shape,
-  ...NewConversation.pick({ agent: true, model: true, mode: true, title: true }).shape,
-  conversation: z.string().optional(),
-  answers: z
-    .custom<Schema<unknown>>((value) => typeof value === "object", "must be a schema, such as zod's")
-    .optional(),
-  key: z.string().min(1, "an empty one names nothing").optional(),
-  signal: z.instanceof(AbortSignal).optional(),
-})
+export const GivenQuestion = lazily(() =>
+  z.strictObject({
+    ...NewMessage.shape,
+    ...NewConversation.pick({ agent: true, model: true, mode: true, title: true }).shape,
+    conversation: z.string().optional(),
+    answers: z
+      .custom<Schema<unknown>>((value) => typeof value === "object", "must be a schema, such as zod's")
+      .optional(),
+    key: z.string().min(1, "an empty one names nothing").optional(),
+    signal: z.instanceof(AbortSignal).optional(),
+  }),
+)
 
 /** Within what `pawl serve` takes, too. */
-const dollars = z.number().min(0).max(1_000_000).optional()
+const dollars = lazily(() => z.number().min(0).max(1_000_000).optional())
 
-export const GivenSettings = z.object({
-  timeZone: TimeZone.optional(),
-  settings: ReplySettings.optional(),
-  limits: z
-    .strictObject({
-      runSeconds: z.number().min(1).max(86_400).optional(),
-      replyCharacters: z.number().int().min(1000).max(4_000_000).optional(),
-      proposalMinutes: z.number().min(0.01).max(525_600).optional(),
-      dailyUsd: dollars,
-      runUsd: dollars,
-    })
-    .optional(),
-})
+export const GivenSettings = lazily(() =>
+  z.object({
+    timeZone: TimeZone.optional(),
+    settings: ReplySettings.optional(),
+    limits: z
+      .strictObject({
+        runSeconds: z.number().min(1).max(86_400).optional(),
+        replyCharacters: z.number().int().min(1000).max(4_000_000).optional(),
+        proposalMinutes: z.number().min(0.01).max(525_600).optional(),
+        dailyUsd: dollars,
+        runUsd: dollars,
+      })
+      .optional(),
+  }),
+)

@@ -6,6 +6,7 @@ import { fromBytes, rank, toBytes, toUnit } from "../vectors/unit.ts"
 import { VectorIndex } from "../vectors/vector-index.ts"
 import { parseInput, readId } from "../workspace/read-input.ts"
 import { inTransaction } from "./open-database.ts"
+import { lazily } from "../protocol/lazily.ts"
 
 export interface VectorMatch {
   readonly id: string
@@ -145,14 +146,18 @@ const unheld: ClientClock = {
   },
 }
 
-const Vector = z
-  .array(z.number().refine((number) => Number.isFinite(Math.fround(number))))
-  .min(1)
-  .max(16_384)
-const Entry = z.strictObject({
-  id: z.string().min(1).max(200),
-  projectId: z.string().max(200).nullish(),
-  content: z.string(),
-})
-const Limit = z.number().int().min(1).max(MAX_RESULTS).nullish()
-const Filters = z.strictObject({ projectId: z.string().nullish() })
+const Vector = lazily(() =>
+  z
+    .array(z.number().refine((number) => Number.isFinite(Math.fround(number))))
+    .min(1)
+    .max(16_384),
+)
+const Entry = lazily(() =>
+  z.strictObject({
+    id: z.string().min(1).max(200),
+    projectId: z.string().max(200).nullish(),
+    content: z.string(),
+  }),
+)
+const Limit = lazily(() => z.number().int().min(1).max(MAX_RESULTS).nullish())
+const Filters = lazily(() => z.strictObject({ projectId: z.string().nullish() }))

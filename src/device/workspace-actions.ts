@@ -13,6 +13,7 @@ import type { LocalVectors } from "./local-vectors.ts"
 import { readTable } from "../workspace/known-tables.ts"
 import { toRowPage } from "../workspace/page-rows.ts"
 import { parseInput } from "../workspace/read-input.ts"
+import { lazily } from "../protocol/lazily.ts"
 
 /** What the actions of a workspace work on. */
 export interface LocalWorkspace {
@@ -65,14 +66,16 @@ export const writes: Readonly<Record<(typeof writeActions)[number], Action>> = {
 /** Room for what stands around the rows of a page in its frame. */
 const MAX_PAGE_BYTES = MAX_FRAME_BYTES - 8 * 1024
 
-const Id = z.string().min(1).max(200)
-const Delete = z.strictObject({
-  id: Id,
-  expect: JsonObject.nullish(),
-  with: z.record(z.string(), z.array(Id).max(10_000)).nullish(),
-})
+const Id = lazily(() => z.string().min(1).max(200))
+const Delete = lazily(() =>
+  z.strictObject({
+    id: Id,
+    expect: JsonObject.nullish(),
+    with: z.record(z.string(), z.array(Id).max(10_000)).nullish(),
+  }),
+)
 
-const WithId = z.strictObject({ id: Id })
+const WithId = lazily(() => z.strictObject({ id: Id }))
 const idOf = ({ action, data }: ToolCall): string => parseInput(WithId, data, `The data of ${action}`).id
 
 function tableOf({ action, table }: ToolCall): string {

@@ -3,7 +3,7 @@ import { InverseCall } from "./proposals/audit.ts"
 import { Brought } from "./conversation/brought.ts"
 import { CallStatus } from "./conversation/call-status.ts"
 import { KeptInSummary } from "./conversation/compaction.ts"
-import { EVENT_VERSION } from "./event-version.ts"
+import { event } from "./define-event.ts"
 import { MessageFile } from "./conversation/message-file.ts"
 import { Finish, Part, Usage } from "./conversation/message.ts"
 import { Diff, Proposed } from "./proposals/proposal.ts"
@@ -11,67 +11,59 @@ import { ReplySettings, ReplySettingsPatch } from "./conversation/reply-settings
 import { RunError } from "./conversation/run.ts"
 import { AskedModel } from "./conversation/stages.ts"
 import { ids, JsonObject, Mode } from "./schema.ts"
+import { lazily } from "./lazily.ts"
 
 /**
  * The rows of the journal. One row is one frame on every stream. Rows are only ever added; a type or a version that
  * this build does not know marks the conversation as one it may show but not continue (LOOP-12).
  */
 
-const event = <Type extends string, Shape extends z.ZodRawShape>(type: Type, shape: Shape) =>
-  z.object({
-    type: z.literal(type),
-    version: z.literal(EVENT_VERSION),
-    position: z.number().int().positive(),
-    at: z.number().int(),
-    ...shape,
-  })
-
 /** Where its tools run: on the server, unless this says otherwise, or on a device of the person. */
-const place = { site: z.enum(["server", "device"]).optional(), deviceId: z.string().nullable().optional() }
+const place = () => ({ site: z.enum(["server", "device"]).optional(), deviceId: z.string().nullable().optional() })
 /** The database of the person that it works on; null where it was taken off again. */
-const connection = { connectionId: ids.connection.nullable().optional() }
+const connection = () => ({ connectionId: ids.connection.nullable().optional() })
 /** Which models answer, one after the other, where the chosen one cannot; null: those of its agent, or of the server. */
-const fallback = { fallback: z.array(z.string()).nullable().optional() }
+const fallback = () => ({ fallback: z.array(z.string()).nullable().optional() })
 
-export const ConversationStarted = event("conversation_started", {
+export const ConversationStarted = event("conversation_started", () => ({
   agent: z.string(),
   model: z.string().nullable(),
   provider: z.string().nullable(),
   mode: Mode,
   title: z.string().nullable(),
-  ...place,
-  ...connection,
-  ...fallback,
+  ...place(),
+  ...connection(),
+  ...fallback(),
   /** How the model is to reply, as far as that was said here. */
   settings: ReplySettings.optional(),
   forkedFrom: z.object({ conversation: ids.conversation, position: z.number().int() }).optional(),
-})
+}))
 
 /** Something about the conversation was set; absent fields stay as they were. */
-export const Settings = event("settings", {
+export const Settings = event("settings", () => ({
   model: z.string().optional(),
   provider: z.string().optional(),
   mode: Mode.optional(),
   title: z.string().optional(),
   /** The title is this model's. Without one beside it a person was faster: then it only says what was used. */
   titledBy: AskedModel.optional(),
-  ...place,
-  ...connection,
-  ...fallback,
+  ...place(),
+  ...connection(),
+  ...fallback(),
   /** Of how the model is to reply only what was set with this; null where it was taken back. */
   settings: ReplySettingsPatch.optional(),
-})
+}))
 
 /**
  * Who said it, or set it going, may not approve: what the mode or a grant would agree to is asked about until the run ends.
  * What a token may do does not grow because somebody else's conversation is in `auto`.
  */
-const asks = z.literal(true).optional()
+const asks = lazily(() => z.literal(true).optional())
 
 /** The id of what somebody came in with, of a token or a session; the run that they set going stops when it is revoked. */
-const credential = z.string().optional()
+const credential = lazily(() => z.string().optional())
 
-export const RunStarted = event("run_started", {
+export const RunStarted = event("run_started", () => ({
   runId: ids.run,
   maxIterations: z.number().int(),
   /** The run is no question to the model: it takes back this applied write, and ends when its one call has. */
@@ -85,10 +77,10 @@ export const RunStarted = event("run_started", {
   timeZone: z.string().optional(),
   /** The trace of the program that asked, as its `traceparent` said, where traces are told: that of the run links to it. */
   trace: z.string().optional(),
-})
+}))
 
 /** Words of the person or a whole reply of the model. */
-export const MessageAdded = event("message", {
+export const MessageAdded = event("message", () => ({
   id: ids.message,
   seq: z.number().int().positive(),
   role: z.enum(["user", "assistant"]),
@@ -111,30 +103,34 @@ export const MessageAdded = event("message", {
   schema: JsonObject.optional(),
   data: z.unknown().optional(), // of a reply, for programs and views: what its citations are bound to
   request: z.string().optional(), // of a whole reply: the digests of what it answers, by which `pawl replay` compares
-})
+}))
 
 /** A named stage of the run: guardrail, routing, grading … with what it decided, and which model it asked for that. */
-export const Step = event("step", { step: z.string(), detail: z.unknown().optional(), asked: AskedModel.optional() })
+export const Step = event("step", () => ({
+  step: z.string(),
+  detail: z.unknown().optional(),
+  asked: AskedModel.optional(),
+}))
 
 /** Journaled before the effect of a call. */
-export const ToolStart = event("tool_start", { callId: ids.call })
+export const ToolStart = event("tool_start", () => ({ callId: ids.call }))
 
 /** A call of a tool that the person's program runs itself: it waits for the result until then. */
-export const CallHandedOver = event("handed_over", { callId: ids.call, expiresAt: z.number() })
+export const CallHandedOver = event("handed_over", () => ({ callId: ids.call, expiresAt: z.number() }))
 
 /** What the text of a result may hold: words of others, the person's own data, or both (GATE-08). */
-const brings = z.enum(["outside", "private", "both"]).optional()
+const brings = lazily(() => z.enum(["outside", "private", "both"]).optional())
 
 /** What is known of a write that was applied, where its tool tells: for the audit, and for whoever wants to undo it. */
-const effect = {
+const effect = () => ({
   /** What really was there before and after, which may differ from what the proposal showed. */
   change: Diff.optional(),
   /** The call that takes it back, as the tool's version of that moment says. */
   inverse: InverseCall.optional(),
-}
+})
 
 /** The one result of a call. It is also the tool's message, in the place that its call reserved. */
-export const ToolEnd = event("tool_end", {
+export const ToolEnd = event("tool_end", () => ({
   callId: ids.call,
   id: ids.message,
   seq: z.number().int().positive(),
@@ -148,24 +144,24 @@ export const ToolEnd = event("tool_end", {
   reusedFrom: ids.call.optional(),
   /** What the tool adds to the conversation's state. */
   state: JsonObject.optional(),
-  ...effect,
+  ...effect(),
   brings,
   /** Of a call that was handed over: who brought its result, or went on without it. */
   by: z.string().optional(),
-})
+}))
 
 /** All gated writes of one reply, proposed together; the run pauses here. */
-export const AwaitingConfirmation = event("awaiting_confirmation", { proposals: z.array(Proposed) })
+export const AwaitingConfirmation = event("awaiting_confirmation", () => ({ proposals: z.array(Proposed) }))
 
 /** One proposal by itself: the edited successor of `replaces`, or one that policy has approved already. */
-export const ProposalAdded = event("proposal", {
+export const ProposalAdded = event("proposal", () => ({
   proposal: Proposed,
   replaces: ids.proposal.optional(),
   approvedBy: z.string().optional(),
-})
+}))
 
 /** The one decision a proposal ever gets. `edit` asks for a successor with other arguments; without any, with the same ones. */
-export const Decision = event("decision", {
+export const Decision = event("decision", () => ({
   proposalId: ids.proposal,
   decision: z.enum(["commit", "reject", "edit"]),
   by: z.string(),
@@ -174,36 +170,36 @@ export const Decision = event("decision", {
   /** A commit that also agrees to so many later writes of the same tool in this conversation. */
   grant: z.object({ uses: z.number().int().positive() }).optional(),
   credential,
-})
+}))
 
 /** A person takes back what they have agreed to beforehand: for one tool, or all of it. */
-export const GrantRevoked = event("grant_revoked", { tool: z.string().optional(), by: z.string() })
+export const GrantRevoked = event("grant_revoked", () => ({ tool: z.string().optional(), by: z.string() }))
 
 /** A crash or time-out left a write about which its target cannot tell; a person has to. */
-export const InDoubt = event("in_doubt", { callId: ids.call, because: z.string() })
+export const InDoubt = event("in_doubt", () => ({ callId: ids.call, because: z.string() }))
 
-export const Resolution = event("resolution", {
+export const Resolution = event("resolution", () => ({
   ...{ callId: ids.call, choice: z.enum(["retry", "done", "abandon"]), by: z.string(), credential },
-})
+}))
 
 /** A write that was reported as interrupted or in doubt has ended after all. */
-export const LateResult = event("late_result", {
+export const LateResult = event("late_result", () => ({
   ...{ callId: ids.call, status: z.enum(["ok", "error"]), text: z.string(), data: z.unknown().optional() },
-  ...{ ...effect, brings },
-})
+  ...{ ...effect(), brings },
+}))
 
 /** The attempt at the open step died; text shown since the last event belongs to the dead attempt. */
-export const Restarted = event("restarted", {
+export const Restarted = event("restarted", () => ({
   because: z.enum(["crash", "handover", "provider"]),
   detail: z.string().optional(),
   /** Why a crash is not held against this run alone: others were in a tool call too, or it only waited for a provider. */
   blame: z.enum(["shared", "none"]).optional(),
   /** What was shown of it, as far as the writer lived to say: kept as a broken reply if no later attempt says a word. */
   shown: z.string().optional(),
-})
+}))
 
 /** A model could not answer, and nothing of its reply was seen: the run goes on with the next one of its list. */
-export const ModelFallback = event("fallback", {
+export const ModelFallback = event("fallback", () => ({
   from: z.string(),
   to: z.string(),
   /** The code of what went wrong, and its sentence. */
@@ -215,22 +211,22 @@ export const ModelFallback = event("fallback", {
   earlier: z.literal(true).optional(),
   /** Until then the runs of this conversation begin with another one, where there is one. */
   until: z.number().int(),
-})
+}))
 
 /** Messages before `seq` are no longer shown to the model, except the question being answered and the last summary. */
-export const HistoryCut = event("history_cut", {
+export const HistoryCut = event("history_cut", () => ({
   seq: z.number().int(),
   tokens: z.number(),
   /** The summary went too: it alone was too much for this model. */
   summary: z.literal("dropped").optional(),
-})
+}))
 
 /**
  * The history makes room. `due`: a summary is wanted, and is made before the model is asked again. `references`: results
  * before `seq` are told as a reference by which a tool reads them again. `summary`: messages before `seq`, except the
  * question being answered, are told as this summary. `failed`: none could be made, and nothing has changed.
  */
-export const Compaction = event("compaction", {
+export const Compaction = event("compaction", () => ({
   what: z.enum(["due", "references", "summary", "failed"]),
   /** Of `due`: the history has outgrown the model, or somebody asked for it. */
   because: z.enum(["full", "asked"]).optional(),
@@ -247,9 +243,9 @@ export const Compaction = event("compaction", {
   /** Of `failed`: a code. Of `due`: why the model of choice has made none, so that the conversation's own is asked. */
   problem: z.string().optional(),
   asked: AskedModel.optional(),
-})
+}))
 
-export const RunEnded = event("run_ended", {
+export const RunEnded = event("run_ended", () => ({
   status: z.enum(["completed", "failed", "cancelled"]),
   /** Why it ended where that is not plain: `iteration_limit`, `reply_limit`, `empty_reply`, `superseded`, `forked`, `undo`, `compaction`. */
   reason: z.string().optional(),
@@ -258,30 +254,32 @@ export const RunEnded = event("run_ended", {
   refuses: z.enum(["request", "content"]).optional(),
   /** Messages queued up to this number of the inbox are held until somebody speaks; what came later is the next message. */
   heldUpTo: z.number().int().optional(),
-})
+}))
 
-export const JournalEvent = z.discriminatedUnion("type", [
-  ConversationStarted,
-  Settings,
-  RunStarted,
-  MessageAdded,
-  Step,
-  ToolStart,
-  CallHandedOver,
-  ToolEnd,
-  AwaitingConfirmation,
-  ProposalAdded,
-  Decision,
-  GrantRevoked,
-  InDoubt,
-  Resolution,
-  LateResult,
-  Restarted,
-  ModelFallback,
-  HistoryCut,
-  Compaction,
-  RunEnded,
-])
+export const JournalEvent = lazily(() =>
+  z.discriminatedUnion("type", [
+    ConversationStarted,
+    Settings,
+    RunStarted,
+    MessageAdded,
+    Step,
+    ToolStart,
+    CallHandedOver,
+    ToolEnd,
+    AwaitingConfirmation,
+    ProposalAdded,
+    Decision,
+    GrantRevoked,
+    InDoubt,
+    Resolution,
+    LateResult,
+    Restarted,
+    ModelFallback,
+    HistoryCut,
+    Compaction,
+    RunEnded,
+  ]),
+)
 export type JournalEvent = z.infer<typeof JournalEvent>
 export type EventType = JournalEvent["type"]
 export type EventOf<Type extends EventType> = Extract<JournalEvent, { type: Type }>

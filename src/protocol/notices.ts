@@ -2,38 +2,37 @@ import { z } from "zod"
 import { KeptInSummary } from "./conversation/compaction.ts"
 import type { RunError } from "./conversation/run.ts"
 import { fallbackWords } from "./models/fallback-words.ts"
+import { lazily } from "./lazily.ts"
 
 /** What is told of a conversation in small print. `cancelled`, `failed`: how a run ended; the others happened in one. */
-export const NoticeKind = z.enum([
-  "restarted",
-  "fallback",
-  "history_cut",
-  "compacted",
-  "not_compacted",
-  "cancelled",
-  "failed",
-])
+export const NoticeKind = lazily(() =>
+  z.enum(["restarted", "fallback", "history_cut", "compacted", "not_compacted", "cancelled", "failed"]),
+)
 
 /** What a summary stands for: how many messages gave way, about how many tokens that freed, and what stands beside it word for word. */
-export const SummedUp = z.object({
-  messages: z.number().int().optional(),
-  tokens: z.number().optional(),
-  kept: KeptInSummary.optional(),
-})
+export const SummedUp = lazily(() =>
+  z.object({
+    messages: z.number().int().optional(),
+    tokens: z.number().optional(),
+    kept: KeptInSummary.optional(),
+  }),
+)
 export type SummedUp = z.infer<typeof SummedUp>
 
 /** A notice as it is read beside messages. */
-export const NoticeView = z.object({
-  position: z.number().int(),
-  /** The `seq` of the message that it came after: the highest there was. */
-  after: z.number().int(),
-  notice: NoticeKind,
-  /** Why: a cause, a code, a count; of `compacted` the summary itself. */
-  detail: z.string().nullable(),
-  /** Of `compacted`. */
-  summedUp: SummedUp.optional(),
-  at: z.string(),
-})
+export const NoticeView = lazily(() =>
+  z.object({
+    position: z.number().int(),
+    /** The `seq` of the message that it came after: the highest there was. */
+    after: z.number().int(),
+    notice: NoticeKind,
+    /** Why: a cause, a code, a count; of `compacted` the summary itself. */
+    detail: z.string().nullable(),
+    /** Of `compacted`. */
+    summedUp: SummedUp.optional(),
+    at: z.string(),
+  }),
+)
 export type NoticeView = z.infer<typeof NoticeView>
 
 type Notice = Pick<NoticeView, "notice" | "detail" | "summedUp">

@@ -21,16 +21,17 @@ import {
   type UserId,
 } from "./ids.ts"
 import { isStorable } from "./text/text.ts"
+import { lazily } from "./lazily.ts"
 
 /** Small schemas that every other schema is made of. */
 
 const id = <T extends string>(prefix: string) =>
-  z
-    .string()
-    .max(64)
-    .regex(new RegExp(`^${prefix}_[0-9A-Za-z_-]+$`), {
-      message: `expected an id like ${prefix}_…`,
-    }) as unknown as z.ZodType<T, T>
+  lazily(() =>
+    z
+      .string()
+      .max(64)
+      .regex(new RegExp(`^${prefix}_[0-9A-Za-z_-]+$`), { message: `expected an id like ${prefix}_…` }),
+  ) as unknown as z.ZodType<T, T>
 
 export const ids = {
   conversation: id<ConversationId>("conv"),
@@ -55,11 +56,13 @@ export const ids = {
 }
 
 /** Text from a person: refused, not mended, when it cannot be stored. */
-export const PersonText = z.string().refine(isStorable, { message: "holds a NUL or half of a surrogate pair" })
+export const PersonText = lazily(() =>
+  z.string().refine(isStorable, { message: "holds a NUL or half of a surrogate pair" }),
+)
 
 /** A JSON object, as tools take for arguments. */
-export const JsonObject = z.record(z.string(), z.unknown())
+export const JsonObject = lazily(() => z.record(z.string(), z.unknown()))
 export type JsonObject = z.infer<typeof JsonObject>
 
-export const Mode = z.enum(["read-only", "confirm", "auto"])
+export const Mode = lazily(() => z.enum(["read-only", "confirm", "auto"]))
 export type Mode = z.infer<typeof Mode>

@@ -1,91 +1,105 @@
 import { z } from "zod"
 import { DayOrMoment } from "./time/day.ts"
+import { lazily } from "./lazily.ts"
 
 /**
  * The six tables of a workspace, as both ends keep and ask for them (WORK-01): whoever stores a workspace builds on these
  * lines, so a column, a filter or a rule is said once.
  */
 
-const Flag = z.union([z.literal(0), z.literal(1)])
-const Milliseconds = z.number().int()
+const Flag = lazily(() => z.union([z.literal(0), z.literal(1)]))
+const Milliseconds = lazily(() => z.number().int())
 
-export const TaskStatus = z.enum(["todo", "in_progress", "done"])
-export const TaskPriority = z.enum(["high", "medium", "low"])
-export const TaskOrder = z.enum(["createdAt", "dueDate", "priority", "title"])
+export const TaskStatus = lazily(() => z.enum(["todo", "in_progress", "done"]))
+export const TaskPriority = lazily(() => z.enum(["high", "medium", "low"]))
+const taskOrders = ["createdAt", "dueDate", "priority", "title"] as const
+export const TaskOrder = lazily(() => z.enum(taskOrders))
 
 /**
  * A task as every workspace keeps it: times in milliseconds, flags 0 or 1, `assignee` a JSON array as text. `dueDate` is a
  * day (`2026-11-20`) where a whole day is meant.
  */
-export const Task = z.object({
-  id: z.string(),
-  projectId: z.string().nullable(),
-  title: z.string(),
-  description: z.string().nullable(),
-  status: TaskStatus,
-  priority: TaskPriority,
-  assignee: z.string().nullable(),
-  dueDate: DayOrMoment.nullable(),
-  isAiSuggested: Flag,
-  isApproved: Flag,
-  createdAt: Milliseconds,
-})
+export const Task = lazily(() =>
+  z.object({
+    id: z.string(),
+    projectId: z.string().nullable(),
+    title: z.string(),
+    description: z.string().nullable(),
+    status: TaskStatus,
+    priority: TaskPriority,
+    assignee: z.string().nullable(),
+    dueDate: DayOrMoment.nullable(),
+    isAiSuggested: Flag,
+    isApproved: Flag,
+    createdAt: Milliseconds,
+  }),
+)
 export type Task = z.infer<typeof Task>
 
 /** What the one who asks for a task says of it; the workspace itself makes its id and time. */
-export const NewTask = Task.omit({ id: true, createdAt: true })
+export const NewTask = lazily(() => Task.omit({ id: true, createdAt: true }))
 export type NewTask = z.infer<typeof NewTask>
 
 /** A project as every workspace keeps it. */
-export const Project = z.object({
-  id: z.string(),
-  clientId: z.string().nullable(),
-  name: z.string(),
-  status: z.enum(["active", "archived"]),
-  aiSummary: z.string().nullable(),
-  createdAt: Milliseconds,
-})
+export const Project = lazily(() =>
+  z.object({
+    id: z.string(),
+    clientId: z.string().nullable(),
+    name: z.string(),
+    status: z.enum(["active", "archived"]),
+    aiSummary: z.string().nullable(),
+    createdAt: Milliseconds,
+  }),
+)
 export type Project = z.infer<typeof Project>
 
-export const Checkpoint = z.object({
-  id: z.string(),
-  projectId: z.string(),
-  title: z.string(),
-  date: DayOrMoment,
-  isAiSuggested: Flag,
-  isApproved: Flag,
-  createdAt: Milliseconds,
-})
+export const Checkpoint = lazily(() =>
+  z.object({
+    id: z.string(),
+    projectId: z.string(),
+    title: z.string(),
+    date: DayOrMoment,
+    isAiSuggested: Flag,
+    isApproved: Flag,
+    createdAt: Milliseconds,
+  }),
+)
 export type Checkpoint = z.infer<typeof Checkpoint>
 
 /** `content` is Markdown. */
-export const Note = z.object({
-  id: z.string(),
-  projectId: z.string().nullable(),
-  title: z.string(),
-  content: z.string(),
-  createdAt: Milliseconds,
-  updatedAt: Milliseconds,
-})
+export const Note = lazily(() =>
+  z.object({
+    id: z.string(),
+    projectId: z.string().nullable(),
+    title: z.string(),
+    content: z.string(),
+    createdAt: Milliseconds,
+    updatedAt: Milliseconds,
+  }),
+)
 export type Note = z.infer<typeof Note>
 
-export const TaskComment = z.object({
-  id: z.string(),
-  taskId: z.string(),
-  author: z.string(),
-  content: z.string(),
-  createdAt: Milliseconds,
-})
+export const TaskComment = lazily(() =>
+  z.object({
+    id: z.string(),
+    taskId: z.string(),
+    author: z.string(),
+    content: z.string(),
+    createdAt: Milliseconds,
+  }),
+)
 export type TaskComment = z.infer<typeof TaskComment>
 
 /** Whom projects are for; `parentId` is a client that this one is a part of. */
-export const WorkspaceClient = z.object({
-  id: z.string(),
-  parentId: z.string().nullable(),
-  name: z.string(),
-  industry: z.string().nullable(),
-  createdAt: Milliseconds,
-})
+export const WorkspaceClient = lazily(() =>
+  z.object({
+    id: z.string(),
+    parentId: z.string().nullable(),
+    name: z.string(),
+    industry: z.string().nullable(),
+    createdAt: Milliseconds,
+  }),
+)
 export type WorkspaceClient = z.infer<typeof WorkspaceClient>
 
 export type TableName = "tasks" | "projects" | "checkpoints" | "notes" | "taskComments" | "clients"
@@ -146,7 +160,7 @@ export const workspaceTables: Readonly<Record<TableName, TableSpecification>> = 
     days: { dueDate: "dueDay" },
     due: "dueDate",
     searched: ["title", "description"],
-    orders: TaskOrder.options,
+    orders: taskOrders,
   },
   projects: {
     noun: "project",

@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { failure } from "../protocol/errors.ts"
+import { lazily } from "../protocol/lazily.ts"
 import { DeviceFilters } from "../protocol/socket.ts"
 import {
   type Reference,
@@ -35,12 +36,16 @@ export type Filters = DeviceFilters & Readonly<Record<string, unknown>>
 
 /** The table of a name that a caller gives: one of six, or a sentence that lists them. */
 export function readTable(name: string): KnownTable {
-  const table = known.get(name)
-  if (table) return table
-  throw failure("bad_request", { problem: `There is no table "${name}". There are: ${tableNames.join(", ")}.` })
+  if (!isTableName(name))
+    throw failure("bad_request", { problem: `There is no table "${name}". There are: ${tableNames.join(", ")}.` })
+  const table = known.get(name) ?? toKnown(name)
+  known.set(name, table)
+  return table
 }
 
-const known: ReadonlyMap<string, KnownTable> = new Map(tableNames.map((name) => [name, toKnown(name)]))
+const isTableName = (name: string): name is TableName => Object.hasOwn(workspaceTables, name)
+/** Those that somebody has asked for. */
+const known = new Map<TableName, KnownTable>()
 
 function toKnown(name: TableName): KnownTable {
   const specification = workspaceTables[name]
@@ -55,23 +60,24 @@ function toKnown(name: TableName): KnownTable {
 
 function toSchemas({ row, made, defaults, ...table }: TableSpecification): Schemas {
   const said = Object.entries(row.shape).filter(([column]) => !made.includes(column))
-  const insert = said.map(([column, schema]) => [
-    column,
-    column in defaults ? (schema as z.ZodType).default(defaults[column]) : schema,
-  ])
-  const filters = {
+  const insert = () =>
+    said.map(([column, schema]) => [
+      column,
+      column in defaults ? (schema as z.ZodType).default(defaults[column]) : schema,
+    ])
+  const filters = () => ({
     ...Object.fromEntries(table.equals.map((column) => [column, (row.shape[column] as z.ZodType).nullish()])),
     search: DeviceFilters.shape.search,
     orderBy: z.enum(table.orders).nullish(),
     ...(table.due ? DeviceFilters.pick({ dueDateFrom: true, dueDateTo: true }).shape : {}),
     ...(table.days ? DeviceFilters.pick({ timeZone: true }).shape : {}),
     ...(table.hides ? DeviceFilters.pick({ includeArchived: true }).shape : {}),
-  }
+  })
   return {
-    filters: z.strictObject(filters) as unknown as z.ZodType<Filters>,
-    insert: z.strictObject(Object.fromEntries(insert)) as z.ZodType<Row>,
-    updates: z.strictObject(Object.fromEntries(said)).partial() as z.ZodType<Row>,
-    expect: z.strictObject(row.shape).partial() as z.ZodType<Row>,
-    row: z.strictObject(row.shape) as z.ZodType<Row>,
+    filters: lazily(() => z.strictObject(filters())) as unknown as z.ZodType<Filters>,
+    insert: lazily(() => z.strictObject(Object.fromEntries(insert()))) as z.ZodType<Row>,
+    updates: lazily(() => z.strictObject(Object.fromEntries(said)).partial()) as z.ZodType<Row>,
+    expect: lazily(() => z.strictObject(row.shape).partial()) as z.ZodType<Row>,
+    row: lazily(() => z.strictObject(row.shape)) as z.ZodType<Row>,
   }
 }

@@ -2,6 +2,7 @@ import { z } from "zod"
 import { failure } from "../protocol/errors.ts"
 import type { KnownTable, Row } from "./known-tables.ts"
 import { parseInput } from "./read-input.ts"
+import { lazily } from "../protocol/lazily.ts"
 
 /** What is wanted of a list: so many rows, those behind a place, these columns. */
 export interface Wanted {
@@ -57,8 +58,10 @@ function only(row: Row, columns: readonly string[]): Row {
   return Object.fromEntries(Object.entries(row).filter(([column]) => column === "id" || columns.includes(column)))
 }
 
-const WantedSchema = z.object({
-  limit: z.number().int().min(1).max(100_000).optional(),
-  after: z.string().max(1000).optional(),
-  columns: z.array(z.string().max(100)).max(100).optional(),
-})
+const WantedSchema = lazily(() =>
+  z.object({
+    limit: z.number().int().min(1).max(100_000).optional(),
+    after: z.string().max(1000).optional(),
+    columns: z.array(z.string().max(100)).max(100).optional(),
+  }),
+)

@@ -3,6 +3,7 @@ import { failure } from "../protocol/errors.ts"
 import { JsonObject } from "../protocol/schema.ts"
 import { mendValue } from "../protocol/text/text.ts"
 import { type Filters, type KnownTable, readTable, type Row, type Rows } from "./known-tables.ts"
+import { lazily } from "../protocol/lazily.ts"
 
 /** What a caller says of rows, held against the specification of its table. What does not fit is refused with a sentence. */
 
@@ -48,9 +49,11 @@ export function parseInput<T>(schema: z.ZodType<T>, given: unknown, what: string
 
 const refuse = (problem: string) => failure("bad_request", { problem })
 
-const Id = z.string().min(1).max(200)
-const Update = z.strictObject({ id: Id, updates: JsonObject, expect: JsonObject.nullish() })
-const Restore = z.strictObject({
-  rows: z.array(JsonObject).max(10_000),
-  with: z.record(z.string(), z.array(JsonObject).max(10_000)).nullish(),
-})
+const Id = lazily(() => z.string().min(1).max(200))
+const Update = lazily(() => z.strictObject({ id: Id, updates: JsonObject, expect: JsonObject.nullish() }))
+const Restore = lazily(() =>
+  z.strictObject({
+    rows: z.array(JsonObject).max(10_000),
+    with: z.record(z.string(), z.array(JsonObject).max(10_000)).nullish(),
+  }),
+)

@@ -4,6 +4,7 @@ import { failure } from "../../protocol/errors.ts"
 import { isId, type ProposalId } from "../../protocol/ids.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
 import { JsonObject } from "../../protocol/schema.ts"
+import { lazily } from "../../protocol/lazily.ts"
 
 /** What a person answers to something that waits. */
 export type InterruptAnswer =
@@ -35,10 +36,12 @@ export function toInterrupt(proposal: Proposal, isDoubtful: boolean): object {
   return { ...about, reason: "tool_call", responseSchema: TO_PROPOSAL, expiresAt }
 }
 
-const Payload = z.union([
-  z.object({ choice: z.enum(["retry", "done", "abandon"]) }),
-  z.object({ approved: z.boolean(), reason: z.string().max(2000).nullish(), editedArgs: JsonObject.nullish() }),
-])
+const Payload = lazily(() =>
+  z.union([
+    z.object({ choice: z.enum(["retry", "done", "abandon"]) }),
+    z.object({ approved: z.boolean(), reason: z.string().max(2000).nullish(), editedArgs: JsonObject.nullish() }),
+  ]),
+)
 
 /** What an entry says about a proposal. One that is cancelled is not agreed to. */
 export function decisionIn({ status, payload }: AgUiResume, field: string, isDoubtful: boolean): InterruptAnswer {

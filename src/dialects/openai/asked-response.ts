@@ -14,6 +14,7 @@ import {
 } from "./asked-answer.ts"
 import { readFunctions } from "./functions.ts"
 import { problem } from "./problem.ts"
+import { lazily } from "../../protocol/lazily.ts"
 
 /** What a request goes on with: a conversation by its id, or the one of a run, after that run. */
 export interface GoesOn {
@@ -66,7 +67,7 @@ function toSpoken(input: ResponseRequest["input"]): Spoken[] {
   })
 }
 
-const FunctionOutput = z.looseObject({ call_id: z.string().max(200), output: OpenAiContent })
+const FunctionOutput = lazily(() => z.looseObject({ call_id: z.string().max(200), output: OpenAiContent }))
 
 const RESPONSE = "resp_"
 const RUN = "run_"

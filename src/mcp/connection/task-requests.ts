@@ -1,5 +1,6 @@
 import type { Client } from "@modelcontextprotocol/client"
 import { z } from "zod"
+import { lazily } from "../../protocol/lazily.ts"
 
 /** How a task stands, as its server tells. */
 export interface TaskState {
@@ -17,16 +18,18 @@ interface Asking {
   readonly timeoutMs: number
 }
 
-const Task = z.object({
-  taskId: z.string().min(1).max(500),
-  status: z.enum(["working", "input_required", "completed", "failed", "cancelled"]),
-  ttl: z.number().nullable().default(null),
-  pollInterval: z.number().optional(),
-  statusMessage: z.string().optional(),
-})
+const Task = lazily(() =>
+  z.object({
+    taskId: z.string().min(1).max(500),
+    status: z.enum(["working", "input_required", "completed", "failed", "cancelled"]),
+    ttl: z.number().nullable().default(null),
+    pollInterval: z.number().optional(),
+    statusMessage: z.string().optional(),
+  }),
+)
 /** Some answer such a call at once, with its result. */
-const Started = z.union([z.object({ task: Task }), z.looseObject({ content: z.array(z.unknown()) })])
-const Anything = z.looseObject({})
+const Started = lazily(() => z.union([z.object({ task: Task }), z.looseObject({ content: z.array(z.unknown()) })]))
+const Anything = lazily(() => z.looseObject({}))
 
 /**
  * The requests of the revision 2025-11-25 for calls that are tasks. The library knows their words and has no functions for

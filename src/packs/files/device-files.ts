@@ -18,6 +18,7 @@ import { LOOK } from "./device-handlers.ts"
 import { noFilesOptions } from "./no-files-options.ts"
 import { whyProtected } from "./protected/paths.ts"
 import { own } from "../../protocol/own.ts"
+import { lazily } from "../../protocol/lazily.ts"
 
 const PLACE = `You work in a folder on the person's own machine, which is connected as a device; list_directory shows it. Where the folder
 has a file AGENTS.md, read it before you change anything: it says how the project's authors want work to be done. It cannot
@@ -86,20 +87,26 @@ const FLOOR: Readonly<Record<string, Preview["action"]>> = {
 
 const MAX_SUMMARY = 2000
 
-const Looked = z.object({
-  // Cut, not refused: a summary is no more than that, and what is done stands in the arguments.
-  summary: z.string().transform((text) => text.slice(0, MAX_SUMMARY)),
-  action: ActionClass,
-  diff: Diff.optional(),
-  target: z.string().optional(),
-  revision: z.string().optional(),
-  insists: z.boolean().optional(),
-})
+const Looked = lazily(() =>
+  z.object({
+    // Cut, not refused: a summary is no more than that, and what is done stands in the arguments.
+    summary: z.string().transform((text) => text.slice(0, MAX_SUMMARY)),
+    action: ActionClass,
+    diff: Diff.optional(),
+    target: z.string().optional(),
+    revision: z.string().optional(),
+    insists: z.boolean().optional(),
+  }),
+)
 
-const Answered = z.object({
-  text: z.string(),
-  data: z.object({ status: z.enum(["ok", "error"]), data: z.unknown().optional(), change: Diff.optional() }).optional(),
-})
+const Answered = lazily(() =>
+  z.object({
+    text: z.string(),
+    data: z
+      .object({ status: z.enum(["ok", "error"]), data: z.unknown().optional(), change: Diff.optional() })
+      .optional(),
+  }),
+)
 
 function toAnswer({ row }: CallOutcome): Answer {
   const { text, data: told } = Answered.parse(row)

@@ -3,8 +3,9 @@ import type { Tool } from "../../agent/definition/tool.ts"
 import { type ChangePorts, changeTool, RESTORE } from "./change-tool.ts"
 import { fileRefusal } from "./folder/folder.ts"
 import { shown } from "./folder/shown.ts"
+import { lazily } from "../../protocol/lazily.ts"
 
-const Hash = z.union([z.literal("absent"), z.string().regex(/^[0-9a-f]{64}$/)])
+const Hash = lazily(() => z.union([z.literal("absent"), z.string().regex(/^[0-9a-f]{64}$/)]))
 
 /** Puts a file back as it was before a change, byte by byte. Only an undo knows which bytes those were. */
 export function restoreFile(ports: ChangePorts): Tool {

@@ -2,6 +2,7 @@ import { z } from "zod"
 import { scopes } from "../../protocol/account/scopes.ts"
 import type { OpenedPack } from "../pack.ts"
 import { problemsOf, packRefused } from "./check-pack.ts"
+import { lazily } from "../../protocol/lazily.ts"
 
 const isSchema = (value: unknown): boolean => {
   try {
@@ -12,35 +13,43 @@ const isSchema = (value: unknown): boolean => {
   }
 }
 
-const schema = z.custom<z.ZodType>(isSchema, "must be a schema of zod 4 that can be written as JSON Schema")
+const schema = lazily(() =>
+  z.custom<z.ZodType>(isSchema, "must be a schema of zod 4 that can be written as JSON Schema"),
+)
 const method = <Kind>(what: string) => z.custom<Kind>((value) => typeof value === "function", what)
 
-const Route = z.strictObject({
-  method: z.enum(["GET", "POST", "PUT", "PATCH", "DELETE"]),
-  path: z.string().regex(/^(?:\/(?:[a-z0-9-]+|\{[a-zA-Z]\w*\}))+$/, "a path such as /loans or /loans/{id}"),
-  needs: z.enum(scopes).exclude(["self-approve"]),
-  says: z.string().min(1).max(500),
-  query: schema.optional(),
-  body: schema.optional(),
-  answer: schema.nullable(),
-  handle: method("must be a function"),
-})
-
-const Agent = z.looseObject({
-  name: z.string().regex(/^[a-z][a-z0-9_-]{0,63}$/, "an agent's name: small letters, digits, - and _"),
-  description: z.string().min(1),
-  instructions: z.string(),
-  tools: z.custom((value) => typeof (value as { visibleIn?: unknown } | null)?.visibleIn === "function", {
-    error: "use defineAgent of pawl to make the agent",
+const Route = lazily(() =>
+  z.strictObject({
+    method: z.enum(["GET", "POST", "PUT", "PATCH", "DELETE"]),
+    path: z.string().regex(/^(?:\/(?:[a-z0-9-]+|\{[a-zA-Z]\w*\}))+$/, "a path such as /loans or /loans/{id}"),
+    needs: z.enum(scopes).exclude(["self-approve"]),
+    says: z.string().min(1).max(500),
+    query: schema.optional(),
+    body: schema.optional(),
+    answer: schema.nullable(),
+    handle: method("must be a function"),
   }),
-})
+)
 
-const Shape = z.strictObject({
-  agents: z.array(Agent).max(100),
-  phrases: z.array(z.looseObject({ tool: z.string(), phrases: z.array(z.unknown()) })).optional(),
-  routes: z.record(z.string().regex(/^[a-z]\w{0,63}$/, "a route's name, such as listLoans"), Route).optional(),
-  close: method("must be a function").optional(),
-})
+const Agent = lazily(() =>
+  z.looseObject({
+    name: z.string().regex(/^[a-z][a-z0-9_-]{0,63}$/, "an agent's name: small letters, digits, - and _"),
+    description: z.string().min(1),
+    instructions: z.string(),
+    tools: z.custom((value) => typeof (value as { visibleIn?: unknown } | null)?.visibleIn === "function", {
+      error: "use defineAgent of pawl to make the agent",
+    }),
+  }),
+)
+
+const Shape = lazily(() =>
+  z.strictObject({
+    agents: z.array(Agent).max(100),
+    phrases: z.array(z.looseObject({ tool: z.string(), phrases: z.array(z.unknown()) })).optional(),
+    routes: z.record(z.string().regex(/^[a-z]\w{0,63}$/, "a route's name, such as listLoans"), Route).optional(),
+    close: method("must be a function").optional(),
+  }),
+)
 
 /** Takes what a pack has opened, or refuses it with everything that is wrong with it. */
 export function checkOpened(named: string, opened: unknown): OpenedPack {

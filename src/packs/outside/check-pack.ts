@@ -3,36 +3,45 @@ import { failure } from "../../protocol/errors.ts"
 import { viewNames } from "../../protocol/views.ts"
 import type { Pack, PackServices } from "../pack.ts"
 import { faultInTables } from "./sql-rules.ts"
+import { lazily } from "../../protocol/lazily.ts"
 
-const column = z.string().regex(/^[a-z][a-z0-9_]{0,62}$/, "a column's name: small letters, digits and underscores")
-const table = z
-  .string()
-  .regex(/^pack_[a-z0-9_]{1,55}$/, "a table's name: pack_, the pack's own name, and what it holds")
+const column = lazily(() =>
+  z.string().regex(/^[a-z][a-z0-9_]{0,62}$/, "a column's name: small letters, digits and underscores"),
+)
+const table = lazily(() =>
+  z.string().regex(/^pack_[a-z0-9_]{1,55}$/, "a table's name: pack_, the pack's own name, and what it holds"),
+)
 
-const Table = z.union([
-  z.strictObject({ name: table, person: column, exported: z.array(column).min(1).max(100) }),
-  z.strictObject({ name: table, shared: z.string().min(1).max(500) }),
-])
+const Table = lazily(() =>
+  z.union([
+    z.strictObject({ name: table, person: column, exported: z.array(column).min(1).max(100) }),
+    z.strictObject({ name: table, shared: z.string().min(1).max(500) }),
+  ]),
+)
 
-const Statements = z.array(z.string().min(1)).min(1).max(1000)
+const Statements = lazily(() => z.array(z.string().min(1)).min(1).max(1000))
 
-const Migration = z.strictObject({
-  name: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,99}$/, "a migration's name, such as 001_loans"),
-  statements: z.union([Statements, z.strictObject({ sqlite: Statements, postgres: Statements })]),
-})
+const Migration = lazily(() =>
+  z.strictObject({
+    name: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,99}$/, "a migration's name, such as 001_loans"),
+    statements: z.union([Statements, z.strictObject({ sqlite: Statements, postgres: Statements })]),
+  }),
+)
 
 /** What the default export of a pack has to be. Strict: what nobody would read is a slip, and worth being told. */
-const Shape = z.strictObject({
-  name: z.string().regex(/^[a-z][a-z0-9]{0,29}$/, "a pack's name: up to 30 small letters and digits, a letter first"),
-  needs: z
-    .strictObject({
-      tables: z.array(Table).max(100).optional(),
-      migrations: z.array(Migration).max(1000).optional(),
-      views: z.array(z.enum(viewNames)).optional(),
-    })
-    .optional(),
-  open: z.custom<Pack["open"]>((value) => typeof value === "function", "must be a function"),
-})
+const Shape = lazily(() =>
+  z.strictObject({
+    name: z.string().regex(/^[a-z][a-z0-9]{0,29}$/, "a pack's name: up to 30 small letters and digits, a letter first"),
+    needs: z
+      .strictObject({
+        tables: z.array(Table).max(100).optional(),
+        migrations: z.array(Migration).max(1000).optional(),
+        views: z.array(z.enum(viewNames)).optional(),
+      })
+      .optional(),
+    open: z.custom<Pack["open"]>((value) => typeof value === "function", "must be a function"),
+  }),
+)
 
 /** Takes what a module exports for a pack, or refuses it with everything that is wrong with it. */
 export function checkPack(named: string, exported: unknown): Pack<PackServices> {

@@ -7,17 +7,20 @@ import type { DocumentReader } from "./document-reader.ts"
 import type { AtomEntry } from "./read-atom.ts"
 import { askWeb } from "./search-provider.ts"
 import { fromOutside, listSources, toSources } from "./sources.ts"
+import { lazily } from "../../protocol/lazily.ts"
 
 const ADDRESS = "https://export.arxiv.org/api/query"
 const USUAL = 5
 const MAX = 20
 
-const Input = z.strictObject({
-  query: z.string().trim().min(1).max(300).describe("Words that titles and abstracts should hold"),
-  from: PaperDate.nullish().describe("Only papers of this date or later: 2024, 2024-05 or 2024-05-31"),
-  to: PaperDate.nullish().describe("Only papers of this date or earlier"),
-  limit: z.number().int().min(1).max(MAX).nullish(),
-})
+const Input = lazily(() =>
+  z.strictObject({
+    query: z.string().trim().min(1).max(300).describe("Words that titles and abstracts should hold"),
+    from: PaperDate.nullish().describe("Only papers of this date or later: 2024, 2024-05 or 2024-05-31"),
+    to: PaperDate.nullish().describe("Only papers of this date or earlier"),
+    limit: z.number().int().min(1).max(MAX).nullish(),
+  }),
+)
 
 /** Papers by arXiv's own search. `address`: a test's. */
 export function arxivSearch(web: Web, reader: DocumentReader, address = ADDRESS): Tool {

@@ -1,21 +1,24 @@
 import { z } from "zod"
 import { mendText } from "../../protocol/text/text.ts"
 import { splitNames } from "./passages/split-names.ts"
+import { lazily } from "../../protocol/lazily.ts"
 
 /** A line of arXiv's metadata, as the snapshot and as its API write it; other fields are passed over. */
-const Line = z.object({
-  id: z.union([z.string().min(1).max(200), z.number()]),
-  title: z.string().min(1),
-  abstract: z.string().optional(),
-  summary: z.string().optional(),
-  text: z.string().optional(),
-  authors: z.union([z.string(), z.array(z.string())]).optional(),
-  authors_parsed: z.array(z.array(z.string())).optional(),
-  update_date: z.string().optional(),
-  published: z.string().optional(),
-  date: z.string().optional(),
-  versions: z.array(z.object({ created: z.string() })).optional(),
-})
+const Line = lazily(() =>
+  z.object({
+    id: z.union([z.string().min(1).max(200), z.number()]),
+    title: z.string().min(1),
+    abstract: z.string().optional(),
+    summary: z.string().optional(),
+    text: z.string().optional(),
+    authors: z.union([z.string(), z.array(z.string())]).optional(),
+    authors_parsed: z.array(z.array(z.string())).optional(),
+    update_date: z.string().optional(),
+    published: z.string().optional(),
+    date: z.string().optional(),
+    versions: z.array(z.object({ created: z.string() })).optional(),
+  }),
+)
 
 export interface Paper {
   readonly source: string

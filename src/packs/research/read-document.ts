@@ -4,13 +4,16 @@ import { type DocumentId, isId } from "../../protocol/ids.ts"
 import type { DocumentView } from "../../protocol/library.ts"
 import type { Library } from "../../protocol/ports/library.ts"
 import { bookOf, textHash, ownWords, toSources } from "./sources.ts"
+import { lazily } from "../../protocol/lazily.ts"
 
 const WINDOW = 12_000
 
-const Input = z.strictObject({
-  document_id: z.string().trim().max(100).describe("The id of a document (doc_…), as sources name it"),
-  start: z.number().int().min(0).nullish().describe("Where to begin, in characters; 0 for its beginning"),
-})
+const Input = lazily(() =>
+  z.strictObject({
+    document_id: z.string().trim().max(100).describe("The id of a document (doc_…), as sources name it"),
+    start: z.number().int().min(0).nullish().describe("Where to begin, in characters; 0 for its beginning"),
+  }),
+)
 
 /** A document's own text, a window at a time. */
 export function readDocument(library: Library): Tool {

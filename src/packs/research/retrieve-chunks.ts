@@ -7,17 +7,20 @@ import type { Embedder } from "../../protocol/ports/workspace.ts"
 import { quotePassages } from "./quote-passages.ts"
 import { searchLibrary } from "./search-library.ts"
 import { fromPassage, listSources, ownWords, toSources } from "./sources.ts"
+import { lazily } from "../../protocol/lazily.ts"
 
 const USUAL = 8
 const MAX = 20
 
-const Input = z.strictObject({
-  query: z.string().trim().min(1).max(2000).describe("What to look for, in any words"),
-  collection: z.string().trim().max(300).nullish().describe("Only this collection: its name or id"),
-  from: PaperDate.nullish().describe("Only documents of this date or later: 2024, 2024-05 or 2024-05-31"),
-  to: PaperDate.nullish().describe("Only documents of this date or earlier"),
-  limit: z.number().int().min(1).max(MAX).nullish(),
-})
+const Input = lazily(() =>
+  z.strictObject({
+    query: z.string().trim().min(1).max(2000).describe("What to look for, in any words"),
+    collection: z.string().trim().max(300).nullish().describe("Only this collection: its name or id"),
+    from: PaperDate.nullish().describe("Only documents of this date or later: 2024, 2024-05 or 2024-05-31"),
+    to: PaperDate.nullish().describe("Only documents of this date or earlier"),
+    limit: z.number().int().min(1).max(MAX).nullish(),
+  }),
+)
 
 /** Passages of the person's own collections. What was ingested was written by others, and may be the person's own. */
 export function retrieveChunks(library: Library, embedder: Embedder): Tool {

@@ -1,6 +1,7 @@
 import { z } from "zod"
 import type { Stages } from "../../agent/definition/stages.ts"
 import { Grade } from "../../protocol/conversation/stages.ts"
+import { lazily } from "../../protocol/lazily.ts"
 
 const IN_SCOPE = 75
 const ENOUGH_PASSAGES = 2
@@ -20,7 +21,7 @@ export const researchStages: Stages = {
   guardrail: {
     threshold: IN_SCOPE,
     instructions: GUARDRAIL,
-    answer: z.object({ score: z.number().min(0).max(100), reason: z.string() }),
+    answer: lazily(() => z.object({ score: z.number().min(0).max(100), reason: z.string() })),
     decline: ({ reason }, { steered }) =>
       `I answer questions from documents, papers and the web, and this does not seem to be one. ${reason}\n\n` +
       (steered
@@ -29,7 +30,7 @@ export const researchStages: Stages = {
   },
   grading: {
     instructions: GRADING,
-    answer: z.object({ grades: z.array(Grade), rewrite: z.string().nullable() }),
+    answer: lazily(() => z.object({ grades: z.array(Grade), rewrite: z.string().nullable() })),
     enough: ENOUGH_PASSAGES,
     rewrites: REWRITES,
   },

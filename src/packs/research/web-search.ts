@@ -3,15 +3,18 @@ import { answer, defineTool, failed, type Tool } from "../../agent/definition/to
 import { AppError } from "../../protocol/errors.ts"
 import type { SearchProvider } from "./search-provider.ts"
 import { fromOutside, textHash, listSources, toSources } from "./sources.ts"
+import { lazily } from "../../protocol/lazily.ts"
 
 const USUAL = 5
 const MAX = 10
 const MAX_SNIPPET = 1500
 
-const Input = z.strictObject({
-  query: z.string().trim().min(1).max(400).describe("What to search the web for"),
-  limit: z.number().int().min(1).max(MAX).nullish(),
-})
+const Input = lazily(() =>
+  z.strictObject({
+    query: z.string().trim().min(1).max(400).describe("What to search the web for"),
+    limit: z.number().int().min(1).max(MAX).nullish(),
+  }),
+)
 
 /** The web, through whoever `PAWL_WEB_SEARCH` names. The query leaves this server, so it is gated behind the wall. */
 export function webSearch(provider: SearchProvider): Tool {

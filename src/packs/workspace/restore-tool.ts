@@ -9,9 +9,10 @@ import type { DeskRow } from "./tables/desk.ts"
 import { madeOnce } from "./tables/made-once.ts"
 import type { TableSpec } from "./tables/table.ts"
 import { writeTool } from "./write-tool.ts"
+import { lazily } from "../../protocol/lazily.ts"
 
-const along = z.strictObject(
-  Object.fromEntries(tableNames.map((name) => [name, z.array(workspaceTables[name].row).optional()])),
+const along = lazily(() =>
+  z.strictObject(Object.fromEntries(tableNames.map((name) => [name, z.array(workspaceTables[name].row).optional()]))),
 )
 
 const inputOf = madeOnce((table: TableSpec) =>

@@ -9,16 +9,19 @@ import { type NearNote, nearNotes } from "./near-notes.ts"
 import { searchNotesPhrases } from "./tables/note.ts"
 import { oddInWords } from "./device/odd-rows.ts"
 import { orSentence } from "./or-sentence.ts"
+import { lazily } from "../../protocol/lazily.ts"
 
 const USUAL = 5
 const MAX = 20
 const SNIPPET = 240
 
-const Input = z.strictObject({
-  query: z.string().trim().min(1).max(2000).describe("What the notes should be about, in any words"),
-  project_id: z.string().trim().max(1000).nullish().describe("Only notes of this project: its id or exact name"),
-  limit: z.number().int().min(1).max(MAX).nullish().describe(`How many at most; ${USUAL} unless said`),
-})
+const Input = lazily(() =>
+  z.strictObject({
+    query: z.string().trim().min(1).max(2000).describe("What the notes should be about, in any words"),
+    project_id: z.string().trim().max(1000).nullish().describe("Only notes of this project: its id or exact name"),
+    limit: z.number().int().min(1).max(MAX).nullish().describe(`How many at most; ${USUAL} unless said`),
+  }),
+)
 
 /** Finds notes by what they mean, on the server or on the person's device (WORK-04). */
 export function searchNotes(open: OpenWorkspace, embedder: Embedder): Tool {

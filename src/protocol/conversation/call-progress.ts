@@ -1,13 +1,16 @@
 import { z } from "zod"
 import { ids } from "../schema.ts"
+import { lazily } from "../lazily.ts"
 
 /** How far a call is while it runs, as its tool tells: in words, or so much of so much where the whole is known. */
-export const CallProgress = z.object({
-  callId: ids.call,
-  text: z.string(),
-  done: z.number().optional(),
-  total: z.number().optional(),
-})
+export const CallProgress = lazily(() =>
+  z.object({
+    callId: ids.call,
+    text: z.string(),
+    done: z.number().optional(),
+    total: z.number().optional(),
+  }),
+)
 export type CallProgress = z.infer<typeof CallProgress>
 
 /** What a tool tells of how far it is. */

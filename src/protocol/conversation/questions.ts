@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { boundedList } from "../bounded-list.ts"
 import { ids } from "../schema.ts"
+import { lazily } from "../lazily.ts"
 
 /** What a tool's server asks the person in the middle of a call. All of its words are from outside. */
 
@@ -8,54 +9,64 @@ import { ids } from "../schema.ts"
 export const MAX_FIELDS = 12
 const MAX_TEXT = 4000
 
-export const QuestionField = z.object({
-  name: z.string(),
-  label: z.string(),
-  about: z.string().optional(),
-  /** `choice`: one of the options. `choices`: any of them. */
-  kind: z.enum(["text", "number", "integer", "boolean", "choice", "choices"]),
-  /** Of a text: what it has to look like, as JSON Schema calls it. It is shown, and for the server to judge. */
-  format: z.string().optional(),
-  options: z.array(z.object({ value: z.string(), label: z.string() })).optional(),
-  isRequired: z.boolean(),
-  /** Of a number: its bounds. Of a text: those of its length. */
-  least: z.number().optional(),
-  most: z.number().optional(),
-})
+export const QuestionField = lazily(() =>
+  z.object({
+    name: z.string(),
+    label: z.string(),
+    about: z.string().optional(),
+    /** `choice`: one of the options. `choices`: any of them. */
+    kind: z.enum(["text", "number", "integer", "boolean", "choice", "choices"]),
+    /** Of a text: what it has to look like, as JSON Schema calls it. It is shown, and for the server to judge. */
+    format: z.string().optional(),
+    options: z.array(z.object({ value: z.string(), label: z.string() })).optional(),
+    isRequired: z.boolean(),
+    /** Of a number: its bounds. Of a text: those of its length. */
+    least: z.number().optional(),
+    most: z.number().optional(),
+  }),
+)
 export type QuestionField = z.infer<typeof QuestionField>
 
-export const Question = z.object({
-  id: ids.question,
-  callId: ids.call,
-  /** Who asks: the server's name here, and its tool. */
-  server: z.string(),
-  tool: z.string(),
-  message: z.string(),
-  fields: z.array(QuestionField),
-  /** An address that the person is to open themselves; nothing of ours opens it. */
-  url: z.string().optional(),
-  /** Until when the server is kept waiting, in milliseconds. */
-  expiresAt: z.number(),
-})
+export const Question = lazily(() =>
+  z.object({
+    id: ids.question,
+    callId: ids.call,
+    /** Who asks: the server's name here, and its tool. */
+    server: z.string(),
+    tool: z.string(),
+    message: z.string(),
+    fields: z.array(QuestionField),
+    /** An address that the person is to open themselves; nothing of ours opens it. */
+    url: z.string().optional(),
+    /** Until when the server is kept waiting, in milliseconds. */
+    expiresAt: z.number(),
+  }),
+)
 export type Question = z.infer<typeof Question>
 
-const Value = z.union([z.string().max(MAX_TEXT), z.number(), z.boolean(), boundedList(z.string().max(MAX_TEXT), 100)])
+const Value = lazily(() =>
+  z.union([z.string().max(MAX_TEXT), z.number(), z.boolean(), boundedList(z.string().max(MAX_TEXT), 100)]),
+)
 
 /** `accept` sends the content away; `decline` says no; `cancel` says nothing. */
-export const QuestionAnswer = z.strictObject({
-  action: z.enum(["accept", "decline", "cancel"]),
-  content: z.record(z.string(), Value).optional(),
-})
+export const QuestionAnswer = lazily(() =>
+  z.strictObject({
+    action: z.enum(["accept", "decline", "cancel"]),
+    content: z.record(z.string(), Value).optional(),
+  }),
+)
 export type QuestionAnswer = z.infer<typeof QuestionAnswer>
 
 /** How a question ended that somebody could answer. One that is not settled when its call ends, or its process dies, is gone. */
-export const SettledQuestion = z.object({
-  questionId: ids.question,
-  outcome: z.enum(["accept", "decline", "cancel", "expired"]),
-  /** What was sent to the server. */
-  content: QuestionAnswer.shape.content,
-  by: z.string().optional(),
-})
+export const SettledQuestion = lazily(() =>
+  z.object({
+    questionId: ids.question,
+    outcome: z.enum(["accept", "decline", "cancel", "expired"]),
+    /** What was sent to the server. */
+    content: QuestionAnswer.shape.content,
+    by: z.string().optional(),
+  }),
+)
 export type SettledQuestion = z.infer<typeof SettledQuestion>
 
 /** The steps that tell of them. */

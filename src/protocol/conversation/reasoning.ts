@@ -1,13 +1,16 @@
 import { z } from "zod"
+import { lazily } from "../lazily.ts"
 
 /** What a model thought before its reply, as far as its provider tells it in words: what is sealed is for the provider alone. */
-export const Reasoning = z.object({
-  text: z.string(),
-  /** How long that took, where it was seen to come. */
-  ms: z.number().optional(),
-  /** Of a long one that is told with other messages: `text` is its beginning. */
-  truncated: z.literal(true).optional(),
-})
+export const Reasoning = lazily(() =>
+  z.object({
+    text: z.string(),
+    /** How long that took, where it was seen to come. */
+    ms: z.number().optional(),
+    /** Of a long one that is told with other messages: `text` is its beginning. */
+    truncated: z.literal(true).optional(),
+  }),
+)
 export interface Reasoning extends Readonly<z.infer<typeof Reasoning>> {}
 
 /** What stands between two blocks of thinking, while they come and when they are whole. */

@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { boundedList } from "../bounded-list.ts"
 import { PersonText } from "../schema.ts"
+import { lazily } from "../lazily.ts"
 
 /** How hard a model may think before it answers, from not at all to as hard as it can. */
 export const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const
@@ -10,21 +11,23 @@ export const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "ma
  * one before it has said, and says only what is to be otherwise. What a model does not know is left out, and told.
  */
 const fields = {
-  effort: z.enum(efforts, { message: `must be one of ${efforts.join(", ")}` }),
+  effort: lazily(() => z.enum(efforts, { message: `must be one of ${efforts.join(", ")}` })),
   /** Whether it thinks at all, for models that leave the choice. */
-  thinking: z.boolean({ message: "must be true or false" }),
+  thinking: lazily(() => z.boolean({ message: "must be true or false" })),
   /** How many tokens it may think with, for models that count them. */
-  thinkingTokens: z.int({ message: "must be a whole number" }).min(1024).max(1_000_000),
-  temperature: z.number().min(0).max(2),
+  thinkingTokens: lazily(() => z.int({ message: "must be a whole number" }).min(1024).max(1_000_000)),
+  temperature: lazily(() => z.number().min(0).max(2)),
   /** The longest reply, thinking included. */
-  maxOutputTokens: z.int({ message: "must be a whole number" }).min(1).max(1_000_000),
+  maxOutputTokens: lazily(() => z.int({ message: "must be a whole number" }).min(1).max(1_000_000)),
   /** Where one of these would stand the reply ends. */
-  stop: z.preprocess(
-    (value) => (typeof value === "string" ? [value] : value),
-    boundedList(PersonText.min(1).max(100), 4, { least: 1 }),
+  stop: lazily(() =>
+    z.preprocess(
+      (value) => (typeof value === "string" ? [value] : value),
+      boundedList(PersonText.min(1).max(100), 4, { least: 1 }),
+    ),
   ),
   /** False: one call at a time. */
-  parallelCalls: z.boolean({ message: "must be true or false" }),
+  parallelCalls: lazily(() => z.boolean({ message: "must be true or false" })),
 } as const
 
 export type SettingName = keyof typeof fields
@@ -35,18 +38,20 @@ const unknown = {
 }
 const NAMES = `there are only ${settingNames.join(", ")}`
 
-export const ReplySettings = z.strictObject(fields, unknown).partial()
+export const ReplySettings = lazily(() => z.strictObject(fields, unknown).partial())
 export interface ReplySettings extends Readonly<z.infer<typeof ReplySettings>> {}
 
 /** What changes of them: null takes back what was set. */
-export const ReplySettingsPatch = z
-  .strictObject(
-    Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, schema.nullable()])) as {
-      readonly [Name in SettingName]: z.ZodNullable<(typeof fields)[Name]>
-    },
-    unknown,
-  )
-  .partial()
+export const ReplySettingsPatch = lazily(() =>
+  z
+    .strictObject(
+      Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, schema.nullable()])) as {
+        readonly [Name in SettingName]: z.ZodNullable<(typeof fields)[Name]>
+      },
+      unknown,
+    )
+    .partial(),
+)
 export interface ReplySettingsPatch extends Readonly<z.infer<typeof ReplySettingsPatch>> {}
 
 /** `effort=low temperature=0.2`, as a command is given them: each a name and a value, where `off` takes back. Throws a sentence. */

@@ -2,24 +2,27 @@ import { z } from "zod"
 import { Column, QueryAnswer } from "./connections.ts"
 import type { ConnectionId, ConversationId, ResultId, UserId } from "../ids.ts"
 import { ids } from "../schema.ts"
+import { lazily } from "../lazily.ts"
 
 /** What a query brought, kept as a whole: a table shows more of it, a chart is drawn from it, a file is made of it. */
-export const StoredResult = z.object({
-  id: ids.result,
-  connectionId: ids.connection,
-  sql: z.string(),
-  columns: z.array(Column),
-  rows: z.array(z.array(z.unknown())),
-  truncated: z.boolean(),
-  warnings: z.array(z.string()).optional(),
-  /** SHA-256 of the columns and all rows: the same for the same result. */
-  hash: z.string(),
-  createdAt: z.string(),
-})
+export const StoredResult = lazily(() =>
+  z.object({
+    id: ids.result,
+    connectionId: ids.connection,
+    sql: z.string(),
+    columns: z.array(Column),
+    rows: z.array(z.array(z.unknown())),
+    truncated: z.boolean(),
+    warnings: z.array(z.string()).optional(),
+    /** SHA-256 of the columns and all rows: the same for the same result. */
+    hash: z.string(),
+    createdAt: z.string(),
+  }),
+)
 export type StoredResult = z.infer<typeof StoredResult>
 
 /** The answer to a query of one's own. */
-export const KeptAnswer = QueryAnswer.extend({ resultId: ids.result })
+export const KeptAnswer = lazily(() => QueryAnswer.extend({ resultId: ids.result }))
 export type KeptAnswer = z.infer<typeof KeptAnswer>
 
 export interface NewResult {
@@ -38,16 +41,18 @@ export interface QueryResults {
 }
 
 /** What a conversation knows of its last result: enough to go on from, and where the whole is. */
-export const SqlResultState = z.object({
-  resultId: ids.result,
-  connectionId: ids.connection,
-  sql: z.string(),
-  columns: z.array(Column),
-  rowCount: z.number().int(),
-  truncated: z.boolean(),
-  warnings: z.array(z.string()).optional(),
-  hash: z.string(),
-  /** The first of them. */
-  rows: z.array(z.array(z.unknown())),
-})
+export const SqlResultState = lazily(() =>
+  z.object({
+    resultId: ids.result,
+    connectionId: ids.connection,
+    sql: z.string(),
+    columns: z.array(Column),
+    rowCount: z.number().int(),
+    truncated: z.boolean(),
+    warnings: z.array(z.string()).optional(),
+    hash: z.string(),
+    /** The first of them. */
+    rows: z.array(z.array(z.unknown())),
+  }),
+)
 export type SqlResultState = z.infer<typeof SqlResultState>

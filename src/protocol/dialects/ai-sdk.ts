@@ -2,6 +2,7 @@ import { z } from "zod"
 import { boundedList } from "../bounded-list.ts"
 import { ids, JsonObject, PersonText } from "../schema.ts"
 import { TimeZone } from "../time/zone.ts"
+import { lazily } from "../lazily.ts"
 
 /**
  * What `useChat` of the AI SDK sends and is told (docs/ai-sdk.md). A message is taken as its client has it: only the last
@@ -9,64 +10,74 @@ import { TimeZone } from "../time/zone.ts"
  */
 
 /** A name that the client has made, of a chat or a message. */
-const ClientName = PersonText.min(1).max(200)
+const ClientName = lazily(() => PersonText.min(1).max(200))
 
-export const UiPart = z.looseObject({ type: z.string().max(200) })
+export const UiPart = lazily(() => z.looseObject({ type: z.string().max(200) }))
 export type UiPart = z.infer<typeof UiPart>
 
-export const UiMessage = z.looseObject({
-  id: ClientName,
-  role: z.enum(["system", "user", "assistant"]),
-  parts: boundedList(UiPart, 5000),
-})
+export const UiMessage = lazily(() =>
+  z.looseObject({
+    id: ClientName,
+    role: z.enum(["system", "user", "assistant"]),
+    parts: boundedList(UiPart, 5000),
+  }),
+)
 export type UiMessage = z.infer<typeof UiMessage>
 
-export const UiChatRequest = z.strictObject({
-  /** One of our conversations, or any name of the client's: then it is that person's chat of this name. */
-  id: ClientName,
-  messages: boundedList(UiMessage, 10_000, { least: 1 }),
-  trigger: z.enum(["submit-message", "regenerate-message"]).default("submit-message"),
-  messageId: ClientName.nullish(),
-  /** Whom a new chat is with. */
-  agent: z.string().min(1).max(200).nullish(),
-  /** Who answers from now on. */
-  model: z.string().min(1).max(200).nullish(),
-  /** The database that it works on from now on. */
-  connectionId: ids.connection.nullish(),
-  timeZone: TimeZone.nullish(),
-  /** The page's own tools by their names, which it runs itself. What each is, is read when it is said. */
-  tools: JsonObject.nullish(),
-})
+export const UiChatRequest = lazily(() =>
+  z.strictObject({
+    /** One of our conversations, or any name of the client's: then it is that person's chat of this name. */
+    id: ClientName,
+    messages: boundedList(UiMessage, 10_000, { least: 1 }),
+    trigger: z.enum(["submit-message", "regenerate-message"]).default("submit-message"),
+    messageId: ClientName.nullish(),
+    /** Whom a new chat is with. */
+    agent: z.string().min(1).max(200).nullish(),
+    /** Who answers from now on. */
+    model: z.string().min(1).max(200).nullish(),
+    /** The database that it works on from now on. */
+    connectionId: ids.connection.nullish(),
+    timeZone: TimeZone.nullish(),
+    /** The page's own tools by their names, which it runs itself. What each is, is read when it is said. */
+    tools: JsonObject.nullish(),
+  }),
+)
 export type UiChatRequest = z.infer<typeof UiChatRequest>
 
-export const UiStreamQuery = z.object({
-  /**
-   * Whether the newest answer is told also where it has come to its end: for whoever was cut off before they saw it. Without
-   * it, where that was a short while ago.
-   */
-  ended: z.enum(["true", "false"]).optional(),
-})
+export const UiStreamQuery = lazily(() =>
+  z.object({
+    /**
+     * Whether the newest answer is told also where it has come to its end: for whoever was cut off before they saw it. Without
+     * it, where that was a short while ago.
+     */
+    ended: z.enum(["true", "false"]).optional(),
+  }),
+)
 
-export const UiChatQuery = z.object({
-  /** From an answer before: what stands before what that one told. */
-  cursor: z.string().max(40).optional(),
-})
+export const UiChatQuery = lazily(() =>
+  z.object({
+    /** From an answer before: what stands before what that one told. */
+    cursor: z.string().max(40).optional(),
+  }),
+)
 
 /** A stop names the run that it is meant for where it knows it: a late one stops no other. The rest is passed over. */
-export const UiStopRequest = z.looseObject({ activeStreamId: ids.run.nullish() })
+export const UiStopRequest = lazily(() => z.looseObject({ activeStreamId: ids.run.nullish() }))
 
-export const UiStopped = z.object({ stopped: z.boolean() })
+export const UiStopped = lazily(() => z.object({ stopped: z.boolean() }))
 export type UiStopped = z.infer<typeof UiStopped>
 
 /** The chat as `useChat` begins with it after a reload. */
-export const UiChat = z.object({
-  conversationId: ids.conversation.nullable(),
-  /** The run that is at work or waits for a person. */
-  activeStreamId: ids.run.nullable(),
-  /** The newest, or those before a cursor, oldest first; there are more before them where `truncated` says so. */
-  messages: z.array(z.looseObject({ id: z.string(), role: z.string(), parts: z.array(UiPart) })),
-  truncated: z.boolean(),
-  /** Leads to what stands before these; null where nothing does. */
-  nextCursor: z.string().nullable(),
-})
+export const UiChat = lazily(() =>
+  z.object({
+    conversationId: ids.conversation.nullable(),
+    /** The run that is at work or waits for a person. */
+    activeStreamId: ids.run.nullable(),
+    /** The newest, or those before a cursor, oldest first; there are more before them where `truncated` says so. */
+    messages: z.array(z.looseObject({ id: z.string(), role: z.string(), parts: z.array(UiPart) })),
+    truncated: z.boolean(),
+    /** Leads to what stands before these; null where nothing does. */
+    nextCursor: z.string().nullable(),
+  }),
+)
 export type UiChat = z.infer<typeof UiChat>

@@ -1,77 +1,94 @@
 import { z } from "zod"
 import { ids } from "../schema.ts"
 import { CallOutcome, CallReport, ToolCall } from "../socket.ts"
+import { lazily } from "../lazily.ts"
 
 /**
  * What one node says to another. It comes from outside the process, so it is checked before it is believed; a type that is
  * not known here is of a newer node, and is passed over.
  */
-const AskId = z.string().min(1).max(100)
-const CallName = z.string().min(1).max(200)
+const AskId = lazily(() => z.string().min(1).max(100))
+const CallName = lazily(() => z.string().min(1).max(200))
 /** The number that the database has given a device's socket. */
-const Line = z.number().int()
-const Milliseconds = z
-  .number()
-  .min(0)
-  .max(24 * 60 * 60 * 1000)
+const Line = lazily(() => z.number().int())
+const Milliseconds = lazily(() =>
+  z
+    .number()
+    .min(0)
+    .max(24 * 60 * 60 * 1000),
+)
 
 /** Something that may be asked twice. */
-const DeviceRead = z.object({
-  type: z.literal("device_read"),
-  id: AskId,
-  line: Line,
-  call: ToolCall,
-  ms: Milliseconds,
-})
+const DeviceRead = lazily(() =>
+  z.object({
+    type: z.literal("device_read"),
+    id: AskId,
+    line: Line,
+    call: ToolCall,
+    ms: Milliseconds,
+  }),
+)
 /** Nobody waits for that read any more. */
-const DeviceStop = z.object({ type: z.literal("device_stop"), id: AskId })
+const DeviceStop = lazily(() => z.object({ type: z.literal("device_stop"), id: AskId }))
 /** A write takes two steps: without a ticket of the device's own node nothing is sent to the device. */
-const DeviceTicket = z.object({ type: z.literal("device_ticket"), id: AskId, line: Line, callId: CallName })
-const DeviceWrite = z.object({
-  type: z.literal("device_write"),
-  id: AskId,
-  ticket: z.string().min(1).max(100),
-  call: ToolCall,
-  ms: Milliseconds,
-})
+const DeviceTicket = lazily(() =>
+  z.object({ type: z.literal("device_ticket"), id: AskId, line: Line, callId: CallName }),
+)
+const DeviceWrite = lazily(() =>
+  z.object({
+    type: z.literal("device_write"),
+    id: AskId,
+    ticket: z.string().min(1).max(100),
+    call: ToolCall,
+    ms: Milliseconds,
+  }),
+)
 /** What does the device say about that call? */
-const DeviceReport = z.object({ type: z.literal("device_report"), id: AskId, line: Line, callId: CallName })
+const DeviceReport = lazily(() =>
+  z.object({ type: z.literal("device_report"), id: AskId, line: Line, callId: CallName }),
+)
 
-const Answer = z.discriminatedUnion("is", [
-  z.object({ is: z.literal("outcome"), outcome: CallOutcome }),
-  /** The call ended without the device's word. */
-  z.object({ is: z.literal("ended"), how: z.enum(["closed", "silent", "stopped", "unknown"]) }),
-  z.object({ is: z.literal("ticket"), ticket: z.string().min(1).max(100) }),
-  /** The ticket came too late: the call was not sent, and never will be under this ticket. */
-  z.object({ is: z.literal("expired") }),
-  z.object({ is: z.literal("report"), report: CallReport.nullable() }),
-  /** That socket is not here, or is no device any more. Nothing was sent. */
-  z.object({ is: z.literal("absent") }),
-  /** Refused before anything was sent. */
-  z.object({ is: z.literal("refused"), code: z.string().nullable(), message: z.string() }),
-])
-const DeviceAnswer = z.object({ type: z.literal("device_answer"), id: AskId, answer: Answer })
+const Answer = lazily(() =>
+  z.discriminatedUnion("is", [
+    z.object({ is: z.literal("outcome"), outcome: CallOutcome }),
+    /** The call ended without the device's word. */
+    z.object({ is: z.literal("ended"), how: z.enum(["closed", "silent", "stopped", "unknown"]) }),
+    z.object({ is: z.literal("ticket"), ticket: z.string().min(1).max(100) }),
+    /** The ticket came too late: the call was not sent, and never will be under this ticket. */
+    z.object({ is: z.literal("expired") }),
+    z.object({ is: z.literal("report"), report: CallReport.nullable() }),
+    /** That socket is not here, or is no device any more. Nothing was sent. */
+    z.object({ is: z.literal("absent") }),
+    /** Refused before anything was sent. */
+    z.object({ is: z.literal("refused"), code: z.string().nullable(), message: z.string() }),
+  ]),
+)
+const DeviceAnswer = lazily(() => z.object({ type: z.literal("device_answer"), id: AskId, answer: Answer }))
 export type DeviceAnswer = z.infer<typeof Answer>
 
 /** Another credential asks to be that device. */
-const DeviceAsked = z.object({ type: z.literal("device_asked"), line: Line })
+const DeviceAsked = lazily(() => z.object({ type: z.literal("device_asked"), line: Line }))
 /** From now on that device is this credential's. */
-const DeviceTaken = z.object({
-  type: z.literal("device_taken"),
-  user: ids.user,
-  deviceId: z.string(),
-  lineage: z.string(),
-})
+const DeviceTaken = lazily(() =>
+  z.object({
+    type: z.literal("device_taken"),
+    user: ids.user,
+    deviceId: z.string(),
+    lineage: z.string(),
+  }),
+)
 
-export const NodeMessage = z.discriminatedUnion("type", [
-  DeviceRead,
-  DeviceStop,
-  DeviceTicket,
-  DeviceWrite,
-  DeviceReport,
-  DeviceAnswer,
-  DeviceAsked,
-  DeviceTaken,
-])
+export const NodeMessage = lazily(() =>
+  z.discriminatedUnion("type", [
+    DeviceRead,
+    DeviceStop,
+    DeviceTicket,
+    DeviceWrite,
+    DeviceReport,
+    DeviceAnswer,
+    DeviceAsked,
+    DeviceTaken,
+  ]),
+)
 export type NodeMessage = z.infer<typeof NodeMessage>
 export type NodeMessageOf<Type extends NodeMessage["type"]> = Extract<NodeMessage, { type: Type }>

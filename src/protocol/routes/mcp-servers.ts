@@ -8,6 +8,7 @@ import {
   NewMcpServer,
 } from "../mcp-servers.ts"
 import { defineRoutes } from "./route.ts"
+import { lazily } from "../lazily.ts"
 
 /** MCP servers whose tools agents may have: those of the operator, and a person's own. */
 export const mcpServerRoutes = defineRoutes({
@@ -16,7 +17,7 @@ export const mcpServerRoutes = defineRoutes({
     path: "/api/mcp-servers",
     needs: "read",
     says: "The MCP servers whose tools your agents may have, with what is decided about each tool.",
-    answers: { 200: z.object({ items: z.array(McpServerView) }) },
+    answers: { 200: lazily(() => z.object({ items: z.array(McpServerView) })) },
   },
   addMcpServer: {
     method: "POST",
@@ -55,7 +56,7 @@ export const mcpServerRoutes = defineRoutes({
     needs: "manage",
     says: "Begins to sign you in to an MCP server that wants it (OAuth): the answer is where your browser goes. Each person signs in for themselves, also to a server of the operator.",
     body: McpSignInRequest,
-    answers: { 200: z.object({ url: z.string() }) },
+    answers: { 200: lazily(() => z.object({ url: z.string() })) },
   },
   finishMcpSignIn: {
     method: "POST",

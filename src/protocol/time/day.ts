@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { lazily } from "../lazily.ts"
 
 const FIGURES = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/
 
@@ -10,8 +11,10 @@ export function isDay(text: unknown): text is string {
 }
 
 /** A whole day, wherever on earth: it has no zone and does not move with one. */
-export const Day = z.string().regex(FIGURES, "expected a day such as 2026-11-20").refine(isDay, "there is no such day")
+export const Day = lazily(() =>
+  z.string().regex(FIGURES, "expected a day such as 2026-11-20").refine(isDay, "there is no such day"),
+)
 
 /** A whole day, or a moment in milliseconds where a time is meant. */
-export const DayOrMoment = z.union([z.number().int(), Day])
+export const DayOrMoment = lazily(() => z.union([z.number().int(), Day]))
 export type DayOrMoment = z.infer<typeof DayOrMoment>

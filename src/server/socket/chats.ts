@@ -3,7 +3,8 @@ import type { MessageInput } from "../../agent/input.ts"
 import type { ConversationView } from "../../protocol/conversation/conversation.ts"
 import { AppError, failure } from "../../protocol/errors.ts"
 import { type ConversationId, type FileId, type MessageId, newId } from "../../protocol/ids.ts"
-import type { ChatContext, ClientFrameOf, ServerFrame } from "../../protocol/socket.ts"
+import type { ChatContext } from "../../protocol/chat-context.ts"
+import type { ClientFrameOf, ServerFrame } from "../../protocol/socket.ts"
 import {
   type OpenAnswer,
   type OpenQuestions,

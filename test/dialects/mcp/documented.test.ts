@@ -45,7 +45,7 @@ test("the page names every tool, with the scope that it takes", async () => {
 test("a server that is never asked by MCP loads its addresses, and nothing that speaks it", () => {
   const spoken = loadedBy("src/server/app.ts").filter((path) => /routes\/mcp|dialects\/mcp|protocol\/mcp/.test(path))
   expect(spoken).toContain("src/server/routes/mcp/mcp.ts")
-  const speaks = spoken.filter((path) => /dialects|answer-message|server\/routes\/mcp\/(?!mcp\.ts)/.test(path))
+  const speaks = spoken.filter((path) => /src\/dialects|answer-message|server\/routes\/mcp\/(?!mcp\.ts)/.test(path))
   expect(speaks).toEqual([])
 })
 

@@ -9,6 +9,7 @@ import type { SpecObject } from "../charts/text.ts"
 import { defaultChart } from "../../../charts/default-chart.ts"
 import { oddities } from "../markdown/result-markdown.ts"
 import { type RefusedChart, writeChart } from "../charts/write-chart.ts"
+import { lazily } from "../../../protocol/lazily.ts"
 
 /** A result that a question has brought, whole. */
 export type DrawnResult = Omit<StoredResult, "createdAt">
@@ -31,14 +32,16 @@ const MADE_OF = / What it is made of, without its rows:\n[\s\S]*$/
 /** A chart that is changed later is shown to whoever changes it. */
 const MAX_KEPT_SPEC = 8000
 
-const Input = z.object({
-  query: z.string().min(1).max(2000).describe("What the chart should show, in plain words."),
-  question: z
-    .string()
-    .max(4000)
-    .nullish()
-    .describe("What to ask the database first, complete in itself. Leave it out to draw the last result."),
-})
+const Input = lazily(() =>
+  z.object({
+    query: z.string().min(1).max(2000).describe("What the chart should show, in plain words."),
+    question: z
+      .string()
+      .max(4000)
+      .nullish()
+      .describe("What to ask the database first, complete in itself. Leave it out to draw the last result."),
+  }),
+)
 
 /**
  * Draws the conversation's newest result. The model writes the chart, the checker says what is wrong with it, up to three

@@ -10,6 +10,7 @@ import { retellResult } from "../markdown/retell-result.ts"
 import { MAX_SCHEMA } from "../markdown/schema-markdown.ts"
 import { askPhrases } from "./sample-questions.ts"
 import { type FailedStatement, writeSql } from "./write-sql.ts"
+import { lazily } from "../../../protocol/lazily.ts"
 
 export interface AskPorts {
   readonly databases: AskedDatabases
@@ -26,13 +27,15 @@ const TABLE = { rows: 100, characters: 256_000 }
 /** What another statement may do better. Everything else is about the connection, and no statement mends it. */
 const MENDABLE = new Set(["query_refused", "query_failed", "query_timeout", "result_too_large"])
 
-const Input = z.object({
-  query: z
-    .string()
-    .min(1)
-    .max(4000)
-    .describe("The question in plain words, complete in itself: what to find, for what period, in which order."),
-})
+const Input = lazily(() =>
+  z.object({
+    query: z
+      .string()
+      .min(1)
+      .max(4000)
+      .describe("The question in plain words, complete in itself: what to find, for what period, in which order."),
+  }),
+)
 
 /**
  * Answers a question about the conversation's database: the model writes the statement from the schema, and is shown what

@@ -14,6 +14,7 @@ import type { CallId, ConnectionId, UserId } from "../../../protocol/ids.ts"
 import type { Replacement } from "../../../protocol/ports/kept-files.ts"
 import type { DatabaseChange } from "../database/kind.ts"
 import type { OpenDatabase, UserDatabases } from "../connections/user-databases.ts"
+import { lazily } from "../../../protocol/lazily.ts"
 
 /** Where tries are kept, so that a database can be asked what became of them. */
 export interface Attempts {
@@ -40,14 +41,16 @@ interface FoundAttempt {
   readonly recorded: { readonly mark: string; readonly answer: string } | undefined
 }
 
-const Input = z.strictObject({
-  sql: z
-    .string()
-    .min(1)
-    .max(MAX_SQL)
-    .describe("One INSERT, UPDATE or DELETE in the database's own dialect, without RETURNING"),
-  why: z.string().min(1).max(500).describe("In one sentence for the person who decides: what this does and what for"),
-})
+const Input = lazily(() =>
+  z.strictObject({
+    sql: z
+      .string()
+      .min(1)
+      .max(MAX_SQL)
+      .describe("One INSERT, UPDATE or DELETE in the database's own dialect, without RETURNING"),
+    why: z.string().min(1).max(500).describe("In one sentence for the person who decides: what this does and what for"),
+  }),
+)
 type Input = z.infer<typeof Input>
 
 export interface ChangeOptions {

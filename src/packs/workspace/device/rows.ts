@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { lazily } from "../../../protocol/lazily.ts"
 import { own } from "../../../protocol/own.ts"
 import type { CallOutcome } from "../../../protocol/socket.ts"
 import { type TableName, tableNames, workspaceTables } from "../../../protocol/workspace-tables.ts"
@@ -55,7 +56,7 @@ export function checkByTable(given: CallOutcome["with"] = {}): Rows {
 }
 
 /** What another program keeps: what may be empty and is left out is empty, a flag that is left out has its default. */
-const schemas = Object.fromEntries(tableNames.map((name) => [name, toSchema(readTable(name))])) as Record<
+const schemas = Object.fromEntries(tableNames.map((name) => [name, lazily(() => toSchema(readTable(name)))])) as Record<
   TableName,
   z.ZodObject & z.ZodType<Row>
 >

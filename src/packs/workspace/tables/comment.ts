@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { lazily } from "../../../protocol/lazily.ts"
 import { name, reference, text } from "./kinds.ts"
 import type { TableSpec } from "./table.ts"
 import { addCommentPhrases, deleteCommentPhrases, listCommentsPhrases } from "./task-phrases.ts"
@@ -18,7 +19,7 @@ export const commentTable: TableSpec = {
     {
       argument: "content",
       column: "content",
-      kind: { ...text(), schema: z.string().trim().min(1).max(100_000) },
+      kind: { ...text(), schema: lazily(() => z.string().trim().min(1).max(100_000)) },
       create: "required",
     },
   ],
@@ -28,7 +29,12 @@ export const commentTable: TableSpec = {
       description: "List what was said about one task.",
       filters: [
         {
-          ...{ argument: "task_id", key: "taskId", schema: z.string().trim().min(1).max(1000), refers: "tasks" },
+          ...{
+            argument: "task_id",
+            key: "taskId",
+            schema: lazily(() => z.string().trim().min(1).max(1000)),
+            refers: "tasks",
+          },
           ...{ required: true, about: "The task's id, or its exact title" },
           words: (task) => ` on task ${task}`,
         },

@@ -4,10 +4,11 @@ import { dayAt, startOf } from "../../../workspace/days.ts"
 import { utcOf, wallTimeAt } from "../../../workspace/time-zone.ts"
 import type { Desk, DeskRow } from "./desk.ts"
 import type { Filter } from "./table.ts"
+import { lazily } from "../../../protocol/lazily.ts"
 
-const Period = z.enum([
-  ...(["overdue", "today", "tomorrow", "this week", "next week", "this month", "upcoming", "none"] as const),
-])
+const Period = lazily(() =>
+  z.enum([...(["overdue", "today", "tomorrow", "this week", "next week", "this month", "upcoming", "none"] as const)]),
+)
 type Period = z.infer<typeof Period>
 
 const isOpen = ({ status }: DeskRow) => status !== "done"

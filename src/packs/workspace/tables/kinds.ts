@@ -6,6 +6,7 @@ import { dateAndZone, dateInWords } from "./date-words.ts"
 import type { Desk, Value } from "./desk.ts"
 import { findRowByName } from "./find-row.ts"
 import { EARLIEST, LATEST, LONGEST_DATE, readDate } from "./read-date.ts"
+import { lazily } from "../../../protocol/lazily.ts"
 
 /** What an argument is: the one place where lists, booleans, dates and names of a call become what workspaces keep, and back. */
 export interface Kind {
@@ -34,13 +35,13 @@ const plain = (value: Value): unknown => value
 
 /** A name or a title: short, and never empty. */
 export function name(most = 1000): Kind {
-  return { ...text(most), schema: z.string().trim().min(1).max(most) }
+  return { ...text(most), schema: lazily(() => z.string().trim().min(1).max(most)) }
 }
 
 /** Longer text. `orNone`: the empty text empties the column. */
 export function text(most = 500_000, orNone?: "orNone"): Kind {
   return {
-    schema: z.string().max(most),
+    schema: lazily(() => z.string().max(most)),
     toColumn: (given) => (orNone && String(given).trim() === "" ? null : String(given)),
     toArgument: (value) => value ?? "",
     show: plain,
@@ -54,7 +55,7 @@ export function choice(options: z.ZodEnum, loses: Kind["loses"] = () => false): 
 
 /** A list of names, kept as a JSON array. */
 export const people: Kind = {
-  schema: boundedList(z.string().trim().min(1).max(200), 50),
+  schema: lazily(() => boundedList(z.string().trim().min(1).max(200), 50)),
   toColumn: (given) => ((given as string[]).length > 0 ? JSON.stringify(given) : null),
   toArgument: toList,
   show: toList,
@@ -74,7 +75,7 @@ function toList(value: Value): unknown[] {
 
 /** Kept as 0 or 1. */
 export const flag: Kind = {
-  schema: z.boolean(),
+  schema: lazily(() => z.boolean()),
   toColumn: (given) => (given ? 1 : 0),
   toArgument: (value) => value === 1,
   show: (value) => value === 1,
@@ -93,9 +94,10 @@ export function date(orNone?: "orNone"): Kind {
     )
     if (problem !== undefined) context.addIssue({ code: "custom", message: problem })
   }
-  const written = z.union([z.string().max(LONGEST_DATE), z.number().int().min(EARLIEST).max(LATEST)])
   return {
-    schema: written.superRefine(isDate),
+    schema: lazily(() =>
+      z.union([z.string().max(LONGEST_DATE), z.number().int().min(EARLIEST).max(LATEST)]).superRefine(isDate),
+    ),
     toColumn: (given, desk) => (none(given) ? null : readDate(given as string | number, desk)),
     toArgument: (value) => value ?? NONE,
     // Who is to agree to a time sees its zone too; a list says it by being the person's own.
@@ -113,7 +115,7 @@ export function date(orNone?: "orNone"): Kind {
 export function reference(table: TableName, orNone?: "orNone"): Kind {
   return {
     // Not empty: models write "" for what they say nothing of, and that must not take anything away.
-    schema: z.string().trim().min(1).max(1000),
+    schema: lazily(() => z.string().trim().min(1).max(1000)),
     refers: table,
     async toColumn(given, desk) {
       const said = String(given)

@@ -4,6 +4,7 @@ import { Project } from "../../../protocol/workspace-tables.ts"
 import { choice, name, reference, text } from "./kinds.ts"
 import { given, tablePhrase, takeEndings, unquote } from "./phrase.ts"
 import type { Filter, TableSpec } from "./table.ts"
+import { lazily } from "../../../protocol/lazily.ts"
 
 const project = (said: (group: string) => string, changes: Record<string, unknown> = {}) => ({
   project_id: said("project"),
@@ -36,7 +37,7 @@ const updatePhrases: readonly Phrase[] = [
 ]
 
 const ofClient: Filter = {
-  ...{ argument: "client_id", key: "clientId", schema: z.string().max(1000), refers: "clients" },
+  ...{ argument: "client_id", key: "clientId", schema: lazily(() => z.string().max(1000)), refers: "clients" },
   about: "Only projects for this client, by its id or exact name",
   words: (client) => ` for client ${client}`,
 }
@@ -56,7 +57,10 @@ export const projectTable: TableSpec = {
     {
       ...{ argument: "status", column: "status", create: "never", label: "status" },
       // Nothing is lost, but it disappears from the lists that people look at.
-      kind: choice(Project.shape.status, (_, after) => after === "archived"),
+      kind: choice(
+        lazily(() => Project.shape.status),
+        (_, after) => after === "archived",
+      ),
     },
     {
       ...{ argument: "ai_summary", column: "aiSummary", kind: text(100_000, "orNone"), create: "never" },
@@ -70,7 +74,7 @@ export const projectTable: TableSpec = {
       filters: [
         ofClient,
         {
-          ...{ argument: "include_archived", key: "includeArchived", schema: z.boolean() },
+          ...{ argument: "include_archived", key: "includeArchived", schema: lazily(() => z.boolean()) },
           about: "True to have archived ones too",
         },
       ],

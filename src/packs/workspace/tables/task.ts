@@ -11,6 +11,7 @@ import {
   listTasksPhrases,
   updateTaskPhrases,
 } from "./task-phrases.ts"
+import { lazily } from "../../../protocol/lazily.ts"
 
 export const WHEN =
   "2027-01-31, 2027-01-31T17:00, or words as the person said them: tomorrow, next friday, in 3 days, end of month"
@@ -26,7 +27,7 @@ export const suggestionFields: readonly ColumnField[] = [
 ]
 
 export const inProject: Filter = {
-  ...{ argument: "project_id", key: "projectId", schema: z.string().max(1000), refers: "projects" },
+  ...{ argument: "project_id", key: "projectId", schema: lazily(() => z.string().max(1000)), refers: "projects" },
   about: "Only those of this project, by its id or exact name",
   words: (project) => ` in project ${project}`,
 }
@@ -85,13 +86,13 @@ export const taskTable: TableSpec = {
         },
         dueWithin,
         {
-          ...{ argument: "search", key: "search", schema: z.string().max(1000) },
+          ...{ argument: "search", key: "search", schema: lazily(() => z.string().max(1000)) },
           about: "Only tasks whose title or description holds these words",
           words: (search) => ` that mention "${search}"`,
         },
         {
           ...{ argument: "order_by", key: "orderBy", about: "created_at where nothing is said" },
-          schema: z.enum(["created_at", "due_date", "priority", "title"]),
+          schema: lazily(() => z.enum(["created_at", "due_date", "priority", "title"])),
           means: { created_at: "createdAt", due_date: "dueDate", priority: "priority", title: "title" },
         },
       ],

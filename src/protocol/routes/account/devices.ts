@@ -2,14 +2,17 @@ import { z } from "zod"
 import { pageOf } from "../../answers.ts"
 import { defineRoutes } from "../route.ts"
 import { DeviceRequest } from "../../account/sign-in.ts"
+import { lazily } from "../../lazily.ts"
 
 /** A device that is connected now. */
-export const DeviceView = z.object({
-  deviceId: z.string(),
-  ledger: z.boolean(),
-  offers: z.array(z.string()),
-  connectedAt: z.string(),
-})
+export const DeviceView = lazily(() =>
+  z.object({
+    deviceId: z.string(),
+    ledger: z.boolean(),
+    offers: z.array(z.string()),
+    connectedAt: z.string(),
+  }),
+)
 export type DeviceView = z.infer<typeof DeviceView>
 
 /** Devices and the socket that they, and pages, are connected by. */

@@ -12,6 +12,7 @@ import {
   StateQuery,
 } from "../../requests.ts"
 import { defineRoutes } from "../route.ts"
+import { lazily } from "../../lazily.ts"
 
 /** Beginning, finding, setting and forking conversations. */
 export const conversationRoutes = defineRoutes({
@@ -104,6 +105,6 @@ export const conversationRoutes = defineRoutes({
     path: "/api/conversations/{id}/cancel",
     needs: "chat",
     says: "Stops the run that is under way; the text already shown is kept.",
-    answers: { 200: z.object({ cancelled: z.boolean() }) },
+    answers: { 200: lazily(() => z.object({ cancelled: z.boolean() })) },
   },
 })

@@ -2,6 +2,7 @@ import { z } from "zod"
 import { QueuedMessage } from "../../answers.ts"
 import { QueuedEdit } from "../../requests.ts"
 import { defineRoutes } from "../route.ts"
+import { lazily } from "../../lazily.ts"
 
 /** Messages that wait while a run works, until they are taken. */
 export const queueRoutes = defineRoutes({
@@ -10,7 +11,7 @@ export const queueRoutes = defineRoutes({
     path: "/api/conversations/{id}/queue",
     needs: "read",
     says: "Messages that wait for their turn, in order.",
-    answers: { 200: z.object({ items: z.array(QueuedMessage) }) },
+    answers: { 200: lazily(() => z.object({ items: z.array(QueuedMessage) })) },
   },
   editQueued: {
     method: "PATCH",

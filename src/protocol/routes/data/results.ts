@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { StoredResult } from "../../databases/query-results.ts"
 import { defineRoutes } from "../route.ts"
+import { lazily } from "../../lazily.ts"
 
 /** What queries have brought: the newest hundred results of a person, 64 MB of them at most. */
 export const resultRoutes = defineRoutes({
@@ -10,7 +11,7 @@ export const resultRoutes = defineRoutes({
     path: "/api/connections/{id}/results/{resultId}.csv",
     needs: "read",
     says: "A whole result as CSV. What a spreadsheet would take for a formula has a quotation mark in front of it.",
-    answers: { 200: z.string() },
+    answers: { 200: lazily(() => z.string()) },
     media: "text/csv",
   },
   readResult: {

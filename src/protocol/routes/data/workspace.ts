@@ -13,30 +13,35 @@ import {
 } from "../../workspace-file.ts"
 import { TimeZone } from "../../time/zone.ts"
 import { tableNames } from "../../workspace-tables.ts"
+import { lazily } from "../../lazily.ts"
 
 /** Which rows. A table takes those of its own columns; any other is refused. */
-export const RowQuery = z.strictObject({
-  projectId: z.string().optional(),
-  clientId: z.string().optional(),
-  taskId: z.string().optional(),
-  status: z.string().optional(),
-  search: z.string().optional(),
-  orderBy: z.string().optional(),
-  /** A day, or milliseconds. */
-  dueDateFrom: z.union([Day, z.coerce.number<string>()]).optional(),
-  dueDateTo: z.union([Day, z.coerce.number<string>()]).optional(),
-  timeZone: TimeZone.optional(),
-  includeArchived: z.enum(["true", "false"]).optional(),
-})
+export const RowQuery = lazily(() =>
+  z.strictObject({
+    projectId: z.string().optional(),
+    clientId: z.string().optional(),
+    taskId: z.string().optional(),
+    status: z.string().optional(),
+    search: z.string().optional(),
+    orderBy: z.string().optional(),
+    /** A day, or milliseconds. */
+    dueDateFrom: z.union([Day, z.coerce.number<string>()]).optional(),
+    dueDateTo: z.union([Day, z.coerce.number<string>()]).optional(),
+    timeZone: TimeZone.optional(),
+    includeArchived: z.enum(["true", "false"]).optional(),
+  }),
+)
 
 /** `expect`: only while the row holds these values, otherwise 409 `row_stale`. */
-export const RowPatch = z.strictObject({ updates: JsonObject, expect: JsonObject.nullish() })
+export const RowPatch = lazily(() => z.strictObject({ updates: JsonObject, expect: JsonObject.nullish() }))
 /** The same as JSON text, in the address: bodies of a DELETE get lost on the way, and with them the condition. */
-export const RowDeletion = z.strictObject({ expect: z.string().max(20_000).optional() })
+export const RowDeletion = lazily(() => z.strictObject({ expect: z.string().max(20_000).optional() }))
 
-const ByTable = z.record(z.string(), z.array(WorkspaceRow))
-const DeletedRows = boundedList(JsonObject, MAX_FILE_ROWS)
-const Restore = z.strictObject({ rows: DeletedRows, with: z.partialRecord(z.enum(tableNames), DeletedRows).nullish() })
+const ByTable = lazily(() => z.record(z.string(), z.array(WorkspaceRow)))
+const DeletedRows = lazily(() => boundedList(JsonObject, MAX_FILE_ROWS))
+const Restore = lazily(() =>
+  z.strictObject({ rows: DeletedRows, with: z.partialRecord(z.enum(tableNames), DeletedRows).nullish() }),
+)
 
 /** The person's own hand on their workspace on this server. What stands before `{table}` would otherwise be one. */
 export const workspaceRoutes = defineRoutes({
@@ -61,7 +66,7 @@ export const workspaceRoutes = defineRoutes({
     path: "/api/workspace/sample",
     needs: "approve",
     says: "Adds a small workspace to try things on, with something due today in `timeZone`; 409 `sample_loaded` while it is there.",
-    query: z.strictObject({ timeZone: TimeZone.optional() }),
+    query: lazily(() => z.strictObject({ timeZone: TimeZone.optional() })),
     answers: { 201: RowCounts },
   },
   removeSample: {
@@ -77,7 +82,7 @@ export const workspaceRoutes = defineRoutes({
     needs: "read",
     says: "Rows of a table: tasks, projects, checkpoints, notes, taskComments or clients; those that fit the filters.",
     query: RowQuery,
-    answers: { 200: z.object({ items: z.array(WorkspaceRow) }) },
+    answers: { 200: lazily(() => z.object({ items: z.array(WorkspaceRow) })) },
   },
   readRow: {
     method: "GET",
@@ -108,7 +113,7 @@ export const workspaceRoutes = defineRoutes({
     needs: "manage",
     says: "Deletes a row with what hangs on it and answers with both. `expect` is JSON text here.",
     query: RowDeletion,
-    answers: { 200: z.object({ row: WorkspaceRow, with: ByTable }) },
+    answers: { 200: lazily(() => z.object({ row: WorkspaceRow, with: ByTable })) },
   },
   restoreRows: {
     method: "POST",
@@ -116,6 +121,6 @@ export const workspaceRoutes = defineRoutes({
     needs: "approve",
     says: "Puts deleted rows back under their ids, with what went along, as the deletion answered them.",
     body: Restore,
-    answers: { 200: z.object({ rows: z.array(WorkspaceRow), with: ByTable }) },
+    answers: { 200: lazily(() => z.object({ rows: z.array(WorkspaceRow), with: ByTable })) },
   },
 })

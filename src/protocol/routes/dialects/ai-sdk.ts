@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { UiChat, UiChatQuery, UiChatRequest, UiStopped, UiStopRequest, UiStreamQuery } from "../../dialects/ai-sdk.ts"
 import { defineRoutes } from "../route.ts"
+import { lazily } from "../../lazily.ts"
 
 /** For pages that were written with `useChat` of the AI SDK: the same conversations, in its words (docs/ai-sdk.md). */
 export const aiSdkRoutes = defineRoutes({
@@ -11,7 +12,7 @@ export const aiSdkRoutes = defineRoutes({
     says: "AI SDK dialect: says the last message of a chat, or takes its answers to what waits, and tells the run as a UI message stream.",
     body: UiChatRequest,
     large: "workspace",
-    answers: { 200: z.string() },
+    answers: { 200: lazily(() => z.string()) },
     media: "text/event-stream",
   },
   resumeUiStream: {
@@ -20,7 +21,7 @@ export const aiSdkRoutes = defineRoutes({
     needs: "read",
     says: "AI SDK dialect: the run that is at work, waits or has ended lately, from its beginning; 204 where there is none.",
     query: UiStreamQuery,
-    answers: { 200: z.string(), 204: null },
+    answers: { 200: lazily(() => z.string()), 204: null },
     media: "text/event-stream",
   },
   readUiChat: {

@@ -11,6 +11,7 @@ import {
   ThreadModelChoice,
   ThreadState,
 } from "../../dialects/threads.ts"
+import { lazily } from "../../lazily.ts"
 
 /** The thread dialect, over the same conversations. For clients that were written for it; new ones have better. */
 export const threadRoutes = defineRoutes({
@@ -28,7 +29,7 @@ export const threadRoutes = defineRoutes({
     needs: "chat",
     says: "Thread dialect: says something. Answers with data lines alone: chunk, tool_result, then end or error.",
     body: ThreadMessage,
-    answers: { 200: z.string() },
+    answers: { 200: lazily(() => z.string()) },
     media: "text/event-stream",
   },
   readThread: {

@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { ChangedEndpoint, NewAccess, ProviderView } from "../../models/providers.ts"
 import { defineRoutes } from "../route.ts"
+import { lazily } from "../../lazily.ts"
 
 /** Keys and addresses that people bring for themselves. */
 export const providerRoutes = defineRoutes({
@@ -9,7 +10,7 @@ export const providerRoutes = defineRoutes({
     path: "/api/providers",
     needs: "read",
     says: "The providers of models, and whether you use a key of your own, the operator's, or none.",
-    answers: { 200: z.object({ items: z.array(ProviderView) }) },
+    answers: { 200: lazily(() => z.object({ items: z.array(ProviderView) })) },
   },
   readProvider: {
     method: "GET",

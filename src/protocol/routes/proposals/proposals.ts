@@ -4,6 +4,7 @@ import { Approval } from "../../proposals/grant.ts"
 import { Proposal } from "../../proposals/proposal.ts"
 import { DoubtChoice, ProposalEdit, ProposalQuery, Rejection, Shortcut } from "../../requests.ts"
 import { defineRoutes } from "../route.ts"
+import { lazily } from "../../lazily.ts"
 
 /** Looking at proposals and deciding them: by id, never by a payload sent again. */
 export const proposalRoutes = defineRoutes({
@@ -74,6 +75,6 @@ export const proposalRoutes = defineRoutes({
     needs: "approve",
     says: "One answer to the proposals that were shown; all and none also set the mode.",
     body: Shortcut,
-    answers: { 200: z.object({ proposals: z.array(Proposal) }) },
+    answers: { 200: lazily(() => z.object({ proposals: z.array(Proposal) })) },
   },
 })

@@ -9,6 +9,7 @@ import { newId, type RunId } from "../../../protocol/ids.ts"
 import { openFor } from "../../stream/open-stream.ts"
 import { openAsked, type OpenedAsk } from "./open-asked.ts"
 import { defineMcpTool, type McpToolCall } from "./tool.ts"
+import { lazily } from "../../../protocol/lazily.ts"
 
 export const askAgent = defineMcpTool({
   name: "ask_agent",
@@ -36,7 +37,7 @@ export const listAgents = defineMcpTool({
   description: "The agents that can be asked, and what each is for.",
   needs: "read",
   reads: true,
-  input: z.strictObject({}),
+  input: lazily(() => z.strictObject({})),
   async run(_input, { ports }) {
     const agents = ports.agents.all.map(({ name, description }) => ({ name, description }))
     return toResult(agents.map(({ name, description }) => `${name}: ${description}`).join("\n"), { agents })

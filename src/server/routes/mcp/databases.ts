@@ -4,8 +4,9 @@ import * as words from "../../../dialects/mcp/words.ts"
 import { failure } from "../../../protocol/errors.ts"
 import { type ConnectionId, isId } from "../../../protocol/ids.ts"
 import { defineMcpTool, type McpToolCall } from "./tool.ts"
+import { lazily } from "../../../protocol/lazily.ts"
 
-const Connection = z.string().max(100).describe("Its id, such as conn_…")
+const Connection = lazily(() => z.string().max(100).describe("Its id, such as conn_…"))
 
 export const listConnections = defineMcpTool({
   name: "list_connections",
@@ -13,10 +14,12 @@ export const listConnections = defineMcpTool({
   description: "The databases that the person has connected.",
   needs: "read",
   reads: true,
-  input: z.strictObject({
-    cursor: z.string().max(200).optional(),
-    limit: z.number().int().min(1).max(100).default(20),
-  }),
+  input: lazily(() =>
+    z.strictObject({
+      cursor: z.string().max(200).optional(),
+      limit: z.number().int().min(1).max(100).default(20),
+    }),
+  ),
   async run({ cursor, limit }, { caller, ports }) {
     const { items, nextCursor } = await ports.databases.list(caller.person.id, { cursor, limit })
     const lines = items.map(({ id, name, kind }) => `${id}: ${words.toShortLine(name)} (${kind})`)
@@ -33,10 +36,12 @@ export const readSchema = defineMcpTool({
   description: "Tables, columns, keys and a few rows of a connected database: read it before you write SQL.",
   needs: "read",
   reads: true,
-  input: z.strictObject({
-    connection: Connection,
-    question: z.string().max(2000).optional().describe("Tables that fit it are told in full where not all fit"),
-  }),
+  input: lazily(() =>
+    z.strictObject({
+      connection: Connection,
+      question: z.string().max(2000).optional().describe("Tables that fit it are told in full where not all fit"),
+    }),
+  ),
   async run({ connection, question }, call) {
     const { markdown, tables, shown } = await call.ports.databases.schema(asked(connection, call), { question })
     return toResult(markdown, { tables, shown })
@@ -50,10 +55,12 @@ export const queryDatabase = defineMcpTool({
     "Runs one SELECT on a connected database, read-only and bounded in time and size. To change data, ask an agent.",
   needs: "chat",
   reads: true,
-  input: z.strictObject({
-    connection: Connection,
-    sql: z.string().min(1).max(100_000).describe("One statement that only reads, in the SQL of that database"),
-  }),
+  input: lazily(() =>
+    z.strictObject({
+      connection: Connection,
+      sql: z.string().min(1).max(100_000).describe("One statement that only reads, in the SQL of that database"),
+    }),
+  ),
   async run({ connection, sql }, call) {
     const { ports } = call
     const request = asked(connection, call)

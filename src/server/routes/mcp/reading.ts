@@ -6,8 +6,9 @@ import { type ConversationId, isId, type ProposalId } from "../../../protocol/id
 import { ProposalStatus } from "../../../protocol/proposals/proposal.ts"
 import { conversationOf, proposalOf } from "../../conversation/find.ts"
 import { defineMcpTool } from "./tool.ts"
+import { lazily } from "../../../protocol/lazily.ts"
 
-const Cursor = z.string().max(200).optional().describe("`next_cursor` of the page before")
+const Cursor = lazily(() => z.string().max(200).optional().describe("`next_cursor` of the page before"))
 const limit = (most: number) => z.number().int().min(1).max(most).default(20).describe("How many at most")
 
 export const listConversations = defineMcpTool({
@@ -16,7 +17,7 @@ export const listConversations = defineMcpTool({
   description: "The person's conversations with agents, the newest first.",
   needs: "read",
   reads: true,
-  input: z.strictObject({ cursor: Cursor, limit: limit(100) }),
+  input: lazily(() => z.strictObject({ cursor: Cursor, limit: limit(100) })),
   async run({ cursor, limit: most }, { caller, ports }) {
     const { items, nextCursor } = await ports.conversations.list(caller.person.id, { cursor, limit: most })
     const lines = items.map(words.conversationLine)
@@ -33,11 +34,13 @@ export const readConversation = defineMcpTool({
   description: "What was said in a conversation, oldest first: its newest messages, or those before one of them.",
   needs: "read",
   reads: true,
-  input: z.strictObject({
-    conversation: z.string().max(100).describe("Its id, such as conv_…"),
-    before: z.number().int().min(1).optional().describe("Only messages before this number"),
-    limit: limit(100),
-  }),
+  input: lazily(() =>
+    z.strictObject({
+      conversation: z.string().max(100).describe("Its id, such as conv_…"),
+      before: z.number().int().min(1).optional().describe("Only messages before this number"),
+      limit: limit(100),
+    }),
+  ),
   async run({ conversation, before, limit: most }, { caller, ports }) {
     const found = await conversationOf(ports, caller.person.id, toConversationId(conversation))
     const { items } = await ports.conversations.messages(found.id, { before, limit: most })
@@ -61,7 +64,7 @@ export const listProposals = defineMcpTool({
   description: "Changes that agents have proposed: those that wait for the person, or those of another status.",
   needs: "read",
   reads: true,
-  input: z.strictObject({ status: ProposalStatus.default("pending"), cursor: Cursor, limit: limit(100) }),
+  input: lazily(() => z.strictObject({ status: ProposalStatus.default("pending"), cursor: Cursor, limit: limit(100) })),
   async run({ status, cursor, limit: most }, { caller, ports, page }) {
     const { items, nextCursor } = await ports.proposals.list(caller.person.id, { status, cursor, limit: most })
     const where = status === "pending" && items.length > 0 ? [`The person decides at ${page}/inbox.`] : []
@@ -83,7 +86,7 @@ export const readProposal = defineMcpTool({
   description: "One proposed change in full: what would be done, with before and after, and what has become of it.",
   needs: "read",
   reads: true,
-  input: z.strictObject({ proposal: z.string().max(100).describe("Its id, such as prop_…") }),
+  input: lazily(() => z.strictObject({ proposal: z.string().max(100).describe("Its id, such as prop_…") })),
   async run({ proposal }, { caller, ports, page }) {
     if (!isId("prop", proposal)) throw failure("not_found")
     const found = await proposalOf(ports, caller.person.id, proposal satisfies ProposalId)

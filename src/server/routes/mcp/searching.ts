@@ -4,8 +4,9 @@ import * as words from "../../../dialects/mcp/words.ts"
 import { MIN_NOTE_SCORE } from "../../../protocol/ports/workspace.ts"
 import { PassageSearch } from "../../../protocol/library.ts"
 import { defineMcpTool } from "./tool.ts"
+import { lazily } from "../../../protocol/lazily.ts"
 
-const Query = z.string().trim().min(1).max(2000).describe("What it should be about, in any words")
+const Query = lazily(() => z.string().trim().min(1).max(2000).describe("What it should be about, in any words"))
 
 export const searchNotesTool = defineMcpTool({
   name: "search_notes",
@@ -13,7 +14,7 @@ export const searchNotesTool = defineMcpTool({
   description: "The person's notes on this server by meaning, best first.",
   needs: "read",
   reads: true,
-  input: z.strictObject({ query: Query, limit: z.number().int().min(1).max(20).default(5) }),
+  input: lazily(() => z.strictObject({ query: Query, limit: z.number().int().min(1).max(20).default(5) })),
   async run({ query, limit }, { caller, ports, signal }) {
     const { embedder, workspaces } = ports
     const workspace = workspaces.of(caller.person.id)
@@ -39,12 +40,14 @@ export const searchLibraryTool = defineMcpTool({
   description: "Passages of the person's documents, by words and by meaning, best first.",
   needs: "read",
   reads: true,
-  input: z.strictObject({
-    query: Query,
-    from: PassageSearch.shape.from.describe("Only documents from this date on, such as 2024 or 2024-05"),
-    to: PassageSearch.shape.to.describe("Only documents up to this date"),
-    limit: z.number().int().min(1).max(50).default(10),
-  }),
+  input: lazily(() =>
+    z.strictObject({
+      query: Query,
+      from: PassageSearch.shape.from.describe("Only documents from this date on, such as 2024 or 2024-05"),
+      to: PassageSearch.shape.to.describe("Only documents up to this date"),
+      limit: z.number().int().min(1).max(50).default(10),
+    }),
+  ),
   async run(search, { caller, ports, signal }) {
     const { items, wordsOnly } = await ports.library.search(caller.person.id, search, signal)
     const told = words.firstThatFit(items, words.passageLine)
