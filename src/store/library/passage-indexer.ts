@@ -15,6 +15,8 @@ export interface IndexerNeeds {
 
 /** Embedded at a time: enough for several threads, few enough that little is lost with a process that dies. */
 const MAX_PASSAGES = 64
+/** Where several people wait: nobody waits long for another's. */
+const MAX_OF_EACH = 16
 /** Which text can be embedded wherever anything can. */
 const PROBE = "Is anybody there?"
 
@@ -73,10 +75,11 @@ export class PassageIndexer {
     const people = await vectors.waitingPeople()
     const person = this.#turns.next(people)
     if (person === undefined) return false
-    const claimed = await vectors.claim(person, MAX_PASSAGES)
+    const most = people.length > 1 ? MAX_OF_EACH : MAX_PASSAGES
+    const claimed = await vectors.claim(person, most)
     try {
       const portions: Portion[] = []
-      let left = MAX_PASSAGES
+      let left = most
       for (const waiting of claimed) {
         if (left === 0) break
         const passages = await vectors.passagesOf(waiting, left)
