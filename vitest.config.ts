@@ -8,6 +8,9 @@ import { defineConfig, type TestUserConfig } from "vitest/config"
  */
 const together = Math.min(availableParallelism() + 2, 16)
 
+/** Files that are left out this time: `scripts/test.ts`. */
+const leftOut = process.env.PAWL_TEST_LEFT_OUT?.split(",") ?? []
+
 /** The names of files say how they are run: `x.slow.test.ts`, `x.fresh.test.ts`, `test/web/x.test.ts`. */
 const named = (tag: string) => `{src,web,test}/**/*.${tag}.test.ts`
 const ofPage = "test/web/**"
@@ -30,9 +33,9 @@ const projects: Readonly<Record<string, TestUserConfig>> = {
   /** The same where it matters that nobody has loaded a module before: each file in a process of its own. */
   fresh: { include: [named("fresh")], isolate: true, maxWorkers: together, testTimeout: 120_000 },
   /** Kill -9 loops, property tests, recorded traffic, terminals: all that does not fit into a minute together with `unit`. */
-  slow: { include: [named("slow")], exclude: [ofPage], maxWorkers: together, testTimeout: 180_000 },
+  slow: { include: [named("slow")], exclude: [ofPage, ...leftOut], maxWorkers: together, testTimeout: 180_000 },
   /** The page in a real browser, which all files share. */
-  web: { include: [`${ofPage}/*.test.ts`], maxWorkers: together, ...page() },
+  web: { include: [`${ofPage}/*.test.ts`], exclude: leftOut, maxWorkers: together, ...page() },
 }
 
 /** Builds the page, and finds a Chromium. What is looked for is there at once, or late on a machine that is busy. */

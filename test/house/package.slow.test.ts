@@ -27,8 +27,10 @@ let token: string
 let standing: Standing
 const begun = dataFolder()
 
-/** One run of four, by the seed, and the long one also build anew what is packed, and bring more packages from npm. */
-const doesMore = isLong || inject("seed") % 4 === 0
+/** One run of eight, by the seed, and the long one also build anew what is packed, and bring more packages from npm. */
+const doesMore = isLong || inject("seed") % 8 === 0
+/** One of two looks at the types that are packed, the other at how it is used beside other programs. */
+const [isTyped, isUsed] = [isLong || inject("seed") % 2 === 0, isLong || inject("seed") % 2 === 1]
 
 const inPackage = (...names: string[]) => join(installed.folder, "node_modules", "pawl", ...names)
 const start = (words: readonly string[], settings: Record<string, string>) =>
@@ -36,7 +38,7 @@ const start = (words: readonly string[], settings: Record<string, string>) =>
 const specifiers = Object.keys(entries).map((name) => (name === "index" ? "pawl" : `pawl/${name}`))
 
 beforeAll(async () => {
-  installed = await installPackage({ anew: doesMore })
+  installed = await installPackage({ anew: doesMore, typed: isTyped })
   bring("@ai-sdk/anthropic", installed)
   token = (await start(["token", "create", "--user", "ada"], { PAWL_DATA: begun }).ended).stdout.trim()
   const data = dataFolder()
@@ -70,7 +72,7 @@ test("every entry is imported, and gives what the sources give", async () => {
   expect(stdout).toBe(expected.stdout)
 })
 
-test.each(oneIn(4, examples))(
+test.each(oneIn(8, examples))(
   "the example of docs/$page, number $example, prints there what the page says",
   async (example) => {
     const { folder, command: script } = installed
@@ -78,7 +80,7 @@ test.each(oneIn(4, examples))(
   },
 )
 
-test("strict TypeScript compiles against it, and looks into its declarations", async () => {
+test.runIf(isTyped)("strict TypeScript compiles against it, and looks into its declarations", async () => {
   const folder = join(installed.folder, "typed")
   mkdirSync(folder)
   const uses = specifiers.map((name, index) => `import * as used${index} from "${name}"\nconsole.log(used${index})`)
@@ -104,7 +106,7 @@ test("strict TypeScript compiles against it, and looks into its declarations", a
   await compile("tsconfig.page.json", page, ["browser.ts"])
 })
 
-test("a bundler takes it into a page, and into a program", async () => {
+test.runIf(isUsed)("a bundler takes it into a page, and into a program", async () => {
   const folder = join(installed.folder, "bundled")
   mkdirSync(folder)
   const bundle = async (name: string, platform: "browser" | "node", code: string) => {
@@ -121,7 +123,7 @@ test("a bundler takes it into a page, and into a program", async () => {
   expect((await installed.run(process.execPath, [program])).stdout).toBe(said.output)
 })
 
-test("pawl serve has the page with it, and a browser shows it", async ({ skip }) => {
+test.runIf(isUsed)("pawl serve has the page with it, and a browser shows it", async ({ skip }) => {
   await using server = start(["serve"], { PAWL_DATA: dataFolder(), PAWL_PORT: "0", PAWL_LOG: "off" })
   const [, link = "", url = ""] = await server.says(/(http\S+\/sign-in#\S+)[\s\S]*listening on (\S+)/)
   const index = await (await fetch(url)).text()
@@ -151,40 +153,46 @@ test("pawl exec answers, pawl backup copies what it wrote, and pawl chat talks i
   await terminal.shows("colours.txt")
 })
 
-test("the adapter of each dialect is with it, and is found when somebody asks its first model", async () => {
-  const provider = new LLMock({ port: 0 })
-  provider.on({ userMessage: "Who is there?" }, { content: "A model." })
-  const url = await provider.start()
-  const data = dataFolder()
-  await using server = start(["serve"], {
-    ...{ PAWL_DATA: data, PAWL_PORT: "0", PAWL_LOG: "off", VLLM_ENDPOINT: url },
-    ...{ AZURE_OPENAI_API_KEY: "k", AZURE_OPENAI_ENDPOINT: url, ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: url },
-    ...{ GEMINI_API_KEY: "k", GEMINI_BASE_URL: url },
-    ...{ AWS_BEARER_TOKEN_BEDROCK: "k", AWS_ENDPOINT_URL_BEDROCK_RUNTIME: url },
-  })
-  const [, base = ""] = await server.says(/listening on (\S+)/)
-  const headers = { authorization: `Bearer ${await tokenFor({ PAWL_DATA: data })}`, "content-type": "application/json" }
-  const post = async (path: string, body: object) => {
-    const response = await fetch(`${base}/api/conversations${path}`, {
-      method: "POST",
-      headers,
-      body: JSON.stringify(body),
+test.runIf(isUsed)(
+  "the adapter of each dialect is with it, and is found when somebody asks its first model",
+  async () => {
+    const provider = new LLMock({ port: 0 })
+    provider.on({ userMessage: "Who is there?" }, { content: "A model." })
+    const url = await provider.start()
+    const data = dataFolder()
+    await using server = start(["serve"], {
+      ...{ PAWL_DATA: data, PAWL_PORT: "0", PAWL_LOG: "off", VLLM_ENDPOINT: url },
+      ...{ AZURE_OPENAI_API_KEY: "k", AZURE_OPENAI_ENDPOINT: url, ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: url },
+      ...{ GEMINI_API_KEY: "k", GEMINI_BASE_URL: url },
+      ...{ AWS_BEARER_TOKEN_BEDROCK: "k", AWS_ENDPOINT_URL_BEDROCK_RUNTIME: url },
     })
-    return (await response.json()) as { id: string; run: object; messages: { content: string }[] }
-  }
-  for (const model of ["vllm/m", "azure/m", "anthropic/claude-x", "google/gemini-3-pro", "bedrock/m"]) {
-    const { id } = await post("", { model })
-    const { run, messages } = await post(`/${id}/messages`, { text: "Who is there?" })
-    expect([model, run, messages?.at(-1)?.content]).toEqual([
-      model,
-      expect.objectContaining({ status: "completed" }),
-      "A model.",
-    ])
-  }
-  await provider.stop()
-})
+    const [, base = ""] = await server.says(/listening on (\S+)/)
+    const headers = {
+      authorization: `Bearer ${await tokenFor({ PAWL_DATA: data })}`,
+      "content-type": "application/json",
+    }
+    const post = async (path: string, body: object) => {
+      const response = await fetch(`${base}/api/conversations${path}`, {
+        method: "POST",
+        headers,
+        body: JSON.stringify(body),
+      })
+      return (await response.json()) as { id: string; run: object; messages: { content: string }[] }
+    }
+    for (const model of ["vllm/m", "azure/m", "anthropic/claude-x", "google/gemini-3-pro", "bedrock/m"]) {
+      const { id } = await post("", { model })
+      const { run, messages } = await post(`/${id}/messages`, { text: "Who is there?" })
+      expect([model, run, messages?.at(-1)?.content]).toEqual([
+        model,
+        expect.objectContaining({ status: "completed" }),
+        "A model.",
+      ])
+    }
+    await provider.stop()
+  },
+)
 
-test("publint finds nothing wrong with it", async () => {
+test.runIf(isTyped)("publint finds nothing wrong with it", async () => {
   const { tarball, run } = installed
   expect((await run("publint", [tarball, "--strict"])).stdout).toContain("All good!")
 })
@@ -234,18 +242,21 @@ function hasCode(path: string): boolean {
   return lines.some((line) => !/^(import|export|\/\/#) |^$/.test(line)) && !path.includes("rolldown-runtime")
 }
 
-test("each package that is installed with it is one that is used, and each that its types name is installed", () => {
-  const files = readdirSync(inPackage("dist"), { recursive: true, encoding: "utf8" }).filter(
-    (path) => !/^web/.test(path),
-  )
-  const named = packagesIn(files.filter((path) => /\.(js|d\.ts)$/.test(path)))
-  const installedWith = Object.keys(manifest.dependencies)
-  // The types of Node, and of what the AI SDK's own declarations name without bringing it.
-  const onlyTypes = ["@types/json-schema", "@types/node"]
-  expect(installedWith.filter((name) => !named.has(name))).toEqual(onlyTypes)
-  const inTypes = packagesIn(files.filter((path) => path.endsWith(".d.ts")))
-  expect([...inTypes].filter((name) => !installedWith.includes(name))).toEqual([])
-})
+test.runIf(isTyped)(
+  "each package that is installed with it is one that is used, and each that its types name is installed",
+  () => {
+    const files = readdirSync(inPackage("dist"), { recursive: true, encoding: "utf8" }).filter(
+      (path) => !/^web/.test(path),
+    )
+    const named = packagesIn(files.filter((path) => /\.(js|d\.ts)$/.test(path)))
+    const installedWith = Object.keys(manifest.dependencies)
+    // The types of Node, and of what the AI SDK's own declarations name without bringing it.
+    const onlyTypes = ["@types/json-schema", "@types/node"]
+    expect(installedWith.filter((name) => !named.has(name))).toEqual(onlyTypes)
+    const inTypes = packagesIn(files.filter((path) => path.endsWith(".d.ts")))
+    expect([...inTypes].filter((name) => !installedWith.includes(name))).toEqual([])
+  },
+)
 
 /** The packages that these files import, load or look for: `zod/v4/core` is of `zod`. */
 function packagesIn(paths: readonly string[]): Set<string> {

@@ -18,7 +18,7 @@ export const sizes = {
   /** Turns of one long conversation with a small model. */
   turns: size("PAWL_TURNS", { usual: 600, long: 2000 }),
   /** Random requests to a server; a tenth of them on PostgreSQL. Of fewer, too many are about what nobody has made yet. */
-  fuzzCases: size("PAWL_FUZZ_CASES", { usual: 2500, long: 30_000 }),
+  fuzzCases: size("PAWL_FUZZ_CASES", { usual: 1600, long: 30_000 }),
   /** Lives that end by kill -9, over all engines and kinds of target. */
   killRounds: size("PAWL_KILL_ROUNDS", { usual: 12, long: 216 }),
   /** What befalls three nodes while people talk to them. */

@@ -32,14 +32,15 @@ export interface Installed {
 
 /**
  * Packs this checkout, and installs it as somebody does who has nothing else. `anew`: as `npm publish` would, which builds
- * first. Else what the tests have built already is packed, in a folder that has all that a checkout has to publish.
+ * first. Else what the tests have built already is packed, in a folder that has all that a checkout has to publish; with
+ * its types where it is `typed`, which take longer than all else that is built.
  */
-export async function installPackage({ anew }: { readonly anew: boolean }): Promise<Installed> {
+export async function installPackage({ anew, typed }: { anew: boolean; typed: boolean }): Promise<Installed> {
   const place = mkdtempSync(join(tmpdir(), inject("testRun"), "package-"))
   const folder = join(place, "app")
   mkdirSync(folder)
   const quiet = ["--no-audit", "--no-fund", "--loglevel=error"]
-  const cwd = anew ? root : await layOut(join(place, "checkout"))
+  const cwd = anew ? root : await layOut(join(place, "checkout"), typed)
   const pack = ["pack", "--json", "--pack-destination", place, ...quiet, ...(anew ? [] : ["--ignore-scripts"])]
   const { stdout } = await promisify(execFile)("npm", pack, { cwd })
   const tarball = join(place, /"filename": "([^"]+)"/.exec(stdout)![1]!)
@@ -54,12 +55,12 @@ export async function installPackage({ anew }: { readonly anew: boolean }): Prom
 }
 
 /** A checkout after `npm run build`, of what is built already; with sources, which are not to be packed. */
-async function layOut(folder: string): Promise<string> {
+async function layOut(folder: string, typed: boolean): Promise<string> {
   const copy = (from: string, name: string) => cp(from, join(folder, name), { recursive: true })
   await copy(join(inject("package"), "programs"), "dist")
   for (const name of ["package.json", "README.md", "LICENSE", "bin", "src", "scripts", "runtime"])
     await copy(join(root, name), name)
-  await buildDeclarations(join(folder, "dist"))
+  if (typed) await buildDeclarations(join(folder, "dist"))
   await promisify(execFile)(process.execPath, [join(root, "scripts", "build-page.ts"), "--if-stale"])
   await copy(join(root, "dist", "web"), "dist/web")
   return folder

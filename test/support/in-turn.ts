@@ -1,0 +1,65 @@
+/**
+ * Files that take long and seldom find anything, in three groups that take about as long as each other. `npm test` has one
+ * of the groups, by the seed, and prints what it leaves out; the long run has all. Whoever names a file runs it.
+ *
+ * None is about what is applied at most once, what a provider sees, what is killed at any moment, or a wall that somebody
+ * tries to climb.
+ */
+const groups: readonly (readonly string[])[] = [
+  [
+    "src/packs/research/pdf/read-pdf.slow.test.ts",
+    "src/store/files/large-file.slow.test.ts",
+    "test/cli/exec-files.slow.test.ts",
+    "test/cli/several-nodes.slow.test.ts",
+    "test/cluster/rolling.slow.test.ts",
+    "test/web/conversation/context.test.ts",
+    "test/web/conversation/math.test.ts",
+    "test/web/data/chart-specs.test.ts",
+    "test/web/data/charts.test.ts",
+    "test/web/every-page.test.ts",
+    "test/web/proposals/cards.test.ts",
+  ],
+  [
+    "src/vectors/vector-index.slow.test.ts",
+    "test/analyst/csv/million.slow.test.ts",
+    "test/cli/exec-endings.slow.test.ts",
+    "test/stream/stalled-watcher.slow.test.ts",
+    "test/terminal/keys.slow.test.ts",
+    "test/terminal/quick-enough.slow.test.ts",
+    "test/web/ai-sdk-example.test.ts",
+    "test/web/conversation/citations.test.ts",
+    "test/web/conversation/files.test.ts",
+    "test/web/conversation/long-messages.test.ts",
+    "test/web/data/databases.test.ts",
+    "test/web/data/results.test.ts",
+    "test/web/hostile-replies.test.ts",
+    "test/web/nothing-covered.test.ts",
+    "test/workspace/ten-thousand-notes.slow.test.ts",
+  ],
+  [
+    "src/packs/workspace/device-lists.slow.test.ts",
+    "test/children/from-source.slow.test.ts",
+    "test/cli/ingest.slow.test.ts",
+    "test/cli/rotate-keys.slow.test.ts",
+    "test/mcp/programs-of-others.slow.test.ts",
+    "test/socket/slow-reader.slow.test.ts",
+    "test/terminal/continue.slow.test.ts",
+    "test/terminal/input.slow.test.ts",
+    "test/terminal/paste.slow.test.ts",
+    "test/terminal/quits.slow.test.ts",
+    "test/web/axe.test.ts",
+    "test/web/conversation/choices.test.ts",
+    "test/web/conversation/models.test.ts",
+    "test/web/data/analyst.test.ts",
+    "test/web/speed.test.ts",
+    "test/web/tabs.test.ts",
+  ],
+]
+
+export const inTurn: readonly string[] = groups.flat()
+
+/** The files of the groups that have no turn. By other digits of the seed than those by which a test chooses of a list. */
+export function leftOut(seed: number): readonly string[] {
+  const turn = Math.floor(seed / 2 ** 12) % groups.length
+  return groups.filter((_, at) => at !== turn).flat()
+}
