@@ -1,11 +1,12 @@
 import { setMaxListeners } from "node:events"
 import type { EvalFile } from "./file/eval-file.ts"
-import { NOTHING_SPENT } from "./happened.ts"
+import { addSpent, NOTHING_SPENT } from "./happened.ts"
 import { type EvalCell, judgesOf, planCells, type PlanChoices } from "./plan.ts"
 import type { EvalReport, EvalResult, EvalRun } from "./report/report.ts"
 import { sumUp, sumUpRuns } from "./report/sum-up.ts"
 import type { OpenPlace } from "./run/place.ts"
-import { type CaseOutcome, placeNeeds, runCase } from "./run/run-case.ts"
+import { placeNeeds } from "./run/case-run.ts"
+import { type CaseOutcome, runCase } from "./run/run-case.ts"
 
 export interface Evaluating extends PlanChoices {
   /** What the file is called in the report, and where its paths begin. */
@@ -53,23 +54,24 @@ export async function evaluate(file: EvalFile, evaluating: Evaluating): Promise<
   })
   const queue = works.flatMap((work) => Array.from({ length: work.cell.repeat }, () => work))
   const all = queue.length
-  let [done, costUsd, isOver] = [0, 0, false]
+  let [done, costUsd] = [0, 0]
+  let stopped: string | null = null
   setMaxListeners(0, signal) // each run listens, however many are at work
   evaluating.onBegin(all)
 
   async function workOff(): Promise<void> {
-    for (let work = queue.shift(); work && !isOver && !signal.aborted; work = queue.shift()) {
+    for (let work = queue.shift(); work && stopped === null && !signal.aborted; work = queue.shift()) {
       const run = await runOnce(file, work, evaluating).catch((error: unknown) => {
-        isOver = true
+        stopped = "it broke"
         throw error
       })
       if (!run) return
       work.runs.push(run)
-      costUsd += [run.spent, ...run.judged.map(({ spent }) => spent)].reduce(
-        (sum, spent) => sum + (spent.costUsd ?? 0),
-        0,
-      )
-      isOver ||= (failFast && !run.passed) || costUsd >= maxCostUsd
+      const cost = costOf(run)
+      costUsd += cost ?? 0
+      if (failFast && !run.passed) stopped ??= "a run has failed"
+      if (costUsd >= maxCostUsd) stopped ??= `$${maxCostUsd} is spent`
+      if (maxCostUsd < Infinity && cost === null) stopped ??= "a cost is not known, which may not pass a bound"
       evaluating.onRun({ done: ++done, all, case: work.cell.evalCase.name, ...work.named, run })
     }
   }
@@ -84,7 +86,7 @@ export async function evaluate(file: EvalFile, evaluating: Evaluating): Promise<
     return runs.length === 0 ? [] : [sumUpRuns({ case: evalCase.name, ...named, passRate }, runs)]
   })
   const told = { file: path, startedAt: new Date(startedAt).toISOString(), ms: now() - startedAt }
-  return sumUp({ ...told, isPartial: done < all }, results)
+  return sumUp({ ...told, stopped: done === all ? null : (stopped ?? "it was interrupted") }, results)
 }
 
 /**
@@ -106,6 +108,10 @@ async function runOnce(file: EvalFile, work: Work, { base, open, signal }: Evalu
     return { passed: false, error: problem, unmet: [], answers: [], spent: NOTHING_SPENT, judged: [] }
   }
 }
+
+/** Of the run and its judges; null where some of it is not known. */
+const costOf = ({ spent, judged }: EvalRun): number | null =>
+  judged.reduce((sum, each) => addSpent(sum, each.spent), spent).costUsd
 
 const toRun = ({ answers, spent, judged, unmet }: CaseOutcome): EvalRun => ({
   passed: unmet.length === 0,

@@ -288,7 +288,7 @@ describe.concurrent("pawl", () => {
     expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringMatching(/no command "frobnicate"[\s\S]*serve/)])
   })
 
-  test.each(["serve", "acp", "exec", "token", "invite", "migrate", "backup", "rotate-keys", "doctor"])(
+  test.each(["serve", "acp", "exec", "eval", "token", "invite", "migrate", "backup", "rotate-keys", "doctor"])(
     "pawl %s --help tells how to use it",
     async (name) => {
       const { code, stdout } = await command([name, "--help"])

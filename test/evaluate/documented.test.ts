@@ -1,3 +1,5 @@
+import { Ajv2020 } from "ajv/dist/2020.js"
+import { parse } from "yaml"
 import { globSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
@@ -32,10 +34,43 @@ describe("docs/evaluations.md", () => {
   test("says all that it shows", () => expect(examples.length).toBe(4))
 })
 
+test("the schema for editors takes our cases, and refuses what the command refuses", async () => {
+  const { code, stdout } = await command(["eval", "--schema"], settings())
+  const validate = new Ajv2020({ strict: false }).compile(JSON.parse(stdout) as object)
+  const fits = (file: string) => validate(parse(readFileSync(file, "utf8")))
+  const ours = globSync(["evals/*.yaml"], { cwd: root }).map((file) => fits(join(root, file)))
+  expect([code, ours, fits(join(folder, "wrong.yaml"))]).toEqual([0, ours.map(() => true), false])
+})
+
+test("what means nothing on the command line is refused before anything is asked", async () => {
+  const refused = async (...words: string[]) => {
+    const { code, stderr } = await command(["eval", join(folder, "tasks.yaml"), ...words], settings(), "", folder)
+    return [code, stderr.split("\n")[0]]
+  }
+  expect(await refused("--repeat", "0")).toEqual([1, 'pawl: --repeat takes a number from 1 on, not "0".'])
+  expect(await refused("--tolerate", "cost=20%")).toEqual([1, "pawl: --tolerate says nothing without --baseline."])
+  expect(await refused("--baseline", "tasks.yaml")).toEqual([1, expect.stringContaining("tasks.yaml: it is not JSON")])
+  expect(await refused("--save", "no/where.json")).toEqual([1, expect.stringContaining("--save cannot write")])
+  expect(await refused("--filter", "zebra")).toEqual([1, expect.stringContaining("has zebra in its name")])
+})
+
+test("what a bound on costs has kept from being run is no success, and is told", async () => {
+  const file = join(folder, "dear.yaml")
+  const replies = "[{ says: x, usage: { input: 1000, output: 0 } }]"
+  const dear = (name: string) =>
+    `{ name: ${name}, say: Hi, script: { price: { input: 1000, output: 0 }, replies: ${replies} }, expect: { answer: x } }`
+  writeFileSync(file, `concurrency: 1\nagent: workspace\ncases: [${dear("a")}, ${dear("b")}]\n`)
+  const { code, stdout } = await command(["eval", file, "--max-cost", "1"], settings(), "", folder)
+  expect([code, stdout.trimEnd().split("\n").at(-1)]).toEqual([
+    2,
+    expect.stringMatching(/^1 of 1 case passed, \$1\.00, .* Not all of it was run: \$1 is spent\.$/),
+  ])
+})
+
 test.each(globSync("evals/*.yaml", { cwd: root }))("%s passes, without a provider", async (file) => {
   const { code, stdout, stderr } = await command(["eval", file, "--json"], settings(), "", root)
   const report = JSON.parse(stdout) as { passed: number; failed: number; costUsd: number }
   expect([code, report.failed, stderr.split("\n").filter((line) => line.includes("failed"))]).toEqual([0, 0, []])
-  expect(report).toMatchObject({ costUsd: 0, isPartial: false })
+  expect(report).toMatchObject({ costUsd: 0, stopped: null })
   expect(report.passed).toBeGreaterThan(0)
 })

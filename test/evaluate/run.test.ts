@@ -93,7 +93,7 @@ cases:
     file: ["files a.txt: it is not there"],
     "one of two": ['say[0].answer: "Bye" is not in it; it says "Hello"'],
   })
-  expect(found.report).toMatchObject({ passed: 0, failed: 13, isPartial: false })
+  expect(found.report).toMatchObject({ passed: 0, failed: 13, stopped: null })
   // The operator's own place was not even made, and nothing is left of the others.
   expect(existsSync(join(found.data, "data"))).toBe(false)
   expect(readdirSync(found.under)).toEqual([])
@@ -175,7 +175,7 @@ const provider = (answer: (request: string, model: string) => string) =>
   })
 
 async function providersFile(url: string): Promise<Record<string, string>> {
-  const models = ["good", "bad", "judge"].map((id) => ({ id, price: { input: 10, output: 100 } }))
+  const models = ["good", "bad", "judge", "broken"].map((id) => ({ id, price: { input: 10, output: 100 } }))
   const path = join(dataFolder(), "providers.json")
   writeFileSync(path, JSON.stringify([{ name: "mine", kind: "openai", baseUrl: `${url}/v1`, models }]))
   return { PAWL_PROVIDERS: path }
@@ -221,6 +221,19 @@ cases:
   })
 })
 
+test("no other model answers in the place of the one that is asked", async () => {
+  const asked: unknown[] = []
+  await using played = await ProviderServer.open((response, { body }) => {
+    asked.push((body as { model: string }).model)
+    response.writeHead(401, { "content-type": "application/json" }).end('{"error":{"message":"no"}}')
+  })
+  const environment = { ...(await providersFile(played.url)), PAWL_FALLBACK_MODELS: "mine/good" }
+  const text = "cases: [{ name: a, agent: workspace, model: mine/broken, say: Hi, expect: { answer: x } }]"
+  const { report } = await evaluateText(text, { environment })
+  expect(asked).toEqual(["broken"])
+  expect(report.results[0]?.runs[0]?.unmet[0]?.problem).toMatch(/^its run ended as failed: auth: /)
+})
+
 test("nothing more begins after a failure, beyond a cost, and when it is stopped", async () => {
   const text = `
 agent: workspace
@@ -240,12 +253,12 @@ cases: [a, b, c]
   const done = (report: { readonly results: readonly { readonly case: string }[] }) =>
     report.results.map((each) => each.case)
   const fast = await evaluateText(text, { failFast: true })
-  expect([done(fast.report), fast.report.isPartial]).toEqual([["a", "b"], true])
+  expect([done(fast.report), fast.report.stopped]).toEqual([["a", "b"], "a run has failed"])
   const poor = await evaluateText(text, { maxCostUsd: 1 })
-  expect([done(poor.report), poor.report.isPartial]).toEqual([["a"], true])
+  expect([done(poor.report), poor.report.stopped]).toEqual([["a"], "$1 is spent"])
   const stopping = new AbortController()
   const stopped = await evaluateText(text, { signal: stopping.signal, onRun: () => stopping.abort() })
-  expect([done(stopped.report), stopped.report.isPartial]).toEqual([["a"], true])
+  expect([done(stopped.report), stopped.report.stopped]).toEqual([["a"], "it was interrupted"])
 })
 
 test("a run that is at work when it is stopped is broken off and says nothing about its case", async () => {
@@ -255,7 +268,7 @@ test("a run that is at work when it is stopped is broken off and says nothing ab
   const { report, under } = await evaluateText(text, {
     ...{ signal: stopping.signal, models: ["mine/good"], environment: await providersFile(played.url) },
   })
-  expect(report).toMatchObject({ results: [], isPartial: true })
+  expect(report).toMatchObject({ results: [], stopped: "it was interrupted" })
   expect(readdirSync(under)).toEqual([])
 })
 

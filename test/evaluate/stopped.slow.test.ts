@@ -33,12 +33,12 @@ test("Ctrl-C leaves what is done, printed and saved, and nothing else; agents of
   const { code, stdout, stderr } = await evaluating.kill("SIGINT")
   expect([code, stderr]).toEqual([130, "1/3 passed done · greeter · scripted\n"])
   expect(stdout).toMatch(/^✓ {2}done {2}greeter {2}scripted {3}1\/1/m)
-  expect(stdout).toMatch(/^1 of 1 case passed, free, .* It was stopped before its end\.$/m)
+  expect(stdout).toMatch(/^1 of 1 case passed, free, .* Not all of it was run: it was interrupted\.$/m)
   const report = JSON.parse(readFileSync(join(folder, "report.json"), "utf8")) as {
-    isPartial: boolean
+    stopped: string
     results: unknown[]
   }
-  expect([report.isPartial, report.results.length]).toEqual([true, 1])
+  expect([report.stopped, report.results.length]).toEqual(["it was interrupted", 1])
   expect(existsSync(join(folder, "data"))).toBe(false)
   expect(readdirSync(temporary)).toEqual([])
 })

@@ -1,7 +1,8 @@
 import { dirname, resolve } from "node:path"
+import { z } from "zod"
 import { systemClock } from "../../agent/clock.ts"
 import { type DoneRun, evaluate } from "../../evaluate/evaluate.ts"
-import { Tolerance } from "../../evaluate/file/eval-file.ts"
+import { EvalFile } from "../../evaluate/file/eval-file.ts"
 import { EvalFileFault, readEvalFile } from "../../evaluate/file/read-eval-file.ts"
 import { compareReports, type Comparison } from "../../evaluate/report/compare.ts"
 import { readReport } from "../../evaluate/report/read-report.ts"
@@ -11,7 +12,8 @@ import { RecentSecrets } from "../../models/providers/errors/recent-secrets.ts"
 import { scrubSecrets } from "../../models/providers/errors/scrub-secrets.ts"
 import { openThrowaways } from "../open/throwaway.ts"
 import { openOutput } from "./exec-output.ts"
-import { CommandError, readFlags } from "../process/command.ts"
+import { readEvalFlags } from "./eval-flags.ts"
+import { CommandError } from "../process/command.ts"
 import { forgetSecrets } from "../process/forget-secrets.ts"
 import { createLog } from "../process/log.ts"
 import { onStop } from "../process/on-stop.ts"
@@ -35,42 +37,25 @@ data is not touched. Models and packs are those of your settings. docs/evaluatio
   --json              print the report as JSON instead of the table
   --save FILE         write that JSON to a file
   --baseline FILE     compare with the JSON of an earlier run; what failed there may fail
+  --schema            print the JSON schema of such files, for editors that complete and check them, and do nothing else
   --tolerate F=N%     with it: cost, tokens, latency or latencyWithoutModel may be so much worse; what is not named, here or
                       in the file, is not compared
 
-Exit codes: 0 all is as expected, 1 wrong usage, settings or file, 2 a case has failed or, with --baseline, something has
-fallen or is new and fails, 130 stopped; what was done until then is told all the same.
+Exit codes: 0 all is as expected, 1 wrong usage, settings or file, 2 a case has failed or was not begun or, with --baseline,
+something has fallen or is new and fails, 130 stopped with Ctrl-C; what was done until then is told all the same.
 `
-
-const flags = {
-  model: { type: "string", multiple: true },
-  judge: { type: "string" },
-  filter: { type: "string", multiple: true },
-  repeat: { type: "string" },
-  concurrency: { type: "string" },
-  "fail-fast": { type: "boolean" },
-  "max-cost": { type: "string" },
-  json: { type: "boolean" },
-  save: { type: "string" },
-  baseline: { type: "string" },
-  tolerate: { type: "string", multiple: true },
-} as const
 
 const FAILED = 2
 const STOPPED = 130
 
 export async function run(words: readonly string[]): Promise<number> {
-  const { values, positionals } = readFlags("eval", words, flags)
-  const [path] = positionals
-  if (path === undefined || positionals.length > 1) throw new CommandError(`Name one file of cases.\n\n${help}`)
-  const [repeat, concurrency] = [wholeNumber("repeat", values.repeat), wholeNumber("concurrency", values.concurrency)]
-  const maxCostUsd = values["max-cost"] === undefined ? undefined : amount(values["max-cost"])
-  const tolerated = toTolerance(values.tolerate ?? [])
-  if (tolerated && values.baseline === undefined) throw new CommandError("--tolerate says nothing without --baseline.")
+  const { paths, baseline, save, json: asJson, schema, tolerated, ...choices } = readEvalFlags(words)
+  if (schema) return print(JSON.stringify(z.toJSONSchema(EvalFile, { io: "input" }), null, 2))
+  const [path] = paths
+  if (path === undefined || paths.length > 1) throw new CommandError(`Name one file of cases.\n\n${help}`)
   const file = await refusing(() => readEvalFile(path))
-  const { baseline } = values
   const before = baseline === undefined ? undefined : await refusing(() => readReport(baseline))
-  await using saved = values.save === undefined ? undefined : await openOutput(values.save, "--save")
+  await using saved = save === undefined ? undefined : await openOutput(save, "--save")
   const config = readConfig()
   forgetSecrets(config.secrets)
   warn(config)
@@ -81,30 +66,36 @@ export async function run(words: readonly string[]): Promise<number> {
   const progress = new Progress((text) => scrubSecrets(text, recent))
   const report = await refusing(() =>
     evaluate(file, {
-      ...{ path, base: dirname(resolve(path)), judge: values.judge, repeat, concurrency, maxCostUsd, signal },
-      ...{ filter: values.filter ?? [], models: values.model ?? [], failFast: values["fail-fast"] ?? false },
-      open: places.open,
+      ...{ ...choices, path, base: dirname(resolve(path)), open: places.open, signal },
       now: () => systemClock.now(),
       onBegin: (all) => progress.show("evaluating", 0, all, ""),
       onRun: (done) => tell(progress, done),
     }),
   ).finally(() => progress.end())
   if (report.results.length === 0 && !signal.aborted)
-    throw new CommandError(`No case of ${path} has ${(values.filter ?? []).join(" or ")} in its name.`)
+    throw new CommandError(`No case of ${path} has ${choices.filter.join(" or ")} in its name.`)
   const comparison = before && compareReports(report, before, { ...file.tolerance, ...tolerated })
   const json = scrubSecrets(JSON.stringify({ ...report, ...(comparison ? { comparison } : {}) }, null, 2), recent)
-  process.stdout.write(values.json ? `${json}\n` : told(report, comparison, recent))
+  print(asJson ? json : told(report, comparison, recent))
   await saved?.write(`${json}\n`)
   if (signal.aborted) return STOPPED
   return isGood(report, comparison) ? 0 : FAILED
 }
 
-const isGood = ({ failed }: EvalReport, comparison: Comparison | undefined): boolean =>
-  comparison ? comparison.falls.length + comparison.newFailures.length === 0 : failed === 0
+function print(text: string): 0 {
+  process.stdout.write(`${text}\n`)
+  return 0
+}
+
+/** What was not run is not as expected either: a bound on cost would otherwise pass for success. */
+function isGood({ failed, stopped }: EvalReport, comparison: Comparison | undefined): boolean {
+  const bad = comparison ? comparison.falls.length + comparison.newFailures.length : failed
+  return bad === 0 && stopped === null
+}
 
 function told(report: EvalReport, comparison: Comparison | undefined, secrets: Iterable<string>): string {
   const lines = [...reportLines(report), ...(comparison ? ["", ...comparisonLines(comparison)] : [])]
-  return `${scrubSecrets(lines.join("\n"), secrets)}\n`
+  return scrubSecrets(lines.join("\n"), secrets)
 }
 
 /** A bar on a terminal, elsewhere a line for each run that has ended. */
@@ -123,30 +114,4 @@ async function refusing<Value>(work: () => Promise<Value>): Promise<Value> {
     if (error instanceof EvalFileFault) throw new CommandError(error.message)
     throw error
   }
-}
-
-function wholeNumber(flag: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  if (!/^[1-9]\d{0,3}$/.test(text)) throw new CommandError(`--${flag} takes a number from 1 on, not "${text}".`)
-  return Number(text)
-}
-
-function amount(text: string): number {
-  const dollars = Number(text)
-  if (text.trim() === "" || !(dollars > 0))
-    throw new CommandError(`--max-cost takes dollars such as 0.50, not "${text}".`)
-  return dollars
-}
-
-function toTolerance(given: readonly string[]): Tolerance | undefined {
-  if (given.length === 0) return undefined
-  const pairs = given.map((word) => {
-    const [name = "", share = ""] = word.split("=", 2)
-    return [name, share] as const
-  })
-  const { data, error } = Tolerance.safeParse(Object.fromEntries(pairs))
-  if (data) return data
-  throw new CommandError(
-    `--tolerate takes cost, tokens, latency or latencyWithoutModel with a percentage, such as cost=20%: ${error.issues[0]?.message}.`,
-  )
 }

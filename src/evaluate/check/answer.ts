@@ -1,7 +1,7 @@
 import type { AnswerExpectation } from "../file/expectation.ts"
 import type { HappenedAnswer, Unmet } from "../happened.ts"
 import { checkSequence } from "./sequence.ts"
-import { checkText } from "./text.ts"
+import { checkAnswerText } from "./text.ts"
 
 /** What of an answer, and of the calls and proposals on the way to it, is not as it is expected. */
 export function checkAnswer(expected: AnswerExpectation, happened: HappenedAnswer): Unmet[] {
@@ -12,7 +12,7 @@ export function checkAnswer(expected: AnswerExpectation, happened: HappenedAnswe
   const isEnded = ends === undefined ? status !== "failed" : status === ends
   return [
     ...of("ends", isEnded ? [] : [`its run ended as ${status}${why}`]),
-    ...of("answer", answer ? checkText(answer, happened.text) : []),
+    ...of("answer", answer ? checkAnswerText(answer, happened.text) : []),
     ...of("calls", calls ? checkSequence(calls, happened.calls, "calls") : []),
     ...of("proposals", proposals ? checkSequence(proposals, happened.proposals, "proposals") : []),
   ]

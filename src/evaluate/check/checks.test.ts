@@ -3,7 +3,7 @@ import { fits } from "./fits.ts"
 import { NOTHING_SPENT } from "../happened.ts"
 import { checkLimits } from "./limits.ts"
 import { checkSequence } from "./sequence.ts"
-import { checkText } from "./text.ts"
+import { checkAnswerText, checkText } from "./text.ts"
 
 test.each<[expected: unknown, actual: unknown, fit: boolean]>([
   [{ a: 1 }, { a: 1, b: 2 }, true],
@@ -26,6 +26,13 @@ test("words are looked for in large and small letters alike, patterns as they ar
     '"Bread" is in it; it says "Milk and bread"',
   ])
   expect(checkText({ contains: "x" }, " \n")).toEqual(['"x" is not in it; it says nothing'])
+})
+
+test("an answer that has to be JSON is one that has what is expected in it", () => {
+  expect(checkAnswerText({ json: { total: 50 } }, '{ "total": 50, "of": "Ada" }')).toEqual([])
+  expect(checkAnswerText({ json: { total: 50 } }, "Total: 50")).toEqual([
+    'it is not JSON with {"total":50}; it says "Total: 50"',
+  ])
 })
 
 describe("calls", () => {

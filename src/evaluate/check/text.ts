@@ -1,6 +1,6 @@
-import type { TextCheck } from "../file/expectation.ts"
+import type { AnswerCheck, TextCheck } from "../file/expectation.ts"
 import { hasPattern } from "../pattern.ts"
-import { hasWords } from "./fits.ts"
+import { fits, hasWords } from "./fits.ts"
 
 const MAX_SHOWN = 300
 
@@ -13,6 +13,21 @@ export function checkText({ contains, matches, not }: TextCheck, text: string): 
     ...toList(not?.contains).flatMap((words) => (hasWords(text, words) ? [`"${words}" is in it; ${said}`] : [])),
     ...toList(not?.matches).flatMap((pattern) => (hasPattern(pattern, text) ? [`/${pattern}/ is in it; ${said}`] : [])),
   ]
+}
+
+/** The same, and whether it is JSON that has what is expected. */
+export function checkAnswerText({ json, ...check }: AnswerCheck, text: string): string[] {
+  const problems = checkText(check, text)
+  if (json === undefined || fits(json, parsed(text))) return problems
+  return [...problems, `it is not JSON with ${JSON.stringify(json)}; it says ${shortened(text)}`]
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 const toList = (given: string | readonly string[] | undefined): readonly string[] =>

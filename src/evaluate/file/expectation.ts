@@ -22,9 +22,12 @@ const Found = { contains: someOf(Text).optional(), matches: someOf(Pattern).opti
 export const TextCheck = z.strictObject({ ...Found, not: z.strictObject(Found).optional() })
 export type TextCheck = z.infer<typeof TextCheck>
 
+/** `json`: the answer is JSON that has this in it. */
+const AnswerOf = TextCheck.extend({ json: z.unknown().optional() })
+export type AnswerCheck = z.infer<typeof AnswerOf>
 /** A text alone is one that has to be in there. */
-const AnswerCheck = z.union([Text.transform((contains): TextCheck => ({ contains })), TextCheck], {
-  error: "must be a text, or an object of contains, matches and not",
+const AnswerCheck = z.union([Text.transform((contains): AnswerCheck => ({ contains })), AnswerOf], {
+  error: "must be a text, or an object of contains, matches, json and not",
 })
 
 const named = (tool: string) => ({ tool })

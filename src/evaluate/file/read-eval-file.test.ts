@@ -58,7 +58,7 @@ test.each<[what: string, text: string, fault: string]>([
   [
     "a value that fits no way at all",
     caseWith("expect: { answer: 12 }"),
-    'x.yaml:4:15: case "one", expect.answer: must be a text, or an object of contains, matches and not',
+    'x.yaml:4:15: case "one", expect.answer: must be a text, or an object of contains, matches, json and not',
   ],
   [
     "an empty list of calls",

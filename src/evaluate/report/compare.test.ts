@@ -15,7 +15,7 @@ const run = (passed: boolean, spent: Partial<EvalRun["spent"]> = {}): EvalRun =>
 const resultOf = (name: string, runs: readonly EvalRun[], passRate = 1) =>
   sumUpRuns({ case: name, agent: "files", model: "m", passRate }, runs)
 const report = (...results: EvalReport["results"]): EvalReport =>
-  sumUp({ file: "x.yaml", startedAt: "2026-01-01T00:00:00.000Z", ms: 1000, isPartial: false }, results)
+  sumUp({ file: "x.yaml", startedAt: "2026-01-01T00:00:00.000Z", ms: 1000, stopped: null }, results)
 
 test("what passed and does not is a fall; what failed before, what is new and what is gone are told apart", () => {
   const before = report(
@@ -37,7 +37,7 @@ test("what passed and does not is a fall; what failed before, what is new and wh
     mended: ["c · files · m"],
     gone: ["d · files · m"],
   })
-  expect(compareReports({ ...now, isPartial: true }, before, {}).gone).toEqual([])
+  expect(compareReports({ ...now, stopped: "it was interrupted" }, before, {}).gone).toEqual([])
 })
 
 test("figures fall only beyond a tolerance that is named", () => {

@@ -46,7 +46,7 @@ export function compareReports(now: EvalReport, before: EvalReport, tolerance: T
     mended: now.results
       .filter((result) => result.passed && earlier.get(resultName(result))?.passed === false)
       .map(resultName),
-    gone: now.isPartial ? [] : [...earlier.keys()].filter((name) => !names.has(name)),
+    gone: now.stopped !== null ? [] : [...earlier.keys()].filter((name) => !names.has(name)),
   }
 }
 

@@ -53,7 +53,7 @@ export const runProblems = ({ error, unmet }: EvalRun): string[] => [
   ...unmet.map(({ expectation, problem }) => `${expectation}: ${problem}`),
 ]
 
-function sumLine({ results, passed, failed, costUsd, judgeCostUsd, ms, isPartial }: EvalReport): string {
+function sumLine({ results, passed, failed, costUsd, judgeCostUsd, ms, stopped }: EvalReport): string {
   const hasJudges = results.some(({ runs }) => runs.some(({ judged }) => judged.length > 0))
   const parts = [
     `${passed} of ${count(passed + failed, "case")} passed`,
@@ -61,7 +61,7 @@ function sumLine({ results, passed, failed, costUsd, judgeCostUsd, ms, isPartial
     ...(hasJudges ? [judgeCostUsd === null ? "judges at an unknown price" : `judges ${dollars(judgeCostUsd)}`] : []),
     duration(ms),
   ]
-  return `${parts.join(", ")}.${isPartial ? " It was stopped before its end." : ""}`
+  return `${parts.join(", ")}.${stopped === null ? "" : ` Not all of it was run: ${stopped}.`}`
 }
 
 /** What is to be said of an earlier report. */

@@ -56,8 +56,8 @@ export const EvalReport = z.object({
   file: z.string(),
   startedAt: z.string(),
   ms: z.number(),
-  /** It was stopped, or has stopped at the first failure: these are the results so far. */
-  isPartial: z.boolean(),
+  /** Why these are only the results so far; null where all was run. */
+  stopped: z.string().nullable(),
   passed: z.number().int(),
   failed: z.number().int(),
   costUsd: z.number().nullable(),

@@ -28,7 +28,7 @@ export function sumUpRuns({ passRate, ...named }: Named, runs: readonly EvalRun[
   }
 }
 
-type Told = Pick<EvalReport, "file" | "startedAt" | "ms" | "isPartial">
+type Told = Pick<EvalReport, "file" | "startedAt" | "ms" | "stopped">
 
 export function sumUp(told: Told, results: readonly EvalResult[]): EvalReport {
   const passed = results.filter((result) => result.passed).length

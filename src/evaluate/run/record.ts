@@ -4,8 +4,8 @@ import type { Proposal } from "../../protocol/proposals/proposal.ts"
 import type { JournalEvent } from "../../protocol/events.ts"
 import type { HappenedAnswer, HappenedCall, EvalSpent } from "../happened.ts"
 
-/** Characters of a result that a report keeps: enough to see why something went wrong. */
-const MAX_RESULT = 1000
+/** Characters of a result that a report keeps and a judge sees: a page or so. */
+const MAX_RESULT = 4000
 
 export interface CaseRecord {
   readonly happened: HappenedAnswer

@@ -3,47 +3,17 @@ import { checkAnswer } from "../check/answer.ts"
 import { checkLeftFiles, checkLeftRows } from "../check/left-behind.ts"
 import { checkLimits } from "../check/limits.ts"
 import type { EvalCase } from "../file/eval-file.ts"
-import type { ReplySettings } from "../../protocol/conversation/reply-settings.ts"
-import type { Mode } from "../../protocol/schema.ts"
-import { addSpent, type HappenedAnswer, NOTHING_SPENT, type EvalSpent, type Unmet } from "../happened.ts"
+import type { HappenedAnswer, Unmet } from "../happened.ts"
+import type { CaseRun } from "./case-run.ts"
 import { askJudge, type JudgedCase } from "./judge.ts"
-import { type EvalPlace, type PlaceNeeds, SCRIPTED_JUDGE } from "./place.ts"
-import { type CaseRecord, recordRun } from "./record.ts"
+import { type EvalPlace, SCRIPTED_JUDGE } from "./place.ts"
 import { CaseFault, inside, startCase } from "./start-case.ts"
-import { speak } from "./talk.ts"
+import { talk, type TalkedCase } from "./talk.ts"
 
-/** One run of one case: with whom, and from where its paths begin. */
-export interface CaseRun {
-  readonly evalCase: EvalCase
-  readonly agent: string | undefined
-  readonly model: string | undefined
-  readonly isScripted: boolean
-  /** Who judges each of its checks; undefined where a script does. */
-  readonly judges: readonly (string | undefined)[]
-  readonly mode: Mode | undefined
-  readonly settings: ReplySettings | undefined
-  readonly base: string
-}
-
-export interface CaseOutcome {
-  /** As they really were, where the case left it open. */
-  readonly agent: string
-  readonly model: string | null
+export interface CaseOutcome extends Pick<TalkedCase, "agent" | "model" | "spent"> {
   readonly answers: readonly HappenedAnswer[]
-  readonly spent: EvalSpent
   readonly judged: readonly JudgedCase[]
   readonly unmet: readonly Unmet[]
-}
-
-/** What a case needs of the place that it is run in. */
-export function placeNeeds({ evalCase, agent, isScripted, judges }: CaseRun): PlaceNeeds {
-  const { start = {}, expect, script } = evalCase
-  const verdicts = (expect.judge ?? []).map((judge, index) => (judges[index] === undefined ? judge.script : undefined))
-  return {
-    hasFolder: agent === "files" || start.files !== undefined || start.folder !== undefined,
-    script: isScripted ? script : undefined,
-    verdicts: verdicts.filter((verdict) => verdict !== undefined),
-  }
 }
 
 /** Runs a case in a place in which nothing was done before, and looks at what it has left there. */
@@ -68,45 +38,6 @@ export async function runCase(run: CaseRun, place: EvalPlace, signal: AbortSigna
   }
   const refused = judged.flatMap(({ pass, reason }) => (pass ? [] : [{ expectation: "judge", problem: reason }]))
   return { agent, model, answers, spent, judged, unmet: [...unmet, ...refused] }
-}
-
-/** What was said, as it stood when each message rested and, in `whole`, as it stands at the end. */
-interface Talk extends Pick<CaseOutcome, "agent" | "model" | "spent"> {
-  readonly rested: readonly HappenedAnswer[]
-  readonly whole: readonly HappenedAnswer[]
-}
-
-async function talk(
-  { evalCase, agent: wanted, model: chosen, mode, settings, base }: CaseRun,
-  { place, connection, signal }: { place: EvalPlace; connection: string | undefined; signal: AbortSignal },
-): Promise<Talk> {
-  const { client } = place
-  const body = { agent: wanted, model: chosen, mode, connectionId: connection }
-  const { id, agent, model } = await client.createConversation({ body })
-  const stop = () => void client.cancelRun({ params: { id } }).catch(() => {}) // nothing was at work, or it ends with the place
-  signal.addEventListener("abort", stop, { once: true })
-  const runs: string[] = []
-  const rested: HappenedAnswer[] = []
-  try {
-    for (const words of evalCase.say) {
-      signal.throwIfAborted()
-      const said = { client, id, base, settings, approve: evalCase.approve ?? "leave", signal } as const
-      runs.push(await speak(words, said))
-      const { happened } = await recordRun(client, runs.at(-1)!)
-      rested.push(happened)
-      if (happened.status === "failed") break // whatever is said next would be said to nobody
-    }
-  } finally {
-    signal.removeEventListener("abort", stop)
-  }
-  signal.throwIfAborted()
-  const records: CaseRecord[] = []
-  for (const run of runs) records.push(await recordRun(client, run))
-  return {
-    ...{ agent, rested, whole: records.map(({ happened }) => happened) },
-    model: records.findLast((each) => each.model !== null)?.model ?? model,
-    spent: records.map(({ spent }) => spent).reduce(addSpent, NOTHING_SPENT),
-  }
 }
 
 const checkSaid = (

@@ -1,63 +1,51 @@
-import { readFile } from "node:fs/promises"
-import { basename, resolve } from "node:path"
-import type { Client } from "../../client/index.ts"
-import type { ReplySettings } from "../../protocol/conversation/reply-settings.ts"
-import type { Proposal } from "../../protocol/proposals/proposal.ts"
-import type { Approve, EvalWords } from "../file/eval-file.ts"
-import { CaseFault } from "./start-case.ts"
+import { addSpent, type EvalSpent, type HappenedAnswer, NOTHING_SPENT } from "../happened.ts"
+import type { CaseRun } from "./case-run.ts"
+import type { EvalPlace } from "./place.ts"
+import { type CaseRecord, recordRun } from "./record.ts"
+import { speak } from "./speak.ts"
 
-interface Speaking {
-  readonly client: Client
-  readonly id: string
-  readonly base: string
-  readonly settings: ReplySettings | undefined
-  /** For words that say nothing else. */
-  readonly approve: Approve
-  readonly signal: AbortSignal
+export interface TalkedCase {
+  /** As they really were, where the case left it open. */
+  readonly agent: string
+  readonly model: string | null
+  readonly spent: EvalSpent
+  /** What became of each message, as it stood when its run rested. */
+  readonly rested: readonly HappenedAnswer[]
+  /** The same as it stands at the end: what waited may have given way to later words. */
+  readonly whole: readonly HappenedAnswer[]
 }
 
-/** Says something, decides what is proposed as the case says, and waits until there is nothing left to do. Answers with its run. */
-export async function speak(words: EvalWords, speaking: Speaking): Promise<string> {
-  const { client, id, settings, signal } = speaking
-  const approve = words.approve ?? speaking.approve
-  const files: string[] = []
-  for (const path of words.files ?? []) files.push(await upload(client, resolve(speaking.base, path)))
-  const body = { text: words.text, ...(files.length > 0 ? { files } : {}), ...(settings ? { settings } : {}) }
-  const answer = await client.sendMessage({ params: { id }, body, signal })
-  // Each message is said when the one before rests, so that none has to wait in the queue.
-  if (!("run" in answer)) throw new Error("The words were queued behind a run that had rested.")
-  for (let { run, proposals } = answer; run.status === "paused";) {
-    const open = proposals.filter(({ status }) => status === "pending")
-    if ((await decide(client, open, approve)) < open.length || open.length === 0) break
-    ;({ run, proposals } = await client.resumeRun({ params: { id }, signal }))
+/** Says all that a case says, one message after the other, in a conversation of its own. */
+export async function talk(
+  { evalCase, agent: wanted, model: chosen, mode, settings, base }: CaseRun,
+  { place, connection, signal }: { place: EvalPlace; connection: string | undefined; signal: AbortSignal },
+): Promise<TalkedCase> {
+  const { client } = place
+  // No other model answers instead: the figures would be those of another.
+  const body = { agent: wanted, model: chosen, mode, connectionId: connection, fallback: [] }
+  const { id, agent, model } = await client.createConversation({ body })
+  const stop = () => void client.cancelRun({ params: { id } }).catch(() => {}) // nothing was at work, or it ends with the place
+  signal.addEventListener("abort", stop, { once: true })
+  const runs: string[] = []
+  const rested: HappenedAnswer[] = []
+  try {
+    for (const words of evalCase.say) {
+      signal.throwIfAborted()
+      const said = { client, id, base, settings, approve: evalCase.approve ?? "leave", signal } as const
+      runs.push(await speak(words, said))
+      const { happened } = await recordRun(client, runs.at(-1)!)
+      rested.push(happened)
+      if (happened.status === "failed") break // whatever is said next would be said to nobody
+    }
+  } finally {
+    signal.removeEventListener("abort", stop)
   }
-  return answer.run.id
-}
-
-async function upload(client: Client, path: string): Promise<string> {
-  const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
-    throw new CaseFault(`say.files: ${path} cannot be read (${error.code}).`)
-  })
-  return (await client.uploadFile({ file: new Uint8Array(bytes), query: { name: basename(path) } })).id
-}
-
-/** How many of them were decided. */
-async function decide(client: Client, proposals: readonly Proposal[], approve: Approve): Promise<number> {
-  let decided = 0
-  for (const { id, tool } of proposals) {
-    const said = answerTo(tool, approve)
-    if (said === "leave") continue
-    decided += 1
-    if (said === "yes") await client.commitProposal({ params: { id }, body: {} })
-    else await client.rejectProposal({ params: { id }, body: {} })
+  signal.throwIfAborted()
+  const records: CaseRecord[] = []
+  for (const run of runs) records.push(await recordRun(client, run))
+  return {
+    ...{ agent, rested, whole: records.map(({ happened }) => happened) },
+    model: records.findLast((each) => each.model !== null)?.model ?? model,
+    spent: records.map(({ spent }) => spent).reduce(addSpent, NOTHING_SPENT),
   }
-  return decided
-}
-
-function answerTo(tool: string, approve: Approve): "yes" | "no" | "leave" {
-  if (approve === "all") return "yes"
-  if (approve === "none") return "no"
-  if (approve === "leave") return "leave"
-  if (Array.isArray(approve)) return approve.includes(tool) ? "yes" : "no"
-  return Object.hasOwn(approve, tool) ? (approve[tool] ?? "no") : "no"
 }
