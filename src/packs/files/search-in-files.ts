@@ -56,7 +56,7 @@ export function searchInFiles(folder: Folder): Tool {
       const all = target?.type === "file" ? [target] : walkFiles(folder, path, walking)
       const ended = await goThrough(all, (file) => {
         if (glob && !glob.matches(file.path)) return
-        const bytes = reader.read(file.path)
+        const bytes = reader.read(file.path, mayHold)
         if (bytes === "large") left++
         else if (bytes) searchOne(file.path, bytes)
         if (lines.length > MAX) return "enough"
@@ -73,9 +73,12 @@ export function searchInFiles(folder: Folder): Tool {
         `[The first ${MAX} lines. search_in_files ${JSON.stringify({ pattern, path: "…" })} with a directory or \`files\` finds the rest.]`,
       ].join("\n")
 
+      /** Most files do not hold it: those are never made into text. */
+      function mayHold(bytes: Buffer): boolean {
+        return (!needle || bytes.includes(needle)) && !isBinary(bytes)
+      }
+
       function searchOne(at: string, bytes: Buffer): void {
-        // Most files do not hold it: those are never made into text.
-        if ((needle && !bytes.includes(needle)) || isBinary(bytes)) return
         const text = bytes.toString("utf8")
         if (!search(text)) return
         for (const [index, line] of text.split("\n").entries()) {

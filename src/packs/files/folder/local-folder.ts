@@ -5,7 +5,6 @@ import {
   existsSync,
   fstatSync,
   lstatSync,
-  opendirSync,
   openSync,
   readlinkSync,
   readSync,
@@ -27,12 +26,10 @@ import {
 } from "./folder.ts"
 import { byDescriptors, byNames, DIRECTORY, type Directory, type DirectoryLookup } from "./ground.ts"
 import { LocalWrites } from "./local-writes.ts"
+import { MAX_NAMES, namesIn } from "./names-in.ts"
 import { shown } from "./shown.ts"
 import { type PathEnd, type Roots, walk } from "./walk.ts"
 import { own } from "../../../protocol/own.ts"
-
-/** More names than anybody reads; a directory with more is listed as far as the system gave them. */
-const MAX_NAMES = 20_000
 
 /**
  * The folder on this machine. `by`: how it is held to the folder, where the system leaves a choice. `closed`: places that
@@ -217,23 +214,20 @@ class LocalFolder implements Folder {
   #entries(listed: Directory, most: number, sizes: "sizes" | "no-sizes"): Listed {
     const { ground } = this.#roots
     const at = ground.at(listed, ".")
-    const directory = opendirSync(at, { encoding: "latin1" as BufferEncoding })
-    try {
-      const found: { name: string; type: EntryType; raw: string }[] = []
-      let entry = directory.readSync()
-      for (; entry && found.length < MAX_NAMES; entry = directory.readSync())
-        found.push({ name: Buffer.from(entry.name, "latin1").toString("utf8"), type: typeOf(entry), raw: entry.name })
-      found.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
-      const entries = found.slice(0, most).map(({ name, type, raw }): FolderEntry => {
-        if (type !== "file") return { name, type, size: 0 }
-        // A name that is no UTF-8 cannot be said, so it is no file that could be asked for.
-        if (Buffer.from(name, "utf8").toString("latin1") !== raw) return { name, type: "other", size: 0 }
-        return { name, type, size: sizes === "sizes" ? sizeOf(`${at}/${name}`) : 0 }
-      })
-      return { entries, more: found.length - entries.length, isCut: entry !== null }
-    } finally {
-      directory.closeSync()
-    }
+    const { names, isCut } = namesIn(at, fstatSync(listed.fd).size)
+    const found = names.map((entry) => ({
+      name: Buffer.from(entry.name, "latin1").toString("utf8"),
+      type: typeOf(entry),
+      raw: entry.name,
+    }))
+    found.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+    const entries = found.slice(0, most).map(({ name, type, raw }): FolderEntry => {
+      if (type !== "file") return { name, type, size: 0 }
+      // A name that is no UTF-8 cannot be said, so it is no file that could be asked for.
+      if (Buffer.from(name, "utf8").toString("latin1") !== raw) return { name, type: "other", size: 0 }
+      return { name, type, size: sizes === "sizes" ? sizeOf(`${at}/${name}`) : 0 }
+    })
+    return { entries, more: found.length - entries.length, isCut }
   }
 }
 

@@ -58,6 +58,20 @@ describe.each(grounds)("files read one behind the other, by %s", (by) => {
     expect(reader.read("top.txt")?.toString()).toBe("top")
   })
 
+  test("are given only where they are wanted, and the next one is read all the same", () => {
+    const { root } = place()
+    using folder = openFolder(root, by)
+    using reader = new QuickReader(folder, 100)
+    const isWanted = (bytes: Buffer) => bytes.includes("deep")
+    const read = (path: string) => reader.read(path, isWanted)?.toString()
+    expect(["src/a.txt", "src/deep/b.txt", "top.txt", "nothing"].map(read)).toEqual([
+      undefined,
+      "deep",
+      undefined,
+      undefined,
+    ])
+  })
+
   test("are not those of a place that is closed", () => {
     const { root } = place()
     using folder = openFolder(root, by, [join(root, "src", "deep")])

@@ -3,15 +3,15 @@ import { join } from "node:path"
 import { isInside } from "./find-program.ts"
 import type { Folder } from "./folder.ts"
 
-/** Linux: opens without any effect on what is opened. Node does not name it. */
-const O_PATH = 0o10000000
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants
 
 /**
  * Reads many files one behind the other, as a search does. `Folder.read` goes along the whole path and looks around before
  * and after each file; here a directory is gone to once, and its files are opened by name in what was opened. What each
  * file has to be is the same: a file and no link, on the file system of the folder, in a directory that lies in the folder
- * at the moment of the read. Whatever is otherwise is left to `Folder.read`, and so is every file on other systems.
+ * at the moment of the read; the last is looked at only where the bytes are wanted. Whatever is otherwise is left to
+ * `Folder.read`, and so is every file on other systems. Asked for are names that were listed as files: one that has
+ * become a pipe since then is opened without waiting, and left unread.
  */
 export class QuickReader implements Disposable {
   readonly #folder: Folder
@@ -28,12 +28,18 @@ export class QuickReader implements Disposable {
     this.#device = statSync(folder.root, { throwIfNoEntry: false })?.dev ?? -1
   }
 
-  /** Its bytes, until the next one is read. `large`: there are more than are read; undefined where it cannot be read. */
-  read(path: string): Buffer | "large" | undefined {
-    if (this.#folder.heldBy !== "descriptors") return this.#slowly(path)
+  /**
+   * Its bytes, until the next one is read. `large`: there are more than are read; undefined where it cannot be read, or where
+   * its bytes are not wanted: those of most files are not, and are given to nobody.
+   */
+  read(path: string, isWanted: (bytes: Buffer) => boolean = always): Buffer | "large" | undefined {
     const slash = path.lastIndexOf("/")
-    const directory = this.#enter(slash === -1 ? "." : path.slice(0, slash))
-    return (directory && this.#quickly(directory, path.slice(slash + 1))) ?? this.#slowly(path)
+    const directory =
+      this.#folder.heldBy === "descriptors" ? this.#enter(slash === -1 ? "." : path.slice(0, slash)) : undefined
+    const quickly = directory && this.#quickly(directory, path.slice(slash + 1), isWanted)
+    if (quickly === "unwanted") return undefined
+    const bytes = quickly ?? this.#slowly(path)
+    return bytes === quickly || bytes === "large" || (bytes && isWanted(bytes)) ? bytes : undefined
   }
 
   [Symbol.dispose](): void {
@@ -58,32 +64,36 @@ export class QuickReader implements Disposable {
   }
 
   /** Undefined where it has to be looked at more closely. */
-  #quickly({ fd, where }: { readonly fd: number; readonly where: string }, name: string): Buffer | "large" | undefined {
-    let found: number | undefined
+  #quickly(
+    { fd, where }: { readonly fd: number; readonly where: string },
+    name: string,
+    isWanted: (bytes: Buffer) => boolean,
+  ): Buffer | "large" | "unwanted" | undefined {
     let open: number | undefined
     try {
-      found = openSync(`/proc/self/fd/${fd}/${name}`, O_PATH | O_NOFOLLOW)
-      const stat = fstatSync(found)
+      open = openSync(`/proc/self/fd/${fd}/${name}`, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
+      const stat = fstatSync(open)
       if (!stat.isFile() || stat.dev !== this.#device) return undefined
       if (stat.size > this.#most) return "large"
-      open = openSync(`/proc/self/fd/${found}`, O_RDONLY | O_NONBLOCK | O_NOCTTY)
-      const bytes = this.#readAll(open)
+      const bytes = this.#readAll(open, stat.size)
+      if (bytes === "large") return bytes
+      if (!isWanted(bytes)) return "unwanted"
       // Nobody has moved the directory out of the folder while this was read.
       return readlinkSync(`/proc/self/fd/${fd}`) === where ? bytes : undefined
     } catch {
       return undefined
     } finally {
       if (open !== undefined) closeSync(open)
-      if (found !== undefined) closeSync(found)
     }
   }
 
-  #readAll(fd: number): Buffer | "large" {
+  /** `told`: how long it is said to be. One that turns out to have just that needs no second read to find its end. */
+  #readAll(fd: number, told: number): Buffer | "large" {
     for (let size = 0; ;) {
       const count = readSync(fd, this.#buffer, size, this.#buffer.length - size, null)
       size += count
       if (size > this.#most) return "large" // it grows while we read
-      if (count === 0) return this.#buffer.subarray(0, size)
+      if (count === 0 || (size === told && size > 0)) return this.#buffer.subarray(0, size)
     }
   }
 
@@ -97,3 +107,5 @@ export class QuickReader implements Disposable {
     }
   }
 }
+
+const always = () => true
