@@ -4,13 +4,13 @@ import { join } from "node:path"
 import { beforeAll, describe, expect, inject, test } from "vitest"
 import { OutboundPolicy } from "../../src/models/network/outbound-policy.ts"
 import { scripted } from "../../src/testing.ts"
-import { databases } from "../support/databases.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
 import { makeShop } from "../support/analyst/shop.ts"
 
 const PASSWORD = "a-password-nobody-else-has"
 
-describe.each(databases)("connections on $name", ({ name: engine, create }) => {
+describe.each(databasesInTurn(import.meta.filename))("connections on $name", ({ name: engine, create }) => {
   let face: Face
   let ada: Visitor
   let bob: Visitor

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } fro
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, inject, test } from "vitest"
-import { databases } from "../support/databases.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { newId } from "../../src/protocol/ids.ts"
 import type { StoredBytes } from "../../src/protocol/ports/kept-files.ts"
 import { FileCache } from "../../src/store/files/file-cache.ts"
@@ -12,7 +12,7 @@ import { KeptUploads } from "../../src/packs/analyst/sqlite/kept-uploads.ts"
 import { CsvFiles } from "../../src/packs/analyst/csv/files.ts"
 import { KeptCsvFiles } from "../../src/packs/analyst/csv/kept-csv-files.ts"
 
-describe.each(databases)("an upload that is put into the store, on $name", ({ create }) => {
+describe.each(databasesInTurn(import.meta.filename))("an upload that is put into the store, on $name", ({ create }) => {
   async function open() {
     const store = await openStore({ url: (await create()).url, durability: "normal" })
     const root = mkdtempSync(join(tmpdir(), inject("testRun"), "csv-"))

@@ -5,7 +5,7 @@ import { toCsv } from "../../src/protocol/databases/to-csv.ts"
 import { countWork } from "../support/worked.ts"
 import { SqlQueryResults } from "../../src/store/databases/query-results.ts"
 import { always, says, scripted } from "../../src/testing.ts"
-import { databases } from "../support/databases.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
 
 const answer = (...rows: unknown[][]): QueryAnswer => ({
@@ -14,7 +14,7 @@ const answer = (...rows: unknown[][]): QueryAnswer => ({
   truncated: false,
 })
 
-describe.each(databases)("results on $name", ({ create }) => {
+describe.each(databasesInTurn(import.meta.filename))("results on $name", ({ create }) => {
   let face: Face
   const connectionId = newId("conn")
 

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, inject, test } from "vitest"
 import { scripted } from "../../src/testing.ts"
-import { databases } from "../support/databases.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
 import { makeShop } from "../support/analyst/shop.ts"
 
-describe.each(databases)("the secret of a connection on $name", ({ create }) => {
+describe.each(databasesInTurn(import.meta.filename))("the secret of a connection on $name", ({ create }) => {
   test("opens in its own row only: not in another of the same person, and not in another person's", async () => {
     const root = mkdtempSync(join(tmpdir(), inject("testRun"), "sealed-"))
     mkdirSync(join(root, "shared"))

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest"
 import { type ConversationId, newId } from "../../src/protocol/ids.ts"
 import { calls, says, scripted, type ScriptedReply } from "../../src/testing.ts"
-import { databases } from "../support/databases.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { connect, Machine } from "../support/server/device.ts"
 import { openServer, Peer } from "../support/server/socket.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 
 const HELLO = { type: "hello", deviceId: "laptop", ledger: true, offers: ["workspace"] } as const
 
-describe.each(databases)("whose device it is, on $name", (database) => {
+describe.each(databasesInTurn(import.meta.filename))("whose device it is, on $name", (database) => {
   const open = async (...script: readonly ScriptedReply[]) => {
     const server = await openServer({ database, model: scripted(...script) })
     const ada = await server.visitor("ada")

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { inTurn, leftOut } from "../support/in-turn.ts"
+import { hasTurn, inTurn, leftOut } from "../support/in-turn.ts"
 
 const seeds = Array.from({ length: 3 }, (_, turn) => turn * 2 ** 12 + 7)
 
@@ -20,6 +20,12 @@ test("each of them has its turn in one run of three, whatever else the seed deci
     expect(new Set(sameTurn.map((seed) => seed % many)).size).toBe(many)
     expect(new Set(sameTurn.map((seed) => leftOut(seed).join())).size).toBe(1)
   }
+})
+
+test("a file that has PostgreSQL in turn has it in one run of three, and each run has some", () => {
+  const names = ["library", "tools", "oidc", "by-hand", "questions", "webhook"].map((name) => `/any/${name}.test.ts`)
+  for (const name of names) expect([name, seeds.filter((seed) => hasTurn(name, seed)).length]).toEqual([name, 1])
+  for (const seed of seeds) expect(names.filter((name) => hasTurn(name, seed)).length).toBeLessThan(names.length)
 })
 
 test("none is about kills, chaos, walls or what the gate promises", () => {

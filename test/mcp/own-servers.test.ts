@@ -3,7 +3,7 @@ import { calls, says } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
 import { OutboundPolicy } from "../../src/models/network/outbound-policy.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"
-import { databases } from "../support/databases.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
 import { PlayedServer, text } from "../support/mcp/played-server.ts"
 
@@ -11,7 +11,7 @@ const SECRET = "a-token-of-ada's-own"
 const ECHO = { name: "echo", description: "Says it again.", annotations: { readOnlyHint: true } }
 const reach = new OutboundPolicy(["127.0.0.1"])
 
-describe.each(databases)("MCP servers of people, on $name", ({ create }) => {
+describe.each(databasesInTurn(import.meta.filename))("MCP servers of people, on $name", ({ create }) => {
   test("are named with a secret that is never told, and used by that person's agents alone", async () => {
     await using place = await create()
     await using server = await PlayedServer.open([ECHO], ({ headers }) => text(`Hello, ${headers.authorization ?? ""}`))

@@ -4,7 +4,7 @@ import { always, scripted } from "../../src/models/scripted/model.ts"
 import type { Question, QuestionAnswer } from "../../src/protocol/conversation/questions.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"
 import type { Journal } from "../../src/agent/journal.ts"
-import { anyDatabase, databases } from "../support/databases.ts"
+import { anyDatabase, databasesInTurn } from "../support/databases.ts"
 import { dyingAt } from "../support/loop/faults.ts"
 import { Face } from "../support/server/face.ts"
 import { of } from "../support/loop/checked-world.ts"
@@ -269,7 +269,7 @@ describe.each(anyDatabase)("over HTTP, on $name, a question", ({ create }) => {
   })
 })
 
-describe.each(databases)("a question whose process dies, on $name,", ({ create }) => {
+describe.each(databasesInTurn(import.meta.filename))("a question whose process dies, on $name,", ({ create }) => {
   // After the sixth write the call has begun: then the question, the answer in the inbox, what it was, and the result.
   const fatal = [7, 8, 9, 10].flatMap((at) => [
     { at, when: "before" as const },

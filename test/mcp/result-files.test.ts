@@ -5,7 +5,7 @@ import { scripted, type ScriptedModel } from "../../src/models/scripted/model.ts
 import { filesIn } from "../../src/protocol/conversation/result-files.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"
 import { sweepMessageFiles } from "../../src/store/files/sweep-message-files.ts"
-import { anyDatabase, databases } from "../support/databases.ts"
+import { anyDatabase, databasesInTurn } from "../support/databases.ts"
 import { of } from "../support/loop/checked-world.ts"
 import { dyingAt } from "../support/loop/faults.ts"
 import type { World } from "../support/loop/world.ts"
@@ -133,7 +133,7 @@ describe.each(anyDatabase)("what an MCP server brings beside words, on $name", (
   })
 })
 
-describe.each(databases)("a file of a result, on $name", ({ create }) => {
+describe.each(databasesInTurn(import.meta.filename))("a file of a result, on $name", ({ create }) => {
   test("stays as long as its conversation, also past the sweep, and goes with it", async () => {
     await using place = await create()
     await using server = await PlayedServer.open([DRAW], () => ({ content: [image(PICTURE)] }))

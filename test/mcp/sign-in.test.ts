@@ -9,7 +9,7 @@ import type { ConversationId } from "../../src/protocol/ids.ts"
 import { asMasterKey, givenKeys } from "../../src/store/people/master-keys.ts"
 import { rotateSecrets } from "../../src/store/people/rotate-secrets.ts"
 import { openStore } from "../../src/store/store.ts"
-import { anyDatabase, databases } from "../support/databases.ts"
+import { anyDatabase, databasesInTurn } from "../support/databases.ts"
 import { Browser, linkFor } from "../support/server/browser.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
 import { openServer } from "../support/server/socket.ts"
@@ -93,7 +93,7 @@ test("a person signs in to another Pawl by its own door, once, and the tools are
   expect((await ada.get("/api/mcp-servers")).body.items).toMatchObject([{ name: "other", signIn: "ended" }])
 })
 
-describe.each(databases)("tokens of people at MCP servers, on $name", ({ create }) => {
+describe.each(databasesInTurn(import.meta.filename))("tokens of people at MCP servers, on $name", ({ create }) => {
   test("are sealed to their row, renewed before they end by one of all nodes, and hidden", async () => {
     await using place = await create()
     await using there = await PlayedAuthority.open([ECHO], ({ headers }) => text(`Hello, ${headers.authorization}`))

@@ -3,7 +3,7 @@ import type { Journal } from "../../src/agent/journal.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"
-import { anyDatabase, databases } from "../support/databases.ts"
+import { anyDatabase, databasesInTurn } from "../support/databases.ts"
 import { of } from "../support/loop/checked-world.ts"
 import { dyingAt } from "../support/loop/faults.ts"
 import { TurnedClock, type World } from "../support/loop/world.ts"
@@ -173,7 +173,7 @@ describe.each(anyDatabase)("tools that are tasks, on $name", ({ create }) => {
   })
 })
 
-describe.each(databases)("a task whose process dies, on $name", ({ create }) => {
+describe.each(databasesInTurn(import.meta.filename))("a task whose process dies, on $name", ({ create }) => {
   // The decision is the fifth write; then that it begins, what it keeps, and its result.
   const fatal = [5, 6, 7, 8].flatMap((at) => [
     { at, when: "before" as const },

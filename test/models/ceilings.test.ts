@@ -3,7 +3,7 @@ import { systemClock } from "../../src/agent/clock.ts"
 import { SqlBudget } from "../../src/store/journal/budget.ts"
 import { newId } from "../../src/protocol/ids.ts"
 import { openStore, type Store } from "../../src/store/store.ts"
-import { databases } from "../support/databases.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { Mortal } from "../support/loop/mortal.ts"
 import { COST, Priced, type Pricing } from "../support/loop/priced.ts"
 import { read } from "../support/loop/tools.ts"
@@ -47,7 +47,7 @@ const heldIn = async ({ engine }: Store) =>
 const spentIn = async ({ engine }: Store) =>
   Number((await engine.query<{ n: number }>("SELECT coalesce(sum(cost), 0) AS n FROM usage", []))[0]?.n) / 1_000_000
 
-describe.each(databases)("a ceiling on $name", ({ create }) => {
+describe.each(databasesInTurn(import.meta.filename))("a ceiling on $name", ({ create }) => {
   test("for three lets exactly three of twenty that come at once, on two nodes, reach the model", async () => {
     await using database = await create()
     const gate = Promise.withResolvers<void>()

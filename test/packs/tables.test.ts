@@ -3,7 +3,7 @@ import { newId, type UserId } from "../../src/protocol/ids.ts"
 import type { PackMigration, PackTable } from "../../src/protocol/ports/pack-tables.ts"
 import { openPackTables } from "../../src/store/packs/tables.ts"
 import { openStore, type Store } from "../../src/store/store.ts"
-import { databases } from "../support/databases.ts"
+import { databasesInTurn } from "../support/databases.ts"
 
 const loans: PackTable = { name: "pack_books_loan", person: "person", exported: ["id", "title"] }
 const makesLoans: PackMigration = {
@@ -31,7 +31,7 @@ async function exported(store: Store, user: UserId) {
   return lines
 }
 
-describe.each(databases)("tables of packs on $name", ({ create }) => {
+describe.each(databasesInTurn(import.meta.filename))("tables of packs on $name", ({ create }) => {
   test("are made once, and again only by what is new, under the name of the pack", async () => {
     await using database = await create()
     await using store = await open(database.url)

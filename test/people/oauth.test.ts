@@ -12,7 +12,7 @@ import { beforeAll, describe, expect, test } from "vitest"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import { says } from "../../src/models/scripted/script.ts"
 import type { Statements } from "../../src/store/engine/operations.ts"
-import { anyDatabase, databases } from "../support/databases.ts"
+import { anyDatabase, databasesInTurn } from "../support/databases.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 import { Browser, codeOf } from "../support/server/browser.ts"
 import { Face, Visitor } from "../support/server/face.ts"
@@ -248,7 +248,7 @@ describe("a program that signs in by itself", () => {
   })
 })
 
-describe.each(databases)("codes on $name", ({ create }) => {
+describe.each(databasesInTurn(import.meta.filename))("codes on $name", ({ create }) => {
   test("a crash at the exchange leaves a code used and its token made, or neither; of racing uses one wins", async () => {
     const { url } = await create()
     await using face = await Face.open({ url, model: scripted() })

@@ -6,7 +6,7 @@ import type { Scope } from "../../src/protocol/account/scopes.ts"
 import { ISSUER_PAUSE_MS, openIssuer } from "../../src/server/routes/account/oidc/issuer.ts"
 import type { OidcSettings } from "../../src/server/routes/account/oidc/ports.ts"
 import type { PersonRecord } from "../../src/store/people/people.ts"
-import { anyDatabase, databases } from "../support/databases.ts"
+import { anyDatabase, databasesInTurn } from "../support/databases.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 import { Browser, codeOf } from "../support/server/browser.ts"
 import { Face, type Reply } from "../support/server/face.ts"
@@ -363,7 +363,7 @@ test("without an issuer there is no button, no way and no page", async () => {
   expect((await browser.get("/sign-in/callback.js")).status).toBe(404)
 })
 
-describe.each(databases)("people of an issuer on $name", ({ create }) => {
+describe.each(databasesInTurn(import.meta.filename))("people of an issuer on $name", ({ create }) => {
   const who = { issuer: "https://id.example", subject: "1", name: "Ada" }
 
   test("are themselves however many come at once, whatever they are called, and the same as in its JWTs", async () => {

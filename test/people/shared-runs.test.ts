@@ -8,7 +8,7 @@ import { always, scripted } from "../../src/models/scripted/model.ts"
 import type { SharedRun } from "../../src/protocol/conversation/shared-run.ts"
 import type { RunJournal } from "../../src/protocol/conversation/run-journal.ts"
 import { newId } from "../../src/protocol/ids.ts"
-import { databases } from "../support/databases.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { codeOf } from "../support/server/browser.ts"
 import { Face, Visitor } from "../support/server/face.ts"
 
@@ -32,7 +32,7 @@ const model = () =>
     }),
   )
 
-describe.each(databases)("a link to a run on $name", ({ create }) => {
+describe.each(databasesInTurn(import.meta.filename))("a link to a run on $name", ({ create }) => {
   // Set, not turned: whatever rings every few seconds would ring for two years.
   let now = Date.UTC(2026, 10, 15)
   const clock = { ...systemClock, now: () => now }

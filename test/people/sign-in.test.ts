@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { says } from "../../src/models/scripted/script.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import { Browser, codeOf, linkFor } from "../support/server/browser.ts"
-import { databases } from "../support/databases.ts"
+import { databases, databasesInTurn } from "../support/databases.ts"
 import { Face, type FaceOptions, Visitor } from "../support/server/face.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 
@@ -10,7 +10,7 @@ const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
 
 // AUTH-01
-describe.each(databases)("signing in on $name", ({ create }) => {
+describe.each(databasesInTurn(import.meta.filename))("signing in on $name", ({ create }) => {
   const open = async (more: Partial<FaceOptions> = {}) =>
     Face.open({ url: (await create()).url, model: scripted(always(says("ok"))), ...more })
 
@@ -246,7 +246,7 @@ describe("the sign-in page", () => {
 })
 
 // Browsers send a cookie to every port of a host: whoever runs any other server on this machine has seen it.
-describe.each(databases)("a session's cookie alone on $name", ({ create }) => {
+describe.each(databasesInTurn(import.meta.filename))("a session's cookie alone on $name", ({ create }) => {
   const open = async () => Face.open({ url: (await create()).url, model: scripted(always(says("ok"))) })
 
   test("opens nothing of the server, whatever stands in the place of what the page keeps", async () => {

@@ -4,7 +4,7 @@ import type { CollectionId, UserId } from "../../src/protocol/ids.ts"
 import { SqlLibrary } from "../../src/store/library/library.ts"
 import { PassageIndexer } from "../../src/store/library/passage-indexer.ts"
 import { openStore, type Store } from "../../src/store/store.ts"
-import { databases } from "../support/databases.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { WordEmbedder } from "../support/word-embedder.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 
@@ -18,74 +18,77 @@ const texts = {
 }
 const quiet = { info() {}, warn() {}, error() {} }
 
-describe.each(databases)("passages in languages that put no space between words, on $name", ({ create }) => {
-  let store: Store
-  let library: SqlLibrary
-  let user: UserId
-  let collection: CollectionId
-  const clock = new TurnedClock()
-  const embedder = new WordEmbedder()
+describe.each(databasesInTurn(import.meta.filename))(
+  "passages in languages that put no space between words, on $name",
+  ({ create }) => {
+    let store: Store
+    let library: SqlLibrary
+    let user: UserId
+    let collection: CollectionId
+    const clock = new TurnedClock()
+    const embedder = new WordEmbedder()
 
-  const keep = async (source: string, text: string, headings: readonly string[] = []) => {
-    const passages = cutPassages(text, [{ headings, start: 0, end: text.length }])
-    const about = { source, kind: "text", title: source, authors: [], date: null, hash: `hash of ${text}` } as const
-    return library.keep(user, collection, { ...about, text, passages })
-  }
-  const found = async (text: string) => (await library.search(user, { text, limit: 10 })).map(({ source }) => source)
+    const keep = async (source: string, text: string, headings: readonly string[] = []) => {
+      const passages = cutPassages(text, [{ headings, start: 0, end: text.length }])
+      const about = { source, kind: "text", title: source, authors: [], date: null, hash: `hash of ${text}` } as const
+      return library.keep(user, collection, { ...about, text, passages })
+    }
+    const found = async (text: string) => (await library.search(user, { text, limit: 10 })).map(({ source }) => source)
 
-  beforeAll(async () => {
-    store = await openStore({ url: (await create()).url, durability: "normal", clock })
-    library = new SqlLibrary(store.engine, { clock, embedder: embedder.name })
-    user = (await store.people.ensure("ada", 0)).id
-    collection = await library.ensureCollection(user, "Papers")
-    for (const [source, text] of Object.entries(texts)) await keep(source, text)
-    await keep("headed", "Nothing but words.", ["第三章 結論"])
-  })
-  afterAll(() => store[Symbol.asyncDispose]())
+    beforeAll(async () => {
+      store = await openStore({ url: (await create()).url, durability: "normal", clock })
+      library = new SqlLibrary(store.engine, { clock, embedder: embedder.name })
+      user = (await store.people.ensure("ada", 0)).id
+      collection = await library.ensureCollection(user, "Papers")
+      for (const [source, text] of Object.entries(texts)) await keep(source, text)
+      await keep("headed", "Nothing but words.", ["第三章 結論"])
+    })
+    afterAll(() => store[Symbol.asyncDispose]())
 
-  test.each([
-    ["画像", "ja"],
-    ["画像認識について", "ja"],
-    ["学", "ja"],
-    ["究", "ja"],
-    ["カタカナ", "ja"],
-    ["机器翻译", "zh"],
-    ["译", "zh"],
-    ["인공지능", "ko"],
-    ["연구", "ko"],
-    ["ภาษาไทย", "th"],
-    ["ลึก", "th"],
-    ["変換器", "mixed"],
-    ["transformers 変換", "mixed"],
-    ["結論", "headed"],
-    ["angles", "en"],
-  ])("%s is found", async (query, source) => expect((await found(query))[0]).toBe(source))
+    test.each([
+      ["画像", "ja"],
+      ["画像認識について", "ja"],
+      ["学", "ja"],
+      ["究", "ja"],
+      ["カタカナ", "ja"],
+      ["机器翻译", "zh"],
+      ["译", "zh"],
+      ["인공지능", "ko"],
+      ["연구", "ko"],
+      ["ภาษาไทย", "th"],
+      ["ลึก", "th"],
+      ["変換器", "mixed"],
+      ["transformers 変換", "mixed"],
+      ["結論", "headed"],
+      ["angles", "en"],
+    ])("%s is found", async (query, source) => expect((await found(query))[0]).toBe(source))
 
-  test("what is nowhere is not found, and no sign of a question is taken for anything but a letter", async () => {
-    expect(await found("天気予報")).toEqual([])
-    expect(await found('天"気* OR 予:* | (')).toEqual([])
-  })
+    test("what is nowhere is not found, and no sign of a question is taken for anything but a letter", async () => {
+      expect(await found("天気予報")).toEqual([])
+      expect(await found('天"気* OR 予:* | (')).toEqual([])
+    })
 
-  test("what is replaced or removed is not found any more", async () => {
-    const { id } = await keep("passing", "量子計算機の話。")
-    expect(await found("量子")).toEqual(["passing"])
-    await keep("passing", "別の話。")
-    expect(await found("量子")).toEqual([])
-    expect(await found("別の話")).toContain("passing")
-    await library.removeDocument(user, collection, id)
-    expect(await found("別の話")).not.toContain("passing")
-  })
+    test("what is replaced or removed is not found any more", async () => {
+      const { id } = await keep("passing", "量子計算機の話。")
+      expect(await found("量子")).toEqual(["passing"])
+      await keep("passing", "別の話。")
+      expect(await found("量子")).toEqual([])
+      expect(await found("別の話")).toContain("passing")
+      await library.removeDocument(user, collection, id)
+      expect(await found("別の話")).not.toContain("passing")
+    })
 
-  test("what was put in before there was such a search is found after the next look, and looked at once", async () => {
-    await keep("old", "昔の文書。")
-    const forget = "UPDATE passage SET grams = NULL WHERE text LIKE '昔%'"
-    await store.engine.change({ type: "statements", statements: [{ sql: forget, values: [] }] })
-    expect(await found("文書")).not.toContain("old")
-    const indexer = new PassageIndexer({ library, embedder, clock, log: quiet })
-    await indexer.settled()
-    await indexer.close()
-    expect(await found("文書")).toContain("old")
-    const left = await store.engine.query("SELECT 1 FROM passage WHERE grams IS NULL", [])
-    expect(left).toEqual([])
-  })
-})
+    test("what was put in before there was such a search is found after the next look, and looked at once", async () => {
+      await keep("old", "昔の文書。")
+      const forget = "UPDATE passage SET grams = NULL WHERE text LIKE '昔%'"
+      await store.engine.change({ type: "statements", statements: [{ sql: forget, values: [] }] })
+      expect(await found("文書")).not.toContain("old")
+      const indexer = new PassageIndexer({ library, embedder, clock, log: quiet })
+      await indexer.settled()
+      await indexer.close()
+      expect(await found("文書")).toContain("old")
+      const left = await store.engine.query("SELECT 1 FROM passage WHERE grams IS NULL", [])
+      expect(left).toEqual([])
+    })
+  },
+)

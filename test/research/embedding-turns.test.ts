@@ -3,7 +3,7 @@ import type { UserId } from "../../src/protocol/ids.ts"
 import { SqlLibrary } from "../../src/store/library/library.ts"
 import { PassageIndexer } from "../../src/store/library/passage-indexer.ts"
 import { openStore, type Store } from "../../src/store/store.ts"
-import { databases } from "../support/databases.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { WordEmbedder } from "../support/word-embedder.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 
@@ -38,7 +38,7 @@ class Node {
   }
 }
 
-describe.each(databases)("vectors of what waits, on $name", ({ name, create }) => {
+describe.each(databasesInTurn(import.meta.filename))("vectors of what waits, on $name", ({ name, create }) => {
   async function setUp() {
     const place = await create()
     const clock = new TurnedClock()

@@ -7,7 +7,7 @@ import { rarest } from "../../src/store/engine/full-text.ts"
 import { SqlLibrary } from "../../src/store/library/library.ts"
 import { PassageIndexer } from "../../src/store/library/passage-indexer.ts"
 import { failure } from "../../src/protocol/errors.ts"
-import { databases } from "../support/databases.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { WordEmbedder } from "../support/word-embedder.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 
@@ -35,7 +35,7 @@ test("of words that are in too many passages, the rarest are looked for, and two
   expect(rarest(counts, 1000)).toEqual(["ogive", "wing", "flow"])
 })
 
-describe.each(databases)("the library on $name", ({ create }) => {
+describe.each(databasesInTurn(import.meta.filename))("the library on $name", ({ create }) => {
   const embedder = new WordEmbedder()
   let store: Store
   let library: SqlLibrary

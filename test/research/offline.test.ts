@@ -9,7 +9,7 @@ import { AnswerData } from "../../src/protocol/conversation/stages.ts"
 import { SqlLibrary } from "../../src/store/library/library.ts"
 import { PassageIndexer } from "../../src/store/library/passage-indexer.ts"
 import { of, repliesOf } from "../support/loop/checked-world.ts"
-import { databases } from "../support/databases.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { WordEmbedder } from "../support/word-embedder.ts"
 import { openWorld, TurnedClock } from "../support/loop/world.ts"
 
@@ -25,52 +25,55 @@ Lift grows with the angle of attack. It falls off when the flow parts from the w
 A boundary layer is the thin sheet of air that the wing drags along.
 `
 
-test.each(databases)("the offline model quotes an ingested document and cites it, on $name", async ({ create }) => {
-  await using place = await create()
-  const embedder = new WordEmbedder()
-  const clock = new TurnedClock()
-  let library: SqlLibrary | undefined
-  const late = new Proxy({} as SqlLibrary, {
-    get: (_, name) => (library as never as Record<symbol | string, () => void>)[name]!.bind(library),
-  })
-  const web = new WebClient(new OutboundPolicy())
-  const tools = createResearchTools({ library: late, embedder, web, webSearch: { provider: "off" } })
-  const { instructions, stages } = researchAgent(tools)
-  const phrases = tools.flatMap(({ name, phrases, retell }) =>
-    phrases ? [{ tool: name, phrases, ...(retell ? { retell } : {}) }] : [],
-  )
-  const agent = { instructions, ...(stages ? { stages } : {}) }
-  await using world = await openWorld({ url: place.url, model: offlineModel(() => phrases), tools, clock, agent })
-  library = new SqlLibrary(world.store.engine, { clock, embedder: embedder.name })
-  const { signal } = new AbortController()
-  const collection = await library.ensureCollection(world.user, "Wings")
-  const file = { name: "wings.md", bytes: Buffer.from(DOCUMENT) }
-  await new Librarian(library, embedder).ingest({ user: world.user, collection, signal }, file)
-  const indexer = new PassageIndexer({ library, embedder, clock, log: { info() {}, warn() {}, error() {} } })
-  await indexer.settled()
+test.each(databasesInTurn(import.meta.filename))(
+  "the offline model quotes an ingested document and cites it, on $name",
+  async ({ create }) => {
+    await using place = await create()
+    const embedder = new WordEmbedder()
+    const clock = new TurnedClock()
+    let library: SqlLibrary | undefined
+    const late = new Proxy({} as SqlLibrary, {
+      get: (_, name) => (library as never as Record<symbol | string, () => void>)[name]!.bind(library),
+    })
+    const web = new WebClient(new OutboundPolicy())
+    const tools = createResearchTools({ library: late, embedder, web, webSearch: { provider: "off" } })
+    const { instructions, stages } = researchAgent(tools)
+    const phrases = tools.flatMap(({ name, phrases, retell }) =>
+      phrases ? [{ tool: name, phrases, ...(retell ? { retell } : {}) }] : [],
+    )
+    const agent = { instructions, ...(stages ? { stages } : {}) }
+    await using world = await openWorld({ url: place.url, model: offlineModel(() => phrases), tools, clock, agent })
+    library = new SqlLibrary(world.store.engine, { clock, embedder: embedder.name })
+    const { signal } = new AbortController()
+    const collection = await library.ensureCollection(world.user, "Wings")
+    const file = { name: "wings.md", bytes: Buffer.from(DOCUMENT) }
+    await new Librarian(library, embedder).ingest({ user: world.user, collection, signal }, file)
+    const indexer = new PassageIndexer({ library, embedder, clock, log: { info() {}, warn() {}, error() {} } })
+    await indexer.settled()
 
-  const id = await world.begin("What do my documents say about the boundary layer?")
-  await indexer.close()
-  const [, said] = await repliesOf(world, id)
-  expect(said).toContain("only quote")
-  expect(said).toContain("“A boundary layer is the thin sheet of air that the wing drags along.”")
-  const { citations, evidence } = AnswerData.parse(of(await world.events(id), "message").at(-1)?.data)
-  const bound = citations.filter(({ problem }) => problem === undefined)
-  expect(bound.length).toBeGreaterThan(0)
-  expect(bound.every(({ quote, span }) => quote && span)).toBe(true)
-  // What only looks like a source is flagged, and no judge was asked.
-  expect(citations.filter(({ problem }) => problem).map(({ marker }) => marker)).toEqual(
-    citations.some(({ marker }) => marker === "psg_made_up") ? ["psg_made_up"] : [],
-  )
-  expect(evidence).toBe("ungraded")
-  const steps = of(await world.events(id), "step")
-  expect(steps.map(({ step }) => step)).toEqual([
-    "guardrail",
-    "routing",
-    "executing",
-    "grading",
-    "routing",
-    "generation",
-  ])
-  expect(steps[0]?.detail).toMatchObject({ verdict: "open", problem: "offline is no judge" })
-})
+    const id = await world.begin("What do my documents say about the boundary layer?")
+    await indexer.close()
+    const [, said] = await repliesOf(world, id)
+    expect(said).toContain("only quote")
+    expect(said).toContain("“A boundary layer is the thin sheet of air that the wing drags along.”")
+    const { citations, evidence } = AnswerData.parse(of(await world.events(id), "message").at(-1)?.data)
+    const bound = citations.filter(({ problem }) => problem === undefined)
+    expect(bound.length).toBeGreaterThan(0)
+    expect(bound.every(({ quote, span }) => quote && span)).toBe(true)
+    // What only looks like a source is flagged, and no judge was asked.
+    expect(citations.filter(({ problem }) => problem).map(({ marker }) => marker)).toEqual(
+      citations.some(({ marker }) => marker === "psg_made_up") ? ["psg_made_up"] : [],
+    )
+    expect(evidence).toBe("ungraded")
+    const steps = of(await world.events(id), "step")
+    expect(steps.map(({ step }) => step)).toEqual([
+      "guardrail",
+      "routing",
+      "executing",
+      "grading",
+      "routing",
+      "generation",
+    ])
+    expect(steps[0]?.detail).toMatchObject({ verdict: "open", problem: "offline is no judge" })
+  },
+)

@@ -19,7 +19,7 @@ import { Source } from "../../src/protocol/conversation/stages.ts"
 import { SqlLibrary } from "../../src/store/library/library.ts"
 import { PassageIndexer } from "../../src/store/library/passage-indexer.ts"
 import { openStore } from "../../src/store/store.ts"
-import { databases } from "../support/databases.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { programOf } from "../support/processes/processes.ts"
 import { WordEmbedder } from "../support/word-embedder.ts"
 import { openWorld, TurnedClock } from "../support/loop/world.ts"
@@ -344,7 +344,7 @@ test.each([
   expect(new URL(seen[0]!.url, base).searchParams.get("search_query")).toBe(`all:x AND submittedDate:[${asked}]`)
 })
 
-describe.each(databases)("tools over collections on $name", ({ create }) => {
+describe.each(databasesInTurn(import.meta.filename))("tools over collections on $name", ({ create }) => {
   test("find, read and summarize; what they bring is from outside, so with private data nothing leaves unseen", async () => {
     handle = saying(RESULTS)
     const clock = new TurnedClock()
@@ -417,7 +417,7 @@ describe.each(databases)("tools over collections on $name", ({ create }) => {
   })
 })
 
-describe.each(databases)("whose words they are, on $name", ({ create }) => {
+describe.each(databasesInTurn(import.meta.filename))("whose words they are, on $name", ({ create }) => {
   test("is told by what a document is, not by its name; and the same id means the same words", async () => {
     const clock = new TurnedClock()
     const embedder = new WordEmbedder()

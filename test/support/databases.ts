@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { inject } from "vitest"
 import { giveBack, takeEmpty, takeMigrated, urlOf } from "./postgres-databases.ts"
+import { hasTurn } from "./in-turn.ts"
 import { isLong } from "./sizes.ts"
 import { copySqlite } from "./template-databases.ts"
 
@@ -29,6 +30,16 @@ export const databases: readonly TestDatabase[] = all.filter(({ name }) => injec
 
 /** One engine, for what happens above the store: the statements that it brings about are tested on both elsewhere. The long run takes both. */
 export const anyDatabase: readonly TestDatabase[] = isLong ? databases : databases.slice(0, 1)
+
+/**
+ * Both engines for what happens above the store, and brings statements of its own: of these files a third has PostgreSQL too
+ * in one run of all of them, by the seed. Whoever names a file has both, as has the long run.
+ */
+export const databasesInTurn = (file: string): readonly TestDatabase[] =>
+  isLong || !isOfAll || hasTurn(file, inject("seed")) ? databases : anyDatabase
+
+/** Set by `scripts/test.ts`, where it runs all files but those that are left out. */
+const isOfAll = process.env.PAWL_TEST_LEFT_OUT !== undefined
 
 async function createSqlite(how: "copied" | "empty"): Promise<TemporaryDatabase> {
   const place = inject("sqliteFolder")

@@ -1,3 +1,5 @@
+import { basename } from "node:path"
+
 /**
  * Files that take long and seldom find anything, in three groups that take about as long as each other. `npm test` has one
  * of the groups, by the seed, and prints what it leaves out; the long run has all. Whoever names a file runs it.
@@ -62,8 +64,14 @@ const groups: readonly (readonly string[])[] = [
 
 export const inTurn: readonly string[] = groups.flat()
 
-/** The files of the groups that have no turn. By other digits of the seed than those by which a test chooses of a list. */
-export function leftOut(seed: number): readonly string[] {
-  const turn = Math.floor(seed / 2 ** 12) % groups.length
-  return groups.filter((_, at) => at !== turn).flat()
+/** The files of the groups that have no turn. */
+export const leftOut = (seed: number): readonly string[] => groups.filter((_, at) => at !== turnOf(seed)).flat()
+
+/** Whether a file has its turn, of as many files as there may be: by its name, so that each run has about a third of them. */
+export function hasTurn(file: string, seed: number): boolean {
+  const number = [...basename(file)].reduce((sum, sign) => (sum * 31 + sign.charCodeAt(0)) % 2 ** 31, 7)
+  return number % groups.length === turnOf(seed)
 }
+
+/** By other digits of the seed than those by which a test chooses of a list. */
+const turnOf = (seed: number): number => Math.floor(seed / 2 ** 12) % groups.length

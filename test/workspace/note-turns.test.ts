@@ -3,14 +3,14 @@ import type { UserId } from "../../src/protocol/ids.ts"
 import { indexNotes } from "../../src/store/workspace/note-indexer.ts"
 import { SqlNoteVectors } from "../../src/store/workspace/note-vectors.ts"
 import { openStore, type Store } from "../../src/store/store.ts"
-import { databases } from "../support/databases.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { WordEmbedder } from "../support/word-embedder.ts"
 import { TurnedClock } from "../../src/agent/turned-clock.fixture.ts"
 
 const log = { info() {}, warn() {}, error() {} }
 const [ada, bob] = ["user_a", "user_b"] as UserId[] as [UserId, UserId]
 
-describe.each(databases)("vectors of notes that wait, on $name", ({ create }) => {
+describe.each(databasesInTurn(import.meta.filename))("vectors of notes that wait, on $name", ({ create }) => {
   /** Two processes that share a database; nobody makes vectors before they are told to. */
   async function setUp() {
     const place = await create()

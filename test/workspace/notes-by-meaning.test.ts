@@ -8,7 +8,7 @@ import { failure } from "../../src/protocol/errors.ts"
 import type { ToolCall } from "../../src/protocol/socket.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 import { connect, Machine } from "../support/server/device.ts"
-import { databases } from "../support/databases.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
 import { openServer } from "../support/server/socket.ts"
 import { WordEmbedder } from "../support/word-embedder.ts"
@@ -33,7 +33,7 @@ async function agree(who: Visitor, id: string): Promise<void> {
   }
 }
 
-describe.each(databases)("on $name", (database) => {
+describe.each(databasesInTurn(import.meta.filename))("on $name", (database) => {
   const openFace = async (embedder: WordEmbedder, ...script: ScriptedReply[]) => {
     const place = await database.create()
     return Face.open({ url: place.url, model: scripted(...script), embedder })
@@ -155,7 +155,7 @@ describe.each(databases)("on $name", (database) => {
   })
 })
 
-describe.each(databases)("a device and a server on $name", (database) => {
+describe.each(databasesInTurn(import.meta.filename))("a device and a server on $name", (database) => {
   const openWith = async (embedsNotes: boolean, embedder: WordEmbedder, script: readonly ScriptedReply[]) => {
     const server = await openServer({ database, model: scripted(...script), embedder })
     const [token, ada] = [await server.tokenFor("ada"), await server.visitor("ada")]

@@ -12,7 +12,7 @@ import { SqlNoteVectors } from "../../src/store/workspace/note-vectors.ts"
 import { openStore, type Store } from "../../src/store/store.ts"
 import { scripted } from "../../src/testing.ts"
 import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
-import { databases } from "../support/databases.ts"
+import { databases, databasesInTurn } from "../support/databases.ts"
 import { openServer } from "../support/server/socket.ts"
 import { Desk, describeWorkspace } from "./contract.ts"
 
@@ -25,7 +25,7 @@ const asked = (user: UserId, deviceId: string): WorkspaceCall => ({
 const closing = (desk: Desk, close: () => Promise<void>): Desk & AsyncDisposable =>
   Object.assign(desk, { [Symbol.asyncDispose]: close })
 
-for (const { name, create } of databases) {
+for (const { name, create } of databasesInTurn(import.meta.filename)) {
   // One place for all, because nobody in it sees what is somebody else's.
   let opened: Promise<Store> | undefined
   const open = async () => {

@@ -3,11 +3,11 @@ import { newId } from "../../src/protocol/ids.ts"
 import type { RowChange } from "../../src/protocol/ports/workspace.ts"
 import type { Task } from "../../src/protocol/workspace-tables.ts"
 import { openStore, type Store } from "../../src/store/store.ts"
-import { databases } from "../support/databases.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { Desk } from "./contract.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 
-describe.each(databases)("workspaces of several people on $name", ({ create }) => {
+describe.each(databasesInTurn(import.meta.filename))("workspaces of several people on $name", ({ create }) => {
   const open = (url: string) => openStore({ url, durability: "normal" })
   const [ada, bob] = [newId("user"), newId("user")]
 

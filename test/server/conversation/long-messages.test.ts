@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { createClient, emptyTranscript, fromDetail, reduce, withWhole } from "../../../src/client/index.ts"
 import { says } from "../../../src/models/scripted/script.ts"
 import { always, scripted } from "../../../src/models/scripted/model.ts"
-import { databases } from "../../support/databases.ts"
+import { databasesInTurn } from "../../support/databases.ts"
 import { openServer } from "../../support/server/socket.ts"
 
 const TOLD = 100_000
@@ -10,7 +10,7 @@ const TOLD = 100_000
 const LONG = `${"x".repeat(TOLD - 1)}😀${"y".repeat(300_000)}THE END`
 const EXACT = "z".repeat(TOLD)
 
-describe.each(databases)("on $name", { timeout: 120_000 }, (database) => {
+describe.each(databasesInTurn(import.meta.filename))("on $name", { timeout: 120_000 }, (database) => {
   async function open(reply: string) {
     const server = await openServer({ database, model: scripted(always(says(reply))) })
     const ada = await server.visitor("ada")

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest"
 import { calls, says, scripted } from "../../../src/testing.ts"
-import { databases } from "../../support/databases.ts"
+import { databasesInTurn } from "../../support/databases.ts"
 import { Face, type Visitor } from "../../support/server/face.ts"
 import { Held, read } from "../../support/loop/tools.ts"
 
-describe.each(databases)("the queue on $name", ({ create }) => {
+describe.each(databasesInTurn(import.meta.filename))("the queue on $name", ({ create }) => {
   /** A conversation in the middle of its first run. */
   const open = async (...texts: string[]) => {
     const held = new Held()

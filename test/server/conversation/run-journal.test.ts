@@ -4,10 +4,10 @@ import type { Page } from "../../../src/protocol/answers.ts"
 import type { Run } from "../../../src/protocol/conversation/run.ts"
 import { says } from "../../../src/models/scripted/script.ts"
 import { scripted } from "../../../src/models/scripted/model.ts"
-import { databases } from "../../support/databases.ts"
+import { databasesInTurn } from "../../support/databases.ts"
 import { Face } from "../../support/server/face.ts"
 
-describe.each(databases)("the journal of a run on $name", ({ create }) => {
+describe.each(databasesInTurn(import.meta.filename))("the journal of a run on $name", ({ create }) => {
   test("has each of its rows once and in order, however long they are, and none of another run", async () => {
     await using database = await create()
     const long = "a long answer ".repeat(60_000)

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import type { ModelRequest, ReplyPart } from "../../../src/agent/model.ts"
 import { calls, says } from "../../../src/models/scripted/script.ts"
 import { scripted } from "../../../src/models/scripted/model.ts"
-import { databases } from "../../support/databases.ts"
+import { databasesInTurn } from "../../support/databases.ts"
 import { Face } from "../../support/server/face.ts"
 import { COST, Priced, USAGE } from "../../support/loop/priced.ts"
 import { grades, scores, search, source, stages } from "../../support/loop/stages.ts"
@@ -16,7 +16,7 @@ const story = () => [
 ]
 const enough = { ...stages, grading: { ...stages.grading!, enough: 1 } }
 
-describe.each(databases)("an agent with stages over HTTP on $name", ({ create }) => {
+describe.each(databasesInTurn(import.meta.filename))("an agent with stages over HTTP on $name", ({ create }) => {
   test("shows its steps by name on the stream, and says the same in the state and with the answer", async () => {
     await using database = await create()
     await using face = await Face.open({

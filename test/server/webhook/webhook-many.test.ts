@@ -2,14 +2,14 @@ import { describe, expect, test } from "vitest"
 import { calls } from "../../../src/models/scripted/script.ts"
 import { always, scripted } from "../../../src/models/scripted/model.ts"
 import { Webhook } from "../../../src/server/webhook.ts"
-import { databases } from "../../support/databases.ts"
+import { databasesInTurn } from "../../support/databases.ts"
 import { Receiver } from "../../support/server/receiver.ts"
 import { write } from "../../support/loop/tools.ts"
 import { openWorld, TurnedClock } from "../../support/loop/world.ts"
 
 const THREE = ["1", "2", "3"].map((q): [string, { q: string }] => ["pay", { q }])
 
-describe.each(databases)("on $name", ({ create }) => {
+describe.each(databasesInTurn(import.meta.filename))("on $name", ({ create }) => {
   test("however many proposals wait, each is told of once, with those it was made with", async () => {
     await using database = await create()
     const clock = new TurnedClock()

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { calls, says } from "../../../src/models/scripted/script.ts"
 import { always, scripted } from "../../../src/models/scripted/model.ts"
 import { Webhook } from "../../../src/server/webhook.ts"
-import { databases } from "../../support/databases.ts"
+import { databases, databasesInTurn } from "../../support/databases.ts"
 import { isGenuine, Receiver } from "../../support/server/receiver.ts"
 import { write } from "../../support/loop/tools.ts"
 import { openWorld, TurnedClock, type World } from "../../support/loop/world.ts"
@@ -20,7 +20,7 @@ function webhookOf(world: World, url: string, timeoutMs = 2000) {
 const openPaying = (url: string, clock: TurnedClock, model = proposing()) =>
   openWorld({ url, clock, model, tools: [write("pay")] })
 
-describe.each(databases)("on $name", ({ create }) => {
+describe.each(databasesInTurn(import.meta.filename))("on $name", ({ create }) => {
   test("proposals that begin to wait are told once, together, signed", async () => {
     await using database = await create()
     const clock = new TurnedClock()
