@@ -4,6 +4,8 @@ FROM node:24-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json ./
 COPY runtime/package.json runtime/
+# What npm runs last: it finds no sources yet, and does nothing.
+COPY scripts/prepare.js scripts/
 RUN npm ci --no-audit --no-fund
 COPY . .
 RUN npm run build

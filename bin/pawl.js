@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// Starts Pawl: from its sources in a checkout, and from what was built of them where it was installed as a package.
+// Starts Pawl: what was built of its sources, in a checkout only where these have not changed since; then from the sources.
 // Written in old JavaScript on purpose: a Node that is too old must get far enough to say so, or to hand over to the
 // Node 24 that `npm install` brought along.
 import { existsSync } from "node:fs"
 import module from "node:module"
 import { dirname, join } from "node:path"
-import { fileURLToPath } from "node:url"
+import { fileURLToPath, pathToFileURL } from "node:url"
 
 const NEEDED = 24
 const launcher = fileURLToPath(import.meta.url)
@@ -16,7 +16,7 @@ let processes
 
 if (majorOf(process.versions.node) >= NEEDED) {
   module.enableCompileCache()
-  await import(isCheckout ? sources.href : "../dist/pawl.js")
+  await import(isCheckout ? await programOfCheckout() : "../dist/pawl.js")
 } else {
   processes = await import("node:child_process")
   const node = findNode()
@@ -30,6 +30,12 @@ if (majorOf(process.versions.node) >= NEEDED) {
     )
     process.exit(1)
   }
+}
+
+async function programOfCheckout() {
+  const { builtProgram } = await import("../scripts/built.js")
+  const built = builtProgram(dirname(dirname(launcher)))
+  return built === undefined ? sources.href : pathToFileURL(built).href
 }
 
 function bringNode() {

@@ -1,6 +1,14 @@
-// What `npm start` does before it starts the server: builds the page where it is missing or old. On a Node that is too
-// old for that it does nothing, because the launcher, which comes next, says so or finds a newer one.
+// What `npm start` does before it starts the server: builds the program and the page where they are missing or old. On a
+// Node that is too old for that it does nothing, because the launcher, which comes next, says so or finds a newer one.
 if (Number(process.versions.node.split(".")[0]) >= 24) {
+  try {
+    const { buildCheckout } = await import("./build-checkout.ts")
+    await buildCheckout()
+  } catch (error) {
+    console.error(
+      `Pawl could not be built and starts from source: ${error instanceof Error ? error.message : String(error)}`,
+    )
+  }
   try {
     const { buildPage } = await import("./build-page.ts")
     await buildPage({ ifStale: true })

@@ -1,18 +1,20 @@
 /**
  * Builds what is published into `dist`: `npm pack` calls it. JavaScript, because Node strips types only outside
  * node_modules, in few files, because most of a start is finding and reading them; with its declarations and the page.
- * A checkout runs from source and needs none of this. With the name of a folder, only the JavaScript is put there.
+ * With the name of a folder, only the JavaScript is put there.
  */
 import { readdir, rm } from "node:fs/promises"
 import { join, resolve } from "node:path"
 import { buildDeclarations } from "./build-declarations.ts"
 import { buildPage } from "./build-page.ts"
 import { buildPrograms } from "./build-programs.ts"
+import { markOf, writeMark } from "./built.js"
 
 const root = join(import.meta.dirname, "..")
 const [elsewhere] = process.argv.slice(2)
 const dist = resolve(root, elsewhere ?? "dist")
 
+const mark = markOf(root)
 // The page is built anew only where its sources are others, and a server of this checkout may have it open.
 const old = await readdir(dist).catch(() => [])
 await Promise.all(old.filter((name) => name !== "web").map((name) => rm(join(dist, name), { recursive: true })))
@@ -20,3 +22,4 @@ await Promise.all([
   buildPrograms(dist),
   ...(elsewhere === undefined ? [buildDeclarations(dist), buildPage({ ifStale: true })] : []),
 ])
+if (elsewhere === undefined) writeMark(root, mark)

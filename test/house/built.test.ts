@@ -1,0 +1,49 @@
+import { execFile } from "node:child_process"
+import { cpSync, mkdirSync, mkdtempSync, utimesSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { expect, inject, test } from "vitest"
+import { builtProgram, markOf, writeMark } from "../../scripts/built.js"
+
+const root = join(import.meta.dirname, "..", "..")
+
+/** A checkout whose program says where it is run from. */
+function checkout() {
+  const folder = mkdtempSync(join(tmpdir(), inject("testRun"), "built-"))
+  for (const path of ["bin", "scripts", "src/cli", "dist"]) mkdirSync(join(folder, path), { recursive: true })
+  for (const path of ["bin/pawl.js", "scripts/built.js", "package.json", "package-lock.json"])
+    cpSync(join(root, path), join(folder, path))
+  writeFileSync(join(folder, "src/cli/pawl.ts"), 'console.log("from source" as string)\n')
+  writeFileSync(join(folder, "src/cli/other.ts"), "export const a = 1\n")
+  writeFileSync(join(folder, "dist/pawl.js"), 'console.log("as it was built")\n')
+  const says = async () => (await promisify(execFile)(process.execPath, [join(folder, "bin/pawl.js")])).stdout.trim()
+  return { folder, says }
+}
+
+test("a checkout starts what was built of its sources as they are, and the sources where it was not", async () => {
+  const { folder, says } = checkout()
+  expect(await says()).toBe("from source")
+  writeMark(folder, markOf(folder))
+  expect(await says()).toBe("as it was built")
+})
+
+test("what was built counts no longer when a source is changed, added or of another time, and a test is none", () => {
+  const { folder } = checkout()
+  const isFresh = () => builtProgram(folder) !== undefined
+  const build = () => {
+    writeMark(folder, markOf(folder))
+    expect(isFresh()).toBe(true)
+  }
+  build()
+  writeFileSync(join(folder, "src/cli/other.test.ts"), "")
+  expect(isFresh()).toBe(true)
+  writeFileSync(join(folder, "src/cli/other.ts"), "export const a = 22\n")
+  expect(isFresh()).toBe(false)
+  build()
+  utimesSync(join(folder, "src/cli/pawl.ts"), 1, 1)
+  expect(isFresh()).toBe(false)
+  build()
+  writeFileSync(join(folder, "src/more.ts"), "")
+  expect(isFresh()).toBe(false)
+})
