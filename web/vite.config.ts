@@ -30,7 +30,7 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: "libraries", tags: ["$initial"], test: /node_modules/ },
-            { name: "timeline", test: TIMELINE, includeDependenciesRecursively: false },
+            { name: "to-timeline", test: TIMELINE, includeDependenciesRecursively: false },
             { name: "page", tags: ["$initial"] },
           ],
         },

@@ -24,8 +24,8 @@ test("the first load is less than 300 kB", () => {
   expect(named.length).toBeGreaterThanOrEqual(3)
   const bytes = named.reduce((sum, path) => sum + readFileSync(join(built, `${path}.gz`)).length, html.length)
   expect(bytes).toBeLessThan(300_000)
-  // Colours for code come when there is code, and what draws formulas when there is one.
-  for (const part of [/^rehype-highlight.*\.js$/, /^draw-formula.*\.js$/]) {
+  // Colours for code come when there is code, what draws formulas when there is one, and what tells of a run when somebody asks.
+  for (const part of [/^rehype-highlight.*\.js$/, /^draw-formula.*\.js$/, /^to-timeline.*\.js$/]) {
     const lazy = readdirSync(join(built, "assets")).filter((name) => part.test(name))
     expect(lazy).toHaveLength(1)
     expect(named).not.toContain(`assets/${lazy[0]}`)
