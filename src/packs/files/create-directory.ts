@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { lazily } from "../../protocol/lazily.ts"
 import { boundedList } from "../../protocol/bounded-list.ts"
 import {
   answer,
@@ -23,7 +24,7 @@ export function createDirectory(folder: Folder): Tool {
   return defineTool<{ path: string }>({
     name: "create_directory",
     description: "Make a directory in the work folder, with the missing ones above it.",
-    input: z.strictObject({ path: z.string().min(1).max(4096) }),
+    input: lazily(() => z.strictObject({ path: z.string().min(1).max(4096) })),
     phrases: [
       filePhrase(
         "(?:create|make|mkdir|add)(?: an?| the)?(?: new)?(?: directory| folder| dir)(?: called| named)? (?<path>[^ ]+)",
@@ -76,7 +77,7 @@ export function removeDirectories(folder: Folder): Tool {
     name: REMOVE,
     description: "Take empty directories away again.",
     onlyUndoes: true,
-    input: z.strictObject({ paths: boundedList(z.string(), 256) }),
+    input: lazily(() => z.strictObject({ paths: boundedList(z.string(), 256) })),
     effect: "write",
     preview({ paths }, context) {
       requireHome(folder, context)

@@ -13,6 +13,7 @@ import { type Folder, fileRefusal } from "./folder/folder.ts"
 import { missing } from "./folder/local-folder.ts"
 import { filePhrase } from "./phrase.ts"
 import { shown } from "./folder/shown.ts"
+import { lazily } from "../../protocol/lazily.ts"
 import { whyProtectedAt } from "./protected/why-protected-at.ts"
 
 /**
@@ -24,7 +25,7 @@ export function deleteEntry(folder: Folder): Tool {
     name: "delete_entry",
     description:
       "Delete what is no file in the work folder: a link (not what it leads to), an empty directory, a pipe or a socket. It cannot be undone. Files are deleted with delete_file.",
-    input: z.strictObject({ path: z.string().min(1).max(4096) }),
+    input: lazily(() => z.strictObject({ path: z.string().min(1).max(4096) })),
     phrases: [
       filePhrase(
         "(?:delete|remove|rm|rmdir)(?: the)?(?: empty)? (?:link|symlink|directory|folder|dir|pipe|socket) (?<path>[^ ]+|[\"'`“].+[\"'`”])",

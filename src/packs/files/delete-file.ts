@@ -4,6 +4,7 @@ import { type ChangePorts, changeTool } from "./change-tool.ts"
 import { fileRefusal } from "./folder/folder.ts"
 import { missing } from "./folder/local-folder.ts"
 import { filePhrase } from "./phrase.ts"
+import { lazily } from "../../protocol/lazily.ts"
 import { shown } from "./folder/shown.ts"
 
 const KINDS = { link: "a link", directory: "a directory", other: "a pipe, a socket or a device" } as const
@@ -13,7 +14,7 @@ export function deleteFile(ports: ChangePorts): Tool {
     {
       name: "delete_file",
       description: "Delete one file of the work folder. It can be brought back by an undo.",
-      input: z.strictObject({ path: z.string().min(1).max(4096) }),
+      input: lazily(() => z.strictObject({ path: z.string().min(1).max(4096) })),
       phrases: [
         filePhrase(
           "(?:delete|remove|rm)(?: the)?(?: file)? (?<path>[^ ]+|[\"'`“].+[\"'`”])",

@@ -1,5 +1,6 @@
 import { z } from "zod"
 import type { Tool } from "../../agent/definition/tool.ts"
+import { lazily } from "../../protocol/lazily.ts"
 import { showHidden } from "../../protocol/text/hidden-words.ts"
 import { type ChangePorts, changeTool } from "./change-tool.ts"
 import { fileRefusal } from "./folder/folder.ts"
@@ -16,12 +17,14 @@ export function editFile(ports: ChangePorts): Tool {
       name: "edit_file",
       description:
         "Replace a text in a file of the work folder. `old_text` must be exactly what is there, once; take in lines around it until it is unique, or set `all` to replace each of them.",
-      input: z.strictObject({
-        path: z.string().min(1).max(4096),
-        old_text: z.string().min(1).max(MAX_WRITTEN),
-        new_text: z.string().max(MAX_WRITTEN),
-        all: z.boolean().optional().describe("Replace every one of them"),
-      }),
+      input: lazily(() =>
+        z.strictObject({
+          path: z.string().min(1).max(4096),
+          old_text: z.string().min(1).max(MAX_WRITTEN),
+          new_text: z.string().max(MAX_WRITTEN),
+          all: z.boolean().optional().describe("Replace every one of them"),
+        }),
+      ),
       phrases: [
         filePhrase(
           "(?:replace|change)(?<all> all| every)? (?<old>.+?) (?:with|by|to) (?<text>.+) in (?<path>[^ ]+)",

@@ -5,6 +5,7 @@ import { type Folder } from "./folder/folder.ts"
 import { loadEngine, toFileGlob } from "./folder/glob.ts"
 import { filePhrase } from "./phrase.ts"
 import { shown } from "./folder/shown.ts"
+import { lazily } from "../../protocol/lazily.ts"
 import { goThrough, walkFiles } from "./folder/walk-files.ts"
 
 const MAX = 200
@@ -15,11 +16,13 @@ export function findFiles(folder: Folder): Tool {
     name: "find_files",
     description:
       "Find files of the work folder by a pattern such as `*.ts`, `src/**/*.test.ts` or `{README,LICENSE}*`. Without a slash it is matched against names at any depth. What .gitignore leaves out is left out.",
-    input: z.strictObject({
-      pattern: z.string().min(1).max(500),
-      path: z.string().max(4096).optional().describe("Only below this directory"),
-      ignored: z.boolean().optional().describe("Also what .gitignore leaves out"),
-    }),
+    input: lazily(() =>
+      z.strictObject({
+        pattern: z.string().min(1).max(500),
+        path: z.string().max(4096).optional().describe("Only below this directory"),
+        ignored: z.boolean().optional().describe("Also what .gitignore leaves out"),
+      }),
+    ),
     phrases: [
       filePhrase(
         "find(?: me)?(?: all)?(?: the)?(?: files)?(?: (?:named|called|like|matching))? (?<pattern>[^ ]+)(?: files)?(?: in (?<path>[^ ]+))?",

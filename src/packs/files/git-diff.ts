@@ -7,6 +7,7 @@ import { type Git, type GitPorts, withGit } from "./git.ts"
 import { filePhrase } from "./phrase.ts"
 import { isBinary } from "./read-file.ts"
 import { shown, withoutControls } from "./folder/shown.ts"
+import { lazily } from "../../protocol/lazily.ts"
 import { goThrough, walkFiles } from "./folder/walk-files.ts"
 
 const MAX_CHARACTERS = 40_000
@@ -23,10 +24,12 @@ export function gitDiff(ports: GitPorts): Tool {
     name: "git_diff",
     description:
       "What has changed in the work folder and is not staged yet, as a unified diff, and which files git does not know. With `staged`: what is staged for the next commit.",
-    input: z.strictObject({
-      path: z.string().min(1).max(4096).optional().describe("Only this file or directory"),
-      staged: z.boolean().optional(),
-    }),
+    input: lazily(() =>
+      z.strictObject({
+        path: z.string().min(1).max(4096).optional().describe("Only this file or directory"),
+        staged: z.boolean().optional(),
+      }),
+    ),
     phrases: [
       filePhrase(
         "(?:show(?: me)?(?: the)? )?(?:git diff|git status|diff|changes)(?: (?:of|in) (?<path>[^ ]+))?",

@@ -3,6 +3,7 @@ import type { Tool } from "../../agent/definition/tool.ts"
 import { readTool } from "./file-tool.ts"
 import { type GitPorts, withGit } from "./git.ts"
 import { filePhrase } from "./phrase.ts"
+import { lazily } from "../../protocol/lazily.ts"
 import { shown, withoutControls } from "./folder/shown.ts"
 
 const MAX = 100
@@ -11,11 +12,13 @@ export function gitLog(ports: GitPorts): Tool {
   return readTool(ports.folder, {
     name: "git_log",
     description: "The commits of the work folder's repository, newest first, of all files or of one path.",
-    input: z.strictObject({
-      path: z.string().min(1).max(4096).optional(),
-      count: z.int().min(1).max(MAX).optional().describe("20 by default"),
-      skip: z.int().min(0).max(1_000_000).optional().describe("How many of the newest to pass over"),
-    }),
+    input: lazily(() =>
+      z.strictObject({
+        path: z.string().min(1).max(4096).optional(),
+        count: z.int().min(1).max(MAX).optional().describe("20 by default"),
+        skip: z.int().min(0).max(1_000_000).optional().describe("How many of the newest to pass over"),
+      }),
+    ),
     phrases: [
       filePhrase(
         "(?:show(?: me)?(?: the)? )?(?:git log|git history|commits|log)(?: of (?<path>[^ ]+))?",

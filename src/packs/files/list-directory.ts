@@ -3,6 +3,7 @@ import type { Tool } from "../../agent/definition/tool.ts"
 import { readTool } from "./file-tool.ts"
 import type { FolderEntry, Folder } from "./folder/folder.ts"
 import { filePhrase } from "./phrase.ts"
+import { lazily } from "../../protocol/lazily.ts"
 import { shown } from "./folder/shown.ts"
 
 const MAX = 500
@@ -12,9 +13,11 @@ export function listDirectory(folder: Folder): Tool {
   return readTool(folder, {
     name: "list_directory",
     description: "List what is in a directory of the work folder: names, kinds and sizes. Directories end with /.",
-    input: z.strictObject({
-      path: z.string().max(4096).optional().describe("From the work folder on; the folder itself by default"),
-    }),
+    input: lazily(() =>
+      z.strictObject({
+        path: z.string().max(4096).optional().describe("From the work folder on; the folder itself by default"),
+      }),
+    ),
     phrases: [
       filePhrase(`(?:list|ls)${FILLERS}(?: (?<path>[^ ]*[./][^ ]*))?`, "list the files in src/", ofPath),
       filePhrase(

@@ -14,6 +14,7 @@ import { type Folder, fileRefusal } from "./folder/folder.ts"
 import { missing } from "./folder/local-folder.ts"
 import { filePhrase } from "./phrase.ts"
 import { shown } from "./folder/shown.ts"
+import { lazily } from "../../protocol/lazily.ts"
 import { whyProtectedAt, whyProtectedBelow } from "./protected/why-protected-at.ts"
 
 interface Move {
@@ -27,7 +28,7 @@ export function moveFile(folder: Folder): Tool {
     name: "move_file",
     description:
       "Move or rename a file or directory within the work folder. What is at the new place is never overwritten.",
-    input: z.strictObject({ from: z.string().min(1).max(4096), to: z.string().min(1).max(4096) }),
+    input: lazily(() => z.strictObject({ from: z.string().min(1).max(4096), to: z.string().min(1).max(4096) })),
     phrases: [
       filePhrase(
         "(?:move|rename|mv)(?: the)?(?: file| directory)? (?<from>[^ ]+) (?:to|into|as) (?<to>[^ ]+)",

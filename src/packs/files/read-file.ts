@@ -4,6 +4,7 @@ import { readTool } from "./file-tool.ts"
 import { type EditorBuffers, heldText } from "./editor-buffers.ts"
 import { type Folder, fileRefusal } from "./folder/folder.ts"
 import { filePhrase } from "./phrase.ts"
+import { lazily } from "../../protocol/lazily.ts"
 import { shown } from "./folder/shown.ts"
 
 export const MAX_READ_BYTES = 10 * 1024 * 1024
@@ -15,11 +16,13 @@ export function readFile(folder: Folder, buffers?: EditorBuffers): Tool {
   return readTool(folder, {
     name: "read_file",
     description: `Read a text file of the work folder: its text as it is, at most ${MAX_LINES} lines at a time. What is cut says how to read on.`,
-    input: z.strictObject({
-      path: z.string().min(1).max(4096),
-      start_line: z.int().min(1).optional().describe("The first line wanted, 1 by default"),
-      lines: z.int().min(1).max(MAX_LINES).optional().describe("How many"),
-    }),
+    input: lazily(() =>
+      z.strictObject({
+        path: z.string().min(1).max(4096),
+        start_line: z.int().min(1).optional().describe("The first line wanted, 1 by default"),
+        lines: z.int().min(1).max(MAX_LINES).optional().describe("How many"),
+      }),
+    ),
     phrases: [
       filePhrase(
         "(?:read|cat|open|print)(?: me)?(?: the)?(?: (?:file|contents? of))? (?<path>[^ ]+)",

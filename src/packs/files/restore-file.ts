@@ -14,7 +14,7 @@ export function restoreFile(ports: ChangePorts): Tool {
       name: RESTORE,
       description: "Put a file back as it was.",
       onlyUndoes: true,
-      input: z.strictObject({ path: z.string(), content: Hash, expect: Hash, mode: z.int().optional() }),
+      input: lazily(() => z.strictObject({ path: z.string(), content: Hash, expect: Hash, mode: z.int().optional() })),
       plan({ path, content, expect, mode }, look) {
         const { real, before } = look(path)
         if ((before?.hash ?? "absent") !== expect)

@@ -9,6 +9,7 @@ import {
   type Preview,
   type Tool,
 } from "../../agent/definition/tool.ts"
+import { lazily } from "../../protocol/lazily.ts"
 import { failure } from "../../protocol/errors.ts"
 import { type CommandLimits, commandLimits, limited, whyTooMuch } from "./sandbox/command-limits.ts"
 import { homeOf, requireHome } from "./file-tool.ts"
@@ -53,21 +54,23 @@ export function runCommand(given: CommandPorts): Tool {
   return defineTool<Command>({
     name: "run_command",
     description: `Run a shell command in the work folder: tests, builds, anything the other tools do not do. It has ${SECONDS} seconds unless \`seconds\` says otherwise, no input, and no network unless \`network\` is true. What it starts ends with it. In the sandbox its home folder is one of its own, where package managers keep their caches.`,
-    input: z.strictObject({
-      command: z.string().min(1).max(20_000),
-      seconds: z.int().min(1).max(MAX_SECONDS).optional(),
-      network: z.boolean().optional().describe("It needs the network"),
-      changes_protected: z
-        .boolean()
-        .optional()
-        .describe("It has to change what is always asked about, such as .git: true for git commit"),
-      outside_sandbox: z
-        .boolean()
-        .optional()
-        .describe(
-          "It cannot do its work in the sandbox, where only the folder and its own home can be written. Try it there first",
-        ),
-    }),
+    input: lazily(() =>
+      z.strictObject({
+        command: z.string().min(1).max(20_000),
+        seconds: z.int().min(1).max(MAX_SECONDS).optional(),
+        network: z.boolean().optional().describe("It needs the network"),
+        changes_protected: z
+          .boolean()
+          .optional()
+          .describe("It has to change what is always asked about, such as .git: true for git commit"),
+        outside_sandbox: z
+          .boolean()
+          .optional()
+          .describe(
+            "It cannot do its work in the sandbox, where only the folder and its own home can be written. Try it there first",
+          ),
+      }),
+    ),
     phrases: [
       filePhrase("run(?: the)?(?: command)?:? (?<command>.+)", "run npm test", (said) => ({
         command: said("command"),

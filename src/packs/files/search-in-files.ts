@@ -8,6 +8,7 @@ import { filePhrase } from "./phrase.ts"
 import { isBinary } from "./read-file.ts"
 import { QuickReader } from "./folder/quick-reader.ts"
 import { shown } from "./folder/shown.ts"
+import { lazily } from "../../protocol/lazily.ts"
 import { goThrough, walkFiles } from "./folder/walk-files.ts"
 
 const MAX = 100
@@ -21,13 +22,15 @@ export function searchInFiles(folder: Folder): Tool {
     name: "search_in_files",
     description:
       "Search the text of files in the work folder, line by line. Gives path, line number and line. The pattern is plain text unless `regex` is true (RE2 syntax: no backreferences). What .gitignore leaves out, files over 1 MB and binary files are left out.",
-    input: z.strictObject({
-      pattern: z.string().min(1).max(1000),
-      path: z.string().max(4096).optional().describe("A directory or one file; the whole work folder by default"),
-      files: z.string().max(500).optional().describe("Only files like this, such as *.ts"),
-      regex: z.boolean().optional(),
-      ignore_case: z.boolean().optional(),
-    }),
+    input: lazily(() =>
+      z.strictObject({
+        pattern: z.string().min(1).max(1000),
+        path: z.string().max(4096).optional().describe("A directory or one file; the whole work folder by default"),
+        files: z.string().max(500).optional().describe("Only files like this, such as *.ts"),
+        regex: z.boolean().optional(),
+        ignore_case: z.boolean().optional(),
+      }),
+    ),
     phrases: [
       filePhrase(
         "(?:search|grep|look)(?: for)? (?<pattern>[\"'`“][^\"'`”]+[\"'`”]|[^ ]+)(?: in (?<path>[^ ]+))?",

@@ -5,6 +5,7 @@ import { type ChangePorts, changeTool } from "./change-tool.ts"
 import { fileRefusal } from "./folder/folder.ts"
 import { missingDirectories } from "./folder/missing-directories.ts"
 import { filePhrase } from "./phrase.ts"
+import { lazily } from "../../protocol/lazily.ts"
 import { shown } from "./folder/shown.ts"
 
 export const MAX_WRITTEN = 1_000_000
@@ -15,10 +16,12 @@ export function writeFile(ports: ChangePorts): Tool {
       name: "write_file",
       description:
         "Make a file of the work folder, or replace all of one; directories that are missing above it are made too. To change a part of a file use edit_file.",
-      input: z.strictObject({
-        path: z.string().min(1).max(4096),
-        content: z.string().max(MAX_WRITTEN).describe("The whole text of the file"),
-      }),
+      input: lazily(() =>
+        z.strictObject({
+          path: z.string().min(1).max(4096),
+          content: z.string().max(MAX_WRITTEN).describe("The whole text of the file"),
+        }),
+      ),
       phrases: [
         filePhrase(
           "(?:create|make|write)(?: me)?(?: a)?(?: new)?(?: file)?(?: called| named)? (?<path>[^ ]+) (?:with|containing|saying)(?: the (?:text|content))? (?<content>.+)",

@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { lazily } from "../../protocol/lazily.ts"
 import type { Tool } from "../../agent/definition/tool.ts"
 import type { OpenWorkspace } from "../../protocol/ports/workspace.ts"
 import { workspaceTables } from "../../protocol/workspace-tables.ts"
@@ -27,16 +28,18 @@ export function createTool(table: TableSpec, open: OpenWorkspace): Tool {
   )
 }
 
-const inputOf = madeOnce((table: TableSpec) => {
-  const fields = table.fields.filter((field) => field.create !== "never")
-  const input = fields.map((field) => {
-    const schema = field.create === "required" ? field.kind.schema : field.kind.schema.nullish()
-    const unsaid = field.unsaid && `${field.unsaid} where nothing is said`
-    const about = [field.about, unsaid].filter(Boolean).join("; ")
-    return [field.argument, about ? schema.describe(about) : schema]
-  })
-  return z.strictObject(Object.fromEntries(input) as z.core.$ZodShape)
-})
+const inputOf = madeOnce((table: TableSpec) =>
+  lazily(() => {
+    const fields = table.fields.filter((field) => field.create !== "never")
+    const input = fields.map((field) => {
+      const schema = field.create === "required" ? field.kind.schema : field.kind.schema.nullish()
+      const unsaid = field.unsaid && `${field.unsaid} where nothing is said`
+      const about = [field.about, unsaid].filter(Boolean).join("; ")
+      return [field.argument, about ? schema.describe(about) : schema]
+    })
+    return z.strictObject(Object.fromEntries(input) as z.core.$ZodShape)
+  }),
+)
 
 async function planCreate(table: TableSpec, given: Given, desk: Desk): Promise<WritePlan> {
   const { defaults } = workspaceTables[table.name]

@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { lazily } from "../../protocol/lazily.ts"
 import { answer, defineTool, type Tool } from "../../agent/definition/tool.ts"
 import type { DeviceFilters } from "../../protocol/socket.ts"
 import type { OpenWorkspace } from "../../protocol/ports/workspace.ts"
@@ -54,13 +55,15 @@ export function listTool(table: TableSpec, list: List, open: OpenWorkspace): Too
   })
 }
 
-const inputOf = madeOnce(({ filters }: List) => {
-  const input = filters.map(({ argument, schema, about, required }) => [
-    argument,
-    (required ? schema : schema.nullish()).describe(about),
-  ])
-  return z.strictObject(Object.fromEntries(input)) as z.ZodType<Given>
-})
+const inputOf = madeOnce(({ filters }: List) =>
+  lazily(() => {
+    const input = filters.map(({ argument, schema, about, required }) => [
+      argument,
+      (required ? schema : schema.nullish()).describe(about),
+    ])
+    return z.strictObject(Object.fromEntries(input)) as z.ZodType<Given>
+  }),
+)
 
 /** All but what fills pages and stands in no line of a list: whoever wants to read that asks for the row. */
 function columnsOf({ name, unlisted = [] }: TableSpec): string[] {

@@ -16,7 +16,7 @@ const along = lazily(() =>
 )
 
 const inputOf = madeOnce((table: TableSpec) =>
-  z.strictObject({ [nounOf(table)]: workspaceTables[table.name].row, with: along.optional() }),
+  lazily(() => z.strictObject({ [nounOf(table)]: workspaceTables[table.name].row, with: along.optional() })),
 )
 
 /** Puts a deleted row back as it was, with what went with it, under their old ids. Only an undo knows what was there. */

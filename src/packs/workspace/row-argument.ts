@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { lazily } from "../../protocol/lazily.ts"
 import { nounOf } from "./describe-row.ts"
 import { nameColumn } from "./tables/find-row.ts"
 import { madeOnce } from "./tables/made-once.ts"
@@ -12,4 +13,6 @@ export function rowArgument(table: TableSpec): z.ZodString {
 }
 
 /** The arguments of a tool that is told nothing else. */
-export const rowArguments = madeOnce((table: TableSpec) => z.strictObject({ [table.argument]: rowArgument(table) }))
+export const rowArguments = madeOnce((table: TableSpec) =>
+  lazily(() => z.strictObject({ [table.argument]: rowArgument(table) })),
+)

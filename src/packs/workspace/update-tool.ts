@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { lazily } from "../../protocol/lazily.ts"
 import type { Tool } from "../../agent/definition/tool.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { OpenWorkspace } from "../../protocol/ports/workspace.ts"
@@ -30,13 +31,15 @@ export function updateTool(table: TableSpec, update: ToolText, open: OpenWorkspa
   )
 }
 
-const inputOf = madeOnce((table: TableSpec) => {
-  const input = table.fields.map(({ argument, kind, about }) => {
-    const schema = kind.schema.nullish()
-    return [argument, about ? schema.describe(about) : schema]
-  })
-  return z.strictObject({ [table.argument]: rowArgument(table), ...Object.fromEntries(input) })
-})
+const inputOf = madeOnce((table: TableSpec) =>
+  lazily(() => {
+    const input = table.fields.map(({ argument, kind, about }) => {
+      const schema = kind.schema.nullish()
+      return [argument, about ? schema.describe(about) : schema]
+    })
+    return z.strictObject({ [table.argument]: rowArgument(table), ...Object.fromEntries(input) })
+  }),
+)
 
 interface Change {
   readonly field: ColumnField
