@@ -11,19 +11,31 @@ import { chatChunk, ProviderServer, sse } from "../../src/models/providers/serve
 import { DatabaseSync } from "node:sqlite"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 
-interface Options extends Partial<Evaluating> {
+interface Options extends Partial<Omit<Evaluating, "open">> {
   readonly environment?: Record<string, string>
+  /** Hears how many places are open. */
+  readonly hearOpen?: (count: number) => void
 }
 
 /** Evaluates a text of cases in this process, in Pawls as the command opens them. */
-async function evaluateText(text: string, { environment = {}, ...given }: Options = {}) {
+async function evaluateText(text: string, { environment = {}, hearOpen, ...given }: Options = {}) {
   const [data, under] = [dataFolder(), dataFolder()]
   const config = readConfig({ PAWL_DATA: join(data, "data"), ...environment })
   await using places = openThrowaways(config, { log: silentLog, recent: new RecentSecrets([]), under })
+  let count = 0
+  const open: Evaluating["open"] = async (needs) => {
+    hearOpen?.(++count)
+    const place = await places.open(needs)
+    const close = async () => {
+      await place[Symbol.asyncDispose]()
+      count -= 1
+    }
+    return { ...place, [Symbol.asyncDispose]: close }
+  }
   const report = await evaluate(await parseEvalFile(text, "cases.yaml"), {
     ...{ path: "cases.yaml", base: data, judge: undefined, concurrency: undefined, maxCostUsd: undefined },
     ...{ filter: [], models: [], repeat: undefined, failFast: false, signal: new AbortController().signal },
-    ...{ open: places.open, now: Date.now, onBegin() {}, onRun() {} },
+    ...{ open, now: Date.now, onBegin() {}, onRun() {} },
     ...given,
   })
   return { report, data, under }
@@ -270,6 +282,14 @@ test("a run that is at work when it is stopped is broken off and says nothing ab
   })
   expect(report).toMatchObject({ results: [], stopped: "it was interrupted" })
   expect(readdirSync(under)).toEqual([])
+})
+
+test("so many runs are at work at a time as is said, and the command line says it last", async () => {
+  const repeated = "{ name: a, agent: workspace, repeat: 6, say: Hi, script: [x], expect: { answer: x } }"
+  const seen: number[] = []
+  const hearOpen = (count: number) => void seen.push(count)
+  const { report } = await evaluateText(`concurrency: 5\ncases: [${repeated}]`, { concurrency: 2, hearOpen })
+  expect([report.results[0]?.passedRuns, seen.length, Math.max(...seen)]).toEqual([6, 6, 2])
 })
 
 test("who judges has to be named before anything is asked", async () => {

@@ -44,6 +44,14 @@ test.each(["device.js", "index.js", firstImport("token")])("%s loads no server",
   expect([...loadedWith(firstImport("serve"))].filter((name) => name.startsWith("server-"))).toHaveLength(1)
 })
 
+test("what evaluates is loaded by the command that does, and by nothing else", () => {
+  const holds = (name: string) => readFileSync(join(dist, name), "utf8").includes('"evaluation-judge"')
+  const commands = ["serve", "chat", "exec", "acp", "mcp", "ingest"].map(firstImport)
+  const loaded = [...commands, "index.js", "server.js"].flatMap((entry) => [...loadedWith(entry)])
+  expect(loaded.filter((name) => name.endsWith(".js") && holds(name))).toEqual([])
+  expect([...loadedWith(firstImport("eval"))].filter((name) => name.endsWith(".js") && holds(name))).toHaveLength(1)
+})
+
 test("a server is a dozen files, and no two of them load each other", () => {
   const files = [...loadedWith(firstImport("serve"))].filter((name) => name.endsWith(".js"))
   expect(files.length).toBeLessThanOrEqual(15)

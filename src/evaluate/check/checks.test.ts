@@ -67,7 +67,7 @@ describe("calls", () => {
 
   test("that are not as expected are told with what there was instead", () => {
     expect(
-      checkSequence({ include: [{ tool: "delete" }] }, [{ ...list, status: "error", result: "No way." }], "calls"),
+      checkSequence({ include: [{ tool: "delete" }] }, [{ ...list, status: "error", result: "No\nway." }], "calls"),
     ).toEqual(["delete is missing; the calls were list {} (error: No way.)"])
   })
 })

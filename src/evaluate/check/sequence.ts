@@ -65,5 +65,7 @@ const told = ({ tool, arguments: given, status, result }: HappenedCall): string 
   return `${tool} ${shorten(JSON.stringify(given))} (${status}${why})`
 }
 
-const shorten = (text: string): string =>
-  text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN).toWellFormed()}…` : text
+const shorten = (text: string): string => {
+  const line = text.replaceAll(/\s+/g, " ")
+  return line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN).toWellFormed()}…` : line
+}
