@@ -44,6 +44,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: "make each request of a run again and compare it with what was sent: pawl replay run_…",
     load: () => import("./commands/replay.ts"),
   },
+  crashtest: {
+    summary: "kill a scenario of your agents at each write, and see that it goes on: pawl crashtest FILE",
+    load: () => import("./commands/crashtest.ts"),
+  },
   ingest: {
     summary: "put papers and documents into a collection: pawl ingest PATH…",
     load: () => import("./commands/ingest.ts"),

@@ -28,6 +28,7 @@ describe("the example of", () => {
 
   test("every page has an example that is run, or is kept true in another way", () => {
     const otherwise = [
+      "crashtest.md", // several files, and a command: test/cli/crashtest.slow.test.ts
       "cluster.md", // needs a PostgreSQL: test/cluster/other-nodes.test.ts
       "mcp-server.md", // needs the package of others: test/dialects/mcp/documented.test.ts
       "mcp.md", // needs servers of others: test/mcp/documented.test.ts

@@ -115,7 +115,8 @@ export const roomsWithin: Readonly<Record<string, Readonly<Record<string, readon
     process: [],
     settings: ["process"],
     open: ["process", "settings"],
-    commands: ["open", "process", "settings"],
+    crashtest: ["process", "settings"],
+    commands: ["crashtest", "open", "process", "settings"],
   },
   web: {
     icons: [],

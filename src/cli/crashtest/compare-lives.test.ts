@@ -1,0 +1,77 @@
+import { describe, expect, test } from "vitest"
+import { type Baseline, differencesOf, toBaseline } from "./compare-lives.ts"
+import { type NotedEffect, OWN_WRITE, type TranscriptLine } from "./life-files.ts"
+import type { Played } from "./spawn-life.ts"
+
+const pay = (call: string, afterCrash: string, effect: NotedEffect["effect"] = "write"): NotedEffect[] =>
+  (["begun", "done"] as const).map((phase) => ({ call, tool: "pay", input: '{"cents":5}', effect, afterCrash, phase }))
+
+const SAID: TranscriptLine[] = [
+  { who: "user", text: "Pay." },
+  { who: "result ok", text: "Paid at noon." },
+  { who: "assistant", text: "It is paid." },
+]
+
+const played = (more: Partial<Played> & { readonly said?: readonly TranscriptLine[] } = {}): Played => {
+  const { said = SAID, ...rest } = more
+  const outcome = { transcript: said, status: "completed" }
+  return { outcome, effects: pay("one", "in-doubt"), problems: [], writes: [], died: true, failure: undefined, ...rest }
+}
+
+const baseline = toBaseline(played(), played()) as Baseline
+const killed = { when: "after", what: "tool_start" } as const
+const told = (life: Played, more: Partial<Parameters<typeof differencesOf>[2]> = {}) =>
+  differencesOf(baseline, life, { mayRunAgain: [], killed, ...more })
+
+test("a life that went as the whole one has no difference", () => {
+  expect(told(played())).toEqual([])
+})
+
+describe("a write that ran twice", () => {
+  const twice = (afterCrash: string) => played({ effects: [...pay("one", afterCrash), ...pay("one", afterCrash)] })
+
+  test("is named, with what to declare", () => {
+    expect(told(twice("run-again"))[0]).toMatch(
+      /^pay ran 2 times where it runs once\. .*"ask-target".*or "in-doubt"\.$/,
+    )
+    expect(told(twice("ask-target"))[0]).toContain("keep the call id with the effect")
+  })
+
+  test("is one also under another call's id, and none where somebody has said that it may", () => {
+    expect(told(played({ effects: [...pay("one", "in-doubt"), ...pay("two", "in-doubt")] }))).toHaveLength(1)
+    expect(told(twice("run-again"), { mayRunAgain: ["pay"] })).toEqual([])
+  })
+
+  test("is none where its target was asked before it had done anything, or where it only reads", () => {
+    expect(told(twice("ask-target"), { killed: { when: "before", what: OWN_WRITE } })).toEqual([])
+    expect(told(twice("ask-target"), { killed: { when: "after", what: OWN_WRITE } })).toHaveLength(1)
+    expect(told(played({ effects: [...pay("one", "run-again", "read"), ...pay("one", "run-again", "read")] }))).toEqual(
+      [],
+    )
+  })
+})
+
+test("the first line that differs is told, one that a person had to decide about is not", () => {
+  const other = (line: TranscriptLine) => played({ said: SAID.with(1, line) })
+  expect(told(other({ who: "result error", text: "No." }))).toEqual([
+    'The transcript differs at line 2: "result error: No." where it says "result ok: Paid at noon.".',
+  ])
+  expect(told(other({ who: "result ok", text: "Marked as done.", wasInDoubt: true }))).toEqual([])
+  expect(told(played({ said: SAID.slice(0, 2) }))).toHaveLength(1)
+})
+
+test("words that vary by themselves do not count, whose they are does", () => {
+  const varied = toBaseline(played(), played({ said: SAID.with(1, { who: "result ok", text: "Paid at one." }) }))
+  const compare = (line: TranscriptLine) =>
+    differencesOf(varied as Baseline, played({ said: SAID.with(1, line) }), { mayRunAgain: [], killed })
+  expect(compare({ who: "result ok", text: "Paid at two." })).toEqual([])
+  expect(compare({ who: "result error", text: "Paid at two." })).toHaveLength(1)
+})
+
+test("a history that no provider takes, and a process that never came to the end, are differences", () => {
+  expect(told(played({ problems: ["Broken request: message 2."] }))[0]).toMatch(/broken history.*message 2/)
+  expect(told(played({ outcome: undefined, failure: "it hangs" }))).toEqual([
+    "The new process did not come to the end: it hangs.",
+  ])
+  expect(toBaseline(played({ outcome: undefined, failure: "no such agent" }), played())).toBe("no such agent")
+})

@@ -1,0 +1,97 @@
+import { readFileSync, renameSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { sleep } from "../../agent/clock.ts"
+import { nextStep, rests } from "../../agent/next-step.ts"
+import { silentLog } from "../../agent/silent-log.ts"
+import { type ComposedServer, composeServer } from "../../compose/compose-server.ts"
+import { openConfiguredStore } from "../../compose/open-store.ts"
+import type { ConversationId, MessageId, UserId } from "../../protocol/ids.ts"
+import type { Config } from "../settings/config.ts"
+import { lifeFiles, type LifeOrders, type NotedEffect, readNotes } from "./life-files.ts"
+import { dieAtWrite } from "./mortal-engine.ts"
+import { noteEffects } from "./noted-tools.ts"
+import { checkedModels, toldModel } from "./told-model.ts"
+import { toTranscript } from "./transcript.ts"
+
+/** How often it is looked whether what a killed process has left can be taken up. */
+const LOOK_MS = 20
+
+/** One life: plays the scenario from wherever the store says that it is, and writes down how it ended. */
+export async function live(config: Config, ordersFile: string): Promise<void> {
+  const orders = JSON.parse(readFileSync(ordersFile, "utf8")) as LifeOrders
+  const files = lifeFiles(orders.folder)
+  const { filesFolder: _, telemetry: __, ...rest } = config
+  const settings = {
+    ...rest,
+    ...{ dataFolder: files.data, databaseUrl: `file:${join(files.data, "pawl.db")}`, nats: undefined },
+    ...{ filesFolder: undefined, telemetry: undefined, models: {} },
+  }
+  await using store = await openConfiguredStore(settings, { log: silentLog })
+  const user = (await store.people.ensure("crashtest", store.clock.now())).id
+  let inTool = () => false
+  dieAtWrite(store.engine, { dies: orders.dies, writes: files.writes, inTool: () => inTool() })
+  const { replies } = orders.scenario
+  await using server = await composeServer(settings, {
+    ...{ store, log: silentLog, localEmbedder: "none", model: replies && toldModel(replies) },
+    agents(all) {
+      inTool = noteEffects(all, files.effects)
+      return all
+    },
+  })
+  const { ports } = server.pawl
+  Object.assign(ports, { models: checkedModels(ports.models, files.problems) })
+  const id = await play(server, orders, user)
+  const outcome = toTranscript(await store.journal.read(id))
+  writeFileSync(`${files.outcome}.new`, JSON.stringify(outcome))
+  renameSync(`${files.outcome}.new`, files.outcome)
+}
+
+async function play(server: ComposedServer, orders: LifeOrders, user: UserId): Promise<ConversationId> {
+  const { runtime, store } = server
+  const { scenario, messageIds } = orders
+  const words = (at: number) =>
+    ({ type: "message", id: messageIds[at] as MessageId, text: scenario.say[at] ?? "", when: "queue" }) as const
+  const [begun] = await store.retention.conversationsOf(user)
+  const agent = scenario.agent ?? server.pawl.ports.agents.all[0]?.name ?? ""
+  const id = begun?.id ?? (await runtime.begin({ user, agent, mode: scenario.mode }, words(0))).id
+  for (;;) {
+    await atRest(server, id)
+    if (await settle(server, id, orders)) continue
+    const said = (await store.journal.load(id, true)).said
+    const next = messageIds.findIndex((message) => !said.includes(message as MessageId))
+    if (next < 0) return id
+    await runtime.submit(id, words(next))
+  }
+}
+
+/** Takes up what was left, until there is nothing to do for the loop. */
+async function atRest({ runtime, store, pawl, clock }: ComposedServer, id: ConversationId): Promise<void> {
+  for (;;) {
+    await runtime.rest(id)
+    const conversation = await store.journal.load(id, true)
+    if (rests(nextStep(conversation, pawl.ports.agents.of(conversation), pawl.ports.limits))) return
+    await runtime.recover()
+    await sleep(clock, LOOK_MS)
+  }
+}
+
+/** What a person would do: says yes or no, and of a write in doubt looks at what became of it. */
+async function settle({ runtime, store }: ComposedServer, id: ConversationId, { scenario, folder }: LifeOrders) {
+  const { proposals, calls } = await store.journal.load(id, true)
+  const by = "crashtest"
+  for (const { proposed, status } of proposals.values()) {
+    const { id: proposalId } = proposed
+    const call = calls.find(({ proposal }) => proposal === proposalId)
+    if (call?.state === "in_doubt") {
+      const effects = readNotes<NotedEffect>(lifeFiles(folder).effects).filter((effect) => effect.call === call.id)
+      const choice = effects.length === 0 ? "retry" : effects.at(-1)?.phase === "done" ? "done" : "abandon"
+      await runtime.submit(id, { type: "resolve", proposalId, choice, by })
+      return true
+    }
+    if (status !== "pending") continue
+    const decision = scenario.decide === "yes" ? "commit" : "reject"
+    await runtime.submit(id, { type: "decide", proposalId, decision, by })
+    return true
+  }
+  return false
+}
