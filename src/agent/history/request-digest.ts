@@ -3,6 +3,8 @@ import { crc32 } from "node:zlib"
 import type { Part } from "../../protocol/conversation/message.ts"
 import type { CallResult, HistoryMessage, ModelRequest, ShownFile, ToolDeclaration } from "../model.ts"
 
+/** How it is digested. One of another version is as good as none: nothing would be equal. */
+const VERSION = "1"
 /** Letters of base64url, six bits each, of what seldom changes and is digested then. */
 const LENGTH = 8
 /** How many of the newest messages have a digest on record. A request has two more than the one before it, seldom three. */
@@ -32,13 +34,14 @@ export function digestRequest(asked: ModelRequest, sent: ModelRequest, held: rea
   const options = ofOptions(JSON.stringify([toolChoice, settings, answerSchema]))
   const files = sent === asked ? "" : ofFiles(sent.history)
   const count = history === held ? `${history.length}` : `${history.length}${CHANGED}`
-  return `${ofSystem(system)}.${ofTools(tools)}.${options}.${files}.${count}.${ofHistory(history).newest.join(".")}`
+  return `${VERSION}.${ofSystem(system)}.${ofTools(tools)}.${options}.${files}.${count}.${ofHistory(history).newest.join(".")}`
 }
 
 /** What `digestRequest` has made; undefined for what is none. */
 export function readDigest(recorded: string): RequestDigest | undefined {
-  const [system, tools, options, files, messages = "", ...newest] = recorded.split(".")
-  if (!system || !tools || !options || files === undefined || !/^\d+c?$/.test(messages)) return undefined
+  const [version, system, tools, options, files, messages = "", ...newest] = recorded.split(".")
+  if (version !== VERSION || !system || !tools || !options || files === undefined || !/^\d+c?$/.test(messages))
+    return undefined
   return { system, tools, options, files, messages: Number.parseInt(messages, 10), newest }
 }
 
@@ -76,8 +79,9 @@ function ofHistory(history: readonly HistoryMessage[]): Digested {
  */
 export function goOnFrom(recorded: string, history: readonly HistoryMessage[]): void {
   if (digested.get(history)?.count === history.length) return // it was asked by this very process
-  const [, , , , messages, ...newest] = recorded.split(".")
-  if (messages === String(history.length)) digested.set(history, { count: history.length, newest })
+  const [version, , , , , messages, ...newest] = recorded.split(".")
+  if (version === VERSION && messages === String(history.length))
+    digested.set(history, { count: history.length, newest })
 }
 
 /** Of a message it is a checksum, which goes on from the one before it: a third of the price, in each request. */

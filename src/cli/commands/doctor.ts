@@ -6,29 +6,43 @@ import { openToOthers } from "../../compose/data-folder.ts"
 import { createLog } from "../process/log.ts"
 import { migrations } from "../../store/migrations/list.ts"
 import { readDone, unknownSteps } from "../../store/migrations/newer-schema.ts"
-import { examineBus } from "./doctor-bus.ts"
-import { examineFiles } from "./doctor-files.ts"
-import { examineNodes, type Finding } from "./doctor-nodes.ts"
+import { examineBus } from "../doctor/bus.ts"
+import { examineDisk } from "../doctor/disk.ts"
+import { examineDurability } from "../doctor/durability.ts"
+import { examineFiles } from "../doctor/files.ts"
+import type { Finding } from "../doctor/finding.ts"
+import { examineNodes } from "../doctor/nodes.ts"
+import { examineProviders } from "../doctor/providers.ts"
+import { examineSandbox } from "../doctor/sandbox.ts"
+import { examineStatements } from "../doctor/slow-statements.ts"
+import manifest from "../../../package.json" with { type: "json" }
 import { type ComposedServer, composeServer } from "../../compose/compose-server.ts"
 
-export const help = `Usage: pawl doctor
+export const help = `Usage: pawl doctor [--json]
 
-Checks the set-up line by line: Node, settings, database, the folder of files, other nodes, the bus between them, models. Exit code 1 if something keeps Pawl from working.
+Checks the set-up line by line: versions, settings, database and schema, what durability is in force, disks, the master key, other nodes and
+clocks, the bus between them, models, whether the providers that are set up answer, the sandbox, slow statements. What is worth a word
+or wrong says what to do. Exit code 1 if something is wrong.
+
+  --json  print it as JSON: {"ok", "findings": [{"mark", "what"}]}
 `
 
 const NODE = 24
 
 export async function run(words: readonly string[]): Promise<number> {
-  readFlags("doctor", words, {})
-  let wrong = false
+  const { json } = readFlags("doctor", words, { json: { type: "boolean" } }).values
+  const findings: { readonly mark: Finding[0]; readonly what: string }[] = []
   for await (const [mark, what] of examine()) {
-    process.stdout.write(`${mark.padEnd(5)} ${what}\n`)
-    wrong ||= mark === "wrong"
+    findings.push({ mark, what })
+    if (!json) process.stdout.write(`${mark.padEnd(5)} ${what}\n`)
   }
-  return wrong ? 1 : 0
+  const ok = findings.every(({ mark }) => mark !== "wrong")
+  if (json) process.stdout.write(`${JSON.stringify({ ok, findings }, null, 2)}\n`)
+  return ok ? 0 : 1
 }
 
 async function* examine(): AsyncGenerator<Finding> {
+  yield ["ok", `Pawl ${manifest.version}`]
   const { node } = process.versions
   yield Number.parseInt(node, 10) >= NODE
     ? ["ok", `Node ${node}`]
@@ -48,10 +62,13 @@ async function* examine(): AsyncGenerator<Finding> {
   }
   await using open = opened
   const kind = open.store.engine.name === "sqlite" ? `SQLite in ${config.dataFolder}` : "PostgreSQL (DATABASE_URL)"
-  yield ["ok", `database: ${kind}`]
+  yield ["ok", `database: ${kind}, ${await versionOf(open)}`]
   yield await examineSchema(open)
   yield* examineStore(open)
+  yield* examineDurability(open.store.engine, config.durability)
+  if (open.store.engine.name === "sqlite") yield* examineDisk("disk", config.dataFolder)
   yield* examineFiles(open.store)
+  if (open.store.filesFolder !== undefined) yield* examineDisk("disk of files", open.store.filesFolder)
   yield* examineNodes(open.store, open.clock)
   yield* examineBus(open)
   for (const path of openToOthers(config.dataFolder))
@@ -61,13 +78,22 @@ async function* examine(): AsyncGenerator<Finding> {
   if (config.packs.length > 0)
     yield ["ok", `packs: ${open.packs.names.join(", ")} (${config.packs.join(", ")} by PAWL_PACKS)`]
   yield* examineModels(open.personal.shared)
+  yield* examineProviders(open.personal.shared)
+  yield examineSandbox(config)
+  yield* examineStatements(open.store)
   yield ["ok", `editors: ${process.argv.slice(0, 2).join(" ")} acp is the command for their settings (docs/editors.md)`]
+}
+
+async function versionOf({ store: { engine } }: ComposedServer): Promise<string> {
+  const isFile = engine.name === "sqlite"
+  const sql = isFile ? "SELECT sqlite_version() AS version" : "SELECT current_setting('server_version') AS version"
+  return `version ${(await engine.query<{ version: string }>(sql, []))[0]?.version}`
 }
 
 /** One that this version cannot serve has kept the database from being opened. */
 async function examineSchema({ store }: ComposedServer): Promise<Finding> {
   const newer = unknownSteps((await readDone(store.engine)) ?? new Map(), migrations)
-  if (newer.length === 0) return ["ok", "schema: that of this version"]
+  if (newer.length === 0) return ["ok", `schema: that of this version, ${migrations.at(-1)?.name ?? "none"}`]
   return ["note", `schema: a newer Pawl has added ${newer.join(", ")}; this version can serve it`]
 }
 

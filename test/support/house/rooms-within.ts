@@ -116,7 +116,8 @@ export const roomsWithin: Readonly<Record<string, Readonly<Record<string, readon
     settings: ["process"],
     open: ["process", "settings"],
     crashtest: ["process", "settings"],
-    commands: ["crashtest", "open", "process", "settings"],
+    doctor: ["settings"],
+    commands: ["crashtest", "doctor", "open", "process", "settings"],
   },
   web: {
     icons: [],

@@ -1,7 +1,7 @@
 import { type Clock, monotonicOf, sleep } from "../../agent/clock.ts"
 import type { NodeLinks } from "../../compose/open-bus.ts"
 import type { Store } from "../../store/store.ts"
-import type { Finding } from "./doctor-nodes.ts"
+import type { Finding } from "./finding.ts"
 
 /** NATS is looked for, and nodes answer a first word, within a moment; after so long they do not. */
 const PATIENCE_MS = 3000

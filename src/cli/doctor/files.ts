@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises"
 import type { Store } from "../../store/store.ts"
-import type { Finding } from "./doctor-nodes.ts"
+import type { Finding } from "./finding.ts"
 
 /** Where the bytes of large files lie, and whether they can be had here. A folder that is the wrong one has kept the store shut. */
 export async function* examineFiles({ placedFiles, filesFolder }: Store): AsyncGenerator<Finding> {

@@ -1,0 +1,94 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { createServer } from "node:http"
+import { once } from "node:events"
+import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { describe, expect, test } from "vitest"
+import { examineDisk } from "../../src/cli/doctor/disk.ts"
+import { examineDurability } from "../../src/cli/doctor/durability.ts"
+import { examineProviders } from "../../src/cli/doctor/providers.ts"
+import { examineStatements } from "../../src/cli/doctor/slow-statements.ts"
+import { composeServer } from "../../src/compose/compose-server.ts"
+import { readConfig } from "../../src/cli/settings/config.ts"
+import { openStore } from "../../src/store/store.ts"
+import { databases } from "../support/databases.ts"
+
+const all = async <Item>(items: AsyncIterable<Item>) => await Array.fromAsync(items)
+
+describe.each(databases)("on $name", ({ create, name }) => {
+  test("what durability is in force is asked of the database, and a relaxed one is worth a word", async () => {
+    await using database = await create()
+    await using store = await openStore({ url: database.url, durability: "normal" })
+    const inForce = name === "sqlite" ? "SQLite with a write-ahead log" : "PostgreSQL with fsync"
+    const [kept, relaxed] = await all(examineDurability(store.engine, "normal"))
+    expect(kept).toEqual(["ok", expect.stringContaining(`durability: normal, ${inForce}`)])
+    expect(relaxed).toEqual(["note", expect.stringContaining("PAWL_DURABILITY=full")])
+    expect(await all(examineDurability(store.engine, "full"))).toEqual([["ok", expect.stringContaining("full")]])
+  })
+
+  test("statements of a turn are timed where nobody counts them", async () => {
+    await using database = await create()
+    await using store = await openStore({ url: database.url, durability: "normal" })
+    for (const [mark, what] of await all(examineStatements(store))) {
+      expect(["ok", "note"]).toContain(mark)
+      expect(what).toMatch(/^statements: .*measured now/)
+    }
+  })
+})
+
+test("an SQLite without its log, as on some network disks, or that syncs nothing, is wrong", async () => {
+  const engine = (mode: string, synchronous: number) => ({
+    name: "sqlite" as const,
+    query: async <Row>(sql: string) =>
+      [sql.includes("journal_mode") ? { journal_mode: mode } : { synchronous }] as Row[],
+  })
+  expect((await all(examineDurability(engine("delete", 2), "full")))[0]).toEqual([
+    "wrong",
+    expect.stringContaining("put PAWL_DATA on a local disk"),
+  ])
+  expect((await all(examineDurability(engine("wal", 0), "full")))[0]?.[0]).toBe("wrong")
+  expect((await all(examineDurability(engine("wal", 1), "full")))[0]?.[0]).toBe("ok")
+})
+
+test("a folder is written to and left as it was; one that cannot be is wrong", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "doctor-"))
+  try {
+    const found = await all(examineDisk("disk", folder))
+    expect(found.map(([mark]) => mark)).not.toContain("wrong")
+    expect(found[1]?.[1]).toMatch(/^disk: a write with fsync takes [\d.]+ ms there/)
+    expect(readdirSync(folder)).toEqual([])
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+  expect(await all(examineDisk("disk", folder))).toEqual([["wrong", expect.stringContaining("nothing can be kept")]])
+})
+
+test.each([
+  [200, "ok", /^provider openai: answers, \d+ models/],
+  [401, "wrong", /^provider openai: .*; see to its key and its address$/],
+])(
+  "a provider that is set up is asked with its key: %i is %s, and the key is told to nobody",
+  async (status, mark, says) => {
+    const asked: string[] = []
+    const provider = createServer((request, response) => {
+      asked.push(`${request.url} ${request.headers.authorization}`)
+      response
+        .writeHead(status, { "content-type": "application/json" })
+        .end(JSON.stringify({ data: [{ id: "gpt-x" }] }))
+    }).listen(0, "127.0.0.1")
+    await once(provider, "listening")
+    const OPENAI_BASE_URL = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`
+    const folder = mkdtempSync(join(tmpdir(), "doctor-"))
+    try {
+      const config = readConfig({ PAWL_DATA: folder, OPENAI_API_KEY: "sk-secret-of-ada", OPENAI_BASE_URL })
+      await using server = await composeServer(config, { localEmbedder: "none" })
+      expect(await all(examineProviders(server.personal.shared))).toEqual([[mark, expect.stringMatching(says)]])
+      expect(JSON.stringify(await all(examineProviders(server.personal.shared)))).not.toContain("sk-secret")
+      expect(asked).toContain("/v1/models Bearer sk-secret-of-ada")
+    } finally {
+      provider.close()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  },
+)
