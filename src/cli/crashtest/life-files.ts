@@ -52,9 +52,9 @@ export const lifeFiles = (folder: string) => ({
   outcome: join(folder, "outcome.json"),
 })
 
-export const note = (file: string, line: unknown): void => appendFileSync(file, `${JSON.stringify(line)}\n`)
+export const noteLine = (file: string, line: unknown): void => appendFileSync(file, `${JSON.stringify(line)}\n`)
 
-export function readNotes<Line>(file: string): Line[] {
+export function readLines<Line>(file: string): Line[] {
   if (!existsSync(file)) return []
   const lines = readFileSync(file, "utf8").split("\n")
   return lines.filter((line) => line !== "").map((line) => JSON.parse(line) as Line)

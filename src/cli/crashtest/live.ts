@@ -7,7 +7,7 @@ import { type ComposedServer, composeServer } from "../../compose/compose-server
 import { openConfiguredStore } from "../../compose/open-store.ts"
 import type { ConversationId, MessageId, UserId } from "../../protocol/ids.ts"
 import type { Config } from "../settings/config.ts"
-import { lifeFiles, type LifeOrders, type NotedEffect, readNotes } from "./life-files.ts"
+import { lifeFiles, type LifeOrders, type NotedEffect, readLines } from "./life-files.ts"
 import { dieAtWrite } from "./mortal-engine.ts"
 import { noteEffects } from "./noted-tools.ts"
 import { checkedModels, toldModel } from "./told-model.ts"
@@ -83,7 +83,7 @@ async function settle({ runtime, store }: ComposedServer, id: ConversationId, { 
     const { id: proposalId } = proposed
     const call = calls.find(({ proposal }) => proposal === proposalId)
     if (call?.state === "in_doubt") {
-      const effects = readNotes<NotedEffect>(lifeFiles(folder).effects).filter((effect) => effect.call === call.id)
+      const effects = readLines<NotedEffect>(lifeFiles(folder).effects).filter((effect) => effect.call === call.id)
       const choice = effects.length === 0 ? "retry" : effects.at(-1)?.phase === "done" ? "done" : "abandon"
       await runtime.submit(id, { type: "resolve", proposalId, choice, by })
       return true

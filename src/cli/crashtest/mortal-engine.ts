@@ -1,6 +1,6 @@
 import type { Engine } from "../../store/engine/engine.ts"
 import type { Operation } from "../../store/engine/operations.ts"
-import { type CrashBoundary, note, OWN_WRITE } from "./life-files.ts"
+import { type CrashBoundary, noteLine, OWN_WRITE } from "./life-files.ts"
 
 /**
  * Ends this process with SIGKILL before or after one commit of the store: nothing is told, closed or flushed, as when
@@ -16,7 +16,7 @@ export function dieAtWrite(
     // A sign of life comes when its time has come, and would be another write in each life.
     if (operation.type === "statements" && (!inTool() || isSignOfLife(operation))) return change(operation)
     const mine = ++count
-    note(writes, describe(operation))
+    noteLine(writes, describe(operation))
     if (dies?.at === mine && dies.when === "before") await die()
     const done = await change(operation)
     if (dies?.at === mine) await die()

@@ -2,7 +2,7 @@ import type { Agent } from "../../agent/definition/agent.ts"
 import type { CallContext, Tool } from "../../agent/definition/tool.ts"
 import { canonicalJson } from "../../protocol/canonical-json.ts"
 import type { JsonObject } from "../../protocol/schema.ts"
-import { note, type NotedEffect } from "./life-files.ts"
+import { noteLine, type NotedEffect } from "./life-files.ts"
 
 /** Has each tool note that it runs, in a file that outlives the process. Says whether one runs now. */
 export function noteEffects(agents: readonly Agent[], file: string): () => boolean {
@@ -18,11 +18,11 @@ export function noteEffects(agents: readonly Agent[], file: string): () => boole
         const { effect, afterCrash } = tool
         const call = { call: context.callId, tool: name, input: canonicalJson(input), effect, afterCrash }
         running++
-        note(file, { ...call, phase: "begun" } satisfies NotedEffect)
+        noteLine(file, { ...call, phase: "begun" } satisfies NotedEffect)
         try {
           return await run(input, context)
         } finally {
-          note(file, { ...call, phase: "done" } satisfies NotedEffect)
+          noteLine(file, { ...call, phase: "done" } satisfies NotedEffect)
           running--
         }
       }

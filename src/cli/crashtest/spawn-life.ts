@@ -10,7 +10,7 @@ import {
   type LifeOrders,
   type LifeOutcome,
   type NotedEffect,
-  readNotes,
+  readLines,
 } from "./life-files.ts"
 import type { CrashScenario } from "./scenario.ts"
 
@@ -42,14 +42,14 @@ export async function play({ scenario, messageIds }: Playing, dies?: CrashBounda
     mkdirSync(lifeFiles(folder).data)
     const files = lifeFiles(folder)
     const first = await live({ folder, scenario, messageIds, dies })
-    const writes = readNotes<string>(files.writes)
+    const writes = readLines<string>(files.writes)
     const died = first.signal === "SIGKILL"
     const last = died ? await live({ folder, scenario, messageIds }) : first
     const outcome = existsSync(files.outcome)
       ? (JSON.parse(readFileSync(files.outcome, "utf8")) as LifeOutcome)
       : undefined
     const failure = last.code === 0 ? undefined : last.said || `it ended with ${last.code ?? last.signal}`
-    const [effects, problems] = [readNotes<NotedEffect>(files.effects), readNotes<string>(files.problems)]
+    const [effects, problems] = [readLines<NotedEffect>(files.effects), readLines<string>(files.problems)]
     return { outcome, effects, problems, writes, died, failure }
   } finally {
     rmSync(folder, { recursive: true, force: true })

@@ -3,7 +3,7 @@ import type { ModelSource } from "../../agent/ports.ts"
 import { calls, replies, says } from "../../models/scripted/script.ts"
 import { always, scripted } from "../../models/scripted/model.ts"
 import { checkRequest } from "../../models/scripted/check-request.ts"
-import { note } from "./life-files.ts"
+import { noteLine } from "./life-files.ts"
 import type { CrashScenario } from "./scenario.ts"
 
 /** Replies by how often it has replied in what it is shown: a new process goes on where the last one was killed. */
@@ -28,7 +28,7 @@ export function checkedModels(models: ModelSource, problems: string): ModelSourc
         try {
           checkRequest(request)
         } catch (error) {
-          note(problems, (error as Error).message)
+          noteLine(problems, (error as Error).message)
         }
         return model.stream(request, signal)
       }
