@@ -1,6 +1,6 @@
 import type { Context } from "hono"
 import type { Env } from "../../door/request-env.ts"
-import { pagePolicy } from "./sign-in-page.ts"
+import { pagePolicy } from "./door-page.ts"
 
 /** A page of the door: it runs its own script only, stands in no frame, is kept by nobody, and tells nobody where it was. */
 export const sendPage = (c: Context<Env>, html: string) =>

@@ -1,27 +1,18 @@
 import type { Context } from "hono"
 import type { Env } from "../../door/request-env.ts"
+import { doorPage } from "../account/door-page.ts"
+import { keptSession } from "../account/door-script.ts"
 import { sendPage, sendScript } from "../account/send-page.ts"
-import { pageStyle } from "../account/sign-in-page.ts"
 
 /**
  * The page that people are sent back to when they have signed in to an MCP server. It takes the answer out of the address and
  * sends it in a body, with the two halves of their session: only who began a sign-in finishes it. Otherwise somebody could
  * have another person sign in for them.
  */
-const page = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<meta name="referrer" content="no-referrer">
-<title>Sign in to an MCP server</title>
-<style>${pageStyle}</style>
-<script src="callback.js" defer></script>
-</head>
-<body>
-<main>
-<h1 id="title">Sign in to an MCP server</h1>
+const page = doorPage({
+  title: "Sign in to an MCP server",
+  script: "callback.js",
+  body: `<h1 id="title">Sign in to an MCP server</h1>
 <p id="say" role="status">One moment …</p>
 <a id="settings" href="../settings/mcp" hidden>Go to the settings</a>
 <div id="how" hidden>
@@ -29,11 +20,8 @@ const page = `<!doctype html>
 <pre tabindex="0">npx pawl invite --user NAME</pre>
 <button id="again" type="button">Load again</button>
 </div>
-<noscript><p>This needs JavaScript: without it your session could not be shown to be yours.</p></noscript>
-</main>
-</body>
-</html>
-`
+<noscript><p>This needs JavaScript: without it your session could not be shown to be yours.</p></noscript>`,
+})
 
 const script = `"use strict"
 const [title, say, settings, how, again] = ["title", "say", "settings", "how", "again"].map((id) => document.getElementById(id))
@@ -51,13 +39,7 @@ function end(heading, text) {
   settings.focus()
 }
 
-function kept() {
-  try {
-    return localStorage.getItem("pawl.session") ?? ""
-  } catch {
-    return ""
-  }
-}
+${keptSession}
 
 async function finish() {
   again.addEventListener("click", () => location.reload())

@@ -1,27 +1,18 @@
 import type { Context } from "hono"
 import { AuthorizationRequest } from "../../../../protocol/account/oauth.ts"
 import type { Env } from "../../../door/request-env.ts"
+import { doorPage } from "../door-page.ts"
+import { issuerButton, keptSession } from "../door-script.ts"
 import { sendPage, sendScript } from "../send-page.ts"
-import { pageStyle } from "../sign-in-page.ts"
 
 /**
  * The page on which a person lets a program in. It runs with the two halves of their session, as every page of ours: the
  * cookie alone says nothing. What the program calls itself is shown as text, and where the answer goes beside it.
  */
-const page = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<meta name="referrer" content="no-referrer">
-<title>Let a program into Pawl</title>
-<style>${pageStyle}</style>
-<script src="authorize.js" defer></script>
-</head>
-<body>
-<main>
-<h1 id="title">Let a program in?</h1>
+const page = doorPage({
+  title: "Let a program into Pawl",
+  script: "authorize.js",
+  body: `<h1 id="title">Let a program in?</h1>
 <p id="say" role="status">One moment …</p>
 <div id="asked" hidden>
 <p>It may <strong id="may"></strong>. It cannot decide: changes that it asks for wait until you say yes in Pawl. You can take this back at any time, under Settings, Tokens.</p>
@@ -34,11 +25,12 @@ const page = `<!doctype html>
 <pre tabindex="0">npx pawl invite --user NAME</pre>
 <button id="again" type="button">Load again</button>
 </div>
-<noscript><p>Letting a program in needs JavaScript: without it your session could not be shown to be yours.</p></noscript>
-</main>
-</body>
-</html>
-`
+<noscript><p>Letting a program in needs JavaScript: without it your session could not be shown to be yours.</p></noscript>`,
+})
+
+/** The question is kept with the sign-in that it waits for: another one does not open it. */
+const keepQuestion =
+  'localStorage.setItem("pawl.consent", JSON.stringify({ pageHalf: begun.pageHalf, question: location.search }))'
 
 const script = `"use strict"
 const [title, say, asked, may, yes, no, how, again, elsewhere] = ["title", "say", "asked", "may", "yes", "no", "how", "again", "elsewhere"].map((id) => document.getElementById(id))
@@ -48,13 +40,7 @@ const FIELDS = ${JSON.stringify(Object.keys(AuthorizationRequest.shape))}
 const request = Object.fromEntries(FIELDS.filter((name) => said.has(name)).map((name) => [name, said.get(name)]))
 const MEANS = { read: "look at your conversations, proposals, notes, documents and databases", chat: "ask agents and query databases in your name" }
 
-function kept() {
-  try {
-    return localStorage.getItem("pawl.session") ?? ""
-  } catch {
-    return ""
-  }
-}
+${keptSession}
 
 async function ask(init) {
   const response = await fetch("../api/oauth/consent" + (init ? "" : "?" + new URLSearchParams(request)), { ...init, headers: { "x-pawl-session": kept(), "content-type": "application/json" } })
@@ -80,33 +66,7 @@ async function decide(agrees) {
   }
 }
 
-// Where whoever runs the server has an issuer: a press of the button goes there, and from there back to this question.
-async function offerIssuer() {
-  const response = await fetch("../api/auth/ways").catch(() => undefined)
-  const ways = response !== undefined && response.ok ? await response.json() : { oidc: null }
-  if (ways.oidc === null) return
-  elsewhere.textContent = "Sign in with " + ways.oidc.label
-  elsewhere.hidden = false
-  elsewhere.addEventListener("click", goElsewhere)
-}
-
-async function goElsewhere() {
-  elsewhere.disabled = true
-  try {
-    const response = await fetch("../api/auth/oidc/begin", { method: "POST" })
-    const begun = await response.json()
-    if (response.ok) {
-      // The question is kept with the sign-in that it waits for: another one does not open it.
-      localStorage.setItem("pawl.oidc", begun.pageHalf)
-      localStorage.setItem("pawl.consent", JSON.stringify({ pageHalf: begun.pageHalf, question: location.search }))
-      return location.assign(begun.redirectTo)
-    }
-    say.textContent = begun.detail
-  } catch {
-    say.textContent = "The server cannot be reached, or this browser keeps nothing for this page."
-  }
-  elsewhere.disabled = false
-}
+${issuerButton({ auth: "../api/auth", first: keepQuestion })}
 
 async function start() {
   again.addEventListener("click", () => location.reload())

@@ -1,34 +1,21 @@
 import type { Context } from "hono"
 import type { Env } from "../../../door/request-env.ts"
+import { doorPage } from "../door-page.ts"
 import { sendPage, sendScript } from "../send-page.ts"
-import { pageStyle } from "../sign-in-page.ts"
 
 /**
  * The page that an issuer sends people back to. It takes the answer out of the address and sends it in a body, with what
  * this browser has kept since it began; so the session's other half comes in a body, too, and no cookie has to be sent by
  * another site's redirect.
  */
-const page = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<meta name="referrer" content="no-referrer">
-<title>Sign in to Pawl</title>
-<style>${pageStyle}</style>
-<script src="callback.js" defer></script>
-</head>
-<body>
-<main>
-<h1 id="title">Sign in to Pawl</h1>
+const page = doorPage({
+  title: "Sign in to Pawl",
+  script: "callback.js",
+  body: `<h1 id="title">Sign in to Pawl</h1>
 <p id="say" role="status">Signing in …</p>
 <a id="again" href="../sign-in" hidden>Begin again</a>
-<noscript><p>Signing in needs JavaScript: without it your session could not be kept for this page alone.</p></noscript>
-</main>
-</body>
-</html>
-`
+<noscript><p>Signing in needs JavaScript: without it your session could not be kept for this page alone.</p></noscript>`,
+})
 
 const script = `"use strict"
 const [title, say, again] = ["title", "say", "again"].map((id) => document.getElementById(id))
