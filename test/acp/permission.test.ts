@@ -5,21 +5,27 @@ import { hasCode } from "../../src/client/index.ts"
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { anyDatabase } from "../support/databases.ts"
-import { openAcpWorld } from "../support/acp/world.ts"
+import { type AcpWorld, openAcpWorld } from "../support/acp/world.ts"
 
 const README = { "README.md": "first\nThe colour of the site\n" }
 const EDIT = calls("edit_file", { path: "README.md", old_text: "colour", new_text: "color" })
 const DONE = always(says("So be it."))
 
+/** A person has asked for a change, and the editor is asked about it. */
+async function askToMend(world: AcpWorld) {
+  const editor = await world.edit()
+  const { sessionId } = await editor.begin(world.dir)
+  const answered = editor.say(sessionId, "mend it")
+  return { editor, sessionId, answered, question: await editor.question(0) }
+}
+
 describe.each(anyDatabase)("a change that an editor is asked about, on $name,", ({ create }) => {
   test("is shown with its difference and its place, waits, and is made when the person says yes", async () => {
     await using database = await create()
     await using world = await openAcpWorld(database.url, scripted(EDIT, DONE), README)
-    const editor = await world.edit()
-    const { sessionId } = await editor.begin(world.dir)
+    const { editor, sessionId, answered, question } = await askToMend(world)
+    const { request, answer } = question
     const path = join(world.dir, "README.md")
-    const answered = editor.say(sessionId, "mend it")
-    const { request, answer } = await editor.question(0)
     expect(request.toolCall).toMatchObject({
       title: "Edit README.md in one place",
       kind: "edit",
@@ -74,10 +80,7 @@ describe.each(anyDatabase)("a change that an editor is asked about, on $name,", 
   test("is withdrawn in the editor when it is decided elsewhere, and the turn goes on", async () => {
     await using database = await create()
     await using world = await openAcpWorld(database.url, scripted(EDIT, DONE), README)
-    const editor = await world.edit()
-    const { sessionId } = await editor.begin(world.dir)
-    const answered = editor.say(sessionId, "mend it")
-    const question = await editor.question(0)
+    const { editor, sessionId, answered, question } = await askToMend(world)
     const { proposals } = await world.client.readConversation({ params: { id: sessionId } })
     await world.client.commitProposal({ params: { id: proposals[0]!.id } })
     expect(await answered).toEqual({ stopReason: "end_turn" })
@@ -88,10 +91,7 @@ describe.each(anyDatabase)("a change that an editor is asked about, on $name,", 
   test.each(["the editor", "another client"])("has the outcome of whoever is first: %s", async (first) => {
     await using database = await create()
     await using world = await openAcpWorld(database.url, scripted(EDIT, DONE), README)
-    const editor = await world.edit()
-    const { sessionId } = await editor.begin(world.dir)
-    const answered = editor.say(sessionId, "mend it")
-    const question = await editor.question(0)
+    const { sessionId, answered, question } = await askToMend(world)
     const { proposals } = await world.client.readConversation({ params: { id: sessionId } })
     const params = { id: proposals[0]!.id }
     const reject = () => world.client.rejectProposal({ params })
@@ -144,10 +144,7 @@ describe.each(anyDatabase)("a change that an editor is asked about, on $name,", 
   test("is given up with its turn when the person stops instead of answering", async () => {
     await using database = await create()
     await using world = await openAcpWorld(database.url, scripted(EDIT, DONE), README)
-    const editor = await world.edit()
-    const { sessionId } = await editor.begin(world.dir)
-    const answered = editor.say(sessionId, "mend it")
-    const question = await editor.question(0)
+    const { editor, sessionId, answered, question } = await askToMend(world)
     await editor.agent.notify("session/cancel", { sessionId })
     question.cancel()
     expect(await answered).toEqual({ stopReason: "cancelled" })
@@ -158,10 +155,8 @@ describe.each(anyDatabase)("a change that an editor is asked about, on $name,", 
   test("that has expired is not made by a late yes: the model learns it, and the turn ends", async () => {
     await using database = await create()
     await using world = await openAcpWorld(database.url, scripted(EDIT, DONE), README, { proposalMinutes: 0 })
-    const editor = await world.edit()
-    const { sessionId } = await editor.begin(world.dir)
-    const answered = editor.say(sessionId, "mend it")
-    ;(await editor.question(0)).answer("yes")
+    const { answered, question } = await askToMend(world)
+    question.answer("yes")
     expect(await answered).toEqual({ stopReason: "end_turn" })
     expect(readFileSync(join(world.dir, "README.md"), "utf8")).toContain("colour")
   })

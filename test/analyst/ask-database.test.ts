@@ -10,6 +10,7 @@ import { analystModel, wantsSql } from "../support/analyst/analyst-model.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
 import { makeShop } from "../support/analyst/shop.ts"
+import { currentScript } from "../support/current-script.ts"
 
 /** What the model is shown of what tools have found. */
 const resultsIn = (received: { readonly request: ModelRequest } | undefined) =>
@@ -30,10 +31,7 @@ describe.each(anyDatabase)("ask_database on $name", ({ name: engine, create }) =
     mkdirSync(join(root, "shared"))
     makeShop(join(root, "shared", "shop.db"))
     url = (await create()).url
-    const model: Model = {
-      ...{ name: "scripted", provider: "scripted", contextTokens: 200_000 },
-      stream: (request, signal) => current.stream(request, signal),
-    }
+    const model = currentScript(() => current)
     face = await Face.open({
       ...{ url, model, sqliteRoot: root },
       ...{ superuserConnections: true, reach: new OutboundPolicy(["127.0.0.1"]) },

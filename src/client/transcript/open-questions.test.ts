@@ -1,19 +1,12 @@
 import { expect, test } from "vitest"
 import { reduce } from "../reduce.ts"
 import { openQuestions, toContent } from "./open-questions.ts"
+import { calling } from "./calling.fixture.ts"
 import { emptyTranscript } from "./transcript.ts"
 
 const at = "2026-01-01T00:00:00.000Z"
 const call = { id: "call_1", name: "inn__book", input: {} }
-const message = {
-  id: "msg_1",
-  seq: 2,
-  role: "assistant",
-  content: "",
-  toolCalls: [call],
-  toolCallId: null,
-  createdAt: at,
-}
+const message = calling(call, at)
 const question = {
   ...{ id: "ques_1", callId: "call_1", server: "inn", tool: "book", message: "For how many?", expiresAt: 1000 },
   fields: [{ name: "people", label: "People", kind: "integer", isRequired: true }],

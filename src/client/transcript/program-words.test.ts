@@ -3,20 +3,13 @@ import type { ConversationDetail } from "../../protocol/answers.ts"
 import { reduce } from "../reduce.ts"
 import { fromDetail } from "./from-detail.ts"
 import { programWords } from "./program-words.ts"
+import { calling } from "./calling.fixture.ts"
 import { emptyTranscript, type Transcript } from "./transcript.ts"
 
 const at = "2026-01-01T00:00:00.000Z"
 const expiresAt = "2026-01-01T00:15:00.000Z"
 const call = { id: "call_1", name: "client-weather", input: { city: "Oslo" } }
-const message = {
-  id: "msg_1",
-  seq: 2,
-  role: "assistant",
-  content: "",
-  toolCalls: [call],
-  toolCallId: null,
-  createdAt: at,
-}
+const message = calling(call, at)
 
 const live = [
   { id: "1", type: "run_started", data: { runId: "run_1", maxIterations: 5, at } },

@@ -8,6 +8,7 @@ import { dataLines } from "../../../src/terminal/drawing/call-lines.ts"
 import { analystModel } from "../../support/analyst/analyst-model.ts"
 import { anyDatabase } from "../../support/databases.ts"
 import { Face, type Visitor } from "../../support/server/face.ts"
+import { currentScript } from "../../support/current-script.ts"
 
 /** A column that may be two things, one with a word in it, one that is fine, and a row that is too short. */
 const SALES = "day;amount;note;n\n2025-01-01;1.234;5;1\n2025-01-02;2.500;seven;2\n2025-01-03;3.000;6\n"
@@ -23,10 +24,7 @@ describe.each(anyDatabase)("what is odd in a CSV file on $name", ({ create }) =>
 
   beforeAll(async () => {
     const root = mkdtempSync(join(tmpdir(), inject("testRun"), "csv-warnings-"))
-    const model: Model = {
-      ...{ name: "scripted", provider: "scripted", contextTokens: 200_000 },
-      stream: (request, signal) => current.stream(request, signal),
-    }
+    const model = currentScript(() => current)
     face = await Face.open({ url: (await create()).url, model, sqliteRoot: root })
     ada = await face.as("ada")
     const headers = { "content-type": "text/csv" }

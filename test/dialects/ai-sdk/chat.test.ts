@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from "vitest"
 import { z } from "zod"
 import { answer, defineTool } from "../../../src/agent/definition/tool.ts"
-import type { Model } from "../../../src/agent/model.ts"
 import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../../src/models/scripted/model.ts"
 import { calls, fails, hangs, replies, says, thinks } from "../../../src/models/scripted/script.ts"
 import { anyDatabase } from "../../support/databases.ts"
 import { type AiSdkPerson, aiSdkAs, plain, textOf } from "../../support/dialects/ai-sdk-client.ts"
 import { Face, type Visitor } from "../../support/server/face.ts"
+import { currentScript } from "../../support/current-script.ts"
 
 const CHART = { kind: "chart", spec: { mark: "bar" }, sql: "SELECT 1" }
 const chart = defineTool({
@@ -26,10 +26,7 @@ describe.each(anyDatabase)("useChat of the AI SDK speaks with an agent on $name"
   const plays = (...script: ScriptedReply[]) => (current = scripted(...script))
 
   beforeAll(async () => {
-    const model: Model = {
-      ...{ name: "scripted", provider: "scripted", contextTokens: 200_000 },
-      stream: (request, signal) => current.stream(request, signal),
-    }
+    const model = currentScript(() => current)
     face = await Face.open({ url: (await create()).url, model, tools: [chart] })
     ada = await aiSdkAs(face, "ada")
     native = await face.as("ada")

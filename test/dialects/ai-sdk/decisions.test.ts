@@ -1,5 +1,4 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest"
-import type { Model } from "../../../src/agent/model.ts"
 import { always, scripted, type ScriptedModel } from "../../../src/models/scripted/model.ts"
 import { calls, says } from "../../../src/models/scripted/script.ts"
 import { anyDatabase } from "../../support/databases.ts"
@@ -13,6 +12,7 @@ import {
   type UiChat,
 } from "../../support/dialects/ai-sdk-client.ts"
 import { Face, type Visitor } from "../../support/server/face.ts"
+import { currentScript } from "../../support/current-script.ts"
 
 const sendAutomaticallyWhen = sdk.lastAssistantMessageIsCompleteWithApprovalResponses
 const task = (title: string) => ["create_task", { title }] as const
@@ -24,10 +24,7 @@ describe.each(anyDatabase)("what useChat's person decides on $name", ({ create }
   let current: ScriptedModel
 
   beforeAll(async () => {
-    const model: Model = {
-      ...{ name: "scripted", provider: "scripted", contextTokens: 200_000 },
-      stream: (request, signal) => current.stream(request, signal),
-    }
+    const model = currentScript(() => current)
     face = await Face.open({ url: (await create()).url, model })
     ada = await aiSdkAs(face, "ada")
     native = await face.as("ada")

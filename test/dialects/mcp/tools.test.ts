@@ -1,5 +1,4 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest"
-import type { Model } from "../../../src/agent/model.ts"
 import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../../src/models/scripted/model.ts"
 import { calls, fails, replies, says } from "../../../src/models/scripted/script.ts"
 import { newId } from "../../../src/protocol/ids.ts"
@@ -8,6 +7,7 @@ import { agUiAs } from "../../support/dialects/ag-ui-client.ts"
 import { ERAS, mcpAs, type McpPerson } from "../../support/dialects/mcp-client.ts"
 import { Face, type Visitor } from "../../support/server/face.ts"
 import { WordEmbedder } from "../../support/word-embedder.ts"
+import { currentScript } from "../../support/current-script.ts"
 
 const [database] = anyDatabase
 
@@ -28,10 +28,7 @@ describe.each(ERAS)("the official MCP client, in its age %s,", (era) => {
   }
 
   beforeAll(async () => {
-    const model: Model = {
-      ...{ name: "scripted", provider: "scripted", contextTokens: 200_000 },
-      stream: (request, signal) => current.stream(request, signal),
-    }
+    const model = currentScript(() => current)
     face = await Face.open({ url: (await database!.create()).url, model })
     ada = await mcpAs(face, "ada", era)
     native = await face.as("ada")

@@ -1,10 +1,10 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest"
-import type { Model } from "../../../src/agent/model.ts"
 import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../../src/models/scripted/model.ts"
 import { calls, fails, finishes, hangs, replies, says } from "../../../src/models/scripted/script.ts"
 import { anyDatabase } from "../../support/databases.ts"
 import { type OpenAiPerson, openAiAs, refusalOf } from "../../support/dialects/openai-client.ts"
 import { Face, Visitor } from "../../support/server/face.ts"
+import { currentScript } from "../../support/current-script.ts"
 
 const USAGE = { inputTokens: 20, outputTokens: 5, cachedTokens: 8, reasoningTokens: 2 }
 const ASKED = { role: "user", content: "Hello" }
@@ -34,10 +34,7 @@ describe.each(anyDatabase)("the openai package asks for chat completions on $nam
   const conversations = async () => (await native.get("/api/conversations?limit=200")).body.items as { id: string }[]
 
   beforeAll(async () => {
-    const model: Model = {
-      ...{ name: "scripted", provider: "scripted", contextTokens: 200_000 },
-      stream: (request, signal) => current.stream(request, signal),
-    }
+    const model = currentScript(() => current)
     face = await Face.open({ url: (await create()).url, model })
     ada = await openAiAs(face, "ada")
     native = await face.as("ada")

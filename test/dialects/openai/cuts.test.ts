@@ -1,11 +1,11 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest"
-import type { Model } from "../../../src/agent/model.ts"
 import { scripted, type ScriptedModel, type ScriptedReply } from "../../../src/models/scripted/model.ts"
 import { calls, replies, says } from "../../../src/models/scripted/script.ts"
 import { anyDatabase } from "../../support/databases.ts"
 import { CutAnswers, cutsOf } from "../../support/dialects/cut-answers.ts"
 import { OpenAI, type OpenAiClient, openAiAs } from "../../support/dialects/openai-client.ts"
 import { Face } from "../../support/server/face.ts"
+import { currentScript } from "../../support/current-script.ts"
 
 const WHOLE = "Let me look.\n\nFour 🌍 of them."
 const SCRIPT = [replies(says("Let me look."), calls("unknown_tool")), says("Four 🌍 of them.", { chunks: 3 })]
@@ -20,10 +20,7 @@ describe.each(anyDatabase)("an answer of OpenAI's API that is cut after any byte
   let keys = 0
 
   const plays = (...script: ScriptedReply[]) => (current = scripted(...script))
-  const model: Model = {
-    ...{ name: "scripted", provider: "scripted", contextTokens: 200_000 },
-    stream: (request, signal) => current.stream(request, signal),
-  }
+  const model = currentScript(() => current)
 
   beforeAll(async () => {
     face = await Face.open({ url: (await create()).url, model })

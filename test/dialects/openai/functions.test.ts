@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from "vitest"
 import { TurnedClock } from "../../../src/agent/turned-clock.fixture.ts"
-import type { Model } from "../../../src/agent/model.ts"
 import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../../src/models/scripted/model.ts"
 import { calls, replies, says } from "../../../src/models/scripted/script.ts"
 import { anyDatabase } from "../../support/databases.ts"
 import { type OpenAiPerson, openAiAs, refusalOf } from "../../support/dialects/openai-client.ts"
 import { Face, type Visitor } from "../../support/server/face.ts"
+import { currentScript } from "../../support/current-script.ts"
 
 const PARAMETERS = { type: "object", properties: { city: { type: "string" } }, required: ["city"] }
 const ABOUT = { name: "get_weather", description: "The weather of a city.", parameters: PARAMETERS }
@@ -20,10 +20,7 @@ describe.each(anyDatabase)("functions of an OpenAI client on $name", ({ create }
   let current: ScriptedModel
 
   const clock = new TurnedClock(Date.now())
-  const model: Model = {
-    ...{ name: "scripted", provider: "scripted", contextTokens: 200_000 },
-    stream: (request, signal) => current.stream(request, signal),
-  }
+  const model = currentScript(() => current)
   const plays = (...script: ScriptedReply[]) => (current = scripted(...script))
   const chat = (messages: object[], more: object = {}) =>
     ada.client.chat.completions.create({ model: "pawl/test", messages, tools: TOOLS, ...more })

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from "vitest"
-import type { Model } from "../../../src/agent/model.ts"
 import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../../src/models/scripted/model.ts"
 import { calls, fails, hangs, replies, says } from "../../../src/models/scripted/script.ts"
 import { anyDatabase } from "../../support/databases.ts"
 import { type OpenAiPerson, openAiAs, refusalOf } from "../../support/dialects/openai-client.ts"
 import { Face, type Visitor } from "../../support/server/face.ts"
+import { currentScript } from "../../support/current-script.ts"
 
 const TOOLS = ["look", "smell"].map((name) => ({ type: "function", name, parameters: { type: "object" } }))
 
@@ -15,10 +15,7 @@ describe.each(anyDatabase)("responses are read back with the openai package on $
   let native: Visitor
   let current: ScriptedModel
 
-  const model: Model = {
-    ...{ name: "scripted", provider: "scripted", contextTokens: 200_000 },
-    stream: (request, signal) => current.stream(request, signal),
-  }
+  const model = currentScript(() => current)
   const plays = (...script: ScriptedReply[]) => (current = scripted(...script))
   const respond = (body: object) => ada.client.responses.create({ model: "pawl/test", ...body })
   const read = (id: string) => ada.client.responses.retrieve(id)

@@ -1,10 +1,10 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest"
-import type { Model } from "../../../src/agent/model.ts"
 import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../../src/models/scripted/model.ts"
 import { calls, fails, finishes, replies, says } from "../../../src/models/scripted/script.ts"
 import { anyDatabase } from "../../support/databases.ts"
 import { type OpenAiPerson, openAiAs, refusalOf } from "../../support/dialects/openai-client.ts"
 import { Face, type Visitor } from "../../support/server/face.ts"
+import { currentScript } from "../../support/current-script.ts"
 
 const USAGE = { inputTokens: 20, outputTokens: 5, cachedTokens: 8, reasoningTokens: 2 }
 
@@ -15,10 +15,7 @@ describe.each(anyDatabase)("the openai package asks for responses on $name", ({ 
   let native: Visitor
   let current: ScriptedModel
 
-  const model: Model = {
-    ...{ name: "scripted", provider: "scripted", contextTokens: 200_000 },
-    stream: (request, signal) => current.stream(request, signal),
-  }
+  const model = currentScript(() => current)
   const plays = (...script: ScriptedReply[]) => (current = scripted(...script))
   const respond = (body: object, headers: Record<string, string> = {}) =>
     ada.client.responses.create({ model: "pawl/test", ...body }, { headers })

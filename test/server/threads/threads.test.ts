@@ -9,6 +9,7 @@ import { analystModel } from "../../support/analyst/analyst-model.ts"
 import { anyDatabase } from "../../support/databases.ts"
 import { Face, type Visitor } from "../../support/server/face.ts"
 import { makeShop } from "../../support/analyst/shop.ts"
+import { currentScript } from "../../support/current-script.ts"
 
 type Told = Record<string, unknown> & { type: string }
 
@@ -52,10 +53,7 @@ describe.each(anyDatabase)("a client of the thread design on $name", ({ create }
     const root = mkdtempSync(join(tmpdir(), inject("testRun"), "databases-"))
     mkdirSync(join(root, "shared"))
     makeShop(join(root, "shared", "shop.db"))
-    const model: Model = {
-      ...{ name: "scripted", provider: "scripted", contextTokens: 200_000 },
-      stream: (request, signal) => current.stream(request, signal),
-    }
+    const model = currentScript(() => current)
     face = await Face.open({ url: (await create()).url, model, sqliteRoot: root })
     ada = await face.as("ada")
     const target = { name: "Shop", kind: "sqlite", path: "shared/shop.db" }

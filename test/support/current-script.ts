@@ -1,0 +1,7 @@
+import type { Model } from "../../src/agent/model.ts"
+
+/** A model for a server that all tests of a file share: it answers by the script that the test at hand has put in place. */
+export const currentScript = (current: () => Model): Model => ({
+  ...{ name: "scripted", provider: "scripted", contextTokens: 200_000 },
+  stream: (request, signal) => current().stream(request, signal),
+})
