@@ -138,11 +138,11 @@ export class EditorConversation {
     await this.update({ sessionUpdate: "usage_update", used, size, ...cost })
   }
 
-  /** Words that wait behind a run which was stopped would be held, and their prompt with them. */
+  /** Words that wait behind a run which was stopped would be held, and their prompt with them. What others said stays. */
   async #withdraw(turn: PromptTurn): Promise<void> {
     const { client } = this.place
     const { items } = await client.listQueue({ params: { id: this.id } })
-    const last = items.at(-1)
+    const last = items.findLast(({ text }) => text === turn.words)
     if (!last || turn.hasBegun) return
     try {
       await client.withdrawQueued({ params: { id: this.id, messageId: last.id } })

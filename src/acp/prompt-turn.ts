@@ -9,6 +9,8 @@ const FAILED = -32603
 /** One prompt of an editor: from its words to the end of the run that they begin. */
 export class PromptTurn {
   readonly #begins: (frame: Frame) => boolean
+  /** What was said to begin it; undefined where it is no words. */
+  readonly words: string | undefined
   readonly #ended = Promise.withResolvers<StopReason>()
   #finish: Finish | undefined
   /** Its run is at work, or over. */
@@ -17,8 +19,9 @@ export class PromptTurn {
   isCancelled = false
 
   /** `begins`: which frame is the first of its run. */
-  constructor(begins: (frame: Frame) => boolean) {
+  constructor(begins: (frame: Frame) => boolean, words?: string) {
     this.#begins = begins
+    this.words = words
     // Whoever waits for it hears of it.
     this.#ended.promise.catch(() => {})
   }
@@ -27,6 +30,7 @@ export class PromptTurn {
   static of(text: string): PromptTurn {
     return new PromptTurn(
       ({ type, data }) => type === "message" && data.message.role === "user" && data.message.content === text,
+      text,
     )
   }
 

@@ -13,9 +13,12 @@ export interface QuestionsOf {
   readonly root: string
   /** The person stopped the turn instead of answering. */
   cancelled(): Promise<void>
-  /** An answer could not be carried out, and why; it is asked again. */
+  /** An answer could not be carried out, and why; it is asked again, a few times. */
   complain(error: unknown): void
 }
+
+/** So often the same is asked when its answer could not be carried out: an editor may say yes by itself, and at once. */
+const MAX_TIMES = 3
 
 /** What of a conversation waits for its person is asked in the editor, until somebody has decided, there or anywhere else. */
 export class Questions {
@@ -51,7 +54,7 @@ export class Questions {
     this.#asked.clear()
   }
 
-  async #ask(proposal: Proposal, withdraw: AbortController): Promise<void> {
+  async #ask(proposal: Proposal, withdraw: AbortController, times = 1): Promise<void> {
     const { client, editor, id, root } = this.#of
     const { signal } = withdraw
     let optionId: string
@@ -72,7 +75,7 @@ export class Questions {
     } catch (error) {
       if (signal.aborted || hasCode(error, "still_pending")) return
       this.#of.complain(error)
-      void this.#ask(proposal, withdraw)
+      if (times < MAX_TIMES) void this.#ask(proposal, withdraw, times + 1)
     }
   }
 }

@@ -41,6 +41,8 @@ export async function callTool(
   const refused = whyDecidedOtherwise(server, joined, await pins.read(server.key))
   if (refused) return notCalled(joined, context, refused)
   let isSent = false
+  // Also the tokens that were sent: a server that fails may repeat them.
+  let { secrets } = server
   const mayRepeat = joined.effect === "read" || joined.afterCrash === "run-again"
   const attempt = () =>
     pool.use({ server, user, signal }, async (connection, isReused) => {
@@ -58,15 +60,18 @@ export async function callTool(
         const called = { tool: joined.tool, input, signal, timeoutMs }
         const asTask = taskOf(connection, { joined, context, clock })
         const onProgress = (told: unknown) => context.progress?.(toProgress(told, connection.secrets))
-        const result = await connection.asking(askInCall(server, joined.tool, context), () =>
-          asTask
-            ? callAsTask(asTask.tasks, { ...called, ...asTask, onProgress })
-            : connection.call({ ...called, onProgress }),
+        const result = await connection.asking(
+          askInCall({ server: server.name, tool: joined.tool, secrets: () => connection.secrets }, context),
+          () =>
+            asTask
+              ? callAsTask(asTask.tasks, { ...called, ...asTask, onProgress })
+              : connection.call({ ...called, onProgress }),
         )
         return await toAnswer(result, { tool: joined.tool, secrets: connection.secrets, call: context, files })
       } catch (thrown) {
+        secrets = connection.secrets
         const error = await connection.judged(thrown)
-        if (isAnswered(error)) return failed(problemOf(error, { secrets: connection.secrets }))
+        if (isAnswered(error)) return failed(problemOf(error, { secrets }))
         // Refused at the door: nothing was begun, and the person can do something about it.
         if (isSignInError(error)) return notCalled(joined, context, error.message)
         if (codeOf(error) === "outcome_unknown") throw error
@@ -88,7 +93,7 @@ export async function callTool(
     signal.throwIfAborted()
     if (isSignInError(error)) return notCalled(joined, context, error.message)
     if (codeOf(error) === "mcp_server_failed" && !isSent) return notCalled(joined, context, (error as Error).message)
-    const problem = problemOf(error, server)
+    const problem = problemOf(error, { secrets })
     if (codeOf(error) === "outcome_unknown") return notCalled(joined, context, (error as Error).message)
     if (joined.effect === "write" && isSent)
       throw failure("outcome_unknown", { problem: `The MCP server did not tell how it ended: ${problem}.` })

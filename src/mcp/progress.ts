@@ -8,7 +8,7 @@ const MAX_TEXT = 500
 export function toProgress(told: unknown, secrets: readonly string[]): ToldProgress {
   const { progress, total, message } = (told ?? {}) as Record<string, unknown>
   return {
-    ...(typeof message === "string" ? { text: plainWords(withoutSecrets(message.slice(0, MAX_TEXT), secrets)) } : {}),
+    ...(typeof message === "string" ? { text: plainWords(withoutSecrets(message, secrets).slice(0, MAX_TEXT)) } : {}),
     ...(typeof progress === "number" ? { done: progress } : {}),
     ...(typeof total === "number" ? { total } : {}),
   }

@@ -6,7 +6,7 @@ import { hasCode } from "../protocol/errors.ts"
 import { plainWords } from "./definition/tool-facts.ts"
 import { type ResultBlock, toBlock } from "./result-block.ts"
 
-/** Characters of all texts of a result together: what is longer is cut before it is looked at, and again where it is kept. */
+/** Characters of all texts of a result together: what is longer is cut, and again where it is kept. */
 const MAX_TEXT = 200_000
 
 /** The call that a file comes with. */
@@ -40,7 +40,7 @@ export async function toAnswer(result: unknown, answering: Answering): Promise<A
     if (text !== "") words.push(text)
   }
   if (words.length === 0 && structuredContent !== undefined) words.push(JSON.stringify(structuredContent))
-  const text = plainWords(withoutSecrets(words.join("\n\n").slice(0, MAX_TEXT), secrets)) || "[It answered nothing.]"
+  const text = plainWords(withoutSecrets(words.join("\n\n"), secrets).slice(0, MAX_TEXT)) || "[It answered nothing.]"
   const data: ResultFiles = { kind: "files", files }
   const more = files.length > 0 ? { data } : {}
   return isError === true ? failed(text, more) : answer(text, more)

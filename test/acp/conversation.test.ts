@@ -67,10 +67,16 @@ describe.each(anyDatabase)("an editor on $name", ({ create }) => {
     const waits = editor.say(sessionId, "and then this")
     await editor.until(() => editor.words("user_message_chunk").includes("from the page"))
     await expect.poll(async () => (await world.client.listQueue({ params: { id: sessionId } })).items).toHaveLength(1)
+    const leave = new AbortController()
+    const behind = world.client.run(sessionId, "from the page, too", { when: "queue", signal: leave.signal })
+    const heard = behind.next().catch(() => {})
+    await expect.poll(async () => (await world.client.listQueue({ params: { id: sessionId } })).items).toHaveLength(2)
     await editor.agent.notify("session/cancel", { sessionId })
     expect(await waits).toEqual({ stopReason: "cancelled" })
-    expect((await world.client.listQueue({ params: { id: sessionId } })).items).toEqual([])
-    await first.return()
+    const { items } = await world.client.listQueue({ params: { id: sessionId } })
+    expect(items.map(({ text }) => text)).toEqual(["from the page, too"])
+    leave.abort()
+    await Promise.all([first.return(), heard])
   })
 
   test.each([

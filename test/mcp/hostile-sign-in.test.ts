@@ -154,6 +154,44 @@ test("one who gives out tokens and hangs is waited for ten seconds", async () =>
   expect((await finishing).body.detail).toMatch(/did not answer within 10 seconds/)
 })
 
+test("a server that fails and repeats the token that it was sent does not have it told", async () => {
+  await using met = await meet()
+  await met.add()
+  await met.finish(met.there.agree(await met.signIn()))
+  const serve = met.there.server.instead
+  met.there.server.instead = (request, response) => {
+    const { authorization } = request.headers
+    if (authorization === undefined) return serve?.(request, response) ?? false
+    response.writeHead(500, { "content-type": "text/plain" }).end(`No good: ${authorization}`)
+    return true
+  }
+  const { status, body } = await met.who.post("/api/mcp-servers/notes/look")
+  expect([status, body.detail]).toEqual([502, expect.stringContaining("No good: Bearer [hidden]")])
+})
+
+test("who signs in again while tokens are refused stays signed in", async () => {
+  await using met = await meet()
+  await met.add()
+  await met.finish(met.there.agree(await met.signIn()))
+  const serve = met.there.server.instead
+  // What is renewed now is refused as well.
+  met.there.accepted.clear()
+  met.there.instead.set("/token", (usual) => (met.there.accepted.clear(), usual))
+  let refused = 0
+  met.there.server.instead = (request, response) => {
+    if (!request.url?.endsWith("/mcp") || ++refused !== 2) return serve?.(request, response) ?? false
+    met.there.instead.delete("/token")
+    void (async () => {
+      await met.finish(met.there.agree(await met.signIn()))
+      response.writeHead(401).end()
+    })()
+    return true
+  }
+  const { status } = await met.who.post("/api/mcp-servers/notes/look")
+  expect(status).toBe(502)
+  expect((await met.who.get("/api/mcp-servers")).body.items).toMatchObject([{ signIn: "done" }])
+})
+
 test("a server that asks for more than was allowed is told of in a sentence, and the next sign-in asks for both", async () => {
   await using met = await meet()
   await met.add()

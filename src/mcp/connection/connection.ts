@@ -70,7 +70,7 @@ export class McpConnection {
     }
     const client = await connect(server, ways, { unasked, auth, signal }).catch(async (error: unknown) => {
       signal.throwIfAborted()
-      throw toFailure(auth ? await auth.judge(error) : error, server)
+      throw toFailure(auth ? await auth.judge(error) : error, secretsOf(server, auth))
     })
     opened = new McpConnection(server, client, { clock, auth, questioning })
     return opened
@@ -82,7 +82,7 @@ export class McpConnection {
 
   /** What no result may repeat: also the tokens that were sent over it. */
   get secrets(): readonly string[] {
-    return [...this.#server.secrets, ...(this.#auth?.secrets ?? [])]
+    return secretsOf(this.#server, this.#auth)
   }
 
   forgetList(): void {
@@ -98,7 +98,7 @@ export class McpConnection {
       .catch(async (error: unknown) => {
         signal.throwIfAborted()
         if (isForgotten(error)) await this.close()
-        throw toFailure(await this.judged(error), this.#server)
+        throw toFailure(await this.judged(error), this.secrets)
       })
     const facts = tools.slice(0, MAX_TOOLS).flatMap((listed) => toToolFacts(listed) ?? [])
     const byName = new Map<string, McpToolFacts>()
@@ -139,5 +139,10 @@ export class McpConnection {
 export const isForgotten = (error: unknown): boolean => (error as { status?: unknown })?.status === 404
 
 /** What a person can do something about is told as it is. */
-const toFailure = (error: unknown, server: McpServer): Error =>
-  isSignInError(error) ? error : failure("mcp_server_failed", { problem: problemOf(error, server) })
+const toFailure = (error: unknown, secrets: readonly string[]): Error =>
+  isSignInError(error) ? error : failure("mcp_server_failed", { problem: problemOf(error, { secrets }) })
+
+const secretsOf = ({ secrets }: McpServer, auth: RequestAuth | undefined): readonly string[] => [
+  ...secrets,
+  ...(auth?.secrets ?? []),
+]

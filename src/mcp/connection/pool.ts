@@ -42,21 +42,35 @@ export class ConnectionPool implements AsyncDisposable {
     work: (connection: McpConnection, isReused: boolean) => Promise<T>,
   ): Promise<T> {
     const key = JSON.stringify([server.key, server.version, user])
-    const known = this.#entries.get(key)
-    const isReused = known !== undefined && !(await isOver(known))
-    const entry = isReused ? known : this.#open(key, server, { user, signal })
-    entry.users++
-    entry.cancelAlarm?.()
+    const { entry, isReused } = await this.#take(key, () => this.#open(key, server, { user, signal }))
     try {
       return await work(await entry.connection, isReused)
     } catch (error) {
       if (await isOver(entry)) this.#drop(key, entry)
       throw error
     } finally {
-      entry.users--
-      entry.usedAt = this.#clock.now()
-      if (entry.users === 0) entry.cancelAlarm = this.#clock.alarm(IDLE_MS, () => this.#drop(key, entry), "background")
+      this.#leave(key, entry)
     }
+  }
+
+  /** One that is there, or a new one. Used from the first moment on: meanwhile nobody makes room by closing it. */
+  async #take(key: string, open: () => Entry): Promise<{ readonly entry: Entry; readonly isReused: boolean }> {
+    for (;;) {
+      const known = this.#entries.get(key)
+      const entry = known ?? open()
+      entry.users++
+      entry.cancelAlarm?.()
+      if (!known || !(await isOver(known))) return { entry, isReused: known !== undefined }
+      this.#leave(key, entry)
+      // Of several who find it closed one opens the next, and the others use that.
+      this.#drop(key, entry)
+    }
+  }
+
+  #leave(key: string, entry: Entry): void {
+    entry.users--
+    entry.usedAt = this.#clock.now()
+    if (entry.users === 0) entry.cancelAlarm = this.#clock.alarm(IDLE_MS, () => this.#drop(key, entry), "background")
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

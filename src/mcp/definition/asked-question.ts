@@ -1,7 +1,6 @@
 import { withoutSecrets } from "../../agent/calls/without-secrets.ts"
 import type { AskedQuestion } from "../../agent/definition/lasting.ts"
 import { MAX_FIELDS, type QuestionField } from "../../protocol/conversation/questions.ts"
-import type { McpServer } from "./server.ts"
 import { plainWords } from "./tool-facts.ts"
 
 const MAX_MESSAGE = 2000
@@ -17,13 +16,12 @@ const MAX_URL = 2000
  */
 export function toAskedQuestion(
   asked: unknown,
-  { name, secrets }: Pick<McpServer, "name" | "secrets">,
-  tool: string,
+  { server, tool, secrets }: { readonly server: string; readonly tool: string; readonly secrets: readonly string[] },
 ): AskedQuestion | undefined {
   const { mode, message, requestedSchema, url } = (asked ?? {}) as Record<string, unknown>
   const words = (text: unknown, most: number): string =>
-    typeof text === "string" ? plainWords(withoutSecrets(text.slice(0, most), secrets)) : ""
-  const common = { server: name, tool, message: words(message, MAX_MESSAGE) }
+    typeof text === "string" ? plainWords(withoutSecrets(text, secrets).slice(0, most)) : ""
+  const common = { server, tool, message: words(message, MAX_MESSAGE) }
   if (mode === "url") {
     const address = toAddress(url)
     return address === undefined ? undefined : { ...common, fields: [], url: address }

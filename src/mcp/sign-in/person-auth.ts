@@ -41,6 +41,8 @@ export class PersonTokens {
     const whose = { server, user }
     const secrets: string[] = []
     let sent: string | undefined
+    /** With which a refused request was tried once more. */
+    let retried: string | undefined
     return {
       secrets,
       token: async () => {
@@ -55,21 +57,24 @@ export class PersonTokens {
         const challenge = await challengeIn(response)
         const kept = await this.#read(whose)
         // Renewed by somebody else since: it is tried with those first.
-        if (kept?.granted && kept.version !== sent) return
-        if (kept?.granted?.refreshToken !== undefined) return void (await this.#renew(whose, kept, challenge))
+        if (kept?.granted && kept.version !== sent) return void (retried = kept.version)
+        if (kept?.granted?.refreshToken !== undefined)
+          return void (retried = (await this.#renew(whose, kept, challenge)).version)
         throw await this.#ended(whose, kept, challenge)
       },
-      judge: (error) => this.#judge(whose, error),
+      judge: (error) => this.#judge(whose, error, retried),
     }
   }
 
-  async #judge(whose: Whose, error: unknown): Promise<unknown> {
+  async #judge(whose: Whose, error: unknown, retried: string | undefined): Promise<unknown> {
     if (isSignInError(error)) return error
     const { name, status, requiredScope } = error as { name?: string; status?: unknown; requiredScope?: string }
-    // What was renewed a moment ago is refused, too.
-    if (status === 401) return this.#ended(whose, await this.#read(whose))
-    if (name !== "InsufficientScopeError") return error
+    if (status !== 401 && name !== "InsufficientScopeError") return error
     const kept = await this.#read(whose)
+    if (status === 401) {
+      // What was renewed a moment ago is refused, too. But where the person has signed in again since, that has not been tried.
+      return kept?.granted && kept.version !== retried ? error : this.#ended(whose, kept)
+    }
     const scope = requiredScope?.slice(0, 500)
     if (kept) {
       const challenge = { ...kept.challenge, ...(scope === undefined ? {} : { scope }) }

@@ -45,10 +45,16 @@ export function toClient(name: string | undefined, redirects: readonly string[])
     throw failure("bad_request", {
       problem: `redirect_uris: ${wrong.slice(0, 100)} is neither https nor this machine.`,
     })
-  // Without what shows nothing or turns the line around: it is shown beside where the answer goes, and must not hide that.
-  const seen = mendText((name ?? "").replaceAll(/\s+/g, " ").replaceAll(/\p{C}/gu, ""))
-  const called = seen.trim().slice(0, MAX_NAME)
-  return { name: called.toWellFormed() || "A program without a name", redirects }
+  return { name: toShownName(name ?? "") || "A program without a name", redirects }
+}
+
+/**
+ * Without what shows nothing or turns the line around: it is shown beside where the answer goes, and must not hide that. What
+ * comes out of it stays as it is when it goes in again, for the id of a program is read with it.
+ */
+function toShownName(name: string): string {
+  const onOneLine = name.replaceAll(/\s+/g, " ").replaceAll(/\p{C}/gu, "").replaceAll(/ +/g, " ")
+  return mendText(onOneLine.trim().slice(0, MAX_NAME)).trim()
 }
 
 function isRedirect(text: string): boolean {
