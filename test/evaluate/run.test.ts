@@ -64,6 +64,13 @@ cases:
   - { name: rows, say: Hi, script: [Hello], expect: { rows: [{ table: tasks }] } }
   - { name: no database, say: Hi, script: [Hello], expect: { rows: [{ sql: SELECT 1, count: 1 }] } }
   - { name: judge, say: Hi, script: [Hello], expect: { judge: { rubric: polite, script: { pass: false, reason: It is rude. } } } }
+  - { name: no judge, say: Hi, script: [Hello], expect: { judge: { rubric: polite, model: nobody/knows } } }
+  - { name: no folder, say: Hi, script: [Hello], expect: { files: [{ path: a.txt }] } }
+  - name: no query
+    start: { database: { sql: CREATE TABLE t (a) } }
+    say: Hi
+    script: [Hello]
+    expect: { rows: [{ sql: SELEC 1, count: 0 }, { sql: SELECT * FROM t, count: 1 }] }
   - name: cost
     say: Hi
     script: { price: { input: 10, output: 100 }, replies: [{ says: Hello, usage: { input: 1000, output: 100 } }] }
@@ -96,6 +103,9 @@ cases:
     rows: ["rows[0]: 0 rows of tasks have {}, and at least 1 should; there are none"],
     "no database": ["rows[0]: the case has no database: start.database makes one"],
     judge: ["judge: It is rude."],
+    "no judge": [expect.stringMatching(/^judge: nobody\/knows cannot be asked: ./)],
+    "no folder": ["files: the case works in no folder: start.files gives it one"],
+    "no query": [expect.stringMatching(/^rows\[0\]: .*SELEC/), "rows[1]: 0 rows came back, and 1 should: none"],
     cost: ["limits.costUsd: it took $0.02, and at most $0.0199 is allowed"],
     left: [
       "ends: its run ended as paused",
@@ -105,7 +115,7 @@ cases:
     file: ["files a.txt: it is not there"],
     "one of two": ['say[0].answer: "Bye" is not in it; it says "Hello"'],
   })
-  expect(found.report).toMatchObject({ passed: 0, failed: 13, stopped: null })
+  expect(found.report).toMatchObject({ passed: 0, failed: 16, stopped: null })
   // The operator's own place was not even made, and nothing is left of the others.
   expect(existsSync(join(found.data, "data"))).toBe(false)
   expect(readdirSync(found.under)).toEqual([])

@@ -50,8 +50,9 @@ export function openThrowaways(
     const settings = settingsFor(config, join(root, "data"))
     const work = hasFolder ? join(root, "work") : undefined
     if (work !== undefined) mkdirSync(work)
-    const spoken = script && playing(SCRIPTED, script)
-    const judging = playing(SCRIPTED_JUDGE, { replies: verdicts.map((verdict) => ({ says: JSON.stringify(verdict) })) })
+    const spoken = script && new PlayedModel(SCRIPTED, script)
+    const said = verdicts.map((verdict) => ({ says: JSON.stringify(verdict) }))
+    const judging = new PlayedModel(SCRIPTED_JUDGE, { replies: said })
     const place = opening.use(
       await openInProcess(settings, {
         ...{ log, recent, embedder },
@@ -109,8 +110,6 @@ class PlayedModel extends ScriptedModel {
     this.price = price ?? FREE
   }
 }
-
-const playing = (name: string, script: EvalScript): PlayedModel => new PlayedModel(name, script)
 
 function toScript({ says: words, calls: called, usage }: EvalScript["replies"][number]): Script {
   return replies(

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises"
-import { type Client, count } from "../../client/index.ts"
+import { type Client, ClientError, count } from "../../client/index.ts"
 import type { FileCheck, RowCheck } from "../file/expectation.ts"
 import type { Unmet } from "../happened.ts"
 import { fits } from "./fits.ts"
@@ -39,7 +39,11 @@ async function inDatabase(
   id?: string,
 ): Promise<string | undefined> {
   if (id === undefined) return "the case has no database: start.database makes one"
-  const answer = await client.queryConnection({ params: { id }, body: { sql } })
+  const answer = await client.queryConnection({ params: { id }, body: { sql } }).catch((error: unknown) => {
+    if (error instanceof ClientError) return error.message
+    throw error
+  })
+  if (typeof answer === "string") return answer
   const found = answer.rows.map((row) => Object.fromEntries(answer.columns.map(({ name }, at) => [name, row[at]])))
   if (wanted !== undefined && found.length !== wanted)
     return `${count(found.length, "row")} came back, and ${wanted} should: ${shown(found)}`

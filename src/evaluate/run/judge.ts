@@ -1,5 +1,5 @@
-import type { Client } from "../../client/index.ts"
-import type { HappenedAnswer, EvalSpent } from "../happened.ts"
+import { type Client, ClientError } from "../../client/index.ts"
+import { type EvalSpent, type HappenedAnswer, NOTHING_SPENT } from "../happened.ts"
 import type { EvalWords } from "../file/eval-file.ts"
 import { JUDGE, type JudgeVerdict } from "./place.ts"
 import { recordRun } from "./record.ts"
@@ -34,10 +34,22 @@ interface Judging {
 }
 
 /** Asks a model, in a conversation of its own: what it costs is on that one's bill. No verdict is no pass. */
-export async function askJudge(
-  client: Client,
-  { rubric, model, words, answers, signal }: Judging,
-): Promise<JudgedCase> {
+export async function askJudge(client: Client, judging: Judging): Promise<JudgedCase> {
+  const { rubric, model, signal } = judging
+  try {
+    const { value, spent, happened } = await recordRun(client, await ask(client, judging))
+    const verdict = value as JudgeVerdict | undefined
+    if (verdict) return { rubric, model, spent, pass: verdict.pass, reason: verdict.reason }
+    return { rubric, model, spent, pass: false, reason: `there is no verdict (${happened.error ?? happened.status})` }
+  } catch (error) {
+    signal.throwIfAborted()
+    // What was judged has happened all the same, and is reported.
+    if (!(error instanceof ClientError)) throw error
+    return { rubric, model, spent: NOTHING_SPENT, pass: false, reason: `${model} cannot be asked: ${error.message}` }
+  }
+}
+
+async function ask(client: Client, { rubric, model, words, answers, signal }: Judging): Promise<string> {
   const conversation = answers.map(({ text, calls, proposals }, index) => ({
     person: words[index]?.text,
     calls,
@@ -48,8 +60,5 @@ export async function askJudge(
   const { id } = await client.createConversation({ body: { agent: JUDGE, model, mode: "read-only", fallback: [] } })
   const answer = await client.sendMessage({ params: { id }, body: { text, schema: VERDICT_SCHEMA }, signal })
   if (!("run" in answer)) throw new Error("The judge's words were queued in a conversation of its own.")
-  const { value, spent, happened } = await recordRun(client, answer.run.id)
-  const verdict = value as JudgeVerdict | undefined
-  if (verdict) return { rubric, model, spent, pass: verdict.pass, reason: verdict.reason }
-  return { rubric, model, spent, pass: false, reason: `it gave no verdict (${happened.error ?? happened.status})` }
+  return answer.run.id
 }

@@ -7,7 +7,7 @@ import type { HappenedAnswer, Unmet } from "../happened.ts"
 import type { CaseRun } from "./case-run.ts"
 import { askJudge, type JudgedCase } from "./judge.ts"
 import { type EvalPlace, SCRIPTED_JUDGE } from "./place.ts"
-import { CaseFault, inside, startCase } from "./start-case.ts"
+import { inside, startCase } from "./start-case.ts"
 import { talk, type TalkedCase } from "./talk.ts"
 
 export interface CaseOutcome extends Pick<TalkedCase, "agent" | "model" | "spent"> {
@@ -57,13 +57,14 @@ function checkWhole({ expect, say }: EvalCase, answers: readonly HappenedAnswer[
   const all = answers.flatMap(({ calls }) => calls)
   const proposals = answers.flatMap((each) => each.proposals)
   const found = checkAnswer(expect, { ...last, calls: all, proposals })
-  const isSaid = say[answers.length - 1]?.expect?.ends === "failed" && expect.ends === undefined
-  return isSaid ? found.filter(({ expectation }) => expectation !== "ends") : found
+  const failsAsSaid = say[answers.length - 1]?.expect?.ends === "failed" && expect.ends === undefined
+  return failsAsSaid ? found.filter(({ expectation }) => expectation !== "ends") : found
 }
 
 async function checkFilesIn({ expect: { files } }: EvalCase, folder: string | undefined): Promise<Unmet[]> {
   if (!files) return []
-  if (folder === undefined) throw new CaseFault("expect.files: the case works in no folder; start.files gives it one.")
+  if (folder === undefined)
+    return [{ expectation: "files", problem: "the case works in no folder: start.files gives it one" }]
   return checkLeftFiles(files, (path) => inside(folder, path, "expect.files"))
 }
 
