@@ -57,16 +57,17 @@ export class EditorConversation {
     this.told.catch(() => {})
     this.#follow(position, told.resolve).catch((error: unknown) => {
       this.#lost = toRefusal(error)
-      this.close()
       this.#turn?.fail(this.#lost)
+      this.close()
       told.reject(this.#lost)
     })
   }
 
-  /** Stops telling the editor of it; what is at work goes on. */
+  /** Stops telling the editor of it; what is at work goes on. Of a prompt nothing more is heard, so it is answered now. */
   close(): void {
     this.#leaving.abort()
     this.#questions.close()
+    this.#turn?.end("cancelled")
   }
 
   get isBusy(): boolean {

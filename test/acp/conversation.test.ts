@@ -79,6 +79,22 @@ describe.each(anyDatabase)("an editor on $name", ({ create }) => {
     await Promise.all([first.return(), heard])
   })
 
+  test.each(["session/close", "session/load", "session/delete"] as const)(
+    "has its prompt answered where a %s comes in the middle of it",
+    async (method) => {
+      await using database = await create()
+      const model = new PacedModel()
+      await using world = await openAcpWorld(database.url, model)
+      const editor = await world.edit()
+      const { sessionId } = await editor.begin(world.dir)
+      const answered = editor.say(sessionId, "tell me")
+      model.write("It begins")
+      await editor.until(() => editor.words("agent_message_chunk") === "It begins")
+      await editor.agent.request(method, { sessionId, cwd: world.dir, mcpServers: [] })
+      expect(await answered).toEqual({ stopReason: "cancelled" })
+    },
+  )
+
   test.each([
     ["its limit", replies(says("One,"), finishes("limit")), "max_tokens"],
     ["its provider's refusal", replies(says("One,"), finishes("refused")), "refusal"],
