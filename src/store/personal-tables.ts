@@ -27,6 +27,7 @@ export const personalTables: readonly PersonalTable[] = [
   { table: "audit_entry", column: "conversation_id", names: "conversation id", exported: "shown as audit" },
   { table: "message_key", column: "conversation", names: "conversation key", exported: "hashes that no one can read" },
   { table: "earmark", column: "conversation", names: "conversation key", exported: "which process is about to go on" },
+  { table: "kept_fold", column: "conversation", names: "conversation key", exported: IN_THE_JOURNAL },
   { table: "inbox", column: "conversation", names: "conversation key", exported: "shown with its conversation" },
   { table: "proposal", column: "conversation", names: "conversation key", exported: "shown with its conversation" },
   { table: "run", column: "conversation", names: "conversation key", exported: "shown with its conversation" },

@@ -19,7 +19,11 @@ import { withNumbers } from "../cite/source-numbers.ts"
 
 /** The state of a conversation after these events. First run, retry, resume and time travel all start here. */
 export function replay(id: ConversationId, user: UserId, events: Iterable<JournalEvent | UnknownEvent>): Conversation {
-  const conversation = emptyConversation(id, user)
+  return replayOn(emptyConversation(id, user), events)
+}
+
+/** The same for the events behind those of a fold. */
+export function replayOn(conversation: Conversation, events: Iterable<JournalEvent | UnknownEvent>): Conversation {
   for (const event of events) foldIn(conversation, event)
   dropSettled(conversation)
   return conversation

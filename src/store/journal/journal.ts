@@ -14,7 +14,6 @@ import type {
   ReadRange,
   Recorded,
 } from "../../agent/journal.ts"
-import { replay } from "../../agent/replay/replay.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { JournalEvent, UnknownEvent } from "../../protocol/events.ts"
 import { type ConversationId, newId, type UserId } from "../../protocol/ids.ts"
@@ -27,7 +26,8 @@ import { type EventRow, toEvent, toPage } from "../engine/event-rows.ts"
 import { HotConversations } from "./hot-conversations.ts"
 import { readInbox } from "./inbox.ts"
 import { toDeciding } from "./mirror-rows.ts"
-import { type RecordedRow, readRecorded, toRecorded } from "./recorded.ts"
+import { readFold, readHead } from "./read-fold.ts"
+import { readRecorded, toRecorded } from "./recorded.ts"
 import type { ThisNode } from "./nodes.ts"
 import type { Committed } from "../engine/operations.ts"
 import { beginBookkeeping, bookkeepingOf } from "./bookkeeping.ts"
@@ -37,11 +37,6 @@ const EVERYTHING = { after: 0, upTo: Number.MAX_SAFE_INTEGER, limit: Number.MAX_
 
 /** The owner of a conversation whose writer went down in good order: no node has this id, so anyone may take it up. */
 const NOBODY = "nobody"
-
-interface Head extends Omit<RecordedRow, "id" | "position"> {
-  readonly key: number
-  readonly user_id: UserId
-}
 
 /** The journal on either engine. It keeps folds hot, never copies them, and drops them after any error. */
 export class SqlJournal implements Journal {
@@ -255,8 +250,8 @@ export class SqlJournal implements Journal {
   }
 
   async #read(id: ConversationId): Promise<Conversation> {
-    const { key, user_id, fence, arrivals, seen, owner } = await this.#head(id)
-    const conversation = replay(id, user_id, (await this.#engine.eventsToFold(key)).map(toEvent))
+    const { head, conversation } = await readFold(this.#engine, id)
+    const { key, fence, arrivals, seen, owner } = head
     conversation.arrivals = arrivals
     const elsewhere = owner !== null && owner !== this.#node.id
     const leftBehind = { owned: owner !== null, elsewhere, handedOver: owner === NOBODY, unread: arrivals !== seen }
@@ -265,17 +260,9 @@ export class SqlJournal implements Journal {
     return conversation
   }
 
-  async #head(id: ConversationId): Promise<Head> {
-    const sql = `SELECT c.key, p.id AS user_id, c.fence, c.arrivals, c.seen, c.owner
-      FROM conversation c JOIN person p ON p.key = c.person WHERE c.id = ?`
-    const [head] = await this.#engine.query<Head>(sql, [id])
-    if (!head) throw failure("not_found")
-    return head
-  }
-
   async #keyOf(id: ConversationId): Promise<number> {
     const hot = this.#hot.get(id)
-    return (hot ? bookkeepingOf(hot) : await this.#head(id)).key
+    return (hot ? bookkeepingOf(hot) : await readHead(this.#engine, id)).key
   }
 
   async #personKey(user: UserId): Promise<number> {

@@ -60,6 +60,7 @@ const remembered = [
   "049_sessions_of_issuers",
   "050_runs_that_go_on",
   "051_shared_runs",
+  "052_kept_folds",
 ]
 
 /** Files that got another number after databases had remembered their names. */

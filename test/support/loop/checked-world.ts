@@ -2,7 +2,8 @@ import { expect } from "vitest"
 import { type Conversation, conversationStatus, runStatus } from "../../../src/agent/conversation.ts"
 import type { MessageInput } from "../../../src/agent/input.ts"
 import type { Live } from "../../../src/agent/ports.ts"
-import { replay } from "../../../src/agent/replay/replay.ts"
+import { fromKeptFold, toKeptFold } from "../../../src/agent/replay/kept-fold.ts"
+import { replay, replayOn } from "../../../src/agent/replay/replay.ts"
 import type { EventOf, EventType, JournalEvent } from "../../../src/protocol/events.ts"
 import { type ConversationId, newId } from "../../../src/protocol/ids.ts"
 import type { Mode } from "../../../src/protocol/schema.ts"
@@ -44,8 +45,20 @@ export async function expectSound(world: World): Promise<void> {
     // What the store reads for a fold is less than all there is, and must come to the same.
     world.store.journal.drop(id)
     expect(comparable(await world.store.journal.load(id))).toEqual(comparable(onDisk))
+    expectKept(onDisk, events)
     expect(status).toBe(conversationStatus(onDisk))
     await expectMirrored(world, onDisk)
+  }
+}
+
+/** A fold that was kept at an earlier end of a run goes on to the same. */
+function expectKept(onDisk: Conversation, events: readonly JournalEvent[]): void {
+  const { id, user } = onDisk
+  for (const { position } of of(events, "run_ended")) {
+    const text = toKeptFold(replay(id, user, events.slice(0, position)))
+    const fold = text === undefined ? undefined : fromKeptFold({ id, user }, position, text)
+    if (fold) expect(comparable(replayOn(fold, events.slice(position)))).toEqual(comparable(onDisk))
+    else expect(onDisk.hasUnknownEvents).toBe(true)
   }
 }
 
