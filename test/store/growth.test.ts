@@ -63,8 +63,9 @@ describe.each(databases)("on $name", ({ create }) => {
       await pawl.runtime.rest(id)
       bytes.push(sent)
     }
-    const early = bytes[1] as number
-    const late = bytes.at(-1) as number
+    // The usual one of several: with one or another of them the node also gives its sign of life.
+    const usual = (turns: number[]) => turns.sort((a, b) => a - b)[turns.length >> 1] as number
+    const [early, late] = [usual(bytes.slice(1, 10)), usual(bytes.slice(-9))]
     expect(late / early).toBeLessThan(1.05) // positions and times have a few digits more
     expect(reads, "a hot conversation is never read again").toBe(0)
     expect(model.received.at(-1)?.historyLength).toBe((TURNS + 1) * 4 - 1)
