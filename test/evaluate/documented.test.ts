@@ -54,17 +54,49 @@ test("what means nothing on the command line is refused before anything is asked
   expect(await refused("--filter", "zebra")).toEqual([1, expect.stringContaining("has zebra in its name")])
 })
 
+/** Two cases that cost this many dollars each, and what the second one is expected to say. */
+function dearFile(name: string, { dollars, second }: { dollars: number; second: string }): string {
+  const path = join(folder, name)
+  const script = {
+    price: { input: dollars * 1000, output: 0 },
+    replies: [{ says: "x", usage: { input: 1000, output: 0 } }],
+  }
+  const cases = ["a", "b"].map((each) => ({
+    name: each,
+    say: "Hi",
+    script,
+    expect: { answer: each === "a" ? "x" : second },
+  }))
+  writeFileSync(path, JSON.stringify({ agent: "workspace", concurrency: 1, cases }))
+  return path
+}
+
 test("what a bound on costs has kept from being run is no success, and is told", async () => {
-  const file = join(folder, "dear.yaml")
-  const replies = "[{ says: x, usage: { input: 1000, output: 0 } }]"
-  const dear = (name: string) =>
-    `{ name: ${name}, say: Hi, script: { price: { input: 1000, output: 0 }, replies: ${replies} }, expect: { answer: x } }`
-  writeFileSync(file, `concurrency: 1\nagent: workspace\ncases: [${dear("a")}, ${dear("b")}]\n`)
+  const file = dearFile("dear.json", { dollars: 1, second: "x" })
   const { code, stdout } = await command(["eval", file, "--max-cost", "1"], settings(), "", folder)
   expect([code, stdout.trimEnd().split("\n").at(-1)]).toEqual([
     2,
     expect.stringMatching(/^1 of 1 case passed, \$1\.00, .* Not all of it was run: \$1 is spent\.$/),
   ])
+})
+
+test("what fell since an earlier report is told, and is the exit code", async () => {
+  const before = dearFile("before.json", { dollars: 1, second: "x" })
+  const saved = await command(["eval", before, "--save", "earlier.json"], settings(), "", folder)
+  const now = dearFile("now.json", { dollars: 2, second: "y" })
+  const words = ["eval", now, "--baseline", "earlier.json"]
+  const { code, stdout } = await command([...words, "--tolerate", "cost=20%"], settings(), "", folder)
+  expect([saved.code, code, stdout.split("\n").filter((line) => line.startsWith("fell:"))]).toEqual([
+    0,
+    2,
+    [
+      "fell: b · workspace · scripted: it passed before",
+      "fell: a · workspace · scripted: cost $2.00 (+100 %), and was $1.00; 20 % more is tolerated",
+      "fell: b · workspace · scripted: cost $2.00 (+100 %), and was $1.00; 20 % more is tolerated",
+    ],
+  ])
+  // Of the first alone nothing fell, as nobody has said what it may cost.
+  expect((await command([...words, "--filter", "a"], settings(), "", folder)).code).toBe(0)
 })
 
 test.each(globSync("evals/*.yaml", { cwd: root }))("%s passes, without a provider", async (file) => {
