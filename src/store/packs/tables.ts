@@ -24,6 +24,7 @@ const NO_WORDS: Words = {
   grams: [],
   bytes: "",
   uncompressed: () => [],
+  changeView: () => [],
 }
 
 /** Brings the tables of a pack up to date, writes down whose rows they hold, and only then hands them out. */
