@@ -32,6 +32,8 @@ interface EntryRowProps {
 /** One stretch of a run; opened, the rows that it begins and ends with. */
 export function EntryRow({ entry, timeline, rows, isOpen, onToggle, onState }: EntryRowProps) {
   const { position, endPosition, kind, at, title, detail, usage } = entry
+  const hasFailed = kind === "end" && rows.some((row) => row.position === position && row.status === "failed")
+  const isTrouble = kind === "trouble" || hasFailed
   const [Sign, color] = kind === "other" && position === timeline.entries[0]?.position ? START : SIGNS[kind]
   const used = usage ? usedWords(usage, navigator.language) : ""
   const took = tookWords(entry)
@@ -46,9 +48,9 @@ export function EntryRow({ entry, timeline, rows, isOpen, onToggle, onState }: E
         onClick={onToggle}
         className="grid w-full grid-cols-[1.25rem_minmax(0,1fr)_auto] items-start gap-x-2.5 rounded-lg px-2 py-1.5 text-left text-sm hover:bg-sunken @2xl:grid-cols-[1.25rem_minmax(0,1fr)_14rem_5.5rem]"
       >
-        <Sign className={`mt-[3px] size-4 ${color}`} />
+        <Sign className={`mt-[3px] size-4 ${hasFailed ? "text-danger" : color}`} />
         <span className="min-w-0">
-          <span className={`block [overflow-wrap:anywhere] ${kind === "trouble" ? "text-danger" : ""}`}>
+          <span className={`block [overflow-wrap:anywhere] ${isTrouble ? "text-danger" : ""}`}>
             <Plain text={title} />
           </span>
           {detail && (

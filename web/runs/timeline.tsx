@@ -1,5 +1,5 @@
-import { type KeyboardEvent, useState } from "react"
-import type { RunTimeline } from "../../src/client/index.ts"
+import { type KeyboardEvent, useMemo, useState } from "react"
+import type { RunTimeline, TimelineEntry } from "../../src/client/index.ts"
 import type { RecordedEvent, RunStatus } from "../../src/protocol/index.ts"
 import { EntryRow } from "./entry-row.tsx"
 
@@ -12,27 +12,30 @@ interface TimelineProps {
 
 /** What a run was spent on, in the order in which it began. The arrow keys go from line to line, Enter opens one. */
 export function Timeline({ timeline, rows, status, onState }: TimelineProps) {
-  const [opened, setOpened] = useState<ReadonlySet<number>>(new Set())
-  const toggle = (index: number) => {
+  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set())
+  const toggle = (key: string) => {
     const next = new Set(opened)
-    if (!next.delete(index)) next.add(index)
+    if (!next.delete(key)) next.add(key)
     setOpened(next)
   }
+  const keys = useMemo(() => keysOf(timeline.entries), [timeline])
   return (
     <>
       <ol aria-label="Timeline" className="@container -mx-2" onKeyDown={moveByArrows}>
-        {timeline.entries.map((entry, index) => (
-          <EntryRow
-            // In the order of their rows, which are only ever added; some rows have more than one line.
-            key={index}
-            entry={entry}
-            timeline={timeline}
-            rows={rows}
-            isOpen={opened.has(index)}
-            onToggle={() => toggle(index)}
-            onState={onState}
-          />
-        ))}
+        {timeline.entries.map((entry, index) => {
+          const key = keys[index] ?? ""
+          return (
+            <EntryRow
+              key={key}
+              entry={entry}
+              timeline={timeline}
+              rows={rows}
+              isOpen={opened.has(key)}
+              onToggle={() => toggle(key)}
+              onState={onState}
+            />
+          )
+        })}
       </ol>
       {(status === "running" || status === "paused") && (
         <p role="status" className="flex items-center gap-2.5 py-2 text-sm text-soft">
@@ -42,6 +45,16 @@ export function Timeline({ timeline, rows, status, onState }: TimelineProps) {
       )}
     </>
   )
+}
+
+/** What comes later may stand above: a line is known by its row, and among those of one row by its number. */
+function keysOf(entries: readonly TimelineEntry[]): string[] {
+  const counts = new Map<number, number>()
+  return entries.map(({ position }) => {
+    const count = counts.get(position) ?? 0
+    counts.set(position, count + 1)
+    return `${position}.${count}`
+  })
 }
 
 function moveByArrows(event: KeyboardEvent<HTMLOListElement>): void {
