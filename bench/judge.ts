@@ -28,7 +28,8 @@ export interface Series {
   readonly failed?: string
 }
 
-export function toRow({ key, ...measure }: Measure, series: Series, judges: boolean): Row {
+/** `slowness`: that of this machine, by which bounds in time are longer; undefined where times are not judged. */
+export function toRow({ key, ...measure }: Measure, series: Series, slowness: number | undefined): Row {
   const nothing = { ...measure, floorValue: null, oursValue: null, ratio: null }
   if (series.failed !== undefined) return { ...nothing, verdict: "FAILED", reason: series.failed }
   if (series.skipped !== undefined) return { ...nothing, verdict: "skipped", reason: series.skipped }
@@ -47,11 +48,10 @@ export function toRow({ key, ...measure }: Measure, series: Series, judges: bool
     oursValue: finite(ours),
     ratio: isComparable(measure, floor) ? finite(ratio) : null,
   }
-  return {
-    ...measure,
-    ...shown,
-    verdict: judges ? verdictOn(measure, measure.judged === "ratio" ? ratio : ours) : "not judged",
-  }
+  if (slowness === undefined) return { ...measure, ...shown, verdict: "not judged" }
+  const isTime = measure.unit === "ms" || measure.unit === "µs"
+  const value = isTime ? ours / slowness : ours
+  return { ...measure, ...shown, verdict: verdictOn(measure, measure.judged === "ratio" ? ratio : value) }
 }
 
 function verdictOn({ must, goal }: Pick<Measure, "must" | "goal">, value: number): Verdict {

@@ -1,16 +1,20 @@
 import { execFileSync } from "node:child_process"
 import { cpus, loadavg, totalmem } from "node:os"
 import { median } from "./meters.ts"
+import { slowness } from "./slowness.ts"
 
 export interface Machine {
   readonly node: string
   readonly cpu: string
+  readonly arch: string
   readonly cores: number
   readonly memoryGb: number
   readonly load: number
   readonly commit: string
   /** `node -e 0`: what no program can be faster than. */
   readonly nodeStartMs: number
+  /** How many times as long as on the machine of the bounds a piece of work takes here. */
+  readonly slowness: number
 }
 
 /** What the figures were measured on. */
@@ -19,11 +23,13 @@ export function describeMachine(): Machine {
   return {
     node: process.version,
     cpu: cpu?.model ?? "unknown",
+    arch: process.arch,
     cores: cpus().length,
     memoryGb: Math.round(totalmem() / 1024 ** 3),
     load: loadavg()[0] ?? 0,
     commit: commit(),
     nodeStartMs: Math.round(median(Array.from({ length: 5 }, startNode))),
+    slowness: slowness(),
   }
 }
 

@@ -54,10 +54,12 @@ async function compare(options: Options, places: Places): Promise<number> {
   const all = await inLanes(lanes, pairs(options), (pair) => measure(pair, options, places))
   const rows = all.flatMap((series) => {
     const lines = measures.filter(({ workload, ours }) => workload === series.workload && ours === series.ours)
-    return lines.map((line) => toRow(line, series, judges))
+    return lines.map((line) => toRow(line, series, judges ? machine.slowness : undefined))
   })
   const seconds = Math.round((performance.now() - started) / 1000)
-  const subtitle = `${machine.cores} × ${machine.cpu}, Node ${machine.node}, ${options.size}${judges ? "" : ": times are not judged"}`
+  const named = `${machine.cores} × ${machine.cpu} (${machine.arch})`
+  const slow = machine.slowness > 1.05 ? `, bounds in time × ${machine.slowness.toFixed(2)}` : ""
+  const subtitle = `${named}, Node ${machine.node}${slow}, ${options.size}${judges ? "" : ": times are not judged"}`
   write(options, { machine, size: options.size, seconds, rows, runs: all }, toPlot(rows, subtitle))
   console.log(
     `${toTable(rows)}\n\n${subtitle}, ${seconds} s, load ${machine.load.toFixed(1)}, node -e 0: ${machine.nodeStartMs} ms`,

@@ -2,15 +2,14 @@
  * Many large replies at once, against the server that the command starts and against a floor that carries the same bytes:
  * how long the event loop is held, and how much memory that takes. `npm run bench:load -- --help` says what can be chosen.
  */
-import { execFile } from "node:child_process"
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
-import { promisify } from "node:util"
 import { check } from "../meters.ts"
 import { asksFor, longReply } from "./long-reply.ts"
 import { post } from "./post.ts"
 import type { Probed } from "./probe.ts"
 import { type ProbedProcess, startProbed } from "./probed-process.ts"
+import { createToken, serve, startProvider } from "./served.ts"
 import { watchText } from "./watch-text.ts"
 
 export interface LargeReplies {
@@ -40,33 +39,20 @@ interface Asked {
 }
 
 export async function measureOurs(load: LargeReplies): Promise<LoadSeen> {
-  await using provider = await startProvider(load)
-  const environment = {
-    ...{ PAWL_DATA: join(load.folder, "data"), PAWL_PORT: "0", HOME: load.folder, PAWL_RATE_LIMIT: "0" },
-    ...{ LM_STUDIO_ENDPOINT: provider.url, PAWL_MODEL: "qwen", PAWL_RUN_SECONDS: "600" },
-  }
-  const env = { PATH: process.env.PATH, ...environment }
-  const made = await promisify(execFile)(process.execPath, [load.launcher, "token", "create", "--user", "ada"], { env })
-  const headers = { authorization: `Bearer ${made.stdout.trim()}` }
-  await using server = await startProbed({
-    ...{ script: load.launcher, args: ["serve"], environment },
-    ...(load.flags ? { flags: load.flags } : {}),
-  })
-  const ask = async (path: string, body: object) => {
-    const json = { ...headers, accept: "application/json", "content-type": "application/json" }
-    const text = await post(`${server.url}${path}`, JSON.stringify(body), json)
-    return JSON.parse(text) as { id: string; messages: { content: string }[] }
-  }
-  return await measure(load, server, async (at) => {
-    const { id } = await ask("/api/conversations", {})
-    const path = `/api/conversations/${id}`
-    const reply = async () => (await ask(`${path}/messages`, { text: asksFor(at) })).messages.at(-1)?.content ?? ""
-    return { watchUrl: `${server.url}${path}/events?after=1`, headers, ask: reply }
+  await using provider = await startProvider(load.characters, load.deltaCharacters, load.seconds)
+  const place = { launcher: load.launcher, data: join(load.folder, "data"), provider: provider.url }
+  const token = await createToken(place)
+  await using served = await serve({ ...place, ...(load.flags ? { flags: load.flags } : {}) }, token)
+  return await measure(load, served.process, async (at) => {
+    const id = await served.open()
+    const watchUrl = `${served.process.url}/api/conversations/${id}/events?after=1`
+    const headers = { authorization: `Bearer ${token}` }
+    return { watchUrl, headers, ask: () => served.say(id, asksFor(at)) }
   })
 }
 
 export async function measureFloor(load: LargeReplies): Promise<LoadSeen> {
-  await using provider = await startProvider(load)
+  await using provider = await startProvider(load.characters, load.deltaCharacters, load.seconds)
   mkdirSync(load.folder, { recursive: true })
   const args = [provider.url, join(load.folder, "floor.db")]
   await using server = await startProbed({ script: join(import.meta.dirname, "floor-relay.ts"), args })
@@ -75,11 +61,6 @@ export async function measureFloor(load: LargeReplies): Promise<LoadSeen> {
     const ask = async () => (JSON.parse(await post(url, asksFor(at))) as { reply: string }).reply
     return { watchUrl: url, headers: {}, ask }
   })
-}
-
-function startProvider({ characters, deltaCharacters, seconds }: LargeReplies): Promise<ProbedProcess> {
-  const script = join(import.meta.dirname, "provider.ts")
-  return startProbed({ script, args: [characters, deltaCharacters, seconds].map(String) })
 }
 
 async function measure(

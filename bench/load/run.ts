@@ -6,26 +6,32 @@ import { parseArgs } from "node:util"
 import { describeMachine } from "../machine.ts"
 import { buildPackage } from "../nodes/package.ts"
 import { type LoadSeen, measureFloor, measureOurs } from "./large-replies.ts"
+import { growthOf, longRun } from "./long-run.ts"
+import { manyConversations } from "./many-conversations.ts"
 
 const USAGE = `npm run bench:load -- large [--conversations 200] [--characters 300000] [--delta 24] [--seconds 0] [--watchers 5]
-    many large replies at once; --seconds is how long the provider takes for each, 0: as fast as it is read`
+    many large replies at once; --seconds is how long the provider takes for each, 0: as fast as it is read
+npm run bench:load -- long [--minutes 2] [--conversations 200]
+    a server under many conversations for long (30 before claiming anything): what grows with time
+npm run bench:load -- many [--conversations 10000] [--events 100]
+    what a person waits for in a large database, against a small one; events are those of each conversation`
 
 const root = mkdtempSync(join(process.env.BENCH_TMP ?? tmpdir(), "pawl-load-"))
 process.on("exit", () => rmSync(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }))
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(130))
-process.exitCode = await main(process.argv.slice(2))
 
 async function main([what, ...args]: string[]): Promise<number> {
   const { node, cpu, cores, load, commit } = describeMachine()
-  if (what !== "large") {
+  const run = what === "large" ? large : what === "long" ? long : what === "many" ? many : undefined
+  if (!run) {
     console.error(USAGE)
     return 2
   }
   console.log(`${cores} × ${cpu}, ${process.arch}, Node ${node}, ${commit}, load ${load.toFixed(1)}`)
-  return await large(args, await buildPackage(join(root, "package")))
+  return await run(args, await buildPackage(join(root, "package")))
 }
 
-/** Bounds in milliseconds of the server's own work, and in megabytes beside what the floor needs. */
+/** Bounds in milliseconds of the server's own work. */
 const LARGE_MUST = { heldP99: 50, heldMax: 250 }
 
 async function large(args: string[], launcher: string): Promise<number> {
@@ -55,6 +61,49 @@ async function large(args: string[], launcher: string): Promise<number> {
   return 0
 }
 
+/** Shares by which a figure may grow over the run. The clock is told, and judges nothing: it tells of other programs too. */
+const LONG_MUST = { rssMb: 0.1, cpuMs: 0.15, heldP99: 0.5 } as const
+
+async function long(args: string[], launcher: string): Promise<number> {
+  const options = {
+    minutes: { type: "string", default: "2" },
+    conversations: { type: "string", default: "200" },
+  } as const
+  const { values } = parseArgs({ args, options })
+  const [minutes, conversations] = [Number(values.minutes), Number(values.conversations)]
+  const stretches = await longRun({ minutes, conversations, launcher, folder: folder("long") })
+  console.table(stretches.map((each) => Object.fromEntries(Object.entries(each).map(([key, of]) => [key, round(of)]))))
+  for (const [figure, must] of Object.entries(LONG_MUST) as [keyof typeof LONG_MUST, number][]) {
+    const growth = growthOf(stretches, figure)
+    console.log(
+      `${figure} grows by ${Math.round(growth * 100)} % (${growth <= must ? "must" : "MISSED"} ${must * 100} %)`,
+    )
+  }
+  return 0
+}
+
+/** A large database may take so many times as long as a small one. */
+const MANY_MUST = 1.5
+
+async function many(args: string[], launcher: string): Promise<number> {
+  const options = {
+    conversations: { type: "string", default: "10000" },
+    events: { type: "string", default: "100" },
+  } as const
+  const { values } = parseArgs({ args, options })
+  const [conversations, events] = [Number(values.conversations), Number(values.events)]
+  const seen = await manyConversations({ conversations, events, launcher, folder: folder("many") })
+  console.log(`${conversations} conversations, ${seen.events} events, loaded in ${Math.round(seen.loadSeconds)} s`)
+  const rows = Object.entries(seen.large).map(([what, large]) => {
+    const small = seen.small[what] ?? Number.NaN
+    const ratio = round(large / small)
+    const verdict = ratio <= MANY_MUST ? "must" : "MISSED"
+    return [what, { "small ms": round(small), "large ms": round(large), ratio, verdict }] as const
+  })
+  console.table(Object.fromEntries(rows))
+  return 0
+}
+
 function folder(name: string): string {
   const made = join(root, name)
   mkdirSync(made)
@@ -62,3 +111,5 @@ function folder(name: string): string {
 }
 
 const round = (value: number) => Number(value.toPrecision(3))
+
+process.exitCode = await main(process.argv.slice(2))
