@@ -1,8 +1,8 @@
 import { type Client, ClientError } from "../../client/index.ts"
+import { readRunRows } from "../../client/timeline/read-run-rows.ts"
 import { toTimeline } from "../../client/timeline/timeline.ts"
 import { baseUrl } from "../../compose/server-url.ts"
 import { RecentSecrets } from "../../models/providers/errors/recent-secrets.ts"
-import type { RecordedEvent } from "../../protocol/conversation/run-journal.ts"
 import { isId } from "../../protocol/ids.ts"
 import { sideBySide, timelineLines } from "../../terminal/drawing/timeline-lines.ts"
 import { type ClientPlace, openClient } from "../open/client.ts"
@@ -94,32 +94,19 @@ async function runOf({ client, newest }: ClientPlace, word: string | undefined):
 }
 
 async function told(client: Client, id: string, { rows, json }: { rows?: boolean; json?: boolean }): Promise<string[]> {
-  if (rows) return (await rowsOf(client, id)).map((row) => JSON.stringify(row))
+  if (rows) return (await readRunRows(client, id)).map((row) => JSON.stringify(row))
   if (json)
-    return [JSON.stringify({ run: await readRun(client, id), ...toTimeline(await rowsOf(client, id)) }, null, 2)]
+    return [JSON.stringify({ run: await readRun(client, id), ...toTimeline(await readRunRows(client, id)) }, null, 2)]
   return drawn(client, id, width())
 }
 
 async function drawn(client: Client, id: string, columns: number): Promise<string[]> {
   const { status, model } = await readRun(client, id)
   const head = [id, status, ...(model ? [model] : [])].join(" · ")
-  return [head, ...timelineLines(toTimeline(await rowsOf(client, id)), columns)]
+  return [head, ...timelineLines(toTimeline(await readRunRows(client, id)), columns)]
 }
 
 const readRun = (client: Client, id: string) => client.readRun({ params: { id } })
-
-async function rowsOf(client: Client, id: string): Promise<RecordedEvent[]> {
-  const rows: RecordedEvent[] = []
-  for (let after: number | null = 0; after !== null;) {
-    const page: { items: RecordedEvent[]; nextAfter: number | null } = await client.readRunJournal({
-      params: { id },
-      query: { after },
-    })
-    rows.push(...page.items)
-    after = page.nextAfter
-  }
-  return rows
-}
 
 async function stateAt(client: Client, id: string, at: string): Promise<string> {
   if (!/^[1-9]\d*$/.test(at)) throw new CommandError(`--at takes the number of a row, such as 12, not "${at}".`)

@@ -1,4 +1,5 @@
 import { type Client, toTimeline } from "../../client/index.ts"
+import { readRunRows } from "../../client/timeline/read-run-rows.ts"
 import type { RecordedEvent } from "../../protocol/conversation/run-journal.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
 import type { JournalEvent } from "../../protocol/events.ts"
@@ -19,7 +20,7 @@ export interface CaseRecord {
 /** What became of a run, read from its journal: nothing is taken from what was streamed on the way. */
 export async function recordRun(client: Client, id: string): Promise<CaseRecord> {
   const run = await client.readRun({ params: { id } })
-  const rows = await readRows(client, id)
+  const rows = await readRunRows(client, id)
   const events = rows as unknown as readonly JournalEvent[]
   const happened = {
     text: lastWords(events),
@@ -29,19 +30,6 @@ export async function recordRun(client: Client, id: string): Promise<CaseRecord>
     ...(run.error ? { error: `${run.error.code}: ${run.error.message}` } : {}),
   }
   return { happened, spent: spentOn(rows, events), model: run.model, value: answeredValue(events) }
-}
-
-async function readRows(client: Client, id: string): Promise<RecordedEvent[]> {
-  const rows: RecordedEvent[] = []
-  for (let after: number | null = 0; after !== null;) {
-    const page: { items: RecordedEvent[]; nextAfter: number | null } = await client.readRunJournal({
-      params: { id },
-      query: { after },
-    })
-    rows.push(...page.items)
-    after = page.nextAfter
-  }
-  return rows
 }
 
 /** The newest reply that says something. */

@@ -22,7 +22,7 @@ import { whyProtected } from "./protected/paths.ts"
 import { missingDirectories } from "./folder/missing-directories.ts"
 import { isBinary } from "./read-file.ts"
 import { shown } from "./folder/shown.ts"
-import { whyProtectedAt } from "./protected/why-protected-at.ts"
+import { insisting, whyProtectedAt } from "./protected/why-protected-at.ts"
 
 const MAX_SHOWN = 100_000
 const SHARED = " (it has other names, hard links, which keep what they have: the link between them is broken)"
@@ -167,12 +167,11 @@ function toPreview(
   const hashes = { before: before?.hash ?? "absent", after: after ? fileHash(after) : "absent" }
   const protectedBy = whyProtectedAt(folder, path, said)
   return {
-    summary: `${summary}${before?.isShared ? SHARED : ""}${protectedBy ? ` [always asked about: ${protectedBy}]` : ""}`,
+    ...insisting(`${summary}${before?.isShared ? SHARED : ""}`, protectedBy),
     action,
     diff: toDiff(path, before?.bytes, after),
     target: path,
     revision: toRevision(folder, { ...hashes, path, mode: before?.mode }),
-    insists: protectedBy !== undefined,
   }
 }
 

@@ -15,7 +15,7 @@ import { type Folder, fileRefusal } from "./folder/folder.ts"
 import { missingDirectories } from "./folder/missing-directories.ts"
 import { filePhrase } from "./phrase.ts"
 import { shown } from "./folder/shown.ts"
-import { whyProtectedAt } from "./protected/why-protected-at.ts"
+import { insisting, whyProtectedAt } from "./protected/why-protected-at.ts"
 
 const REMOVE = "remove_directories"
 
@@ -58,12 +58,11 @@ export function createDirectory(folder: Folder): Tool {
     const protectedBy = whyProtectedAt(folder, target, path)
     const summary = `Create directory ${shown(target)}`
     return {
-      summary: protectedBy ? `${summary} [always asked about: ${protectedBy}]` : summary,
+      ...insisting(summary, protectedBy),
       action: "safe_create",
       diff: { before: null, after: { path: target } },
       target,
       revision: `${folder.id}:${target}`,
-      insists: protectedBy !== undefined,
     }
   }
 

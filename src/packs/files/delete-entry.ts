@@ -14,7 +14,7 @@ import { missing } from "./folder/local-folder.ts"
 import { filePhrase } from "./phrase.ts"
 import { shown } from "./folder/shown.ts"
 import { lazily } from "../../protocol/lazily.ts"
-import { whyProtectedAt } from "./protected/why-protected-at.ts"
+import { insisting, whyProtectedAt } from "./protected/why-protected-at.ts"
 
 /**
  * Deletes what is no file: a link and never what it leads to, a directory that is empty, a pipe or a socket. Which thing has
@@ -69,12 +69,11 @@ export function deleteEntry(folder: Folder): Tool {
     }[kind]
     const protectedBy = whyProtectedAt(folder, target, path)
     return {
-      summary: `Delete ${what}${protectedBy ? ` [always asked about: ${protectedBy}]` : ""}`,
+      ...insisting(`Delete ${what}`, protectedBy),
       action: "destructive_delete",
       target,
       identity,
       revision: toRevision(target, identity),
-      insists: protectedBy !== undefined,
     }
   }
 

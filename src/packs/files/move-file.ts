@@ -15,7 +15,7 @@ import { missing } from "./folder/local-folder.ts"
 import { filePhrase } from "./phrase.ts"
 import { shown } from "./folder/shown.ts"
 import { lazily } from "../../protocol/lazily.ts"
-import { whyProtectedAt, whyProtectedBelow } from "./protected/why-protected-at.ts"
+import { insisting, whyProtectedAt, whyProtectedBelow } from "./protected/why-protected-at.ts"
 
 interface Move {
   readonly from: string
@@ -67,12 +67,11 @@ export function moveFile(folder: Folder): Tool {
     const summary = `Move ${shown(source)}${found === "directory" ? "/" : ""} to ${shown(target)}`
     const all = [folder.id, source, target, found, protectedBy].join("\0")
     return {
-      summary: protectedBy ? `${summary} [always asked about: ${protectedBy}]` : summary,
+      ...insisting(summary, protectedBy),
       action: "safe_update",
       diff: { before: { path: source }, after: { path: target } },
       target: source,
       revision: createHash("sha256").update(all).digest("base64url"),
-      insists: protectedBy !== undefined,
     }
   }
 

@@ -16,6 +16,12 @@ export function whyProtectedAt(folder: Folder, real: string, said = real): strin
   return whyProtected(real) ?? whyProtected(fromRoot(folder, said)) ?? whyLedTo(folder, real) ?? whyOfGit(folder, real)
 }
 
+/** What a person is shown of a change, and whether they are always asked: where its place is protected, with the reason. */
+export const insisting = (summary: string, protectedBy: string | undefined) => ({
+  summary: protectedBy === undefined ? summary : `${summary} [always asked about: ${protectedBy}]`,
+  insists: protectedBy !== undefined,
+})
+
 /** Why what lies below a directory is: it changes its place with it. What cannot be looked through may hold anything. */
 export function whyProtectedBelow(folder: Folder, directory: string): string | undefined {
   const { found, isWhole } = protectedIn(folder, directory)
