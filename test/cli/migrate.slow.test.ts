@@ -6,8 +6,8 @@ import { dataFolder, pawl } from "../support/processes/pawl-process.ts"
 
 test.each(databases.filter(({ name }) => name === "postgres"))(
   "pawl migrate names what it has left on $name, with the reason, and what is not as it should be",
-  async ({ createEmpty }) => {
-    await using older = await openOlderEvents(createEmpty)
+  async ({ createCopy }) => {
+    await using older = await openOlderEvents(createCopy)
     const environment = { PAWL_DATA: dataFolder(), DATABASE_URL: older.url }
     await older.query("ALTER TABLE event ENABLE ROW LEVEL SECURITY; CREATE VIEW whole AS SELECT e FROM event e")
     const left = await pawl(["migrate"], environment)

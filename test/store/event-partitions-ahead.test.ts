@@ -21,9 +21,9 @@ const begin = (older: Older, key: number) => older.query("SELECT setval('convers
 
 describe.each(databases.filter(({ name }) => name === "postgres"))(
   "the parts of events on $name",
-  ({ create, createEmpty }) => {
+  ({ create, createCopy }) => {
     test("are one ahead of the newest conversation, and nothing changes where that is there", async () => {
-      await using older = await openOlderEvents(createEmpty)
+      await using older = await openOlderEvents(createCopy)
       await older.upgrade()
       const upgraded = await older.allParts()
       await addParts(older.engine)
@@ -70,7 +70,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))(
     })
 
     test("are not made while the rest is too large to be read under a lock, and nobody waits for it", async () => {
-      await using older = await openOlderEvents(createEmpty)
+      await using older = await openOlderEvents(createCopy)
       await older.upgrade()
       const parts = await older.allParts()
       await older.query(`INSERT INTO event (conversation, position, type, version, at, content)
@@ -82,7 +82,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))(
     })
 
     test("are vacuumed as the last one before them", async () => {
-      await using older = await openOlderEvents(createEmpty)
+      await using older = await openOlderEvents(createCopy)
       await older.upgrade()
       await older.query("ALTER TABLE event_2 SET (autovacuum_vacuum_threshold = 77, fillfactor = 90)")
       await begin(older, 2 * SIZE)
@@ -93,7 +93,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))(
     })
 
     test("need not be there: events lie in the rest, where they are found, and stay when parts are made behind them", async () => {
-      await using older = await openOlderEvents(createEmpty)
+      await using older = await openOlderEvents(createCopy)
       await older.upgrade()
       const late = 5 * SIZE + 1
       await older.say(late, 1)
@@ -105,7 +105,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))(
     })
 
     test("are read one at a time, however they are asked for", async () => {
-      await using older = await openOlderEvents(createEmpty)
+      await using older = await openOlderEvents(createCopy)
       await older.upgrade()
       await older.query("SET plan_cache_mode = force_generic_plan")
       for (const [sql, values] of asked) {

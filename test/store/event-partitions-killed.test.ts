@@ -11,11 +11,11 @@ import { connect, openOlderEvents, SIZE } from "../support/older-events.ts"
 const STATE = `SELECT relkind, (SELECT convalidated FROM pg_constraint WHERE conname = 'event_bound') AS checked,
   (SELECT count(*)::int FROM pg_inherits WHERE inhparent = c.oid) AS parts FROM pg_class c WHERE oid = 'event'::regclass`
 
-describe.each(databases.filter(({ name }) => name === "postgres"))("making parts on $name", ({ createEmpty }) => {
+describe.each(databases.filter(({ name }) => name === "postgres"))("making parts on $name", ({ createCopy }) => {
   test.each(["before it", "after it, with its answer lost"] as const)(
     "is gone on with by the next node when one dies at any statement, %s",
     async (when) => {
-      await using older = await openOlderEvents(createEmpty)
+      await using older = await openOlderEvents(createCopy)
       const states = [await older.query(STATE)]
       let position = 4
       let lives = 0
@@ -42,7 +42,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("making parts
   )
 
   test("puts a bound that was left behind farther away before anything comes near it", async () => {
-    await using older = await openOlderEvents(createEmpty)
+    await using older = await openOlderEvents(createCopy)
     await older.query(`ALTER TABLE event ADD CONSTRAINT event_bound CHECK (conversation < ${2 * SIZE}) NOT VALID`)
     await older.query(`SELECT setval('conversation_key_seq', ${2 * SIZE - 9})`)
     await older.upgrade()
@@ -50,7 +50,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("making parts
   })
 
   test("lets go of the table when its process has frozen in the middle", async () => {
-    await using older = await openOlderEvents(createEmpty)
+    await using older = await openOlderEvents(createCopy)
     const frozen = await connect(older.url)
     const ended = new Promise((resolve) => frozen.once("error", resolve))
     const isLocked = Promise.withResolvers<void>()
@@ -66,7 +66,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("making parts
   })
 
   test("has its own time-outs, whatever its role has", async () => {
-    await using older = await openOlderEvents(createEmpty)
+    await using older = await openOlderEvents(createCopy)
     const client = older.other
     await client.query(
       "SET statement_timeout = 60001; SET idle_in_transaction_session_timeout = 0; SET lock_timeout = 0",

@@ -12,7 +12,7 @@ const SHAPE = `SELECT relkind, (SELECT count(*)::int FROM pg_constraint WHERE co
 const AS_IT_WAS = [{ relkind: "r", bounds: 0 }]
 
 /** Nobody needs parts: whatever is in their way, a node serves without them and says what is the matter. */
-describe.each(databases.filter(({ name }) => name === "postgres"))("parts on $name", ({ createEmpty }) => {
+describe.each(databases.filter(({ name }) => name === "postgres"))("parts on $name", ({ createCopy }) => {
   test.each([
     ["a name is taken", "CREATE TABLE event_rest ()", "event_rest", "DROP TABLE event_rest"],
     [
@@ -28,7 +28,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("parts on $na
       "ALTER TABLE event NO INHERIT above",
     ],
   ])("are left where %s, and made when that is over", async (_, obstacle, problem, removal) => {
-    await using older = await openOlderEvents(createEmpty)
+    await using older = await openOlderEvents(createCopy)
     await older.query(obstacle)
     const { log, told } = keeping("partitions_not_added")
     await using store = await openStore({ url: older.url, log })
@@ -45,7 +45,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("parts on $na
   })
 
   test("take the bound of an earlier attempt away where they cannot be made", async () => {
-    await using older = await openOlderEvents(createEmpty)
+    await using older = await openOlderEvents(createCopy)
     await older.query(`ALTER TABLE event ADD CONSTRAINT event_bound CHECK (conversation < ${2 * SIZE});
       ALTER TABLE event ENABLE ROW LEVEL SECURITY`)
     expect(await older.upgrade()).toEqual([])
@@ -53,7 +53,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("parts on $na
   })
 
   test("tell of views that read only the first of them at every start, whoever has made them", async () => {
-    await using older = await openOlderEvents(createEmpty)
+    await using older = await openOlderEvents(createCopy)
     await older.query(`CREATE VIEW whole AS SELECT e FROM event e;
       CREATE MATERIALIZED VIEW counted AS SELECT count(*) FROM event`)
     await older.upgrade()
@@ -68,7 +68,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("parts on $na
   })
 
   test("are made as the role that the session acts as, which leaves the views of whoever has logged in", async () => {
-    await using older = await openOlderEvents(createEmpty)
+    await using older = await openOlderEvents(createCopy)
     const owner = newRole("owner")
     try {
       await older.query(`CREATE ROLE ${owner}; GRANT ALL ON SCHEMA public TO ${owner};
@@ -83,7 +83,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("parts on $na
   })
 
   test("are made by the owner only, and whoever is another says so", async () => {
-    await using older = await openOlderEvents(createEmpty)
+    await using older = await openOlderEvents(createCopy)
     await older.upgrade()
     const serving = newRole("serving")
     try {

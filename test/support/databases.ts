@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { inject } from "vitest"
-import { giveBack, takeEmpty, takeMigrated, urlOf } from "./postgres-databases.ts"
+import { giveBack, type Make, takeCopy, takeEmpty, takeMigrated, urlOf } from "./postgres-databases.ts"
 import { hasTurn } from "./in-turn.ts"
 import { isLong } from "./sizes.ts"
 import { copySqlite } from "./template-databases.ts"
@@ -13,6 +13,8 @@ export interface TestDatabase {
   create(): Promise<TemporaryDatabase>
   /** The same before the first start ever: without a table. */
   createEmpty(): Promise<TemporaryDatabase>
+  /** A copy of what this makes of an empty one, which on PostgreSQL it does once for each worker. */
+  createCopy(make: Make): Promise<TemporaryDatabase>
 }
 
 export interface TemporaryDatabase extends AsyncDisposable {
@@ -21,8 +23,22 @@ export interface TemporaryDatabase extends AsyncDisposable {
 }
 
 const all: readonly TestDatabase[] = [
-  { name: "sqlite", create: () => createSqlite("copied"), createEmpty: () => createSqlite("empty") },
-  { name: "postgres", create: () => createPostgres("copied"), createEmpty: () => createPostgres("empty") },
+  {
+    name: "sqlite",
+    create: () => createSqlite("copied"),
+    createEmpty: () => createSqlite("empty"),
+    async createCopy(make) {
+      const database = await createSqlite("empty")
+      await make(database.url)
+      return database
+    },
+  },
+  {
+    name: "postgres",
+    create: async () => toPostgres(await takeMigrated()),
+    createEmpty: async () => toPostgres(await takeEmpty()),
+    createCopy: async (make) => toPostgres(await takeCopy(make)),
+  },
 ]
 
 /** Both engines, for what the store or the gate promises, and for whatever brings statements of its own to a database. */
@@ -52,7 +68,7 @@ async function createSqlite(how: "copied" | "empty"): Promise<TemporaryDatabase>
   }
 }
 
-async function createPostgres(how: "copied" | "empty"): Promise<TemporaryDatabase> {
-  const name = await (how === "copied" ? takeMigrated() : takeEmpty())
-  return { url: urlOf(name), [Symbol.asyncDispose]: () => giveBack(name) }
-}
+const toPostgres = (name: string): TemporaryDatabase => ({
+  url: urlOf(name),
+  [Symbol.asyncDispose]: () => giveBack(name),
+})

@@ -6,7 +6,7 @@ import { openPostgres, postgresWords } from "../../src/store/engine/open-postgre
 import { partitionedEvent } from "../../src/store/engine/partitioned.ts"
 import { migrations } from "../../src/store/migrations/list.ts"
 import { migrate } from "../../src/store/migrations/migrate.ts"
-import type { TemporaryDatabase } from "./databases.ts"
+import type { TestDatabase } from "./databases.ts"
 
 export const SIZE = partitionedEvent.size
 const STEP = "040_event_partitions"
@@ -21,20 +21,13 @@ const ALL_PARTS = `SELECT relid::regclass::text || ' ' || pg_get_expr(relpartbou
   FROM pg_partition_tree('event') JOIN pg_class ON oid = relid WHERE isleaf ORDER BY 1`
 
 /** A database of the version before `event` had parts, with conversations in it, and somebody else who is connected. */
-export async function openOlderEvents(createEmpty: () => Promise<TemporaryDatabase>) {
-  const database = await createEmpty()
+export async function openOlderEvents(createCopy: TestDatabase["createCopy"]) {
+  const database = await createCopy(makeOlderEvents)
   const { url } = database
   const open = () => openPostgres({ url, durability: "normal", connections: 4 })
   const engine = open()
-  await migrate(engine, postgresWords, { known: before })
   const other = await connect(url)
   const opened = new Set([engine])
-  await other.query(`INSERT INTO person (id, name, created_at) VALUES ('user_ada', 'ada', 0);
-    INSERT INTO conversation (id, person, agent, mode, status, fence, created_at, updated_at)
-      SELECT 'conv_' || n, 1, 'test', 'confirm', 'completed', 1, 0, 0 FROM generate_series(1, 3) AS n;
-    INSERT INTO event (conversation, position, type, version, at, message_id, role, seq, content)
-      SELECT c, p, 'message', 1, p, 'msg_' || c || '_' || p, 'user', p, 'word ' || p
-      FROM generate_series(1, 3) AS c, generate_series(1, 4) AS p`)
   return {
     ...{ url, engine, other },
     upgrade: (log?: Log) => migrate(engine, postgresWords, { log, known: withParts }),
@@ -57,6 +50,20 @@ export async function openOlderEvents(createEmpty: () => Promise<TemporaryDataba
       await database[Symbol.asyncDispose]()
     },
   }
+}
+
+async function makeOlderEvents(url: string): Promise<void> {
+  const engine = openPostgres({ url, durability: "normal", connections: 1 })
+  await migrate(engine, postgresWords, { known: before })
+  await engine.close()
+  const client = await connect(url)
+  await client.query(`INSERT INTO person (id, name, created_at) VALUES ('user_ada', 'ada', 0);
+    INSERT INTO conversation (id, person, agent, mode, status, fence, created_at, updated_at)
+      SELECT 'conv_' || n, 1, 'test', 'confirm', 'completed', 1, 0, 0 FROM generate_series(1, 3) AS n;
+    INSERT INTO event (conversation, position, type, version, at, message_id, role, seq, content)
+      SELECT c, p, 'message', 1, p, 'msg_' || c || '_' || p, 'user', p, 'word ' || p
+      FROM generate_series(1, 3) AS c, generate_series(1, 4) AS p`)
+  await client.end()
 }
 
 export async function connect(url: string): Promise<pg.Client> {
