@@ -62,7 +62,7 @@ export async function evaluate(file: EvalFile, evaluating: Evaluating): Promise<
   async function workOff(): Promise<void> {
     for (let work = queue.shift(); work && stopped === null && !signal.aborted; work = queue.shift()) {
       const run = await runOnce(file, work, evaluating).catch((error: unknown) => {
-        stopped = "it broke"
+        stopped = "it broke" // nobody begins another one; what broke is thrown below
         throw error
       })
       if (!run) return
