@@ -52,6 +52,13 @@ test("what happened in a run is seen while it goes on, row by row, as the state 
   await state.getByRole("slider", { name: "Row" }).press("Home")
   await state.getByText(/run_started · changed/).waitFor()
 
+  await page.getByRole("button", { name: "Rows", exact: true }).click()
+  const lines = page.getByRole("list", { name: "Rows" }).locator("summary")
+  await lines.first().focus()
+  await page.keyboard.press("ArrowDown")
+  await page.keyboard.press("Enter")
+  await page.getByRole("region", { name: "Row 3" }).getByText('"text": "buy milk"').waitFor()
+
   // From a finished answer to its own run, and the first one beside it.
   await go(page, `/c/${id}`)
   await say(page, "anything else?")

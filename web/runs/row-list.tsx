@@ -1,6 +1,7 @@
 import { duration } from "../../src/client/index.ts"
 import type { RecordedEvent } from "../../src/protocol/index.ts"
 import { ChevronRight } from "../icons/arrows.ts"
+import { moveByArrows } from "./move-by-arrows.ts"
 import { RawRow } from "./raw-row.tsx"
 
 interface RowListProps {
@@ -12,11 +13,14 @@ interface RowListProps {
 export function RowList({ rows, onState }: RowListProps) {
   const start = rows[0]?.at ?? 0
   return (
-    <ol aria-label="Rows" className="-mx-2">
+    <ol aria-label="Rows" className="-mx-2" onKeyDown={moveByArrows}>
       {rows.map((row) => (
         <li key={row.position} className="border-b border-line last:border-b-0">
           <details className="group/row">
-            <summary className="grid grid-cols-[1rem_3rem_minmax(0,1fr)_auto] items-center gap-x-2 rounded-lg px-2 py-1.5 text-sm hover:bg-sunken">
+            <summary
+              data-line
+              className="grid grid-cols-[1rem_3rem_minmax(0,1fr)_auto] items-center gap-x-2 rounded-lg px-2 py-1.5 text-sm hover:bg-sunken"
+            >
               <ChevronRight className="size-3.5 text-faint group-open/row:rotate-90" />
               <span className="text-right text-faint tabular-nums">{row.position}</span>
               <code className="truncate font-mono text-[13px]">{row.type}</code>

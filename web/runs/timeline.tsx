@@ -1,7 +1,8 @@
-import { type KeyboardEvent, useMemo, useState } from "react"
+import { useMemo, useState } from "react"
 import type { RunTimeline, TimelineEntry } from "../../src/client/index.ts"
 import type { RecordedEvent, RunStatus } from "../../src/protocol/index.ts"
 import { EntryRow } from "./entry-row.tsx"
+import { moveByArrows } from "./move-by-arrows.ts"
 
 interface TimelineProps {
   readonly timeline: RunTimeline
@@ -55,13 +56,4 @@ function keysOf(entries: readonly TimelineEntry[]): string[] {
     counts.set(position, count + 1)
     return `${position}.${count}`
   })
-}
-
-function moveByArrows(event: KeyboardEvent<HTMLOListElement>): void {
-  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-  const lines = [...event.currentTarget.querySelectorAll<HTMLElement>("[data-line]")]
-  const now = lines.indexOf(event.target as HTMLElement)
-  if (step === undefined || now === -1) return
-  event.preventDefault()
-  lines[now + step]?.focus()
 }
