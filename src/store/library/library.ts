@@ -34,6 +34,8 @@ export interface LibraryOptions {
   readonly clock: Clock
   /** The name of the embedder whose vectors count. */
   readonly embedder: string
+  /** How many passages of a collection are worth a file of their vectors. */
+  readonly leastFiled?: number
 }
 
 /** People's collections of documents, found by words and by meaning. */
@@ -44,12 +46,12 @@ export class SqlLibrary implements LibraryRecords {
   readonly vectors: PassageVectors
   readonly #listeners = new Set<() => void>()
 
-  constructor(engine: Engine, { clock, embedder }: LibraryOptions) {
+  constructor(engine: Engine, { clock, embedder, ...filed }: LibraryOptions) {
     const now = () => clock.now()
     this.#engine = engine
     this.#collections = new SqlCollections(engine, now)
     this.#documents = new SqlDocuments(engine, embedder, now)
-    this.vectors = new PassageVectors(engine, embedder, { clock })
+    this.vectors = new PassageVectors(engine, embedder, { clock, ...filed })
   }
 
   get engine(): Engine {
@@ -73,11 +75,13 @@ export class SqlLibrary implements LibraryRecords {
 
   async removeCollection(user: UserId, id: CollectionId): Promise<void> {
     await this.#documents.removeAll(user, id)
+    await this.vectors.indexes.removed(id)
     this.#tell()
   }
 
   async removeDocument(user: UserId, collection: CollectionId, id: DocumentId): Promise<void> {
     await this.#documents.remove(user, collection, id)
+    await this.vectors.indexes.removed(collection)
     this.#tell()
   }
 
@@ -91,6 +95,7 @@ export class SqlLibrary implements LibraryRecords {
 
   async keep(user: UserId, collection: CollectionId, document: ReadDocument) {
     const kept = await this.#documents.keep(user, collection, document)
+    if (kept.kept === "replaced") await this.vectors.indexes.removed(collection)
     if (kept.kept !== "unchanged") this.#tell()
     return kept
   }
@@ -105,7 +110,7 @@ export class SqlLibrary implements LibraryRecords {
     for (let rounds = 1; ; rounds++) {
       const { found, gone } = await this.#round({ user, collections, passages }, query)
       // What is gone crowds out others once: then the index has forgotten it.
-      this.vectors.forget(collections, gone)
+      this.vectors.indexes.forget(collections, gone)
       if (gone.length === 0 || found.length >= query.limit || rounds === MAX_ROUNDS) return found.slice(0, query.limit)
     }
   }

@@ -34,6 +34,7 @@ export class PassageIndexer {
   readonly #unlisten: () => void
   readonly #turns = new Turns()
   #gramsAdded = false
+  #filesSwept = false
 
   constructor(needs: IndexerNeeds) {
     const { library, clock, log } = needs
@@ -65,6 +66,9 @@ export class PassageIndexer {
 
   async #tidy(signal: AbortSignal): Promise<void> {
     const { library, clock } = this.#needs
+    // Before all else: a process that died may have left files of what is gone.
+    if (!this.#filesSwept) await library.vectors.indexes.sweep()
+    this.#filesSwept = true
     await clearEditions(library.engine, clock.now(), signal)
     while (!this.#gramsAdded && !signal.aborted) this.#gramsAdded = await addGrams(library.engine)
   }

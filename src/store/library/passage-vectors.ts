@@ -1,10 +1,10 @@
 import type { CollectionId, DocumentId, EditionId, UserId } from "../../protocol/ids.ts"
-import { KeptIndexes, type KeptOptions } from "../../vectors/kept-indexes.ts"
-import { fromText, toBase64, toUnit } from "../../vectors/unit.ts"
-import { VectorIndex } from "../../vectors/vector-index.ts"
+import type { KeptOptions } from "../../vectors/kept-indexes.ts"
+import { toBase64, toUnit } from "../../vectors/unit.ts"
 import { inPortions } from "../../workspace/layout.ts"
-import { inserts, passageId } from "./editions.ts"
+import { inserts } from "./editions.ts"
 import { EmbeddingClaims } from "./embedding-claims.ts"
+import { PassageIndexes } from "./passage-indexes.ts"
 import type { Engine } from "../engine/engine.ts"
 import type { Statement } from "../engine/operations.ts"
 
@@ -29,19 +29,9 @@ export interface EmbeddedPassages extends WaitingPassages {
   readonly vectors: readonly (Float32Array | undefined)[]
 }
 
-interface Kept {
-  readonly index: VectorIndex
-  /** Which passages of a document are in it, and of which edition they are. */
-  readonly documents: Map<DocumentId, { readonly edition: EditionId; readonly passages: string[] }>
-  version: number
-  readonly bytes: number
-}
-
 /** Read at a time: other work gets its turn in between. */
 const PAGE = 500
 const SWEPT = 2000
-/** What the names of passages cost beside the index. */
-const NAMED = 60
 const DAY = 24 * 60 * 60_000
 const TABLE = {
   ...{ name: "embedding", key: "edition", keyHasPerson: true, waits: "embedded < passages", order: "at, edition" },
@@ -56,20 +46,19 @@ export interface NearQuery {
   readonly among?: readonly DocumentId[]
 }
 
-/** The vectors of passages, in the database; the indexes that find by them, one for each collection, in memory. */
+/** The vectors of passages, in the database. */
 export class PassageVectors {
   readonly #engine: Engine
   readonly #now: () => number
-  readonly #kept: KeptIndexes<Kept>
-  readonly #reading = new Map<string, Promise<unknown>>()
+  readonly #indexes: PassageIndexes
   readonly embedder: string
   readonly #claims: EmbeddingClaims<WaitingPassages>
 
-  constructor(engine: Engine, embedder: string, options: KeptOptions) {
+  constructor(engine: Engine, embedder: string, options: KeptOptions & { readonly leastFiled?: number }) {
     this.#engine = engine
     this.embedder = embedder
     this.#now = () => options.clock.now()
-    this.#kept = new KeptIndexes(options)
+    this.#indexes = new PassageIndexes(engine, embedder, options)
     this.#claims = new EmbeddingClaims(engine, TABLE, { embedder, now: this.#now })
   }
 
@@ -78,7 +67,7 @@ export class PassageVectors {
     const query = toUnit(numbers)
     const found = []
     for (const collection of collections) {
-      const kept = await this.#current(collection, query.length)
+      const kept = await this.#indexes.current(collection, query.length)
       const passages = among?.flatMap((id) => kept.documents.get(id)?.passages ?? [])
       found.push(...kept.index.nearest(query, limit, passages))
     }
@@ -88,13 +77,9 @@ export class PassageVectors {
       .map(({ id }) => id)
   }
 
-  /** Lets go of what was found and is gone. */
-  forget(collections: readonly CollectionId[], passages: readonly string[]): void {
-    for (const collection of collections) {
-      if (!this.#kept.owners.includes(collection)) continue
-      const { index } = this.#kept.of(collection, () => keptFrom(new VectorIndex(1)))
-      for (const id of passages) index.delete(id)
-    }
+  /** The indexes that find by them. */
+  get indexes(): PassageIndexes {
+    return this.#indexes
   }
 
   /** In one commit; false where the editions are gone, or somebody else has been as far. */
@@ -212,33 +197,6 @@ export class PassageVectors {
     }
   }
 
-  /** The collection's index, up to the newest vector that is committed, whichever node has written it. */
-  #current(collection: CollectionId, dimensions: number): Promise<Kept> {
-    const before = this.#reading.get(collection) ?? Promise.resolve()
-    const reading = before.catch(() => {}).then(() => this.#readOn(collection, dimensions))
-    this.#reading.set(collection, reading)
-    const done = () => {
-      if (this.#reading.get(collection) === reading) this.#reading.delete(collection)
-    }
-    reading.then(done, done)
-    return reading
-  }
-
-  async #readOn(collection: CollectionId, dimensions: number): Promise<Kept> {
-    const kept = this.#kept.of(collection, () => keptFrom(new VectorIndex(dimensions)))
-    const sql = `SELECT edition, ordinal, document, version, vector FROM passage_vector
-      WHERE collection = ? AND embedder = ? AND version > ? ORDER BY version LIMIT ?`
-    for (;;) {
-      const values = [collection, this.embedder, kept.version, PAGE]
-      const rows = await this.#engine.query<VectorRow>(sql, values)
-      for (const row of rows) add(kept, row)
-      if (rows.length < PAGE) break
-      await new Promise((resolve) => setImmediate(resolve))
-    }
-    this.#kept.trim()
-    return kept
-  }
-
   /** Which of these documents have a day in between. */
   async dated(
     collections: readonly CollectionId[],
@@ -254,34 +212,3 @@ export class PassageVectors {
     return rows.flat().map(({ id }) => id)
   }
 }
-
-interface VectorRow {
-  readonly edition: EditionId
-  readonly ordinal: number
-  readonly document: DocumentId
-  readonly version: number
-  readonly vector: string
-}
-
-function add(kept: Kept, { edition, ordinal, document, version, vector }: VectorRow): void {
-  kept.version = Number(version)
-  const numbers = fromText(vector)
-  if (numbers.length !== kept.index.dimensions) return
-  const id = passageId(edition, Number(ordinal))
-  const before = kept.documents.get(document)
-  if (before?.edition === edition) before.passages.push(id)
-  else {
-    for (const old of before?.passages ?? []) kept.index.delete(old)
-    kept.documents.set(document, { edition, passages: [id] })
-  }
-  kept.index.set(id, numbers)
-}
-
-const keptFrom = (index: VectorIndex): Kept => ({
-  index,
-  documents: new Map(),
-  version: 0,
-  get bytes() {
-    return index.bytes + index.size * NAMED
-  },
-})

@@ -1,0 +1,219 @@
+import type { CollectionId, DocumentId, EditionId } from "../../protocol/ids.ts"
+import { KeptIndexes, type KeptOptions } from "../../vectors/kept-indexes.ts"
+import { fromText } from "../../vectors/unit.ts"
+import { VectorIndex } from "../../vectors/vector-index.ts"
+import type { Engine } from "../engine/engine.ts"
+import { parsePassageId, passageId } from "./editions.ts"
+import type { FiledIndex, IndexHead } from "./index-file.ts"
+import { IndexFiles } from "./index-files.ts"
+
+/** The index of a collection, in memory. */
+export interface PassageIndex {
+  readonly index: VectorIndex
+  /** Which passages of a document are in it, and of which edition they are. */
+  readonly documents: Map<DocumentId, { readonly edition: EditionId; readonly passages: string[] }>
+  /** The newest vector that was read, and which one that was. */
+  version: number
+  newest: string
+  /** How many are in the file that was written or read last, and when that was. */
+  filed: number
+  filedAt: number
+  readonly bytes: number
+}
+
+/** Read at a time: other work gets its turn in between. */
+const PAGE = 500
+/** What the names of passages cost beside the index. */
+const NAMED = 60
+/** Fewer are read from their rows in a moment. */
+const WORTH_A_FILE = 2000
+/** A file is written anew when so much of the index is not in it: what is missing there is read from rows. */
+const NOT_IN_FILE = 0.1
+/** Where documents come and go all the time, a file is written so often at most. */
+const FILED_EVERY_MS = 60_000
+/** An index that is changed while it is written down is written down again. */
+const MAX_TRIES = 3
+
+/** The indexes that find passages by their vectors, one for each collection, in memory; large ones also in a file. */
+export class PassageIndexes {
+  readonly #engine: Engine
+  readonly #embedder: string
+  readonly #kept: KeptIndexes<PassageIndex>
+  readonly #reading = new Map<string, Promise<unknown>>()
+  readonly #files: IndexFiles | undefined
+  readonly #leastFiled: number
+  readonly #now: () => number
+  #writing: Promise<void> = Promise.resolve()
+
+  constructor(engine: Engine, embedder: string, options: KeptOptions & { readonly leastFiled?: number }) {
+    this.#engine = engine
+    this.#embedder = embedder
+    this.#kept = new KeptIndexes(options)
+    this.#files = engine.besideFile === undefined ? undefined : new IndexFiles(engine, engine.besideFile("vectors"))
+    this.#now = () => options.clock.now()
+    this.#leastFiled = options.leastFiled ?? WORTH_A_FILE
+  }
+
+  /** The collection's index, up to the newest vector that is committed, whichever node has written it. */
+  current(collection: CollectionId, dimensions: number): Promise<PassageIndex> {
+    const before = this.#reading.get(collection) ?? Promise.resolve()
+    const reading = before.catch(() => {}).then(() => this.#read(collection, dimensions))
+    this.#reading.set(collection, reading)
+    const done = () => {
+      if (this.#reading.get(collection) === reading) this.#reading.delete(collection)
+    }
+    reading.then(done, done)
+    return reading
+  }
+
+  /** Lets go of what was found and is gone. */
+  forget(collections: readonly CollectionId[], passages: readonly string[]): void {
+    for (const collection of collections) {
+      if (!this.#kept.owners.includes(collection)) continue
+      const { index } = this.#kept.of(collection, () => indexFrom(new VectorIndex(1)))
+      for (const id of passages) index.delete(id)
+    }
+  }
+
+  /** To be called when a document is gone from the database: from here on no file holds it. */
+  async removed(collection: CollectionId): Promise<void> {
+    await this.#files?.remove(collection)
+    if (this.#kept.owners.includes(collection)) this.#kept.of(collection, () => indexFrom(new VectorIndex(1))).filed = 0
+  }
+
+  /** For what a process that died had not removed any more. */
+  async sweep(): Promise<void> {
+    await this.#files?.sweep()
+  }
+
+  /** Resolves when no file is being written. */
+  settled(): Promise<void> {
+    return this.#writing
+  }
+
+  async #read(collection: CollectionId, dimensions: number): Promise<PassageIndex> {
+    const isNew = !this.#kept.owners.includes(collection)
+    const filed = isNew ? await this.#files?.read(collection, { embedder: this.#embedder, dimensions }) : undefined
+    let kept = this.#kept.of(collection, () => (filed ? indexOfFile(filed) : indexFrom(new VectorIndex(dimensions))))
+    await this.#readOn(collection, kept)
+    // The rows are the truth: a file that leads to another number of vectors is none of theirs.
+    if (filed && (await this.#count(collection)) !== kept.index.size) {
+      await this.removed(collection)
+      this.#kept.drop(collection)
+      kept = this.#kept.of(collection, () => indexFrom(new VectorIndex(dimensions)))
+      await this.#readOn(collection, kept)
+    }
+    this.#kept.trim()
+    if (this.#files && this.#isWorthAFile(kept)) this.#file(this.#files, collection, kept)
+    return kept
+  }
+
+  async #readOn(collection: CollectionId, kept: PassageIndex): Promise<void> {
+    const sql = `SELECT edition, ordinal, document, version, vector FROM passage_vector
+      WHERE collection = ? AND embedder = ? AND version > ? ORDER BY version LIMIT ?`
+    for (;;) {
+      const values = [collection, this.#embedder, kept.version, PAGE]
+      const rows = await this.#engine.query<VectorRow>(sql, values)
+      for (const row of rows) add(kept, row)
+      if (rows.length < PAGE) break
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+
+  async #count(collection: CollectionId): Promise<number> {
+    const sql = "SELECT count(*) AS n FROM passage_vector WHERE collection = ? AND embedder = ?"
+    return Number((await this.#engine.query<{ n: number }>(sql, [collection, this.#embedder]))[0]?.n ?? 0)
+  }
+
+  #isWorthAFile({ index: { size }, filed, filedAt }: PassageIndex): boolean {
+    const isDue = this.#now() - filedAt >= FILED_EVERY_MS
+    return isDue && size >= this.#leastFiled && size - filed > size * NOT_IN_FILE
+  }
+
+  /** In the background, one at a time. A file that could not be written is one that is not there. */
+  #file(files: IndexFiles, collection: CollectionId, kept: PassageIndex): void {
+    kept.filed = kept.index.size
+    kept.filedAt = this.#now()
+    this.#writing = this.#writing
+      .then(async () => {
+        for (let tries = 0; tries < MAX_TRIES; tries++) {
+          await this.#dropGone(files, collection, kept)
+          if (kept.index.size === 0 || (await files.write(collection, toFile(kept, this.#embedder)))) return
+        }
+        kept.filed = 0 // with a later search
+      })
+      .catch(() => files.remove(collection))
+      .catch(() => {})
+  }
+
+  /** What was removed by another process, or was not met since, is still in memory. */
+  async #dropGone(files: IndexFiles, collection: CollectionId, kept: PassageIndex): Promise<void> {
+    const there = await files.editionsOf(collection)
+    for (const [document, { edition, passages }] of kept.documents) {
+      if (there.has(edition)) continue
+      for (const id of passages) kept.index.delete(id)
+      kept.documents.delete(document)
+    }
+  }
+}
+
+interface VectorRow {
+  readonly edition: EditionId
+  readonly ordinal: number
+  readonly document: DocumentId
+  readonly version: number
+  readonly vector: string
+}
+
+function add(kept: PassageIndex, { edition, ordinal, document, version, vector }: VectorRow): void {
+  kept.version = Number(version)
+  kept.newest = `${edition} ${ordinal}`
+  const numbers = fromText(vector)
+  if (numbers.length !== kept.index.dimensions) return
+  const id = passageId(edition, Number(ordinal))
+  note(kept, document, edition, id)
+  kept.index.set(id, numbers)
+}
+
+/** One edition of a document counts: the passages of the one before go. */
+function note(kept: PassageIndex, document: DocumentId, edition: EditionId, id: string): void {
+  const before = kept.documents.get(document)
+  if (before?.edition === edition) before.passages.push(id)
+  else {
+    for (const old of before?.passages ?? []) kept.index.delete(old)
+    kept.documents.set(document, { edition, passages: [id] })
+  }
+}
+
+const indexFrom = (index: VectorIndex): PassageIndex => ({
+  index,
+  documents: new Map(),
+  ...{ version: 0, newest: "", filed: 0, filedAt: -Infinity },
+  get bytes() {
+    return index.bytes + index.size * NAMED
+  },
+})
+
+function toFile({ index, documents, version, newest }: PassageIndex, embedder: string): FiledIndex {
+  const list = [...documents].map(([document, { edition }]) => [document, edition] as const)
+  const numbers = new Map(list.map(([, edition], i) => [edition, i]))
+  const places = new Uint32Array(2 * index.size)
+  for (const [slot, id] of index.parts.ids.entries()) {
+    const { edition, ordinal } = parsePassageId(id as Parameters<typeof parsePassageId>[0])!
+    places.set([numbers.get(edition)!, ordinal], 2 * slot)
+  }
+  const head: IndexHead = {
+    ...{ embedder, version, newest, documents: list },
+    ...{ dimensions: index.dimensions, count: index.size },
+  }
+  return { head, index, places }
+}
+
+function indexOfFile({ head, index, places }: FiledIndex): PassageIndex {
+  const kept = indexFrom(index)
+  for (const [slot, id] of index.parts.ids.entries()) {
+    const [document, edition] = head.documents[places[2 * slot]!]!
+    note(kept, document as DocumentId, edition as EditionId, id)
+  }
+  return Object.assign(kept, { version: head.version, newest: head.newest, filed: index.size })
+}
