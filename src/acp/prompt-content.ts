@@ -69,7 +69,8 @@ function placeOf(uri: string, root: string): string {
 
 /** With a fence that the text itself does not hold. */
 function fenced(text: string): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length))
+  let longest = 2
+  for (const [ticks] of text.matchAll(/`+/g)) longest = Math.max(longest, ticks.length)
   const fence = "`".repeat(longest + 1)
   return `${fence}\n${text}${text.endsWith("\n") ? "" : "\n"}${fence}`
 }

@@ -63,7 +63,8 @@ function cameBack(
   return new Promise((resolve, reject) => {
     stopping.addEventListener("abort", () => reject(new Error("stopped")), { once: true })
     const answer = async ({ method, url = "" }: IncomingMessage, response: ServerResponse) => {
-      const { pathname, search } = new URL(url, "http://127.0.0.1")
+      // `//` for one is no address at all, and must not end this command.
+      const { pathname, search } = URL.parse(url, "http://127.0.0.1") ?? { pathname: "", search: "" }
       if (method !== "GET" || pathname !== "/callback" || search.length < 2)
         return say(response, 404, "Nothing is here.")
       try {
