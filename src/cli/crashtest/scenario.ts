@@ -1,26 +1,31 @@
 import { readFileSync } from "node:fs"
 import { z } from "zod"
 import { CommandError } from "../process/command.ts"
+import { lazily } from "../../protocol/lazily.ts"
 
-const ScriptedCall = z.strictObject({ name: z.string(), input: z.record(z.string(), z.unknown()).default({}) })
+const ScriptedCall = lazily(() =>
+  z.strictObject({ name: z.string(), input: z.record(z.string(), z.unknown()).default({}) }),
+)
 
 /** What is said and decided, and what the model replies: one for each time that it is asked, in order. */
-export const CrashScenario = z.strictObject({
-  agent: z.string().optional(),
-  mode: z.enum(["confirm", "auto", "read-only"]).default("confirm"),
-  say: z
-    .union([z.string(), z.array(z.string()).min(1)])
-    .transform((said) => (typeof said === "string" ? [said] : said)),
-  /** Without, the offline model replies. */
-  replies: z
-    .array(z.strictObject({ text: z.string().default(""), calls: z.array(ScriptedCall).default([]) }))
-    .min(1)
-    .optional(),
-  /** What is said to each proposal. */
-  decide: z.enum(["yes", "no"]).default("yes"),
-  /** Writes of which it is known that a second time changes nothing. */
-  mayRunAgain: z.array(z.string()).default([]),
-})
+export const CrashScenario = lazily(() =>
+  z.strictObject({
+    agent: z.string().optional(),
+    mode: z.enum(["confirm", "auto", "read-only"]).default("confirm"),
+    say: z
+      .union([z.string(), z.array(z.string()).min(1)])
+      .transform((said) => (typeof said === "string" ? [said] : said)),
+    /** Without, the offline model replies. */
+    replies: z
+      .array(z.strictObject({ text: z.string().default(""), calls: z.array(ScriptedCall).default([]) }))
+      .min(1)
+      .optional(),
+    /** What is said to each proposal. */
+    decide: z.enum(["yes", "no"]).default("yes"),
+    /** Writes of which it is known that a second time changes nothing. */
+    mayRunAgain: z.array(z.string()).default([]),
+  }),
+)
 export type CrashScenario = z.infer<typeof CrashScenario>
 
 export function readScenario(file: string): CrashScenario {
