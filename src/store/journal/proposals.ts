@@ -27,9 +27,14 @@ interface Opening {
   readonly at: number
 }
 
-const SELECT = `SELECT q.id, q.conversation, c.id AS conversation_id, q.run_id, q.position, q.status, q.code, q.expires_at,
-    q.seen_at
-  FROM proposal q JOIN conversation c ON c.key = q.conversation`
+const COLUMNS = `q.id, q.conversation, c.id AS conversation_id, q.run_id, q.position, q.status, q.code, q.expires_at, q.seen_at`
+const SELECT = `SELECT ${COLUMNS} FROM proposal q JOIN conversation c ON c.key = q.conversation`
+/** SQLite takes a cross join in the order it is written in: from the few that are open, not from all conversations of a person. */
+const OF_PERSON = `SELECT ${COLUMNS} FROM proposal q CROSS JOIN conversation c CROSS JOIN person p
+  WHERE c.key = q.conversation AND p.key = c.person AND p.id = ?`
+
+/** As the index of open ones says it: without these very words it is not used, and all that were ever made are read. */
+const IS_OPEN = "q.status IN ('pending', 'applying', 'in_doubt')"
 
 /** Proposals as people read them. Their words stand in the journal, in the event that opened them; here is their state. */
 export class SqlProposals {
@@ -54,7 +59,7 @@ export class SqlProposals {
     const wanted = this.#having(status, seen)
     const here =
       conversationId === undefined ? { sql: "", values: [] } : { sql: " AND c.id = ?", values: [conversationId] }
-    const sql = `${SELECT} JOIN person p ON p.key = c.person WHERE p.id = ?${here.sql} AND ${wanted.sql}
+    const sql = `${OF_PERSON}${here.sql} AND ${wanted.sql}
       AND (q.expires_at < ? OR (q.expires_at = ? AND q.id < ?)) ORDER BY q.expires_at DESC, q.id DESC LIMIT ?`
     const rows = await this.#engine.query<Row>(sql, [
       user,
@@ -75,7 +80,7 @@ export class SqlProposals {
 
   /** Those of a conversation that are not settled, in the order they were made. */
   async open(id: ConversationId): Promise<Proposal[]> {
-    const sql = `${SELECT} WHERE c.id = ? AND q.status IN ('pending', 'applying', 'in_doubt') ORDER BY q.position`
+    const sql = `${SELECT} WHERE c.id = ? AND ${IS_OPEN} ORDER BY q.position`
     return this.#inOrder(await this.#engine.query<Row>(sql, [id]))
   }
 
@@ -128,7 +133,10 @@ export class SqlProposals {
     const now = this.#now()
     const known = seen === undefined ? "" : ` AND q.seen_at IS ${seen ? "NOT NULL" : "NULL"}`
     if (status === undefined) return { sql: `q.status = q.status${known}`, values: [] }
-    if (status === "pending") return { sql: `q.status = 'pending' AND q.expires_at > ?${known}`, values: [now] }
+    if (status === "pending")
+      return { sql: `${IS_OPEN} AND q.status = 'pending' AND q.expires_at > ?${known}`, values: [now] }
+    if (status === "applying" || status === "in_doubt")
+      return { sql: `${IS_OPEN} AND q.status = ?${known}`, values: [status] }
     if (status !== "expired") return { sql: `q.status = ?${known}`, values: [status] }
     return { sql: `(q.status = 'expired' OR (q.status = 'pending' AND q.expires_at <= ?))${known}`, values: [now] }
   }

@@ -50,6 +50,7 @@ import { sessionsOfIssuers } from "./041-060/049-sessions-of-issuers.ts"
 import { runsThatGoOn } from "./041-060/050-runs-that-go-on.ts"
 import { sharedRuns } from "./041-060/051-shared-runs.ts"
 import { keptFolds } from "./041-060/052-kept-folds.ts"
+import { lapsedProposals } from "./041-060/053-lapsed-proposals.ts"
 import type { Migration } from "./migration.ts"
 
 /** The schema, step by step, in the order of the files: what is new is added at the end, and nothing is taken out. */
@@ -106,4 +107,5 @@ export const migrations: readonly Migration[] = [
   runsThatGoOn,
   sharedRuns,
   keptFolds,
+  lapsedProposals,
 ]

@@ -61,6 +61,7 @@ const remembered = [
   "050_runs_that_go_on",
   "051_shared_runs",
   "052_kept_folds",
+  "053_lapsed_proposals",
 ]
 
 /** Files that got another number after databases had remembered their names. */

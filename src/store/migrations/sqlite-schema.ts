@@ -55,6 +55,7 @@ export const sqliteSchema: WholeSchema = {
     "050_runs_that_go_on",
     "051_shared_runs",
     "052_kept_folds",
+    "053_lapsed_proposals",
   ],
   statements: [
     "CREATE TABLE migration (name TEXT NOT NULL PRIMARY KEY, needs TEXT)",
@@ -201,5 +202,6 @@ export const sqliteSchema: WholeSchema = {
     "CREATE INDEX shared_run_conversation ON shared_run (conversation)",
     "CREATE INDEX shared_run_expires ON shared_run (expires_at)",
     "CREATE TABLE kept_fold ( conversation BIGINT NOT NULL PRIMARY KEY REFERENCES conversation (key) ON DELETE CASCADE, position BIGINT NOT NULL, version TEXT NOT NULL, body TEXT NOT NULL)",
+    "CREATE INDEX proposal_lapsed ON proposal (conversation) WHERE status = 'expired'",
   ],
 }
