@@ -5,6 +5,7 @@ export class Progress {
   readonly #clean: (text: string) => string
   readonly #terminal = process.stderr.isTTY
   #shown = false
+  #began: { readonly doing: string; readonly done: number; readonly at: number } | undefined
 
   constructor(clean: (text: string) => string) {
     this.#clean = clean
@@ -15,9 +16,16 @@ export class Progress {
     if (!this.#terminal) return
     const full = all === 0 ? WIDTH : Math.round((WIDTH * done) / all)
     const bar = "█".repeat(full) + "░".repeat(WIDTH - full)
-    const line = `${doing} ${bar} ${done}/${all} ${this.#clean(printable(what))}`
+    const line = `${doing} ${bar} ${done}/${all}${this.#left(doing, done, all)} ${this.#clean(printable(what))}`
     process.stderr.write(`\r\u001b[2K${line.slice(0, (process.stderr.columns ?? 80) - 1)}`)
     this.#shown = true
+  }
+
+  /** How long the rest takes, if it takes as long as what was done so far; nothing in the first seconds, which say little. */
+  #left(doing: string, done: number, all: number): string {
+    const at = performance.now()
+    if (this.#began?.doing !== doing) this.#began = { doing, done, at }
+    return timeLeft({ done: done - this.#began.done, left: all - done, ms: at - this.#began.at })
   }
 
   /** Where there is no bar to see it by. */
@@ -39,3 +47,14 @@ export class Progress {
 
 /** Names of files may hold orders to a terminal. */
 const printable = (text: string) => text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, "?")
+
+const LEAST_MS = 3000
+
+/** An estimate to be shown behind a count, or nothing where there is none yet. */
+export function timeLeft({ done, left, ms }: { done: number; left: number; ms: number }): string {
+  if (done <= 0 || left <= 0 || ms < LEAST_MS) return ""
+  const seconds = Math.ceil((ms * left) / done / 1000)
+  if (seconds < 60) return `, ${seconds} s left`
+  if (seconds < 3600) return `, ${Math.ceil(seconds / 60)} min left`
+  return `, ${(seconds / 3600).toFixed(1)} h left`
+}
