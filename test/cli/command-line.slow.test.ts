@@ -288,13 +288,23 @@ describe.concurrent("pawl", () => {
     expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringMatching(/no command "frobnicate"[\s\S]*serve/)])
   })
 
-  test.each(["serve", "acp", "exec", "eval", "token", "invite", "migrate", "backup", "rotate-keys", "doctor"])(
-    "pawl %s --help tells how to use it",
-    async (name) => {
-      const { code, stdout } = await command([name, "--help"])
-      expect([code, stdout]).toEqual([0, expect.stringContaining(`Usage: pawl ${name}`)])
-    },
-  )
+  test.each([
+    "serve",
+    "acp",
+    "exec",
+    "eval",
+    "token",
+    "invite",
+    "migrate",
+    "backup",
+    "rotate-keys",
+    "doctor",
+    "replay",
+    "crashtest",
+  ])("pawl %s --help tells how to use it", async (name) => {
+    const { code, stdout } = await command([name, "--help"])
+    expect([code, stdout]).toEqual([0, expect.stringContaining(`Usage: pawl ${name}`)])
+  })
 
   test("a token is printed alone, and only with scopes that exist", async () => {
     const environment = { PAWL_DATA: dataFolder() }

@@ -31,7 +31,7 @@ export interface RequestDigest {
 /** `asked`: with the history that the fold holds, or a changed one; `sent`: the same with what the model is shown of files. */
 export function digestRequest(asked: ModelRequest, sent: ModelRequest, held: readonly HistoryMessage[]): string {
   const { system, tools, toolChoice, settings, answerSchema, history } = asked
-  const options = ofOptions(JSON.stringify([toolChoice, settings, answerSchema]))
+  const options = ofOptions(`${toolChoice}${toJson(settings ?? {})}${toJson(answerSchema ?? {})}`)
   const files = sent === asked ? "" : ofFiles(sent.history)
   const count = history === held ? `${history.length}` : `${history.length}${CHANGED}`
   return `${VERSION}.${ofSystem(system)}.${ofTools(tools)}.${options}.${files}.${count}.${ofHistory(history).newest.join(".")}`
@@ -132,8 +132,10 @@ let lastTools = { tools: [] as readonly ToolDeclaration[], digest: digest("[]") 
 
 /** By identity: a tool makes its declaration once. */
 function ofTools(tools: readonly ToolDeclaration[]): string {
-  const isSame = tools.length === lastTools.tools.length && tools.every((tool, at) => tool === lastTools.tools[at])
-  if (!isSame) lastTools = { tools, digest: digest(JSON.stringify(tools)) }
+  const { tools: last } = lastTools
+  let at = tools.length === last.length ? 0 : -1
+  while (at >= 0 && at < tools.length && tools[at] === last[at]) at++
+  if (at !== tools.length) lastTools = { tools, digest: digest(JSON.stringify(tools)) }
   return lastTools.digest
 }
 

@@ -1,8 +1,9 @@
-import { newId } from "../../protocol/ids.ts"
+import { isId, newId } from "../../protocol/ids.ts"
 import { type Baseline, differencesOf, toBaseline } from "../crashtest/compare-lives.ts"
 import { live } from "../crashtest/live.ts"
 import type { CrashBoundary } from "../crashtest/life-files.ts"
 import { CrashScenario, readScenario } from "../crashtest/scenario.ts"
+import { scenarioOfRun } from "../crashtest/scenario-of-run.ts"
 import { play, type Playing } from "../crashtest/spawn-life.ts"
 import { CommandError, readFlags } from "../process/command.ts"
 import { Progress } from "../process/progress.ts"
@@ -10,6 +11,7 @@ import { readConfig } from "../settings/config.ts"
 import { toShown } from "../../terminal/shown.ts"
 
 export const help = `Usage: pawl crashtest FILE
+       pawl crashtest RUN
        pawl crashtest --agent NAME --say WORDS
 
 Plays a scenario whole, then once for each write boundary: before and after each commit the process is ended with SIGKILL, and a
@@ -19,6 +21,7 @@ spoiled. The agents are those of the server, PAWL_PACKS included; the model is t
 code 1 where something differs.
 
   FILE           a scenario as JSON: say, and if wanted agent, mode, replies, decide, mayRunAgain (docs/crashtest.md)
+  RUN            the id of a run (run_…): what was said and replied in its conversation up to its end
   --agent NAME   of which agent, where no file says it
   --say WORDS    what is said; several times for several messages
   --mode MODE    confirm (each proposal is agreed to), auto or read-only
@@ -44,7 +47,7 @@ export async function run(words: readonly string[]): Promise<number> {
     await live(readConfig(), values.life)
     return 0
   }
-  const scenario = toScenario(positionals, values)
+  const scenario = await toScenario(positionals, values)
   const [every, jobs] = [toCount("--every", values.every), toCount("--jobs", values.jobs)]
   const playing: Playing = { scenario, messageIds: scenario.say.map(() => newId("msg", null)) }
   const whole = await play(playing)
@@ -102,15 +105,15 @@ function toLines(rows: readonly Row[]): string[] {
   return [...lines, "", end].map(toShown)
 }
 
-function toScenario(
+async function toScenario(
   positionals: readonly string[],
   values: { agent?: string; say?: string[]; mode?: string },
-): CrashScenario {
+): Promise<CrashScenario> {
   const [file, more] = positionals
   const isSaid = values.agent !== undefined || values.say !== undefined || values.mode !== undefined
   if (more !== undefined || (file !== undefined) === isSaid)
     throw new CommandError("Name one scenario, or say what is asked of whom: pawl crashtest --agent NAME --say WORDS.")
-  if (file !== undefined) return readScenario(file)
+  if (file !== undefined) return isId("run", file) ? scenarioOfRun(readConfig(), file) : readScenario(file)
   const { agent, say, mode } = values
   if (!say) throw new CommandError("Say what is asked: --say WORDS.")
   const read = CrashScenario.safeParse({ say, ...(agent ? { agent } : {}), ...(mode ? { mode } : {}) })

@@ -43,7 +43,8 @@ export const EVENTS_TO_FOLD = `WITH run AS (SELECT coalesce((SELECT position FRO
     CASE WHEN type = 'run_started' OR role = 'user' THEN message_id END, role, seq, content, tool_calls, call_id,
     CASE WHEN position >= newest OR role = 'user' OR (type <> 'message' AND type <> 'run_started') THEN body
       WHEN position = (SELECT reply FROM counted) THEN body
-      WHEN substr(body, 1, 8) = '{"parts"' OR body LIKE '%"undoes":%' OR body LIKE '%"compacts":%' THEN body END
+      WHEN type = 'message' THEN CASE WHEN substr(body, 1, 8) = '{"parts"' THEN body END
+      WHEN body LIKE '%"undoes":%' OR body LIKE '%"compacts":%' THEN body END
   FROM event, run
   WHERE conversation = ? AND NOT (position < newest AND type IN ('tool_start', 'run_ended') AND version = ${EVENT_VERSION}
     AND coalesce(body, '') NOT LIKE '%"refuses":%')

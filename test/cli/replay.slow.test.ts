@@ -1,0 +1,57 @@
+import { writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { expect, test } from "vitest"
+import { openStore } from "../../src/store/store.ts"
+import { command } from "../support/processes/commands.ts"
+import { dataFolder } from "../support/processes/pawl-process.ts"
+
+const run = /run_[0-9A-Za-z]+/
+
+test("replay says of a run that it would be asked the same, tries another model dry, and refuses what is no run or is gone", async () => {
+  const environment = { PAWL_DATA: dataFolder(), PAWL_LOG: "off" }
+  await command(["exec", "list my tasks"], environment)
+  const id = run.exec((await command(["show", "--json"], environment)).stdout)?.[0] ?? ""
+  const same = await command(["replay", id], environment)
+  expect(same).toMatchObject({ code: 0, stderr: "" })
+  expect(same.stdout.split("\n").slice(1)).toEqual([
+    "    5  offline  equal",
+    "    8  offline  equal",
+    "",
+    "Each request is, byte for byte, what was sent.",
+    "",
+  ])
+
+  const rows = (await command(["show", id, "--rows"], environment)).stdout
+  const dry = await command(["replay", id, "--model", "offline"], environment)
+  expect(dry.stdout).toMatch(
+    /→ list_tasks \{\} +│ → list_tasks \{\}[\s\S]*the same to the end of the run\.\nCost: free/,
+  )
+  expect((await command(["show", id, "--rows"], environment)).stdout).toBe(rows)
+
+  const foreign = await command(["replay", "run_../../etc/passwd\u001b[2J"], environment)
+  expect(foreign).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/^pawl: That is no run:/) })
+  expect(foreign.stderr).not.toContain("\u001b")
+
+  // Another program has another idea of it: a row of a newer Pawl in the middle.
+  await using store = await openStore({ url: `file:${join(environment.PAWL_DATA, "pawl.db")}` })
+  const newer = "UPDATE event SET version = 2 WHERE type = 'tool_end'"
+  await store.engine.change({ type: "statements", statements: [{ sql: newer, values: [] }] })
+  const unread = await command(["replay", id, "--json"], environment)
+  expect([unread.code, JSON.parse(unread.stdout)]).toEqual([
+    1,
+    expect.objectContaining({ newer: 7, first: null, requests: [expect.objectContaining({ verdict: "equal" })] }),
+  ])
+
+  const { user } = (await store.conversations.runOfAnybody(id as never))!
+  const [conversation] = await store.retention.conversationsOf(user)
+  await store.retention.eraseConversation(user, conversation!.id)
+  const gone = await command(["replay", id], environment)
+  expect(gone).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("it was never here, or") })
+
+  const file = join(environment.PAWL_DATA, "no.json")
+  await writeFile(file, '{"say": [], "frobnicate": 1}')
+  expect(await command(["crashtest", file], environment)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("no scenario"),
+  })
+}, 120_000)
