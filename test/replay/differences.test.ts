@@ -63,7 +63,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(await told("tool_end", { text: "found it!" })).toEqual([
       ["equal"],
       ["differs", result],
-      ["differs", { ...result, from: 2 }],
+      ["differs", { ...result, from: 2, to: 4, role: "assistant" }],
     ])
   })
 

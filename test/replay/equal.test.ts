@@ -48,7 +48,8 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
             world = await open()
           }
           if (then === "other model") model.name = `${model.name}'`
-          if (then === "resume") await world.pawl.runtime.submit(id, { type: "resume", by: world.user })
+          const isWaiting = (await world.proposals(id)).length > 0 // then there is nothing to resume
+          if (then === "resume" && !isWaiting) await world.pawl.runtime.submit(id, { type: "resume", by: world.user })
           await world.pawl.runtime.rest(id)
           await world.send(id, "Go on, and look at more.")
         }

@@ -1,14 +1,13 @@
 import { hash } from "node:crypto"
 import { crc32 } from "node:zlib"
-import type { Part } from "../../protocol/conversation/message.ts"
-import type { CallResult, HistoryMessage, ModelRequest, ShownFile, ToolDeclaration } from "../model.ts"
+import type { HistoryMessage, ModelRequest, ShownFile, ToolDeclaration } from "../model.ts"
 
 /** How it is digested. One of another version is as good as none: nothing would be equal. */
 const VERSION = "1"
 /** Letters of base64url, six bits each, of what seldom changes and is digested then. */
-const LENGTH = 8
-/** How many of the newest messages have a digest on record. A request has two more than the one before it, seldom three. */
-const NEWEST = 3
+const LENGTH = 6
+/** How many of the newest messages have a digest on record: a request nearly always has two more than the one before it. */
+const NEWEST = 2
 /** Behind the number of messages: they were not those that the fold holds, and what follows cannot go on from them. */
 const CHANGED = "c"
 
@@ -31,7 +30,7 @@ export interface RequestDigest {
 /** `asked`: with the history that the fold holds, or a changed one; `sent`: the same with what the model is shown of files. */
 export function digestRequest(asked: ModelRequest, sent: ModelRequest, held: readonly HistoryMessage[]): string {
   const { system, tools, toolChoice, settings, answerSchema, history } = asked
-  const options = ofOptions(`${toolChoice}${toJson(settings ?? {})}${toJson(answerSchema ?? {})}`)
+  const options = ofOptions(JSON.stringify([toolChoice, settings, answerSchema]))
   const files = sent === asked ? "" : ofFiles(sent.history)
   const count = history === held ? `${history.length}` : `${history.length}${CHANGED}`
   return `${VERSION}.${ofSystem(system)}.${ofTools(tools)}.${options}.${files}.${count}.${ofHistory(history).newest.join(".")}`
@@ -86,35 +85,8 @@ export function goOnFrom(recorded: string, history: readonly HistoryMessage[]): 
 
 /** Of a message it is a checksum, which goes on from the one before it: a third of the price, in each request. */
 const after = (before: string, message: HistoryMessage): string =>
-  crc32(toText(message), before === "" ? 0 : Number.parseInt(before, 36)).toString(36)
+  crc32(JSON.stringify(message), before === "" ? 0 : Number.parseInt(before, 36)).toString(36)
 const digest = (text: string): string => hash("sha256", text, "base64url").slice(0, LENGTH)
-
-/** Different texts for different messages. By hand where it is plain: JSON takes longer than the digest. */
-function toText(message: HistoryMessage): string {
-  if (message.role === "tool")
-    return message.shown ? JSON.stringify(message) : `r${message.results.map(resultText).join("")}`
-  if (message.role === "assistant") return `a${message.parts.map(partText).join("")}`
-  const { role: _, text, isNote, ...more } = message
-  return `${isNote ? "n" : "u"}${sized(text)}${toJson(more)}`
-}
-
-function partText(part: Part): string {
-  if (part.type !== "text") return sized(JSON.stringify(part))
-  const { type: _, text, ...more } = part
-  return `t${sized(text)}${toJson(more)}`
-}
-
-function resultText({ callId, name, status, text, ...more }: CallResult): string {
-  return `${sized(callId)}${sized(name)}${status}${sized(text)}${toJson(more)}`
-}
-
-const sized = (text: string): string => `${text.length}:${text}`
-
-/** What else it holds, now or in a later version; nearly always nothing. */
-function toJson(more: object): string {
-  for (const _ in more) return sized(JSON.stringify(more))
-  return ""
-}
 
 /** What is the same as for the request before it is not worked out again: instructions and options hardly ever change. */
 function remembering(of: (text: string) => string): (text: string) => string {
