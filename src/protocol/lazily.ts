@@ -2,8 +2,8 @@ import { z } from "zod"
 
 /**
  * A schema that is made when it is first asked something: to parse, for its shape, to be part of another one. Every schema
- * at the top of a module is one of these: a start loads some six hundred and its first requests need a few, and to make them all was half
- * of what importing Pawl took (`docs/speed.md`).
+ * at the top of a module is one of these: a start loads some five hundred and its first requests need a few, and to make
+ * them all was up to half of what importing Pawl took (`docs/speed.md`).
  *
  * For whoever uses it, it is the schema, with the type of it. Until then it is an empty object whose prototype answers
  * every question by making it; after that an object like any other of zod's, which costs nothing more.
