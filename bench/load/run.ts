@@ -55,7 +55,10 @@ async function large(args: string[], launcher: string): Promise<number> {
     ...{ "late p99 ms": round(delayP99), "late max ms": round(delayMax) },
     ...{ "grew MB": round(grewMb), "CPU ms": round(serverCpuMs), seconds: round(took) },
   })
-  console.table({ floor: line(floor), ours: line(ours) })
+  const [of, by] = [line(ours), line(floor)]
+  const names = Object.keys(of) as (keyof typeof of)[]
+  const ratio = Object.fromEntries(names.map((name) => [name, round(of[name] / by[name])]))
+  console.table({ floor: by, ours: of, ratio })
   const missed = ours.heldP99 > LARGE_MUST.heldP99 || ours.heldMax > LARGE_MUST.heldMax
   console.log(missed ? `MISSED: ${JSON.stringify(LARGE_MUST)}` : "must")
   return 0
