@@ -83,7 +83,7 @@ export function goOnFrom(recorded: string, history: readonly HistoryMessage[]): 
     digested.set(history, { count: history.length, newest })
 }
 
-/** Of a message it is a checksum, which goes on from the one before it: a third of the price, in each request. */
+/** Of a message it is a checksum, which goes on from the one before it: each request has new ones, and SHA-256 costs three times as much. */
 const after = (before: string, message: HistoryMessage): string =>
   crc32(JSON.stringify(message), before === "" ? 0 : Number.parseInt(before, 36)).toString(36)
 const digest = (text: string): string => hash("sha256", text, "base64url").slice(0, LENGTH)
