@@ -50,7 +50,8 @@ export function digestsOf(history: readonly HistoryMessage[]): string[] {
   return history.map((message) => (before = after(before, message)))
 }
 
-interface Digested {
+/** How far a list was digested, and what its newest messages came to. */
+export interface Digested {
   count: number
   newest: string[]
 }
@@ -82,6 +83,11 @@ export function goOnFrom(recorded: string, history: readonly HistoryMessage[]): 
   if (version === VERSION && messages === String(history.length))
     digested.set(history, { count: history.length, newest })
 }
+
+/** For a fold that is kept, which has no longer the replies by which to go on; undefined before the first request. */
+export const digestedOf = (history: readonly HistoryMessage[]): Digested | undefined => digested.get(history)
+
+export const goOnWith = (known: Digested, history: readonly HistoryMessage[]): void => void digested.set(history, known)
 
 /** Of a message it is a checksum, which goes on from the one before it: each request has new ones, and SHA-256 costs three times as much. */
 const after = (before: string, message: HistoryMessage): string =>

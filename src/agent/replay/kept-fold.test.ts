@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto"
 import { expect, test } from "vitest"
 import type { UnknownEvent } from "../../protocol/events.ts"
+import type { MessageId } from "../../protocol/ids.ts"
 import type { Conversation } from "../conversation.ts"
-import { ADA, call, ID, staged, type Staged } from "../staged.fixture.ts"
+import { digestedOf } from "../history/request-digest.ts"
+import { ADA, call, ID, staged, type Staged, text } from "../staged.fixture.ts"
 import { FOLD_VERSION, fromKeptFold, toKeptFold } from "./kept-fold.ts"
 import { replay, replayOn } from "./replay.ts"
 
@@ -49,6 +51,15 @@ test("a kept fold goes on as the journal does, from wherever it was kept", () =>
     expect(comparable(fold)).toEqual(comparable(whole(story, position)))
     expect(comparable(replayOn(fold, story.events.slice(position)))).toEqual(comparable(whole(story)))
   }
+})
+
+test("a request after it is digested from where the one before it was, and not from the beginning", () => {
+  const request = "1.abcdef.abcdef.abcdef..1.zzz"
+  const story = staged().asks("Hello")
+  story.add({ type: "message", id: "msg_r" as MessageId, seq: 2, role: "assistant", parts: [text("Yes.")], request })
+  const position = story.ends("completed").events.length
+  const fold = fromKeptFold({ id: ID, user: ADA }, position, toKeptFold(whole(story)) as string) as Conversation
+  expect(digestedOf(fold.history)).toEqual({ count: 1, newest: ["zzz"] })
 })
 
 test("in the middle of a run, or with an event that nobody here knows, none is kept", () => {

@@ -1,6 +1,7 @@
 import type { ConversationId, UserId } from "../../protocol/ids.ts"
 import type { Conversation } from "../conversation.ts"
 import { emptyConversation } from "../empty-conversation.ts"
+import { type Digested, digestedOf, goOnWith } from "../history/request-digest.ts"
 import { EVENTS_KNOWN } from "./replay.ts"
 
 /**
@@ -29,7 +30,7 @@ export function toKeptFold(conversation: Conversation): string | undefined {
   const plainStages: Plain<typeof staged> = staged
   return JSON.stringify({
     ...plain,
-    history,
+    ...{ history, digested: digestedOf(history) },
     stages: { ...plainStages, sources: [...sources], numbers: [...numbers] },
     ...{ spared: [...spared], leftOut: [...leftOut], reasoners: [...reasoners], proposals: [...proposals] },
     ...{ undone: [...undone], grants: [...grants], brought: [...brought] },
@@ -40,7 +41,8 @@ export function toKeptFold(conversation: Conversation): string | undefined {
 export function fromKeptFold(whose: Whose, position: number, text: string): Conversation | undefined {
   const kept = parsed(text)
   if (!kept || kept.position !== position || kept.history?.length !== kept.marks?.length) return undefined
-  const { spared, leftOut, reasoners, proposals, undone, grants, brought, stages, ...rest } = kept
+  const { digested, spared, leftOut, reasoners, proposals, undone, grants, brought, stages, ...rest } = kept
+  if (digested) goOnWith(digested, rest.history)
   const empty = emptyConversation(whose.id, whose.user)
   const { sources, numbers } = stages
   return {
@@ -68,7 +70,10 @@ type Maps = "spared" | "leftOut" | "reasoners" | "proposals" | "undone" | "grant
 type Stages = Conversation["stages"]
 type Kept = Omit<Conversation, Maps | "stages" | "id" | "user" | "inbox" | "arrivals"> & {
   readonly [Key in Maps]: Entries<Key>
-} & { readonly stages: Omit<Stages, "sources" | "numbers"> & { [Key in "sources" | "numbers"]: Entries<Key, Stages> } }
+} & {
+  readonly digested?: Digested
+  readonly stages: Omit<Stages, "sources" | "numbers"> & { [Key in "sources" | "numbers"]: Entries<Key, Stages> }
+}
 
 const toMap = <Key, Value>(entries: readonly (readonly [Key, Value])[]): ReadonlyMap<Key, Value> => new Map(entries)
 
