@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs"
 import { beforeAll, describe, expect, inject, test } from "vitest"
 import { examples, pages, runExample } from "../support/processes/doc-examples.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
@@ -44,4 +45,9 @@ describe("the example of", () => {
     ]
     expect([...new Set([...examples.map(({ page }) => page), ...otherwise])].sort()).toEqual([...pages].sort())
   })
+})
+
+test("no two decisions have one number", () => {
+  const numbers = readdirSync(new URL("../../docs/decisions", import.meta.url)).map((name) => name.slice(0, 3))
+  expect(numbers.filter((number, at) => numbers.indexOf(number) !== at)).toEqual([])
 })

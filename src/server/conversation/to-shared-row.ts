@@ -13,7 +13,7 @@ type Shared = Readonly<Record<string, unknown>> | undefined
  * hidden, so that a field that is added one day is hidden until somebody has thought about it; the compiler refuses a type
  * without a line. Shown are words, replies, calls with their arguments and results, and how long and dear each was. Not shown
  * are files and what was brought along, what the model thought, data behind a result, differences, who decided and with what,
- * and everything that tells of other runs: the numbers of messages, summaries, titles, ids. Why: docs/decisions/081.
+ * and everything that tells of other runs: the numbers of messages, summaries, titles, ids. Why: docs/decisions/083.
  */
 const shared: { readonly [Type in EventType]: (event: EventOf<Type>) => Shared } = {
   conversation_started: () => undefined,
