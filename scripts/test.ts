@@ -32,7 +32,7 @@ if (isLong) process.env.PAWL_TEST_LONG = "1"
 
 const ours = ["--quick", "--long"]
 const { filter, options } = parseCLI(["vitest", "run", ...words.filter((word) => !ours.includes(word))])
-// Of what takes long and seldom fails, usually a third; whoever names a file means it.
+// Of what takes long and seldom fails, usually a quarter; whoever names a file means it.
 if (filter.length === 0 && !isQuick && !isLong) leaveOut()
 const vitest = await startVitest(filter, { ...options, root })
 const modules = vitest.state.getTestModules()

@@ -48,7 +48,7 @@ export const databases: readonly TestDatabase[] = all.filter(({ name }) => injec
 export const anyDatabase: readonly TestDatabase[] = isLong ? databases : databases.slice(0, 1)
 
 /**
- * Both engines for what happens above the store, and brings statements of its own: of these files a third has PostgreSQL too
+ * Both engines for what happens above the store, and brings statements of its own: of these files a quarter has PostgreSQL too
  * in one run of all of them, by the seed. Whoever names a file has both, as has the long run.
  */
 export const databasesInTurn = (file: string): readonly TestDatabase[] =>

@@ -97,7 +97,7 @@ const listOf = (sample: unknown, { maxItems = LONGEST_LIST }: Shape): unknown[] 
 /** What would end what the others need; what never answers; and the embedder, which works for long, but elsewhere. */
 const LEFT_OUT = new Set(["deleteMe", "deleteConversation", "signOut", "openSocket", "embedText"])
 /** These take a choice or a number, and nothing that could be long. */
-const WITHOUT_WORDS = new Set(["forkConversation", "commitProposal", "resolveProposal", "stopUiStream"])
+const WITHOUT_WORDS = new Set(["forkConversation", "commitProposal", "resolveProposal", "shareRun", "stopUiStream"])
 const table = Object.entries<Route>(routes).filter(
   ([name, { body, stream }]) => body && !LEFT_OUT.has(name) && stream !== "always",
 )
