@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { toPromptContent } from "./prompt-content.ts"
 
 const embedded = (text: string) =>
-  toPromptContent([{ type: "resource", resource: { uri: "file:///work/notes.md", text } }], "/work").text
+  toPromptContent([{ type: "resource", resource: { uri: "file:///home/ada/notes.md", text } }], "/home/ada").text
 
 test("an embedded file stands behind the words, in a fence that it does not hold", () => {
   expect(embedded("a\n```ts\nb\n````\n")).toBe("notes.md\n\nnotes.md:\n`````\na\n```ts\nb\n````\n`````")

@@ -130,6 +130,15 @@ describe.each(databases)("the fold of a long conversation on $name", ({ create }
     expect(await world.rows()).toEqual([])
   })
 
+  test("goes with its conversation also where a version erases that which knows nothing of it", async () => {
+    await using world = await open(60)
+    await world.kept()
+    // As it does with the newest one on SQLite, whose key must not be given again.
+    await world.change("UPDATE conversation SET key = key + 1, id = 'erased_1'")
+    await world.change("DELETE FROM conversation WHERE id = 'erased_1'")
+    expect(await world.rows()).toEqual([])
+  })
+
   test("goes with its conversation, also where it was about to be kept", async () => {
     await using world = await open(60)
     await world.kept()

@@ -201,7 +201,7 @@ export const sqliteSchema: WholeSchema = {
     "CREATE INDEX shared_run_person ON shared_run (person)",
     "CREATE INDEX shared_run_conversation ON shared_run (conversation)",
     "CREATE INDEX shared_run_expires ON shared_run (expires_at)",
-    "CREATE TABLE kept_fold ( conversation BIGINT NOT NULL PRIMARY KEY REFERENCES conversation (key) ON DELETE CASCADE, position BIGINT NOT NULL, version TEXT NOT NULL, body TEXT NOT NULL)",
+    "CREATE TABLE kept_fold ( conversation BIGINT NOT NULL PRIMARY KEY REFERENCES conversation (key) ON DELETE CASCADE ON UPDATE CASCADE, position BIGINT NOT NULL, version TEXT NOT NULL, body TEXT NOT NULL)",
     "CREATE INDEX proposal_lapsed ON proposal (conversation) WHERE status = 'expired'",
   ],
 }

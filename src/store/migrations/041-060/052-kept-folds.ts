@@ -7,8 +7,9 @@ import type { Migration } from "../migration.ts"
 export const keptFolds: Migration = {
   name: "052_kept_folds",
   statements: ({ uncompressed }) => [
+    // A node of the version before erases conversations too, and on SQLite gives the newest one another key for that.
     `CREATE TABLE kept_fold (
-      conversation BIGINT NOT NULL PRIMARY KEY REFERENCES conversation (key) ON DELETE CASCADE,
+      conversation BIGINT NOT NULL PRIMARY KEY REFERENCES conversation (key) ON DELETE CASCADE ON UPDATE CASCADE,
       position BIGINT NOT NULL,
       version TEXT NOT NULL,
       body TEXT NOT NULL)`,
