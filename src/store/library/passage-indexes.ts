@@ -154,6 +154,13 @@ export class PassageIndexes {
       for (const id of passages) kept.index.delete(id)
       kept.documents.delete(document)
     }
+    // By this one the next process tells whether the file is of these rows: it has to be one that is still there.
+    const sql = `SELECT edition, ordinal, version FROM passage_vector
+      WHERE collection = ? AND embedder = ? AND version <= ?
+        AND edition IN (SELECT edition FROM document WHERE collection = ?) ORDER BY version DESC LIMIT 1`
+    type Newest = Pick<VectorRow, "edition" | "ordinal" | "version">
+    const [newest] = await this.#engine.query<Newest>(sql, [collection, this.#embedder, kept.version, collection])
+    if (newest) Object.assign(kept, { version: Number(newest.version), newest: `${newest.edition} ${newest.ordinal}` })
   }
 }
 
