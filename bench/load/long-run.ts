@@ -1,12 +1,20 @@
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { quantile } from "../meters.ts"
 import { asksFor } from "./long-reply.ts"
 import { createToken, serve, startProvider } from "./served.ts"
+import { rowsThatShouldNotGrow, writtenAheadMb } from "./table-rows.ts"
+import { watchText } from "./watch-text.ts"
 
 export interface LongRun {
   readonly minutes: number
   readonly conversations: number
+  /** How long a person waits, on average, between an answer and the next words: what paces the server. */
+  readonly thinkSeconds: number
   readonly launcher: string
   readonly folder: string
+  /** Told of each stretch when it is over. */
+  readonly onStretch?: (stretch: Stretch) => void
 }
 
 /** One stretch of the run. */
@@ -15,45 +23,81 @@ export interface Stretch {
   readonly turns: number
   /** Of a turn over HTTP, in milliseconds of the server's CPU, and by the clock. */
   readonly cpuMs: number
+  readonly p50: number
   readonly p99: number
   readonly rssMb: number
+  readonly heapMb: number
+  readonly externalMb: number
   readonly heldP99: number
+  readonly heldMax: number
+  readonly lateP99: number
+  /** Open files and sockets, and whatever else keeps the event loop going. */
+  readonly files: number
+  readonly handles: number
+  /** Rows of all tables that should not grow, and what is written ahead. */
+  readonly rows: number
+  readonly aheadMb: number
 }
 
 const STRETCHES = 24
 /** Turns of a conversation before another takes its place. */
 const TURNS = 20
-/** The first stretches are warm-up: caches fill, code is compiled, the embedder is loaded. */
-const WARM = 0.25
+/** One turn in so many is watched over a stream of its own. */
+const WATCHED = 10
+/** What comes first is warm-up: caches fill, code is compiled, the embedder is loaded. */
+const WARM = { share: 0.25, seconds: 300 }
 
 /** A server under so many conversations at once, each with one turn after the other, for so long. */
-export async function longRun({ minutes, conversations, launcher, folder }: LongRun): Promise<Stretch[]> {
+export async function longRun(run: LongRun): Promise<Stretch[]> {
+  const { minutes, conversations, thinkSeconds, launcher, folder, onStretch } = run
   await using provider = await startProvider(600, 24, 0)
   const place = { launcher, data: folder, provider: provider.url }
-  await using served = await serve(place, await createToken(place))
+  const token = await createToken(place)
+  await using served = await serve(place, token)
   const end = performance.now() + minutes * 60_000
   let times: number[] = []
+  const isOver = () => performance.now() >= end
+  // Not all at the same moment: each waits for another time, half to one and a half of what is asked for.
+  const think = () => (thinkSeconds > 0 ? sleep(thinkSeconds * 1000 * (0.5 + Math.random())) : Promise.resolve())
+  const watch = async (id: string) => {
+    const { position } = (await served.get(`/api/conversations/${id}`)) as { position: number }
+    const url = `${served.process.url}/api/conversations/${id}/events?after=${position}`
+    return watchText(url, { authorization: `Bearer ${token}` })
+  }
   const lane = async () => {
-    while (performance.now() < end) {
+    await think()
+    while (!isOver()) {
       const id = await served.open()
-      for (let turn = 0; turn < TURNS && performance.now() < end; turn++) {
+      for (let turn = 0; turn < TURNS && !isOver(); turn++) {
+        const text = turn % WATCHED === 1 ? (await watch(id)).text : undefined
         const begun = performance.now()
         await served.say(id, asksFor(turn))
         times.push(performance.now() - begun)
+        await text
+        await think()
       }
     }
   }
   const lanes = Promise.all(Array.from({ length: conversations }, lane))
+  const file = join(folder, "pawl.db")
   const begun = performance.now()
   const stretches: Stretch[] = []
   let cpu = (await served.process.probe()).cpuMs
   for (let i = 0; i < STRETCHES; i++) {
-    await Promise.race([new Promise((resolve) => setTimeout(resolve, (minutes * 60_000) / STRETCHES)), lanes])
-    const { cpuMs, rssMb, heldP99 } = await served.process.probe()
-    const [turns, p99] = [times.length, quantile(times, 0.99)]
+    const until = begun + ((i + 1) * minutes * 60_000) / STRETCHES
+    await Promise.race([sleep(Math.max(0, until - performance.now())), lanes])
+    const { cpuMs, delayP99, ...probed } = await served.process.probe()
+    const [turns, p50, p99] = [times.length, quantile(times, 0.5), quantile(times, 0.99)]
     times = []
-    const atSeconds = (performance.now() - begun) / 1000
-    stretches.push({ atSeconds, turns, cpuMs: (cpuMs - cpu) / turns, p99, rssMb, heldP99 })
+    const { rssMb, heapMb, externalMb, heldP99, heldMax, files, handles } = probed
+    const counted = rowsThatShouldNotGrow(file)
+    const stretch = {
+      ...{ atSeconds: (performance.now() - begun) / 1000, turns, cpuMs: (cpuMs - cpu) / turns, p50, p99 },
+      ...{ rssMb, heapMb, externalMb, heldP99, heldMax, lateP99: delayP99, files, handles },
+      ...{ rows: Object.values(counted).reduce((sum, rows) => sum + rows, 0), aheadMb: writtenAheadMb(file) },
+    }
+    stretches.push(stretch)
+    onStretch?.(stretch)
     cpu = cpuMs
   }
   await lanes
@@ -65,7 +109,9 @@ export async function longRun({ minutes, conversations, launcher, folder }: Long
  * warm-up. 0 is flat.
  */
 export function growthOf(stretches: readonly Stretch[], figure: keyof Stretch): number {
-  const counted = stretches.slice(Math.floor(stretches.length * WARM)).filter((each) => Number.isFinite(each[figure]))
+  const seconds = stretches.at(-1)?.atSeconds ?? 0
+  const warm = Math.min(WARM.seconds, seconds * WARM.share)
+  const counted = stretches.filter((each) => each.atSeconds > warm && Number.isFinite(each[figure]))
   const mean = (of: (each: Stretch) => number) => counted.reduce((sum, each) => sum + of(each), 0) / counted.length
   const [x, y] = [mean(({ atSeconds }) => atSeconds), mean((each) => each[figure])]
   const slope =

@@ -2,6 +2,7 @@
  * Loaded into a process before its own program (`node --import`): measures from inside how long its event loop is held and
  * how much memory it has, and tells whoever started it when asked. Costs a timer of 10 ms.
  */
+import { readdirSync } from "node:fs"
 import { quantile } from "../meters.ts"
 
 export interface Probed {
@@ -16,6 +17,9 @@ export interface Probed {
   readonly rssMb: number
   readonly heapMb: number
   readonly externalMb: number
+  /** Open files and sockets (NaN where the system does not say), and what keeps the event loop going. */
+  readonly files: number
+  readonly handles: number
   /** CPU time of the process since its start, in milliseconds. */
   readonly cpuMs: number
 }
@@ -39,6 +43,14 @@ function threadMs(): number {
   return (user + system) / 1000
 }
 
+function openFiles(): number {
+  try {
+    return readdirSync("/proc/self/fd").length
+  } catch {
+    return Number.NaN
+  }
+}
+
 const look = () => void (peak = Math.max(peak, process.memoryUsage.rss()))
 
 if (process.send) {
@@ -53,6 +65,7 @@ if (process.send) {
       ...{ delayP99: quantile(delays, 0.99), delayMax: Math.max(...delays) },
       ...{ heldP99: quantile(held, 0.99), heldMax: Math.max(...held) },
       ...{ peakRssMb: peak / MB, rssMb: rss / MB, heapMb: heapUsed / MB, externalMb: external / MB },
+      ...{ files: openFiles(), handles: process.getActiveResourcesInfo().length },
       cpuMs: (user + system) / 1000,
     }
     delays = []

@@ -6,13 +6,14 @@ import { parseArgs } from "node:util"
 import { describeMachine } from "../machine.ts"
 import { buildPackage } from "../nodes/package.ts"
 import { type LoadSeen, measureFloor, measureOurs } from "./large-replies.ts"
-import { growthOf, longRun } from "./long-run.ts"
+import { growthOf, longRun, type Stretch } from "./long-run.ts"
 import { manyConversations } from "./many-conversations.ts"
 
 const USAGE = `npm run bench:load -- large [--conversations 200] [--characters 300000] [--delta 24] [--seconds 0] [--watchers 5]
     many large replies at once; --seconds is how long the provider takes for each, 0: as fast as it is read
-npm run bench:load -- long [--minutes 2] [--conversations 200]
-    a server under many conversations for long (30 before claiming anything): what grows with time
+npm run bench:load -- long [--minutes 2] [--conversations 200] [--think 0]
+    a server under many conversations for long (30 before claiming anything): what grows with time; --think is how many
+    seconds a person waits before the next words, 0: as fast as answers come
 npm run bench:load -- many [--conversations 10000] [--events 100]
     what a person waits for in a large database, against a small one; events are those of each conversation`
 
@@ -65,17 +66,27 @@ async function large(args: string[], launcher: string): Promise<number> {
 }
 
 /** Shares by which a figure may grow over the run. The clock is told, and judges nothing: it tells of other programs too. */
-const LONG_MUST = { rssMb: 0.1, cpuMs: 0.15, heldP99: 0.5 } as const
+const LONG_MUST = { rssMb: 0.1, cpuMs: 0.15, heldP99: 0.5, files: 0.1, handles: 0.1, rows: 0, aheadMb: 0.1 } as const
 
 async function long(args: string[], launcher: string): Promise<number> {
   const options = {
     minutes: { type: "string", default: "2" },
     conversations: { type: "string", default: "200" },
+    think: { type: "string", default: "0" },
   } as const
   const { values } = parseArgs({ args, options })
-  const [minutes, conversations] = [Number(values.minutes), Number(values.conversations)]
-  const stretches = await longRun({ minutes, conversations, launcher, folder: folder("long") })
-  console.table(stretches.map((each) => Object.fromEntries(Object.entries(each).map(([key, of]) => [key, round(of)]))))
+  const [minutes, conversations, thinkSeconds] = [values.minutes, values.conversations, values.think].map(Number) as [
+    number,
+    number,
+    number,
+  ]
+  const rounded = (each: Stretch) => Object.fromEntries(Object.entries(each).map(([key, of]) => [key, round(of)]))
+  const onStretch = (each: Stretch) => console.log(JSON.stringify(rounded(each)))
+  const stretches = await longRun({
+    ...{ minutes, conversations, thinkSeconds, launcher, onStretch },
+    folder: folder("long"),
+  })
+  console.table(stretches.map(rounded))
   for (const [figure, must] of Object.entries(LONG_MUST) as [keyof typeof LONG_MUST, number][]) {
     const growth = growthOf(stretches, figure)
     console.log(

@@ -1,0 +1,23 @@
+import { statSync } from "node:fs"
+import { DatabaseSync } from "node:sqlite"
+
+/** What each turn or each conversation adds to, and what belongs to a search's own index. */
+const GROWS = /^(conversation|event|run|usage|kept_fold|passage_(words|grams).*|sqlite_.*)$/
+
+/** Rows of every table that should not grow with turns, by name; read beside the server, which is not held by it. */
+export function rowsThatShouldNotGrow(file: string): Record<string, number> {
+  const database = new DatabaseSync(file, { readOnly: true })
+  const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all() as { name: string }[]
+  const counted = tables
+    .filter(({ name }) => !GROWS.test(name))
+    .map(({ name }) => {
+      const { rows } = database.prepare(`SELECT count(*) AS rows FROM "${name}"`).get() as { rows: number }
+      return [name, rows] as const
+    })
+  database.close()
+  return Object.fromEntries(counted)
+}
+
+/** Megabytes that SQLite has written ahead and not yet put in their place. */
+export const writtenAheadMb = (file: string): number =>
+  (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) / 2 ** 20
