@@ -1,9 +1,12 @@
 import { cpSync } from "node:fs"
 import { join } from "node:path"
-import { DatabaseSync } from "node:sqlite"
+import { setTimeout as sleep } from "node:timers/promises"
 import { median } from "../meters.ts"
+import { checkFilled } from "./check-filled.ts"
+import { fill } from "./fill.ts"
 import { asksFor } from "./long-reply.ts"
-import { createToken, serve, type Served, startProvider } from "./served.ts"
+import { serve, type Served, startProvider } from "./served.ts"
+import { holdTemplates } from "./templates.ts"
 
 export interface ManyConversations {
   readonly conversations: number
@@ -16,7 +19,10 @@ export interface ManyConversations {
 /** So many are the small database that the large one is held against. */
 const SMALL = 100
 const TIMES = 31
-const EVENTS_OF_A_TURN = 5
+/** One person in so many conversations, beside the one who asks and has half of them. */
+const CONVERSATIONS_OF_A_PERSON = 100
+/** How long a server that nobody asks is watched at its own work. */
+const IDLE_MS = 20_000
 
 /** What a person does, and how long it takes with so many conversations, in milliseconds: the median. */
 export type Asked = Readonly<Record<string, number>>
@@ -29,59 +35,70 @@ export interface ManySeen {
 }
 
 /**
- * One conversation is held, and copied in the database as often as is wanted: what a server with a small and with a large
- * database takes for the same questions, one after the other.
+ * A conversation of each kind is held, and copied in the database as often as is wanted: what a server with a small and with
+ * a large database takes for the same questions, one after the other.
  */
 export async function manyConversations(load: ManyConversations): Promise<ManySeen> {
   await using provider = await startProvider(300, 24, 0)
   const place = (data: string) => ({ launcher: load.launcher, data: join(load.folder, data), provider: provider.url })
-  const token = await createToken(place("template"))
-  {
-    await using served = await serve(place("template"), token)
-    const id = await served.open()
-    for (let turn = 0; turn * EVENTS_OF_A_TURN < load.events; turn++) await served.say(id, asksFor(turn))
-  }
-  const seen: Asked[] = []
-  let [events, loadSeconds] = [0, 0]
-  for (const [name, count] of [
-    ["small", SMALL],
-    ["large", load.conversations],
-  ] as const) {
-    cpSync(place("template").data, place(name).data, { recursive: true })
-    const begun = performance.now()
-    events = copyConversation(join(place(name).data, "pawl.db"), count)
-    loadSeconds = (performance.now() - begun) / 1000
-  }
-  // In turn, so that neither has the quieter time; the first start of each fills the system's file cache.
+  const templates = await holdTemplates(place("template"), load.events)
   const [small, large] = [place("small"), place("large")]
-  const starts: Record<string, number[]> = { small: [], large: [] }
+  const filled = [
+    [small, SMALL],
+    [large, load.conversations],
+  ] as const
+  let [events, loadSeconds] = [0, 0]
+  for (const [{ data }, conversations] of filled) {
+    cpSync(place("template").data, data, { recursive: true })
+    const begun = performance.now()
+    const people = Math.ceil(conversations / CONVERSATIONS_OF_A_PERSON)
+    events = fill(join(data, "pawl.db"), templates, { conversations, people }).events
+    loadSeconds = (performance.now() - begun) / 1000
+    await checkFilled(join(data, "pawl.db"))
+  }
+  const seen = await ask(small, large, templates.token)
+  return { events, loadSeconds, ...seen }
+}
+
+type Place = Parameters<typeof serve>[0]
+
+/** In turn, so that neither has the quieter time. */
+export async function ask(small: Place, large: Place, token: string): Promise<{ small: Asked; large: Asked }> {
+  const places = [small, large]
+  const times = places.map(() => new Map<string, number[]>())
+  const add = (which: number, what: string, ms: number) =>
+    times[which]?.set(what, [...(times[which].get(what) ?? []), ms])
+  // The first start of each fills the system's file cache.
   for (let round = 0; round < 4; round++) {
-    for (const [name, at] of Object.entries({ small, large })) {
+    for (const [which, at] of places.entries()) {
       await using served = await serve(at, token)
-      if (round > 0) starts[name]?.push(served.startMs)
+      if (round > 0) add(which, "start", served.startMs)
     }
   }
   await using ofSmall = await serve(small, token)
   await using ofLarge = await serve(large, token)
-  const asked = [await questionsTo(ofSmall), await questionsTo(ofLarge)]
-  const times = asked.map((questions) =>
-    Object.fromEntries(Object.keys(questions).map((name) => [name, [] as number[]])),
-  )
+  const both = [ofSmall, ofLarge]
+  const questions = await Promise.all(both.map(questionsTo))
   for (let time = 0; time < TIMES; time++) {
-    for (const [which, questions] of asked.entries()) {
-      for (const [name, ask] of Object.entries(questions)) {
+    for (const [which, asked] of questions.entries()) {
+      for (const [name, question] of Object.entries(asked)) {
         const begun = performance.now()
-        await ask()
-        times[which]?.[name]?.push(performance.now() - begun)
+        await question()
+        add(which, name, performance.now() - begun)
       }
     }
   }
-  for (const [which, name] of ["small", "large"].entries())
-    seen.push({
-      start: median(starts[name] ?? []),
-      ...Object.fromEntries(Object.entries(times[which] ?? {}).map(([what, taken]) => [what, median(taken)])),
-    })
-  return { events, loadSeconds, small: seen[0] ?? {}, large: seen[1] ?? {} }
+  // What a node does by itself: how much of the processor that takes, and how long it holds the event loop at most.
+  for (const served of both) await served.process.probe()
+  const before = await Promise.all(both.map((served) => served.process.probe()))
+  await sleep(IDLE_MS)
+  for (const [which, served] of both.entries()) {
+    const { cpuMs, heldMax } = await served.process.probe()
+    add(which, "its own work, CPU ms a second", (cpuMs - (before[which]?.cpuMs ?? 0)) / (IDLE_MS / 1000))
+    add(which, "its own work, loop held", heldMax)
+  }
+  const [of, by] = times.map((each) => Object.fromEntries([...each].map(([what, taken]) => [what, median(taken)])))
+  return { small: of ?? {}, large: by ?? {} }
 }
 
 interface Page {
@@ -90,57 +107,35 @@ interface Page {
 }
 
 async function questionsTo(served: Served): Promise<Record<string, () => Promise<unknown>>> {
-  const first = (await served.get("/api/conversations?limit=50")) as Page
-  let old = first
-  for (let page = 0; page < 5 && old.nextCursor !== null; page++)
-    old = (await served.get(`/api/conversations?limit=50&cursor=${old.nextCursor}`)) as Page
-  const id = old.items[0]?.id ?? first.items[0]?.id ?? ""
-  const runs = (await served.get(`/api/conversations/${id}/runs`)) as { items: { id: string }[] }
+  const get = async (path: string) => (await served.get(path)) as Page
+  // Plain talk from long ago; keys are what pages go on from.
+  const old = await get("/api/conversations?limit=50&cursor=60")
+  const id = old.items.at(-1)?.id ?? ""
+  const runs = await get(`/api/conversations/${id}/runs`)
   const own = await served.open()
+  let cursor = (await get("/api/conversations?limit=50")).nextCursor
+  const erased = async () => {
+    const page = await get(`/api/conversations?limit=2&cursor=${cursor}`)
+    cursor = page.nextCursor
+    await served.erase(`/api/conversations/${page.items[0]?.id}`)
+  }
   return {
-    list: () => served.get("/api/conversations?limit=50"),
-    "list further down": () => served.get(`/api/conversations?limit=50&cursor=${old.nextCursor ?? first.nextCursor}`),
-    open: () => served.get(`/api/conversations/${id}`),
-    "older messages": () => served.get(`/api/conversations/${id}/messages?before=20&limit=20`),
-    "its runs": () => served.get(`/api/conversations/${id}/runs`),
-    "one run": () => served.get(`/api/runs/${runs.items[0]?.id}`),
-    "state in the middle": () => served.get(`/api/conversations/${id}/state?at=20`),
-    "what waits": () => served.get("/api/agent/proposals?status=pending"),
-    audit: () => served.get("/api/agent/audit"),
-    usage: () => served.get("/api/usage"),
+    list: () => get("/api/conversations?limit=50"),
+    "list, the last page": () => get("/api/conversations?limit=50&cursor=60"),
+    open: () => get(`/api/conversations/${id}`),
+    messages: () => get(`/api/conversations/${id}/messages?limit=50`),
+    "older messages": () => get(`/api/conversations/${id}/messages?before=20&limit=20`),
+    "its runs": () => get(`/api/conversations/${id}/runs`),
+    "one run": () => get(`/api/runs/${runs.items[0]?.id}`),
+    "state in the middle": () => get(`/api/conversations/${id}/state?at=20`),
+    "what waits": () => get("/api/agent/proposals?status=pending&limit=20"),
+    "expired unseen": () => get("/api/agent/proposals?status=expired&seen=false&limit=20"),
+    "all proposals": () => get("/api/agent/proposals?limit=20"),
+    "proposals of a conversation": () => get(`/api/agent/proposals?conversationId=${id}`),
+    audit: () => get("/api/agent/audit?limit=20"),
+    usage: () => get("/api/usage"),
     turn: () => served.say(own, asksFor(1)),
+    "new conversation": async () => served.say(await served.open(), asksFor(1)),
+    erase: erased,
   }
-}
-
-/** Copies the first conversation, its runs and what they cost, `count` times. Gives the number of events. */
-function copyConversation(file: string, count: number): number {
-  const database = new DatabaseSync(file)
-  database.exec("PRAGMA synchronous = OFF; PRAGMA cache_size = -200000; PRAGMA foreign_keys = OFF")
-  const columns = (table: string, given: Record<string, string>) => {
-    const names = database.prepare(`SELECT name FROM pragma_table_info('${table}')`).all() as { name: string }[]
-    const values = names.map(({ name }) => given[name] ?? `t.${name}`)
-    return `INSERT INTO ${table} (${names.map(({ name }) => name).join()}) SELECT ${values.join()} FROM ${table} t`
-  }
-  // Other ids of the same length: letters of the middle are the number, those at the end say whose it is.
-  const renamed = (column: string, number = "?1") =>
-    `substr(${column}, 1, 9) || replace(printf('%09d', ${number}), '0', 'z') || substr(${column}, 19)`
-  const copies = [
-    columns("conversation", { key: "?1 + 1", id: renamed("t.id") }) + " WHERE t.key = 1",
-    columns("event", { conversation: "?1 + 1" }) + " WHERE t.conversation = 1",
-    columns("run", { conversation: "?1 + 1", id: renamed("t.id") }) + " WHERE t.conversation = 1",
-    columns("usage", { run: renamed("t.run"), conversation: renamed("t.conversation") }) +
-      " WHERE t.conversation = (SELECT id FROM conversation WHERE key = 1)",
-  ].map((sql) => database.prepare(sql))
-  database.exec("BEGIN")
-  for (let i = 1; i < count; i++) {
-    for (const copy of copies) copy.run(i)
-    if (i % 1000 === 0) database.exec("COMMIT; BEGIN")
-  }
-  // The event that begins a run names it; a conversation's runs are found by that.
-  const name = renamed("message_id", "conversation - 1")
-  database.exec(`UPDATE event SET message_id = ${name} WHERE type = 'run_started' AND conversation > 1`)
-  database.exec("COMMIT")
-  const { events } = database.prepare("SELECT count(*) AS events FROM event").get() as { events: number }
-  database.close()
-  return events
 }

@@ -6,7 +6,7 @@ import { once } from "node:events"
 import { createServer, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { chatChunk, sse } from "../../src/models/providers/server.fixture.ts"
-import { askedFor, longReply } from "./long-reply.ts"
+import { askedFor, asksForTask, longReply } from "./long-reply.ts"
 
 const [characters = 0, size = 24, seconds = 0] = process.argv.slice(2).map(Number)
 /** Deltas that go out with one write: as a provider's socket would gather them, without a packet for each. */
@@ -20,16 +20,25 @@ const server = createServer((request, response) => {
   request.on("data", (text: string) => (body += text))
   request.on("end", () => {
     const { messages } = JSON.parse(body) as { messages: { role: string; content: unknown }[] }
-    const asked = messages.findLast(({ role }) => role === "user")?.content
+    const asked = JSON.stringify(messages.findLast(({ role }) => role === "user")?.content)
+    const at = askedFor(asked)
     response.on("error", () => {})
     response.writeHead(200, { "content-type": "text/event-stream" })
-    void write(response, longReply(askedFor(JSON.stringify(asked)), characters))
+    if (messages.at(-1)?.role === "user" && asksForTask(asked)) return void response.end(createsTask(at))
+    void write(response, longReply(at, characters))
   })
 })
 server.keepAliveTimeout = 0 // none: one that closes just when it is used again would be a failure of nobody's
 server.listen(0, "127.0.0.1")
 await once(server, "listening")
 console.log(`listening on http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+
+/** A reply that calls for a write, which somebody has to agree to. */
+function createsTask(at: number): string {
+  const call = { name: "create_task", arguments: JSON.stringify({ title: `Task ${at}` }) }
+  const called = chatChunk({ tool_calls: [{ index: 0, id: `call_${at}`, type: "function", function: call }] })
+  return sse(called, chatChunk({}, "tool_calls"), "[DONE]")
+}
 
 async function write(response: ServerResponse, text: string): Promise<void> {
   const step = seconds > 0 ? Math.ceil((characters / (seconds * 1000)) * PACE_MS) : size * TOGETHER

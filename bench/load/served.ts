@@ -14,6 +14,9 @@ export interface Served extends AsyncDisposable {
   open(): Promise<string>
   /** The answer. */
   say(conversation: string, text: string): Promise<string>
+  /** What the server answers to anything that is posted. */
+  post(path: string, body: object): Promise<unknown>
+  erase(path: string): Promise<void>
 }
 
 export interface ServedOptions {
@@ -21,11 +24,13 @@ export interface ServedOptions {
   readonly data: string
   readonly provider: string
   readonly flags?: readonly string[]
+  readonly proposalMinutes?: number
 }
 
-const environmentOf = ({ data, provider }: ServedOptions) => ({
+const environmentOf = ({ data, provider, proposalMinutes }: ServedOptions) => ({
   ...{ PAWL_DATA: data, PAWL_PORT: "0", HOME: data, PAWL_RATE_LIMIT: "0" },
   ...{ LM_STUDIO_ENDPOINT: provider, PAWL_MODEL: "qwen", PAWL_RUN_SECONDS: "600" },
+  ...(proposalMinutes === undefined ? {} : { PAWL_PROPOSAL_MINUTES: String(proposalMinutes) }),
 })
 
 export async function createToken(options: ServedOptions): Promise<string> {
@@ -54,7 +59,9 @@ export async function serve(options: ServedOptions, token: string): Promise<Serv
   return {
     process: server,
     startMs,
-    get: (path) => get(`${server.url}${path}`, headers),
+    get: async (path) => JSON.parse(await send(`${server.url}${path}`, "GET", headers)) as unknown,
+    post: ask,
+    erase: async (path) => void (await send(`${server.url}${path}`, "DELETE", headers)),
     open: async () => (await ask("/api/conversations", {})).id,
     async say(conversation, text) {
       const { run, messages } = await ask(`/api/conversations/${conversation}/messages`, { text })
@@ -71,14 +78,14 @@ interface Answered {
   readonly messages?: { readonly content: string }[]
 }
 
-function get(url: string, headers: Record<string, string>): Promise<unknown> {
+function send(url: string, method: string, headers: Record<string, string>): Promise<string> {
   return new Promise((resolve, reject) => {
-    request(url, { agent: false, headers }, (response) => {
+    request(url, { method, agent: false, headers }, (response) => {
       let text = ""
       response.setEncoding("utf8")
       response.on("data", (piece: string) => (text += piece))
       response.on("end", () => {
-        if (response.statusCode === 200) resolve(JSON.parse(text))
+        if (response.statusCode && response.statusCode < 300) resolve(text)
         else reject(new Error(`${url} answered ${response.statusCode}: ${text.slice(0, 300)}`))
       })
     })
