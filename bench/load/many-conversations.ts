@@ -113,9 +113,9 @@ async function questionsTo(served: Served): Promise<Record<string, () => Promise
   const id = old.items.at(-1)?.id ?? ""
   const runs = await get(`/api/conversations/${id}/runs`)
   const own = await served.open()
-  let cursor = (await get("/api/conversations?limit=50")).nextCursor
+  let cursor: string | null = "95"
   const erased = async () => {
-    const page = await get(`/api/conversations?limit=2&cursor=${cursor}`)
+    const page = await get(`/api/conversations?limit=1&cursor=${cursor}`)
     cursor = page.nextCursor
     await served.erase(`/api/conversations/${page.items[0]?.id}`)
   }

@@ -1,6 +1,8 @@
 import type { ConversationId, UserId } from "../protocol/ids.ts"
 import type { Engine } from "./engine/engine.ts"
 import type { Statement } from "./engine/operations.ts"
+import { AUDIT_ID_OF_CALL } from "./journal/mirror-rows.ts"
+import { PROPOSAL_STATES } from "./journal/proposal-states.ts"
 import { secretHash } from "./people/hashed-secret.ts"
 import { IndexFiles } from "./library/index-files.ts"
 import type { PlacedFiles } from "./files/placed-files.ts"
@@ -130,13 +132,32 @@ function conversations(which: Condition, tables: readonly PersonalTable[], reuse
   return [
     // First, because this is the row on which every commit hangs: from here on no writer, wherever it is, adds anything.
     { sql: `UPDATE conversation SET owner = NULL, fence = fence + 1, seen = arrivals WHERE ${where}`, values },
-    ...tables.map(({ table, column, names }) => {
-      return { sql: `DELETE FROM ${table} WHERE ${column} IN (${rows[names]})`, values }
-    }),
+    ...tables.flatMap(({ table, column, names, foundBy }) =>
+      (foundBy ? further(foundBy, { sql: keys, values }) : [{ sql: "", values: [] }]).map((found) => {
+        const sql = `DELETE FROM ${table} WHERE ${column} IN (${rows[names]})${found.sql}`
+        return { sql, values: [...values, ...found.values] }
+      }),
+    ),
     ...(reusesKeys ? [keepKey(which)] : []),
     { sql: `DELETE FROM conversation WHERE ${where}`, values },
     { sql: "DELETE FROM conversation WHERE person = 0 AND key < (SELECT max(key) FROM conversation)", values: [] },
   ]
+}
+
+/** A condition that an index answers; of several, each for rows that the others leave out. */
+function further(foundBy: NonNullable<PersonalTable["foundBy"]>, { sql: keys, values }: Condition): Condition[] {
+  switch (foundBy) {
+    case "runs begun": {
+      const begun = `SELECT message_id FROM event WHERE type = 'run_started' AND conversation IN (${keys})`
+      return [{ sql: ` AND id IN (${begun})`, values }]
+    }
+    case "calls made": {
+      const made = `SELECT ${AUDIT_ID_OF_CALL} FROM event WHERE call_id IS NOT NULL AND conversation IN (${keys})`
+      return [{ sql: ` AND id IN (${made})`, values }]
+    }
+    case "state":
+      return PROPOSAL_STATES.map((state) => ({ sql: ` AND ${state}`, values: [] }))
+  }
 }
 
 /**

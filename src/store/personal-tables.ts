@@ -5,6 +5,11 @@ export interface PersonalTable {
   readonly names: "conversation key" | "conversation id" | "person key" | "person id" | "call of a conversation"
   /** The columns that an export shows, never a secret; or why it shows none. */
   readonly exported: readonly string[] | string
+  /**
+   * How the rows of a conversation are found where there is no index by it, because every turn would have to keep that: by
+   * what its events say, or by the indexes there are. All other ways read every row that anybody has.
+   */
+  readonly foundBy?: "runs begun" | "calls made" | "state"
   /** What tells its rows apart and puts them in order, of those whose rows have no `id`. */
   readonly place?: string
 }
@@ -17,20 +22,38 @@ const CONNECTED_NOW = "says which sockets are open just now"
  * the schema: a table that is neither here nor below breaks the build.
  */
 export const personalTables: readonly PersonalTable[] = [
-  // Before the events, by which its rows are found.
+  // Before the events, by which its rows are found; as are those of runs and of the audit.
   { table: "applied_call", column: "call_id", names: "call of a conversation", exported: IN_THE_JOURNAL },
   // And by their person: an effect may land after its conversation is gone.
   { table: "applied_call", column: "person", names: "person id", exported: IN_THE_JOURNAL },
   { table: "statement_attempt", column: "call_id", names: "call of a conversation", exported: IN_THE_JOURNAL },
   { table: "statement_attempt", column: "person", names: "person id", exported: IN_THE_JOURNAL },
   { table: "delivery", column: "conversation", names: "conversation key", exported: "says when a webhook was called" },
-  { table: "audit_entry", column: "conversation_id", names: "conversation id", exported: "shown as audit" },
+  {
+    table: "audit_entry",
+    column: "conversation_id",
+    names: "conversation id",
+    foundBy: "calls made",
+    exported: "shown as audit",
+  },
   { table: "message_key", column: "conversation", names: "conversation key", exported: "hashes that no one can read" },
   { table: "earmark", column: "conversation", names: "conversation key", exported: "which process is about to go on" },
   { table: "kept_fold", column: "conversation", names: "conversation key", exported: IN_THE_JOURNAL },
   { table: "inbox", column: "conversation", names: "conversation key", exported: "shown with its conversation" },
-  { table: "proposal", column: "conversation", names: "conversation key", exported: "shown with its conversation" },
-  { table: "run", column: "conversation", names: "conversation key", exported: "shown with its conversation" },
+  {
+    table: "proposal",
+    column: "conversation",
+    names: "conversation key",
+    foundBy: "state",
+    exported: "shown with its conversation",
+  },
+  {
+    table: "run",
+    column: "conversation",
+    names: "conversation key",
+    foundBy: "runs begun",
+    exported: "shown with its conversation",
+  },
   { table: "event", column: "conversation", names: "conversation key", exported: "shown with its conversation" },
   // With its conversation, and by its person.
   { table: "shared_run", column: "conversation", names: "conversation key", exported: "shown by its person" },

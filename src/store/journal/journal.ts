@@ -225,9 +225,8 @@ export class SqlJournal implements Journal {
   }
 
   async doubtful(limit: number): Promise<ConversationId[]> {
-    // The first condition is that of the index, in its words: SQLite takes it only for these.
     const sql = `SELECT DISTINCT c.id FROM proposal p JOIN conversation c ON c.key = p.conversation
-      WHERE p.status IN ('pending', 'applying', 'in_doubt') AND p.status = 'in_doubt' LIMIT ?`
+      WHERE p.status = 'in_doubt' LIMIT ?`
     return (await this.#engine.query<{ id: ConversationId }>(sql, [limit])).map(({ id }) => id)
   }
 

@@ -8,6 +8,7 @@ import { parseTimeCursor } from "../engine/newest-first.ts"
 import type { Engine } from "../engine/engine.ts"
 import { toEvent } from "../engine/event-rows.ts"
 import { toTime } from "../engine/row-values.ts"
+import { HAS_EXPIRED, IS_OPEN } from "./proposal-states.ts"
 
 interface Row {
   readonly id: ProposalId
@@ -32,9 +33,6 @@ const SELECT = `SELECT ${COLUMNS} FROM proposal q JOIN conversation c ON c.key =
 /** SQLite takes a cross join in the order it is written in: from the few that are open, not from all conversations of a person. */
 const OF_PERSON = `SELECT ${COLUMNS} FROM proposal q CROSS JOIN conversation c CROSS JOIN person p
   WHERE c.key = q.conversation AND p.key = c.person AND p.id = ?`
-
-/** As the index of open ones says it: without these very words it is not used, and all that were ever made are read. */
-const IS_OPEN = "q.status IN ('pending', 'applying', 'in_doubt')"
 
 /** Proposals as people read them. Their words stand in the journal, in the event that opened them; here is their state. */
 export class SqlProposals {
@@ -80,13 +78,13 @@ export class SqlProposals {
 
   /** Those of a conversation that are not settled, in the order they were made. */
   async open(id: ConversationId): Promise<Proposal[]> {
-    const sql = `${SELECT} WHERE c.id = ? AND ${IS_OPEN} ORDER BY q.position`
+    const sql = `${SELECT} WHERE c.id = ? AND q.${IS_OPEN} ORDER BY q.position`
     return this.#inOrder(await this.#engine.query<Row>(sql, [id]))
   }
 
   /** The newest of a conversation that were settled as expired and not proposed again, in the order they were made. */
   async lapsed(id: ConversationId, limit: number): Promise<Proposal[]> {
-    const sql = `${SELECT} WHERE c.id = ? AND q.status = 'expired' ORDER BY q.position DESC LIMIT ?`
+    const sql = `${SELECT} WHERE c.id = ? AND q.${HAS_EXPIRED} ORDER BY q.position DESC LIMIT ?`
     return this.#inOrder(await this.#engine.query<Row>(sql, [id, limit]))
   }
 
@@ -105,7 +103,7 @@ export class SqlProposals {
 
   /** Those of a conversation that were settled as expired, and of which the person has not seen it. */
   async expired(id: ConversationId): Promise<Proposal[]> {
-    const sql = `${SELECT} WHERE c.id = ? AND q.status = 'expired' AND q.seen_at IS NULL ORDER BY q.position`
+    const sql = `${SELECT} WHERE c.id = ? AND q.${HAS_EXPIRED} AND q.seen_at IS NULL ORDER BY q.position`
     const rows = await this.#engine.query<Row>(sql, [id])
     return Promise.all(rows.map((row) => this.#toProposal(row)))
   }
@@ -134,9 +132,9 @@ export class SqlProposals {
     const known = seen === undefined ? "" : ` AND q.seen_at IS ${seen ? "NOT NULL" : "NULL"}`
     if (status === undefined) return { sql: `q.status = q.status${known}`, values: [] }
     if (status === "pending")
-      return { sql: `${IS_OPEN} AND q.status = 'pending' AND q.expires_at > ?${known}`, values: [now] }
+      return { sql: `q.${IS_OPEN} AND q.status = 'pending' AND q.expires_at > ?${known}`, values: [now] }
     if (status === "applying" || status === "in_doubt")
-      return { sql: `${IS_OPEN} AND q.status = ?${known}`, values: [status] }
+      return { sql: `q.${IS_OPEN} AND q.status = ?${known}`, values: [status] }
     if (status !== "expired") return { sql: `q.status = ?${known}`, values: [status] }
     return { sql: `(q.status = 'expired' OR (q.status = 'pending' AND q.expires_at <= ?))${known}`, values: [now] }
   }

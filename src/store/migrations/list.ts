@@ -51,6 +51,8 @@ import { runsThatGoOn } from "./041-060/050-runs-that-go-on.ts"
 import { sharedRuns } from "./041-060/051-shared-runs.ts"
 import { keptFolds } from "./041-060/052-kept-folds.ts"
 import { lapsedProposals } from "./041-060/053-lapsed-proposals.ts"
+import { proposalsThatAreOver } from "./041-060/054-proposals-that-are-over.ts"
+import { doubtfulProposals } from "./041-060/055-doubtful-proposals.ts"
 import type { Migration } from "./migration.ts"
 
 /** The schema, step by step, in the order of the files: what is new is added at the end, and nothing is taken out. */
@@ -108,4 +110,6 @@ export const migrations: readonly Migration[] = [
   sharedRuns,
   keptFolds,
   lapsedProposals,
+  proposalsThatAreOver,
+  doubtfulProposals,
 ]

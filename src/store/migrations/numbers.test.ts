@@ -62,6 +62,8 @@ const remembered = [
   "051_shared_runs",
   "052_kept_folds",
   "053_lapsed_proposals",
+  "054_proposals_that_are_over",
+  "055_doubtful_proposals",
 ]
 
 /** Files that got another number after databases had remembered their names. */

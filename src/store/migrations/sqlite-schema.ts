@@ -56,6 +56,8 @@ export const sqliteSchema: WholeSchema = {
     "051_shared_runs",
     "052_kept_folds",
     "053_lapsed_proposals",
+    "054_proposals_that_are_over",
+    "055_doubtful_proposals",
   ],
   statements: [
     "CREATE TABLE migration (name TEXT NOT NULL PRIMARY KEY, needs TEXT)",
@@ -203,5 +205,7 @@ export const sqliteSchema: WholeSchema = {
     "CREATE INDEX shared_run_expires ON shared_run (expires_at)",
     "CREATE TABLE kept_fold ( conversation BIGINT NOT NULL PRIMARY KEY REFERENCES conversation (key) ON DELETE CASCADE ON UPDATE CASCADE, position BIGINT NOT NULL, version TEXT NOT NULL, body TEXT NOT NULL)",
     "CREATE INDEX proposal_lapsed ON proposal (conversation) WHERE status = 'expired'",
+    "CREATE INDEX proposal_over ON proposal (conversation) WHERE status NOT IN ('pending', 'applying', 'in_doubt', 'expired')",
+    "CREATE INDEX proposal_doubtful ON proposal (conversation) WHERE status = 'in_doubt'",
   ],
 }
