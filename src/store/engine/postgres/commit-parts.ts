@@ -1,12 +1,13 @@
 import { EVENT_COLUMNS } from "../event-rows.ts"
 import { AUDIT_COLUMNS, type Commit, USAGE_COLUMNS } from "../operations.ts"
+import type { Scalar } from "./wire-messages.ts"
 
 /** Rows that a commit writes beside those of its conversation. */
 export interface CommitPart {
   readonly name: string
   readonly columns: readonly { readonly name: string; readonly type: string }[]
-  rows(operation: Commit): readonly (readonly unknown[])[]
-  /** `from`: the lease, and with it the rows that hang on it, as `part`; `values`: their columns. */
+  rows(operation: Commit): readonly (readonly Scalar[])[]
+  /** `from`: the lease, and with it the rows that hang on it; `values`: their columns. */
   sql(from: string, values: string): string
 }
 
@@ -54,8 +55,8 @@ export const commitParts: readonly CommitPart[] = [
     name: "taken",
     columns: columnsOf("number", "n"),
     rows: ({ taken }) => (taken.length > 0 ? taken.map((number) => [number]) : NONE),
-    sql: (from) =>
-      `DELETE FROM inbox USING ${from} WHERE inbox.conversation = lease.key AND inbox.number = part.number`,
+    sql: (from, value) =>
+      `DELETE FROM inbox USING ${from} WHERE inbox.conversation = lease.key AND inbox.number = ${value}`,
   },
   // Written once, however often their commit is tried.
   {

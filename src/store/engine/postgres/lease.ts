@@ -1,4 +1,5 @@
 import type { Commit, HeadRow } from "../operations.ts"
+import type { Scalar } from "./wire-messages.ts"
 
 /** `change` holds the lease and changes the conversation's row; `hold` only holds it still. */
 export type LeaseKind = Commit["lease"] | "change"
@@ -7,7 +8,7 @@ export type LeaseKind = Commit["lease"] | "change"
 export interface LeaseColumn {
   readonly name: string
   readonly type: string
-  of(operation: Commit): unknown
+  of(operation: Commit): Scalar
 }
 
 export interface LeaseQuestion {
