@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, expect, test } from "vitest"
+import { command } from "../support/processes/commands.ts"
 import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
@@ -18,21 +19,38 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-const crashtest = (pack: string) => {
+const crashtest = (pack: string, ...more: string[]) => {
   const environment = { PAWL_DATA: dataFolder(), PAWL_PACKS: pack }
-  return new PawlProcess(["crashtest", "pay.json", "--every", "10", "--jobs", "2"], environment, { cwd: folder }).ended
+  return new PawlProcess(["crashtest", "pay.json", "--every", "11", ...more], environment, { cwd: folder }).ended
 }
 
 test("a write that pays twice when its process is killed is found, as docs/crashtest.md says; declared as it is, it pays once", async () => {
   const slip = await crashtest("./payments.ts")
   expect(slip).toMatchObject({ code: 1, stdout: printed })
-  // Twice whole, once where nothing had begun, and twice where it was killed before its result was on record.
+  // Twice whole, once where nothing had begun, and twice where it was killed with the money paid and nothing on record.
   expect(await readFile(join(folder, "payments.txt"), "utf8")).toBe("5\n".repeat(5))
 
   const code = await readFile(join(folder, "payments.ts"), "utf8")
   await writeFile(join(folder, "honest.ts"), code.replace('"run-again"', '"in-doubt"'))
-  const honest = await crashtest("./honest.ts")
+  const honest = await crashtest("./honest.ts", "--json", "--jobs", "2")
   expect(honest.code).toBe(0)
-  expect(honest.stdout).toMatch(/6 before +tool_end +same; a write was in doubt, and asked about/)
+  const same = { when: "before", reached: true, wasInDoubt: false, differences: [] }
+  expect(JSON.parse(honest.stdout)).toEqual({
+    ...{ agent: "cashier", say: ["Pay 5 cents."], killed: 2, differ: 0 },
+    boundaries: [
+      { ...same, at: 1, what: "conversation_started + run_started + message" },
+      { ...same, at: 6, when: "after", what: "pay: appendFileSync", wasInDoubt: true },
+    ],
+  })
   expect(await readFile(join(folder, "payments.txt"), "utf8")).toBe("5\n".repeat(9))
+}, 300_000)
+
+test("a run on record is played again as it went", async () => {
+  const environment = { PAWL_DATA: dataFolder(), PAWL_LOG: "off" }
+  await command(["exec", "--mode", "auto", "add a task: buy milk"], environment)
+  const id = /run_[0-9A-Za-z]+/.exec((await command(["show", "--json"], environment)).stdout)?.[0] ?? ""
+  const played = await new PawlProcess(["crashtest", id, "--every", "11", "--json"], environment).ended
+  const { boundaries, ...rest } = JSON.parse(played.stdout) as { boundaries: { what: string }[] }
+  expect([played.code, rest]).toEqual([0, { agent: "workspace", say: ["add a task: buy milk"], killed: 2, differ: 0 }])
+  expect(boundaries[1]).toMatchObject({ at: 6, when: "after", what: "a tool's own write", reached: true })
 }, 300_000)

@@ -1,10 +1,12 @@
 import { describe, expect, test } from "vitest"
 import { type Baseline, differencesOf, toBaseline } from "./compare-lives.ts"
-import { type NotedEffect, OWN_WRITE, type TranscriptLine } from "./life-files.ts"
-import type { Played } from "./spawn-life.ts"
+import type { NotedEffect, TranscriptLine } from "./life-files.ts"
+import type { Played } from "./play-lives.ts"
 
-const pay = (call: string, afterCrash: string, effect: NotedEffect["effect"] = "write"): NotedEffect[] =>
-  (["begun", "done"] as const).map((phase) => ({ call, tool: "pay", input: '{"cents":5}', effect, afterCrash, phase }))
+type Phases = readonly NotedEffect["phase"][]
+
+const pay = (call: string, afterCrash: string, phases: Phases = ["begun", "done"]): NotedEffect[] =>
+  phases.map((phase) => ({ call, tool: "pay", input: '{"cents":5}', effect: "write", afterCrash, phase }))
 
 const SAID: TranscriptLine[] = [
   { who: "user", text: "Pay." },
@@ -19,9 +21,7 @@ const played = (more: Partial<Played> & { readonly said?: readonly TranscriptLin
 }
 
 const baseline = toBaseline(played(), played()) as Baseline
-const killed = { when: "after", what: "tool_start" } as const
-const told = (life: Played, more: Partial<Parameters<typeof differencesOf>[2]> = {}) =>
-  differencesOf(baseline, life, { mayRunAgain: [], killed, ...more })
+const told = (life: Played, mayRunAgain: string[] = []) => differencesOf(baseline, life, { mayRunAgain })
 
 test("a life that went as the whole one has no difference", () => {
   expect(told(played())).toEqual([])
@@ -39,15 +39,22 @@ describe("a write that ran twice", () => {
 
   test("is one also under another call's id, and none where somebody has said that it may", () => {
     expect(told(played({ effects: [...pay("one", "in-doubt"), ...pay("two", "in-doubt")] }))).toHaveLength(1)
-    expect(told(twice("run-again"), { mayRunAgain: ["pay"] })).toEqual([])
+    expect(told(twice("run-again"), ["pay"])).toEqual([])
   })
 
-  test("is none where its target was asked before it had done anything, or where it only reads", () => {
-    expect(told(twice("ask-target"), { killed: { when: "before", what: OWN_WRITE } })).toEqual([])
-    expect(told(twice("ask-target"), { killed: { when: "after", what: OWN_WRITE } })).toHaveLength(1)
-    expect(told(played({ effects: [...pay("one", "run-again", "read"), ...pay("one", "run-again", "read")] }))).toEqual(
-      [],
-    )
+  test("is none where it only reads", () => {
+    const read = pay("one", "run-again").map((effect) => ({ ...effect, effect: "read" as const }))
+    expect(told(played({ effects: [...read, ...read] }))).toEqual([])
+  })
+
+  test("is told by what it did, where that is seen: begun twice and done once is once", () => {
+    const seen = played({ effects: pay("one", "ask-target", ["begun", "touched", "done"]) })
+    const compare = (cut: Phases) => {
+      const effects = [...pay("one", "ask-target", cut), ...pay("one", "ask-target", ["begun", "touched", "done"])]
+      return differencesOf(toBaseline(seen, seen) as Baseline, played({ effects }), { mayRunAgain: [] })
+    }
+    expect(compare(["begun"])).toEqual([])
+    expect(compare(["begun", "touched"])).toHaveLength(1)
   })
 })
 
@@ -63,7 +70,7 @@ test("the first line that differs is told, one that a person had to decide about
 test("words that vary by themselves do not count, whose they are does", () => {
   const varied = toBaseline(played(), played({ said: SAID.with(1, { who: "result ok", text: "Paid at one." }) }))
   const compare = (line: TranscriptLine) =>
-    differencesOf(varied as Baseline, played({ said: SAID.with(1, line) }), { mayRunAgain: [], killed })
+    differencesOf(varied as Baseline, played({ said: SAID.with(1, line) }), { mayRunAgain: [] })
   expect(compare({ who: "result ok", text: "Paid at two." })).toEqual([])
   expect(compare({ who: "result error", text: "Paid at two." })).toHaveLength(1)
 })

@@ -1,6 +1,6 @@
-import { type LifeOutcome, type NotedEffect, OWN_WRITE } from "./life-files.ts"
+import type { LifeOutcome, NotedEffect } from "./life-files.ts"
 import type { CrashScenario } from "./scenario.ts"
-import type { Played } from "./spawn-life.ts"
+import type { Played } from "./play-lives.ts"
 
 /** What a whole life was like, and what of it varies by itself: in two whole lives it was not the same. */
 export interface Baseline {
@@ -20,22 +20,17 @@ export function toBaseline(one: Played, other: Played): Baseline | string {
   return { played: one, outcome: first, varies: new Set(varies) }
 }
 
-interface KilledAt {
-  readonly when: "before" | "after"
-  readonly what: string
-}
-
 /** What is not as in the whole life, in sentences; empty where all is. */
 export function differencesOf(
   baseline: Baseline,
   played: Played,
-  { mayRunAgain, killed }: Pick<CrashScenario, "mayRunAgain"> & { readonly killed: KilledAt },
+  { mayRunAgain }: Pick<CrashScenario, "mayRunAgain">,
 ): string[] {
   const { outcome, failure, problems, effects } = played
   if (!outcome) return [`The new process did not come to the end: ${failure ?? "nobody knows why"}.`]
   return [
     ...problems.slice(0, 1).map((problem) => `The provider was sent a broken history. ${problem}`),
-    ...ranTooOften(baseline.played.effects, effects, { mayRunAgain: new Set(mayRunAgain), killed }),
+    ...ranTooOften(baseline.played.effects, effects, new Set(mayRunAgain)),
     ...transcriptDiffers(baseline, outcome),
   ]
 }
@@ -43,19 +38,19 @@ export function differencesOf(
 function ranTooOften(
   whole: readonly NotedEffect[],
   effects: readonly NotedEffect[],
-  { mayRunAgain, killed }: { readonly mayRunAgain: ReadonlySet<string>; readonly killed: KilledAt },
+  mayRunAgain: ReadonlySet<string>,
 ): string[] {
-  const usual = timesOf(whole)
-  // It was begun and had done nothing yet: its target says so, and it is begun once more.
-  const mayBeBegunAgain = killed.what === OWN_WRITE && killed.when === "before"
-  return [...timesOf(effects)].flatMap(([key, { effect, times }]) => {
+  const usual = triesOf(whole)
+  return [...triesOf(effects)].flatMap(([key, { effect, tries }]) => {
     const { tool, afterCrash, effect: kind } = effect
-    const most = usual.get(key)?.times ?? 0
-    if (kind === "read" || times <= most || mayRunAgain.has(tool)) return []
-    if (afterCrash === "ask-target" && mayBeBegunAgain && times === most + 1) return []
-    return [
-      `${tool} ran ${times} times where it runs ${most === 1 ? "once" : `${most} times`}. ${whatToDeclare(afterCrash)}`,
-    ]
+    if (kind === "read" || mayRunAgain.has(tool)) return []
+    const known = usual.get(key)?.tries ?? []
+    // Of a tool whose doing is seen, a try that was cut off before it did anything is none.
+    const isSeen = known.some(({ touched }) => touched)
+    const times = isSeen ? tries.filter(({ touched }) => touched).length : tries.length
+    if (times <= known.length) return []
+    const most = known.length === 1 ? "once" : `${known.length} times`
+    return [`${tool} ran ${times} times where it runs ${most}. ${whatToDeclare(afterCrash)}`]
   })
 }
 
@@ -67,17 +62,23 @@ function whatToDeclare(afterCrash: string): string {
   return `It declares afterCrash: "${afterCrash}", and should not have run again: what it does is done before or outside of its call.`
 }
 
-/** How often each write was begun, by what it was asked for. */
-function timesOf(effects: readonly NotedEffect[]): Map<string, { readonly effect: NotedEffect; times: number }> {
-  const times = new Map<string, { readonly effect: NotedEffect; times: number }>()
+interface TriedEffect {
+  readonly effect: NotedEffect
+  /** Each time that it was begun, and whether it did something then. */
+  readonly tries: { readonly call: string; touched: boolean }[]
+}
+
+/** How often each call was begun, by what was asked for. */
+function triesOf(effects: readonly NotedEffect[]): Map<string, TriedEffect> {
+  const found = new Map<string, TriedEffect>()
   for (const effect of effects) {
-    if (effect.phase !== "begun") continue
     const key = `${effect.tool} ${effect.input}`
-    const known = times.get(key)
-    if (known) known.times++
-    else times.set(key, { effect, times: 1 })
+    const { tries } = found.get(key) ?? found.set(key, { effect, tries: [] }).get(key)!
+    if (effect.phase === "begun") tries.push({ call: effect.call, touched: false })
+    const mine = tries.findLast(({ call }) => call === effect.call)
+    if (mine && effect.phase === "touched") mine.touched = true
   }
-  return times
+  return found
 }
 
 function transcriptDiffers({ outcome: whole, varies }: Baseline, { transcript }: LifeOutcome): string[] {

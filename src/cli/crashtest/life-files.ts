@@ -20,14 +20,27 @@ export interface LifeOrders {
   readonly dies?: CrashBoundary | undefined
 }
 
-/** What it leaves: lines that are on record when a process is killed, since the system has them. */
-export interface NotedEffect {
+/** What a process says of a life that it was told to play; one that is killed says nothing. */
+export interface LifeEnd {
+  /** Why it did not come to the end. */
+  readonly failure?: string
+}
+
+/** A call of a tool, as it is known in every life. */
+export interface NotedCall {
   readonly call: string
   readonly tool: string
   readonly input: string
   readonly effect: "read" | "write"
   readonly afterCrash: string
-  readonly phase: "begun" | "done"
+}
+
+/**
+ * What a life leaves: lines that are on record when its process is killed, since the system has them. `touched`: the call has
+ * done something that stays, or was about to.
+ */
+export interface NotedEffect extends NotedCall {
+  readonly phase: "begun" | "touched" | "done"
 }
 
 export interface LifeOutcome {
@@ -42,9 +55,10 @@ export interface TranscriptLine {
   readonly wasInDoubt?: true
 }
 
+export type LifeFiles = ReturnType<typeof lifeFiles>
+
 /** The files of a throwaway folder. */
 export const lifeFiles = (folder: string) => ({
-  orders: join(folder, "orders.json"),
   data: join(folder, "data"),
   writes: join(folder, "writes.jsonl"),
   effects: join(folder, "effects.jsonl"),

@@ -1,24 +1,39 @@
-import { readFileSync, renameSync, writeFileSync } from "node:fs"
+import { once } from "node:events"
+import { renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { sleep } from "../../agent/clock.ts"
 import { nextStep, rests } from "../../agent/next-step.ts"
 import { silentLog } from "../../agent/silent-log.ts"
 import { type ComposedServer, composeServer } from "../../compose/compose-server.ts"
 import { openConfiguredStore } from "../../compose/open-store.ts"
+import { AppError } from "../../protocol/errors.ts"
 import type { ConversationId, MessageId, UserId } from "../../protocol/ids.ts"
 import type { Config } from "../settings/config.ts"
-import { lifeFiles, type LifeOrders, type NotedEffect, readLines } from "./life-files.ts"
-import { dieAtWrite } from "./mortal-engine.ts"
+import { Boundaries } from "./boundaries.ts"
+import { type LifeEnd, lifeFiles, type LifeOrders, type NotedEffect, readLines } from "./life-files.ts"
 import { noteEffects } from "./noted-tools.ts"
+import { watchOutside } from "./outside.ts"
 import { checkedModels, toldModel } from "./told-model.ts"
 import { toTranscript } from "./transcript.ts"
 
 /** How often it is looked whether what a killed process has left can be taken up. */
 const LOOK_MS = 20
 
+/** Plays what the process is told that has started this one, a life after the other, until it is killed or nobody tells it any more. */
+export async function liveAsTold(config: Config): Promise<void> {
+  await watchOutside()
+  const say = (end: LifeEnd) => process.send?.(end)
+  process.on("message", (orders: LifeOrders) => {
+    live(config, orders).then(
+      () => say({}),
+      (error: Error) => say({ failure: error instanceof AppError ? error.message : (error.stack ?? String(error)) }),
+    )
+  })
+  await once(process, "disconnect")
+}
+
 /** One life: plays the scenario from wherever the store says that it is, and writes down how it ended. */
-export async function live(config: Config, ordersFile: string): Promise<void> {
-  const orders = JSON.parse(readFileSync(ordersFile, "utf8")) as LifeOrders
+async function live(config: Config, orders: LifeOrders): Promise<void> {
   const files = lifeFiles(orders.folder)
   const { filesFolder: _, telemetry: __, ...rest } = config
   const settings = {
@@ -28,13 +43,13 @@ export async function live(config: Config, ordersFile: string): Promise<void> {
   }
   await using store = await openConfiguredStore(settings, { log: silentLog })
   const user = (await store.people.ensure("crashtest", store.clock.now())).id
-  let inTool = () => false
-  dieAtWrite(store.engine, { dies: orders.dies, writes: files.writes, inTool: () => inTool() })
+  const boundaries = new Boundaries(files, orders.dies)
+  boundaries.watch(store.engine)
   const { replies } = orders.scenario
   await using server = await composeServer(settings, {
     ...{ store, log: silentLog, localEmbedder: "none", model: replies && toldModel(replies) },
     agents(all) {
-      inTool = noteEffects(all, files.effects)
+      noteEffects(all, files.effects, boundaries)
       return all
     },
   })
@@ -79,7 +94,7 @@ async function atRest({ runtime, store, pawl, clock }: ComposedServer, id: Conve
 async function settle({ runtime, store }: ComposedServer, id: ConversationId, { scenario, folder }: LifeOrders) {
   const { proposals, calls } = await store.journal.load(id, true)
   const by = "crashtest"
-  for (const { proposed, status } of proposals.values()) {
+  for (const [index, { proposed, status }] of [...proposals.values()].entries()) {
     const { id: proposalId } = proposed
     const call = calls.find(({ proposal }) => proposal === proposalId)
     if (call?.state === "in_doubt") {
@@ -89,7 +104,7 @@ async function settle({ runtime, store }: ComposedServer, id: ConversationId, { 
       return true
     }
     if (status !== "pending") continue
-    const decision = scenario.decide === "yes" ? "commit" : "reject"
+    const decision = (scenario.decide[index] ?? scenario.decide.at(-1)) === "no" ? "reject" : "commit"
     await runtime.submit(id, { type: "decide", proposalId, decision, by })
     return true
   }

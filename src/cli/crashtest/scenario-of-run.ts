@@ -27,7 +27,7 @@ export async function scenarioOfRun(config: StoreConfig, run: RunId): Promise<Cr
     replies: messages.filter(isReply).map(toReply),
   }
   const begun = known.find((event) => event.type === "conversation_started")
-  const read = CrashScenario.safeParse({ agent: begun?.agent, mode: begun?.mode, ...asked, decide: decisionIn(known) })
+  const read = CrashScenario.safeParse({ agent: begun?.agent, mode: begun?.mode, ...asked, decide: decisionsIn(known) })
   if (read.success) return read.data
   throw new CommandError(`${run} cannot be played again: nobody was asked in it, or no model has replied.`)
 }
@@ -43,8 +43,9 @@ const toReply = (message: Message) => ({
   calls: message.parts.flatMap((part) => (part.type === "call" ? [{ name: part.name, input: part.input }] : [])),
 })
 
-/** One answer for all: as the first proposal was decided. */
-function decisionIn(events: readonly JournalEvent[]): "yes" | "no" {
-  const first = events.find((event) => event.type === "decision")
-  return first?.decision === "reject" ? "no" : "yes"
+/** As each proposal was decided, in the order in which they were made. */
+function decisionsIn(events: readonly JournalEvent[]): ("yes" | "no")[] {
+  const decided = new Map(events.flatMap((event) => (event.type === "decision" ? [[event.proposalId, event]] : [])))
+  const made = events.flatMap((event) => (event.type === "proposal" ? [event.proposal.id] : []))
+  return made.map((id) => (decided.get(id)?.decision === "reject" ? "no" : "yes"))
 }

@@ -7,6 +7,8 @@ const ScriptedCall = lazily(() =>
   z.strictObject({ name: z.string(), input: z.record(z.string(), z.unknown()).default({}) }),
 )
 
+const Decided = lazily(() => z.enum(["yes", "no"]))
+
 /** What is said and decided, and what the model replies: one for each time that it is asked, in order. */
 export const CrashScenario = lazily(() =>
   z.strictObject({
@@ -20,8 +22,11 @@ export const CrashScenario = lazily(() =>
       .array(z.strictObject({ text: z.string().default(""), calls: z.array(ScriptedCall).default([]) }))
       .min(1)
       .optional(),
-    /** What is said to each proposal. */
-    decide: z.enum(["yes", "no"]).default("yes"),
+    /** What is said to each proposal, in their order; the last one to all that follow. */
+    decide: z
+      .union([Decided, z.array(Decided).min(1)])
+      .default("yes")
+      .transform((decided) => (typeof decided === "string" ? [decided] : decided)),
     /** Writes of which it is known that a second time changes nothing. */
     mayRunAgain: z.array(z.string()).default([]),
   }),

@@ -15,7 +15,8 @@ export function toldModel(script: NonNullable<CrashScenario["replies"]>): Model 
     const called = next.calls.map(({ name, input }) => calls(name, input))
     return replies(...(next.text === "" ? [] : [says(next.text)]), ...called)
   }
-  return scripted(always(reply))
+  // A scenario says what is replied, not what stages would decide: those go on as where no model can judge.
+  return Object.assign(scripted(always(reply)), { decides: false as const })
 }
 
 /** The same models, each request held against what a strict provider takes (promise 7). */
