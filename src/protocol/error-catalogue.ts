@@ -260,7 +260,8 @@ export const CATALOGUE = {
   cancelled: { status: 409, say: () => "The run was cancelled." },
   too_many: {
     status: 409,
-    say: (d: { what: string; most: number }) => `Too many ${d.what} at once; ${d.most} are the most. Close some first.`,
+    say: (d: { what: string; most: number; then?: string }) =>
+      `Too many ${d.what} at once; ${d.most} are the most. ${d.then ?? "Close some first."}`,
   },
   mcp_server_failed: {
     status: 502,

@@ -195,10 +195,10 @@ describe.concurrent("pawl exec", () => {
     expect([told[0]?.type, told.at(-1)?.type]).toEqual(["run_started", "run_ended"])
     const state = await command(["show", run, "--at", String(told[0]!.position)], environment)
     expect(JSON.parse(state.stdout)).toMatchObject({ status: "running", iteration: 0 })
-    const link = (
-      await command(["show", run, "--share", "--days", "2"], { ...environment, PAWL_PUBLIC_URL: "https://p.example/" })
-    ).stdout
-    expect(link).toMatch(/^https:\/\/p\.example\/shared#[\w-]{43,}\n$/)
+    const publicly = { ...environment, PAWL_PUBLIC_URL: "https://p.example/" }
+    const link = await command(["show", run, "--share", "--days", "2"], publicly)
+    expect(link.stdout).toMatch(/^https:\/\/p\.example\/shared#[\w-]{43,}\n$/)
+    expect(link.stderr).toMatch(/sees this run:[^]*It opens until \d{4}-\d\d-\d\dT/)
     const [shared = "", of] = (await command(["show", "--shares"], environment)).stdout.split("  ")
     expect(of).toBe(run)
     expect((await command(["show", "--unshare", shared], environment)).stdout).toBe(

@@ -167,4 +167,26 @@ describe.each(databasesInTurn(import.meta.filename))("a link to a run on $name",
     expect(status).toBe(404)
     expect(await face.store.engine.query("SELECT id FROM shared_run WHERE run = ?", [run])).toEqual([])
   })
+
+  test("one may have a hundred that open; one more is refused with what to do, until one has ended or is taken back", async () => {
+    const frank = await face.as("frank")
+    const { id, run } = await share(frank, 1)
+    const more = () => frank.post(`/api/runs/${run}/shares`, {})
+    const sql = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 98)
+      INSERT INTO shared_run (id, hash, person, conversation, run, created_at, expires_at)
+      SELECT s.id || n.i, s.hash || n.i, s.person, s.conversation, s.run, s.created_at, NULL FROM shared_run s, n WHERE s.id = ?`
+    await face.store.engine.change({ type: "statements", statements: [{ sql, values: [id] }] })
+    expect((await more()).status).toBe(201)
+    const refused = await more()
+    expect(codeOf(refused)).toEqual([409, "too_many"])
+    expect((refused.body as { detail: string }).detail).toMatch(/100 are the most\. Take some back first: .*--unshare/)
+    // Somebody else has room, and what is not there is still told as such.
+    expect((await share(ada)).id).toBeTruthy()
+    expect((await frank.post(`/api/runs/${newId("run")}/shares`, {})).status).toBe(404)
+
+    expect((await frank.delete(`/api/shared-runs/${id}`)).status).toBe(204)
+    expect([(await more()).status, (await more()).status]).toEqual([201, 409])
+    now += 8 * DAY // the only ones with an end
+    expect((await more()).status).toBe(201)
+  })
 })

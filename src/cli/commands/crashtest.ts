@@ -1,6 +1,6 @@
 import { isId, newId } from "../../protocol/ids.ts"
 import { toBaseline } from "../crashtest/compare-lives.ts"
-import { CrashTable, toBoundaries, toEnd, toReport, toRow } from "../crashtest/crash-rows.ts"
+import { CrashTable, toBoundaries, toEnd, toReport, toCrashRow } from "../crashtest/crash-rows.ts"
 import { LifeProcesses } from "../crashtest/life-process.ts"
 import { liveAsTold } from "../crashtest/live.ts"
 import { CrashScenario, readScenario } from "../crashtest/scenario.ts"
@@ -72,7 +72,7 @@ export async function run(words: readonly string[]): Promise<number> {
   const work = { jobs, signal }
   const rows = await eachOf(boundaries, work, async (boundary, index, done) => {
     progress.show("Killed", done, boundaries.length, `${boundary.when} ${boundary.what}`)
-    const row = toRow(baseline, boundary, await play(playing, { at: boundary.at, when: boundary.when }), scenario)
+    const row = toCrashRow(baseline, boundary, await play(playing, { at: boundary.at, when: boundary.when }), scenario)
     if (values.json || signal.aborted) return row
     progress.end()
     for (const line of table.add(index, row)) process.stdout.write(`${toShown(line)}\n`)

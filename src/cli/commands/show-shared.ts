@@ -9,8 +9,8 @@ Nothing of other runs, no files, no thoughts, no instructions. \`pawl show --sha
 
 /** A link to a run for somebody else, below where people reach the server. It opens for a week, unless `days` says otherwise. */
 export async function shareRun(client: Client, run: string, base: string, days: string | undefined): Promise<string[]> {
-  const { path } = await client.shareRun({ params: { id: run }, body: { days: daysIn(days) } })
-  process.stderr.write(SHOWS)
+  const { path, expiresAt } = await client.shareRun({ params: { id: run }, body: { days: daysIn(days) } })
+  process.stderr.write(`${SHOWS}It opens until ${expiresAt ?? "it is taken back"}.\n`)
   return [`${base.replace(/(?<!\/)\/+$/, "")}${path}`]
 }
 

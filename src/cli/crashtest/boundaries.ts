@@ -8,7 +8,7 @@ import {
   type NotedEffect,
   OWN_WRITE,
 } from "./life-files.ts"
-import { inside, runAs, runningCall } from "./running-call.ts"
+import { uncounted, runAs, runningCall } from "./running-call.ts"
 
 /**
  * Counts the places of one life at which it can be killed, and ends the process at one of them with SIGKILL: nothing is told, closed
@@ -28,10 +28,10 @@ export class Boundaries {
   /** Right before something that stays. Answers with what is to be called right after it. */
   reach(what: string, by?: NotedCall): () => void {
     const mine = ++this.#count
-    inside(() => noteLine(this.#files.writes, what))
+    uncounted(() => noteLine(this.#files.writes, what))
     if (this.#dies?.at === mine && this.#dies.when === "before") die()
     // From here on it may have happened, whatever becomes of this process.
-    if (by) inside(() => noteLine(this.#files.effects, { ...by, phase: "touched" } satisfies NotedEffect))
+    if (by) uncounted(() => noteLine(this.#files.effects, { ...by, phase: "touched" } satisfies NotedEffect))
     return () => {
       if (this.#dies?.at === mine) die()
     }
@@ -49,7 +49,7 @@ export class Boundaries {
       const call = runningCall()?.call
       if (operation.type === "statements" && !call) return change(operation)
       const reached = this.reach(describe(operation), operation.type === "statements" ? call : undefined)
-      const done = await inside(() => change(operation))
+      const done = await uncounted(() => change(operation))
       reached()
       return done
     }) as Engine["change"]

@@ -19,7 +19,7 @@ export interface CrashRow extends ScenarioBoundary {
 export const toBoundaries = (writes: readonly string[]): ScenarioBoundary[] =>
   writes.flatMap((what, index) => (["before", "after"] as const).map((when) => ({ at: index + 1, when, what })))
 
-export function toRow(
+export function toCrashRow(
   baseline: Baseline,
   boundary: ScenarioBoundary,
   played: Played,

@@ -6,7 +6,7 @@ import https from "node:https"
 import { syncBuiltinESMExports } from "node:module"
 import sqlite from "node:sqlite"
 import { promisify } from "node:util"
-import { inside, runningCall } from "./running-call.ts"
+import { uncounted, runningCall } from "./running-call.ts"
 
 /** What changes a file or a folder, as `fs` has it: once to wait for, once with a callback, once with a promise. */
 const FILE_CHANGES = [
@@ -65,9 +65,9 @@ function watched(way: Way, name: string, ends?: string): Way {
     const last = given.at(-1)
     if (typeof last === "function" && !name.endsWith("Sync")) {
       const told = before(last as Way, reached)
-      return inside(() => way.apply(this, [...given.slice(0, -1), told]))
+      return uncounted(() => way.apply(this, [...given.slice(0, -1), told]))
     }
-    const made = inside(() => way.apply(this, given))
+    const made = uncounted(() => way.apply(this, given))
     if (made instanceof Promise) return made.finally(reached)
     reached()
     return made

@@ -16,4 +16,4 @@ export const runningCall = (): RunningCall | undefined => working.getStore()
 export const runAs = <Made>(call: RunningCall, make: () => Made): Made => working.run(call, make)
 
 /** What is done inside of something that counts as one does not count once more. */
-export const inside = <Made>(make: () => Made): Made => working.run(undefined, make)
+export const uncounted = <Made>(make: () => Made): Made => working.run(undefined, make)

@@ -1,11 +1,15 @@
 import type { Page } from "../../protocol/answers.ts"
 import type { SharedRunView } from "../../protocol/conversation/shared-run.ts"
+import { failure } from "../../protocol/errors.ts"
 import { newId, type RunId, type SharedRunId, type UserId } from "../../protocol/ids.ts"
 import type { PageQuery } from "../../protocol/requests.ts"
 import type { Engine } from "../engine/engine.ts"
 import { newestFirst } from "../engine/newest-first.ts"
 import { toTime } from "../engine/row-values.ts"
 import { newSecret, secretHash } from "./hashed-secret.ts"
+
+/** Links of one person that open: more would be a list that nobody looks through, and a table that anybody fills. */
+export const MAX_SHARED_RUNS = 100
 
 interface SharedRunRow {
   readonly id: SharedRunId
@@ -24,7 +28,7 @@ export class SqlSharedRuns {
     this.#now = now
   }
 
-  /** Undefined where the person has no such run. */
+  /** Undefined where the person has no such run. Throws `too_many` where they have as many links as one may have. */
   async create(
     user: UserId,
     run: RunId,
@@ -45,12 +49,22 @@ export class SqlSharedRuns {
     }
     const make = {
       sql: `INSERT INTO shared_run (id, hash, person, conversation, run, created_at, expires_at)
-        SELECT ?, ?, c.person, c.key, r.id, ?, ? FROM run r JOIN conversation c ON c.key = r.conversation WHERE r.id = ?`,
+        SELECT ?, ?, c.person, c.key, r.id, ?, ? FROM run r JOIN conversation c ON c.key = r.conversation
+        WHERE r.id = ? AND (SELECT count(*) FROM shared_run x WHERE x.person = c.person) < ${MAX_SHARED_RUNS}`,
       values: [id, secretHash(secret), now, expiresAt, run],
       mustChange: true,
     }
     const { ok } = await this.#engine.change({ type: "statements", statements: [hold, make] })
-    return ok ? { view: toView({ id, run, created_at: now, expires_at: expiresAt }), secret } : undefined
+    if (ok) return { view: toView({ id, run, created_at: now, expires_at: expiresAt }), secret }
+    if (await this.#hasRoom(user)) return undefined
+    const then = "Take some back first: Settings, Shared runs, or `pawl show --shares` and `--unshare`."
+    throw failure("too_many", { what: "links to runs", most: MAX_SHARED_RUNS, then })
+  }
+
+  async #hasRoom(user: UserId): Promise<boolean> {
+    const sql = "SELECT count(*) AS links FROM shared_run WHERE person = (SELECT key FROM person WHERE id = ?)"
+    const [row] = await this.#engine.query<{ links: number }>(sql, [user])
+    return Number(row?.links) < MAX_SHARED_RUNS
   }
 
   list(user: UserId, page: PageQuery): Promise<Page<SharedRunView>> {
