@@ -68,5 +68,5 @@ export {
   noticeWords,
   waitingWords,
 } from "./transcript/reply-words.ts"
-export { capitalized, count, dollars, duration, humanName } from "./words.ts"
+export { aboutTime, capitalized, count, dollars, duration, humanName } from "./words.ts"
 export { titleOf } from "../protocol/conversation/title.ts"

@@ -1,12 +1,19 @@
 import { expect, test } from "vitest"
 import { titleOf } from "../protocol/conversation/title.ts"
-import { count, dollars, duration, humanName } from "./words.ts"
+import { aboutTime, count, dollars, duration, humanName } from "./words.ts"
 
 test("small things are said as a person would say them", () => {
   expect([humanName("create_task"), humanName("_"), humanName("")]).toEqual(["Create task", "_", ""])
   expect([420, 2400, 60_000, 185_000].map(duration)).toEqual(["420 ms", "2.4 s", "1 min", "3 min 5 s"])
   expect([count(1, "reply", "replies"), count(1200, "line")]).toEqual(["1 reply", "1,200 lines"])
   expect([0, 0.00123, 1.5].map(dollars)).toEqual(["free", "$0.0012", "$1.50"])
+})
+
+test("a time that is an estimate is said as one", () => {
+  const said = [1, 9, 12, 41, 56, 61, 3540, 3541, 4500, 7190, 7200].map(aboutTime)
+  expect(said.slice(0, 5)).toEqual(["less than 10 s", "less than 10 s", "about 20 s", "about 50 s", "about 1 min"])
+  expect(said.slice(5, 8)).toEqual(["about 2 min", "about 59 min", "about 1 h"])
+  expect(said.slice(8)).toEqual(["about 1 h 20 min", "about 2 h", "about 2 h"])
 })
 
 test("a title is cut between words, and never within a character", () => {

@@ -16,6 +16,17 @@ export function duration(ms: number): string {
   return seconds % 60 === 0 ? `${seconds / 60} min` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
 }
 
+/** How long something may take, as far as one can say: `less than 10 s`, `about 40 s`, `about 3 min`, `about 1 h 20 min`. */
+export function aboutTime(seconds: number): string {
+  if (seconds < 10) return "less than 10 s"
+  if (seconds < 55) return `about ${Math.ceil(seconds / 10) * 10} s`
+  const minutes = Math.ceil(seconds / 60)
+  if (minutes < 60) return `about ${minutes} min`
+  const [hours, rest] = [Math.floor(minutes / 60), Math.ceil((minutes % 60) / 10) * 10]
+  if (rest === 60) return `about ${hours + 1} h`
+  return rest === 0 ? `about ${hours} h` : `about ${hours} h ${rest} min`
+}
+
 /** `locale`: how its reader groups digits; a terminal has none. */
 export const count = (number: number, one: string, many = `${one}s`, locale: string | undefined = "en"): string =>
   `${number.toLocaleString(locale)} ${number === 1 ? one : many}`

@@ -202,6 +202,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
       policy: ports.policy,
       cache: ports.cache,
     },
+    ingests: libraryRecords.ingests,
     ...{ models, fallback, devices, embedder, databases, library, metrics, packRoutes, streams: revocation },
     providers: new OwnProviders({ models: personal, keys, reach }),
     mcpServers: mcp.servers,

@@ -29,6 +29,7 @@ import {
   ToolStart,
   type JournalEvent,
 } from "./events.ts"
+import { IngestingCollection } from "./library.ts"
 import { ids, JsonObject } from "./schema.ts"
 import { WorkspaceRow } from "./workspace-file.ts"
 import { tableNames } from "./workspace-tables.ts"
@@ -172,6 +173,8 @@ export const feedFrames = {
       deleted: z.array(z.string()).optional(),
     }),
   ),
+  /** Which of the person's collections are being read in, and how far each is; every few seconds until none is, which is told too. */
+  ingest: lazily(() => z.object({ collections: z.array(IngestingCollection) })),
 } as const
 
 export type FeedFrameType = keyof typeof feedFrames

@@ -19,6 +19,23 @@ export const documentKinds = ["markdown", "text", "html", "pdf", "arxiv"] as con
 export const DocumentKind = lazily(() => z.enum(documentKinds))
 export type DocumentKind = z.infer<typeof DocumentKind>
 
+/** How far a collection is of which something is not found by meaning yet; by its words all of it is found. */
+export const IngestProgress = lazily(() =>
+  z.object({
+    /** Documents that are not `ready` yet. */
+    documents: z.number().int(),
+    /** Of all passages of the collection, how many are found by meaning. */
+    embedded: z.number().int(),
+    passages: z.number().int(),
+    /** By how fast it went in the last minutes; left out until that was seen, and while it stands still. */
+    secondsLeft: z.number().int().optional(),
+    /** Why nothing is done at the moment, where that is known, and when it is tried again. Nothing is lost meanwhile. */
+    problem: z.string().optional(),
+    retryAt: z.string().optional(),
+  }),
+)
+export type IngestProgress = z.infer<typeof IngestProgress>
+
 export const CollectionView = lazily(() =>
   z.object({
     id: ids.collection,
@@ -27,9 +44,17 @@ export const CollectionView = lazily(() =>
     passages: z.number().int(),
     createdAt: z.string(),
     updatedAt: z.string(),
+    /** Left out when all of it is found by meaning. */
+    progress: IngestProgress.optional(),
   }),
 )
 export type CollectionView = z.infer<typeof CollectionView>
+
+/** A collection that is being read in, as a feed tells of it. */
+export const IngestingCollection = lazily(() =>
+  z.object({ collectionId: ids.collection, name: z.string(), progress: IngestProgress }),
+)
+export type IngestingCollection = z.infer<typeof IngestingCollection>
 
 export const DocumentView = lazily(() =>
   z.object({

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react"
+import { useState } from "react"
 import type { CollectionView } from "../../src/protocol/index.ts"
 import { Button } from "../parts/button.tsx"
 import { Confirm } from "../parts/dialog.tsx"
@@ -10,6 +10,8 @@ import { useLoaded } from "../parts/use-loaded.tsx"
 import { client } from "../state/client.ts"
 import { DocumentEntry } from "./document-entry.tsx"
 import { DropFiles } from "./drop-files.tsx"
+import { IngestBar } from "./ingest-bar.tsx"
+import { useIngests } from "./use-ingests.ts"
 
 interface CollectionPartProps {
   readonly collection: CollectionView
@@ -17,21 +19,18 @@ interface CollectionPartProps {
 }
 
 const SHOWN = 50
-/** While something is being read in, one looks again so often. */
-const LOOK_AGAIN_MS = 1500
 
 /** One collection: its documents, how far each is, and a place to drop more. */
-export function CollectionPart({ collection: { id, name, documents, passages }, onChange }: CollectionPartProps) {
+export function CollectionPart({
+  collection: { id, name, documents, passages, progress },
+  onChange,
+}: CollectionPartProps) {
   const [isLeaving, setLeaving] = useState(false)
   const params = { id }
   const { value, reload, trouble } = useLoaded(() => client.listDocuments({ params, query: { limit: SHOWN } }))
-  const isBusy = value?.items.some(({ status }) => status === "ingesting") ?? false
-  useEffect(() => {
-    if (!isBusy) return
-    const timer = setInterval(() => void reload(), LOOK_AGAIN_MS)
-    return () => clearInterval(timer)
-  }, [isBusy, reload])
+  const isBusy = progress !== undefined || value?.items.some(({ status }) => status === "ingesting") === true
   const changed = () => Promise.all([reload(), onChange()])
+  useIngests(isBusy, changed)
   return (
     <section aria-label={name} className="mb-8">
       <div className="mb-2 flex items-baseline gap-3">
@@ -45,7 +44,13 @@ export function CollectionPart({ collection: { id, name, documents, passages }, 
           Delete
         </Button>
       </div>
+      {progress && <IngestBar name={name} progress={progress} />}
       {trouble}
+      {value?.items.length === 0 && (
+        <p className="text-sm text-soft">
+          Nothing is in it yet. What you drop here is found by its words at once, and by its meaning when it is read in.
+        </p>
+      )}
       {value && value.items.length > 0 && (
         <Things>
           {value.items.map((document) => (

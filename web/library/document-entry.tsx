@@ -3,6 +3,7 @@ import type { DocumentView } from "../../src/protocol/index.ts"
 import { Button } from "../parts/button.tsx"
 import { attempt } from "../parts/explain.ts"
 import { Plain } from "../parts/plain.tsx"
+import { capitalized } from "../../src/client/index.ts"
 import { count } from "../parts/words.ts"
 import { client } from "../state/client.ts"
 
@@ -26,16 +27,20 @@ export function DocumentEntry({ document, onRemoved }: DocumentEntryProps) {
         </span>
         {status === "failed" && (
           <span className="block text-[13px] text-danger">
-            <Plain text={reason ?? "It could not be read."} />
+            <Plain text={toSentence(reason ?? "it could not be read")} /> Send a better file of the same name: it takes
+            this one’s place.
           </span>
         )}
         {status === "ingesting" && (
-          <progress
-            className="mt-1 block h-1.5 w-full max-w-60"
-            aria-label={`Reading in ${title}`}
-            max={Math.max(passages, 1)}
-            value={embedded}
-          />
+          <span className="mt-1 flex items-center gap-2 text-[13px] text-faint">
+            <progress
+              className="block h-1.5 w-full max-w-60"
+              aria-label={`Reading in ${title}`}
+              max={Math.max(passages, 1)}
+              value={embedded}
+            />
+            {embedded.toLocaleString()} of {count(passages, "passage")}
+          </span>
         )}
       </span>
       <Button small look="quiet" aria-label={`Remove ${title}`} onClick={() => void remove().then(onRemoved)}>
@@ -44,3 +49,5 @@ export function DocumentEntry({ document, onRemoved }: DocumentEntryProps) {
     </li>
   )
 }
+
+const toSentence = (reason: string) => (/[.!?]$/.test(reason) ? capitalized(reason) : `${capitalized(reason)}.`)

@@ -1,41 +1,90 @@
 import { useState } from "react"
 import type { CollectionId } from "../../src/protocol/index.ts"
+import { Button } from "../parts/button.tsx"
 import { DropZone } from "../parts/drop-zone.tsx"
-import { attempt } from "../parts/explain.ts"
+import { explain } from "../parts/explain.ts"
+import { Plain } from "../parts/plain.tsx"
+import { count } from "../parts/words.ts"
 import { client } from "../state/client.ts"
+import { noticeSignOut } from "../state/identity.ts"
 
 interface DropFilesProps {
   readonly collection: CollectionId
   readonly onAdded: () => Promise<unknown>
 }
 
-/** Files are sent one after another; one that cannot be read does not keep the others back. */
+/** A file that did not arrive, and why. */
+interface Unsent {
+  readonly file: File
+  readonly why: string
+}
+
+/** So many are named; of the rest it is said how many they are. */
+const NAMED = 5
+
+/** Files are sent one after another; one that cannot be read or does not arrive does not keep the others back. */
 export function DropFiles({ collection, onAdded }: DropFilesProps) {
   const [sending, setSending] = useState<string>()
+  const [unsent, setUnsent] = useState<readonly Unsent[]>([])
   const take = async (files: readonly File[]) => {
+    const failed: Unsent[] = []
+    setUnsent([])
     for (const [index, file] of files.entries()) {
       setSending(files.length === 1 ? file.name : `${file.name} (${index + 1} of ${files.length})`)
-      await attempt(async () => {
+      try {
         const body = { name: file.name, content: await toBase64(file), encoding: "base64" } as const
         await client.addDocument({ params: { id: collection }, body })
-      })
+      } catch (error) {
+        noticeSignOut(error)
+        failed.push({ file, why: explain(error) })
+      }
       await onAdded()
     }
     setSending(undefined)
+    setUnsent(failed)
   }
   return (
-    <DropZone
-      label="Documents"
-      says={
-        sending === undefined ? "Drop Markdown, text, HTML, RTF, PDF or arXiv metadata here." : `Reading ${sending} …`
-      }
-      choose="Choose files"
-      accept=".md,.markdown,.txt,.html,.htm,.rtf,.pdf,.jsonl,.ndjson"
-      multiple
-      isBusy={sending !== undefined}
-      onFiles={(files) => void take(files)}
-      className="mt-2 py-3"
-    />
+    <>
+      <DropZone
+        label="Documents"
+        says={
+          sending === undefined ? "Drop Markdown, text, HTML, RTF, PDF or arXiv metadata here." : `Reading ${sending} …`
+        }
+        choose="Choose files"
+        accept=".md,.markdown,.txt,.html,.htm,.rtf,.pdf,.jsonl,.ndjson"
+        multiple
+        isBusy={sending !== undefined}
+        onFiles={(files) => void take(files)}
+        className="mt-2 py-3"
+      />
+      {sending !== undefined && (
+        <p className="mt-1 text-[13px] text-faint">Keep this page open until the last file is sent.</p>
+      )}
+      {unsent.length > 0 && (
+        <div
+          role="alert"
+          className="mt-2 flex flex-wrap items-start gap-3 rounded-xl bg-warn-soft px-4 py-2 text-sm text-warn"
+        >
+          <div className="min-w-40 flex-1 [overflow-wrap:anywhere]">
+            <p>{count(unsent.length, "file was", "files were")} not taken:</p>
+            <ul>
+              {unsent.slice(0, NAMED).map(({ file, why }, index) => (
+                <li key={index}>
+                  <Plain text={file.name} />: {why}
+                </li>
+              ))}
+              {unsent.length > NAMED && <li>and {unsent.length - NAMED} more.</li>}
+            </ul>
+          </div>
+          <Button small onClick={() => void take(unsent.map(({ file }) => file))}>
+            Send again
+          </Button>
+          <Button small look="quiet" onClick={() => setUnsent([])}>
+            Leave out
+          </Button>
+        </div>
+      )}
+    </>
   )
 }
 

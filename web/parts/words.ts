@@ -1,7 +1,7 @@
 /** Small things in words; those that the terminal says too are the client's. */
 import { count as countIn } from "../../src/client/index.ts"
 
-export { dollars, duration, humanName, titleOf } from "../../src/client/index.ts"
+export { aboutTime, dollars, duration, humanName, titleOf } from "../../src/client/index.ts"
 
 /** `5,000 rows`, with its digits grouped as the reader does. */
 export const count = (number: number, one: string, many = `${one}s`): string =>

@@ -1,10 +1,12 @@
 const WIDTH = 30
+const LINE_EVERY_MS = 10_000
 
 /** How far something is: a bar on a terminal, plain lines elsewhere. */
 export class Progress {
   readonly #clean: (text: string) => string
   readonly #terminal = process.stderr.isTTY
   #shown = false
+  #linedAt: number | undefined
   #began: { readonly doing: string; readonly done: number; readonly at: number } | undefined
 
   constructor(clean: (text: string) => string) {
@@ -13,12 +15,21 @@ export class Progress {
 
   /** The bar, drawn over the one before. */
   show(doing: string, done: number, all: number, what: string): void {
-    if (!this.#terminal) return
+    if (!this.#terminal) return this.#line(doing, done, all, what)
     const full = all === 0 ? WIDTH : Math.round((WIDTH * done) / all)
     const bar = "█".repeat(full) + "░".repeat(WIDTH - full)
     const line = `${doing} ${bar} ${done}/${all}${this.#left(doing, done, all)} ${this.#clean(printable(what))}`
     process.stderr.write(`\r\u001b[2K${line.slice(0, (process.stderr.columns ?? 80) - 1)}`)
     this.#shown = true
+  }
+
+  /** In a pipe, now and then: one who waits for long sees that it goes on, and a file of it stays short. */
+  #line(doing: string, done: number, all: number, what: string): void {
+    const left = this.#left(doing, done, all)
+    const now = performance.now()
+    if (now - (this.#linedAt ?? this.#began?.at ?? now) < LINE_EVERY_MS) return
+    this.#linedAt = now
+    process.stderr.write(`${doing} ${done} of ${all} ${this.#clean(printable(what))}${left}\n`)
   }
 
   /** How long the rest takes, if it takes as long as what was done so far; nothing in the first seconds, which say little. */

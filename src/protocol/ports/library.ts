@@ -5,6 +5,7 @@ import type {
   DocumentKind,
   DocumentView,
   FoundPassage,
+  IngestingCollection,
   PassageView,
   TextQuery,
   TextWindow,
@@ -31,6 +32,14 @@ export interface Library {
   collections(user: UserId, page: PageQuery): Promise<Page<CollectionView>>
   document(user: UserId, id: DocumentId): Promise<DocumentView | undefined>
   read(user: UserId, id: DocumentId, window: TextQuery): Promise<TextWindow | undefined>
+}
+
+/** What of a person's collections is being read in: how far it is now, and when to look again. */
+export interface Ingests {
+  /** Those of which something is not found by meaning yet. */
+  of(user: UserId): Promise<IngestingCollection[]>
+  /** Told when there may be something to see of the person's that was not there before. */
+  watch(user: UserId, listener: () => void): () => void
 }
 
 /** A passage as it was cut. */

@@ -34,6 +34,9 @@ const MAX_CHANGED = 200
 /** The same for rows of a table, which may be long: then it is only said that there are others now. */
 const MAX_ROWS = 50
 
+/** While documents are being read in, one looks so often how far they are. */
+const LOOK_EVERY_MS = 2000
+
 /**
  * All conversations of a person at a glance, and what changes in their workspace. It tells how things stand, never what
  * happened, so that whoever was away has missed nothing, and a slow watcher only costs the names of what has changed.
@@ -46,6 +49,10 @@ export class Feed implements FrameSource<FeedFrame>, WaitingSource<FeedFrame> {
   /** Of each table, whose rows to look at again; undefined where they are too many, or nobody knows which. */
   readonly #rows = new Map<TableName, Set<string> | undefined>()
   #everything = true
+  /** How far what is being read in is has to be looked at; and whether it was told that something is. */
+  #ingests = true
+  #ingesting = false
+  #cancelLook: (() => void) | undefined
   #closed = false
   #wake: (() => void) | undefined
 
@@ -57,22 +64,29 @@ export class Feed implements FrameSource<FeedFrame>, WaitingSource<FeedFrame> {
       bus.subscribeNews(user, (kind) => this.#hearNews(kind)),
       bus.subscribeUser(user, (id, happened) => this.#hear(id, happened)),
       ports.workspaces.onChange((whose, changes) => whose === user && this.#see(changes)),
+      ports.ingests.watch(user, () => this.#expectIngests()),
+      () => this.#cancelLook?.(),
     ]
     this.#unsubscribe = () => stops.forEach((stop) => stop())
   }
 
   async next(): Promise<FeedFrame[] | undefined> {
-    return (await this.wait()) ? this.take() : undefined
+    while (await this.wait()) {
+      const frames = await this.take()
+      if (frames.length > 0) return frames
+    }
+    return undefined
   }
 
   async wait(): Promise<boolean> {
-    while (!this.#closed && !this.#everything && this.#changed.size + this.#rows.size === 0)
+    while (!this.#closed && !this.#everything && !this.#ingests && this.#changed.size + this.#rows.size === 0)
       await new Promise<void>((resolve) => (this.#wake = resolve))
     return !this.#closed
   }
 
   async take(): Promise<FeedFrame[]> {
     if (this.#everything) return [await this.#snapshot()]
+    if (this.#ingests) return this.#lookAtIngests()
     const [ids, tables] = [[...this.#changed], [...this.#rows]]
     this.#changed.clear()
     this.#rows.clear()
@@ -107,6 +121,32 @@ export class Feed implements FrameSource<FeedFrame>, WaitingSource<FeedFrame> {
       this.#rows.set(table, isTold ? ids : undefined)
     }
     this.#stir()
+  }
+
+  /** Something of the person's is being read in: from now on it is looked at until it is over. */
+  #expectIngests(): void {
+    if (this.#cancelLook) return
+    this.#ingests = true
+    this.#stir()
+  }
+
+  /** Nothing is told where nothing is read in, except that it is over. */
+  async #lookAtIngests(): Promise<FeedFrame[]> {
+    this.#ingests = false
+    const collections = await this.#ports.ingests.of(this.#user)
+    const isNews = collections.length > 0 || this.#ingesting
+    this.#ingesting = collections.length > 0
+    this.#cancelLook?.()
+    this.#cancelLook = this.#ingesting && !this.#closed ? this.#lookLater() : undefined
+    return isNews ? [{ ...this.#id(), type: "ingest", data: { collections } }] : []
+  }
+
+  #lookLater(): () => void {
+    const ring = () => {
+      this.#cancelLook = undefined
+      this.#expectIngests()
+    }
+    return this.#ports.clock.alarm(LOOK_EVERY_MS, ring, "background")
   }
 
   #stir(): void {

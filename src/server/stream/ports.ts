@@ -1,4 +1,5 @@
 import type { UserId } from "../../protocol/ids.ts"
+import type { Ingests } from "../../protocol/ports/library.ts"
 import type { RowChange, Workspace } from "../../protocol/ports/workspace.ts"
 import type { ConversationPorts } from "../conversation/ports.ts"
 import type { Streams } from "../door/ports.ts"
@@ -9,6 +10,7 @@ export interface StreamPorts extends ConversationPorts {
   readonly streams: Streams
   readonly metrics: ServerMetrics
   readonly workspaces: WatchedWorkspaces
+  readonly ingests: Ingests
 }
 
 /** Workspaces as a feed sees them: what changes, and how it stands now. */

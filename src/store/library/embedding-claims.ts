@@ -5,6 +5,17 @@ import type { Engine } from "../engine/engine.ts"
 /** Longer than some texts take on a slow machine; what a killed process had claimed waits for so long. */
 const CLAIMED_MS = 2 * 60_000
 
+/** What the name of a process begins with that has the lock of its database. */
+const LOCKED = "locked "
+const owners = new WeakMap<Engine, string>()
+
+/** One name for all who work through the same open database: of each other they know that they live. */
+function ownerOf(engine: Engine): string {
+  const name = owners.get(engine) ?? `${engine.exclusive ? LOCKED : ""}${randomUUID()}`
+  owners.set(engine, name)
+  return name
+}
+
 /**
  * A table of what waits for vectors, with `person`, `embedder`, `at`, `claimed_by` and `claimed_until`, and an index over
  * embedder, person and time of those that wait.
@@ -30,13 +41,27 @@ export class EmbeddingClaims<Row> {
   readonly #table: WaitingTable
   readonly #embedder: string
   readonly #now: () => number
-  readonly #claimer = randomUUID()
+  readonly #claimer: string
 
   constructor(engine: Engine, table: WaitingTable, { embedder, now }: { embedder: string; now: () => number }) {
     this.#engine = engine
     this.#table = table
     this.#embedder = embedder
     this.#now = now
+    this.#claimer = `${ownerOf(engine)} ${randomUUID()}`
+  }
+
+  /**
+   * Whoever held the lock of this database before is dead, or this process would not have it: what it had claimed is free at
+   * once. Claims of processes without the lock, such as a command beside a server, run out by themselves.
+   */
+  async freeDead(): Promise<void> {
+    if (!this.#engine.exclusive) return
+    const sql = `UPDATE ${this.#table.name} SET claimed_by = NULL, claimed_until = 0 WHERE embedder = ? AND ${this.#table.waits}
+      AND claimed_by LIKE ? AND claimed_by NOT LIKE ?`
+    const values = [this.#embedder, `${LOCKED}%`, `${ownerOf(this.#engine)}%`]
+    const statements = [{ sql, values }]
+    await this.#engine.change({ type: "statements", statements })
   }
 
   /** People of whom something waits that nobody is at work on; whose waits longest first. */

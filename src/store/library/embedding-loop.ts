@@ -24,8 +24,8 @@ export interface EmbeddingWork {
   forgetOthers(signal: AbortSignal): Promise<void>
   /** Before what waits is looked at. */
   prepare?(signal: AbortSignal): Promise<void>
-  /** When it is tried again later. */
-  gaveUp?(): void
+  /** When it is tried again later, after so many milliseconds. */
+  gaveUp?(error: unknown, retryMs: number): void
 }
 
 /** Works while something waits, looks again now and then, and after a failure later and later. */
@@ -87,8 +87,8 @@ export class EmbeddingLoop {
     } catch (error) {
       this.#again = false
       if (signal.aborted) return
-      this.#work.gaveUp?.()
       const retryMs = Math.max(this.#pauseMs, waitAskedBy(error))
+      this.#work.gaveUp?.(error, retryMs)
       log.warn(failure, { error, retryMs })
       this.#sleep(retryMs)
       this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS)

@@ -1,6 +1,14 @@
 import type { Clock } from "../../agent/clock.ts"
 import type { CollectionId, DocumentId, PassageId, UserId } from "../../protocol/ids.ts"
-import { type DocumentKind, type FoundPassage, fromDay, type PassageView, toDayNumber } from "../../protocol/library.ts"
+import {
+  type CollectionView,
+  type DocumentKind,
+  type FoundPassage,
+  fromDay,
+  type IngestingCollection,
+  type PassageView,
+  toDayNumber,
+} from "../../protocol/library.ts"
 import type { LibraryRecords, PassageQuery, ReadDocument } from "../../protocol/ports/library.ts"
 import type { PageQuery } from "../../protocol/requests.ts"
 import { inPortions } from "../../workspace/layout.ts"
@@ -10,6 +18,7 @@ import { passageId, parsePassageId } from "./editions.ts"
 import type { Engine } from "../engine/engine.ts"
 import { lookedFor, rarest, type WordQuery } from "../engine/full-text.ts"
 import { fuseRanks } from "./fuse-ranks.ts"
+import { SqlIngests } from "./ingests.ts"
 import { PassageVectors } from "./passage-vectors.ts"
 
 /** Matches of each list that are merged: later ones change nothing among the first. */
@@ -44,6 +53,7 @@ export class SqlLibrary implements LibraryRecords {
   readonly #collections: SqlCollections
   readonly #documents: SqlDocuments
   readonly vectors: PassageVectors
+  readonly ingests: SqlIngests
   readonly #listeners = new Set<() => void>()
 
   constructor(engine: Engine, { clock, embedder, ...filed }: LibraryOptions) {
@@ -51,6 +61,7 @@ export class SqlLibrary implements LibraryRecords {
     this.#engine = engine
     this.#collections = new SqlCollections(engine, now)
     this.#documents = new SqlDocuments(engine, embedder, now)
+    this.ingests = new SqlIngests(engine, embedder, clock)
     this.vectors = new PassageVectors(engine, embedder, { clock, ...filed })
   }
 
@@ -64,8 +75,19 @@ export class SqlLibrary implements LibraryRecords {
     return () => this.#listeners.delete(listener)
   }
 
-  collections = (user: UserId, page: PageQuery) => this.#collections.list(user, page)
-  collection = (user: UserId, id: CollectionId) => this.#collections.find(user, id)
+  async collections(user: UserId, page: PageQuery) {
+    const [{ items, nextCursor }, ingests] = await Promise.all([
+      this.#collections.list(user, page),
+      this.ingests.of(user),
+    ])
+    return { items: items.map((each) => withProgress(each, ingests)), nextCursor }
+  }
+
+  async collection(user: UserId, id: CollectionId) {
+    const [found, ingests] = await Promise.all([this.#collections.find(user, id), this.ingests.of(user)])
+    return found && withProgress(found, ingests)
+  }
+
   createCollection = (user: UserId, name: string) => this.#collections.create(user, name)
   ensureCollection = (user: UserId, name: string) => this.#collections.ensure(user, name)
 
@@ -76,13 +98,13 @@ export class SqlLibrary implements LibraryRecords {
   async removeCollection(user: UserId, id: CollectionId): Promise<void> {
     await this.#documents.removeAll(user, id)
     await this.vectors.indexes.removed(id)
-    this.#tell()
+    this.#tell(user)
   }
 
   async removeDocument(user: UserId, collection: CollectionId, id: DocumentId): Promise<void> {
     await this.#documents.remove(user, collection, id)
     await this.vectors.indexes.removed(collection)
-    this.#tell()
+    this.#tell(user)
   }
 
   async isKept(user: UserId, collection: CollectionId, { source, hash }: Pick<ReadDocument, "source" | "hash">) {
@@ -96,7 +118,7 @@ export class SqlLibrary implements LibraryRecords {
   async keep(user: UserId, collection: CollectionId, document: ReadDocument) {
     const kept = await this.#documents.keep(user, collection, document)
     if (kept.kept === "replaced") await this.vectors.indexes.removed(collection)
-    if (kept.kept !== "unchanged") this.#tell()
+    if (kept.kept !== "unchanged") this.#tell(user)
     return kept
   }
 
@@ -207,9 +229,15 @@ export class SqlLibrary implements LibraryRecords {
     return rows.flat().map(toPassage)
   }
 
-  #tell(): void {
+  #tell(user: UserId): void {
     for (const listener of this.#listeners) listener()
+    this.ingests.tell(user)
   }
+}
+
+function withProgress(collection: CollectionView, ingests: readonly IngestingCollection[]): CollectionView {
+  const progress = ingests.find(({ collectionId }) => collectionId === collection.id)?.progress
+  return progress ? { ...collection, progress } : collection
 }
 
 function daysOf({ from, to }: { from: string | undefined; to: string | undefined }): { from?: number; to?: number } {

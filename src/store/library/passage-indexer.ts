@@ -1,5 +1,6 @@
-import type { Clock } from "../../agent/clock.ts"
+import { type Clock, monotonicOf } from "../../agent/clock.ts"
 import type { Log } from "../../agent/ports.ts"
+import { AppError } from "../../protocol/errors.ts"
 import type { Embedder } from "../../protocol/ports/workspace.ts"
 import { addGrams, clearEditions } from "./editions.ts"
 import { EmbeddingLoop, mayBeTheText, Turns } from "./embedding-loop.ts"
@@ -34,7 +35,7 @@ export class PassageIndexer {
   readonly #unlisten: () => void
   readonly #turns = new Turns()
   #gramsAdded = false
-  #filesSwept = false
+  #begun = false
 
   constructor(needs: IndexerNeeds) {
     const { library, clock, log } = needs
@@ -45,6 +46,7 @@ export class PassageIndexer {
       next: () => this.#next(),
       forgetOthers: (signal) => library.vectors.forgetOthers(signal),
       prepare: (signal) => this.#tidy(signal),
+      gaveUp: (error, retryMs) => this.#gaveUp(error, retryMs),
     })
     this.#unlisten = library.onChange(() => this.wake())
     this.wake()
@@ -67,16 +69,28 @@ export class PassageIndexer {
   async #tidy(signal: AbortSignal): Promise<void> {
     const { library, clock } = this.#needs
     // Before all else: a process that died may have left files of what is gone.
-    if (!this.#filesSwept) await library.vectors.indexes.sweep()
-    this.#filesSwept = true
+    if (!this.#begun) await library.vectors.indexes.sweep()
+    // What such a process had begun with goes on now, and not when its time is up.
+    if (!this.#begun) await library.vectors.freeDead()
+    this.#begun = true
     await clearEditions(library.engine, clock.now(), signal)
     while (!this.#gramsAdded && !signal.aborted) this.#gramsAdded = await addGrams(library.engine)
   }
 
+  #gaveUp(error: unknown, retryMs: number): void {
+    const { library, clock } = this.#needs
+    // What is no error of ours may hold anything: it is in the log.
+    const problem =
+      error instanceof AppError ? error.message : "Passages cannot be embedded now: the server's log says why."
+    library.ingests.trouble = { problem, since: monotonicOf(clock), retryAt: clock.now() + retryMs }
+  }
+
   /** Some passages of whose turn it is, of as many documents as it takes. False when nothing waits for this process. */
   async #next(): Promise<boolean> {
-    const { vectors } = this.#needs.library
+    const { vectors, ingests } = this.#needs.library
     const people = await vectors.waitingPeople()
+    // Whichever process has added it: whoever looks sees how far it is.
+    for (const each of people) ingests.tell(each)
     const person = this.#turns.next(people)
     if (person === undefined) return false
     const most = people.length > 1 ? MAX_OF_EACH : MAX_PASSAGES
@@ -93,6 +107,7 @@ export class PassageIndexer {
       }
       // Refused where a document was replaced meanwhile, or another node has done it: then there is something else to do.
       if (portions.length > 0) await vectors.keep(await this.#embed(portions))
+      ingests.trouble = undefined
     } finally {
       await vectors.release(claimed)
     }

@@ -147,6 +147,11 @@ export class PassageVectors {
       )
   }
 
+  /** What an earlier process had claimed that is known to be dead. */
+  freeDead(): Promise<void> {
+    return this.#claims.freeDead()
+  }
+
   /** How many passages have no vector yet, of everybody's. */
   async waitingCount(): Promise<number> {
     const sql =

@@ -47,6 +47,7 @@ export class NoteIndexer {
   readonly #refused = new Map<string, { updatedAt: number; tries: number }>()
   readonly #unlisten: () => void
   #failedInARow = 0
+  #begun = false
 
   constructor(needs: Needs) {
     const { vectors, clock, log } = needs
@@ -56,6 +57,7 @@ export class NoteIndexer {
       sweep: () => vectors.sweep(),
       next: () => this.#next(),
       forgetOthers: () => vectors.forgetOthers(),
+      prepare: () => this.#begin(),
       // Who waits is told: they search what there is.
       gaveUp: () => this.#serveAll(),
     })
@@ -76,6 +78,12 @@ export class NoteIndexer {
     const closing = this.#loop.close()
     this.#serveAll()
     await closing
+  }
+
+  /** What a process had begun with that died goes on now, and not when its time is up. */
+  async #begin(): Promise<void> {
+    if (!this.#begun) await this.#needs.vectors.freeDead()
+    this.#begun = true
   }
 
   #want(person: UserId, served?: () => void): void {

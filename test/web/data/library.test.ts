@@ -1,6 +1,7 @@
 import { expect, test } from "vitest"
 import { says } from "../../../src/models/scripted/script.ts"
 import { always, scripted } from "../../../src/models/scripted/model.ts"
+import { failure } from "../../../src/protocol/errors.ts"
 import { WordEmbedder } from "../../support/word-embedder.ts"
 import { seriousFaultsInTurn } from "../../support/web/serious-faults.ts"
 import { Site } from "../../support/web/site.ts"
@@ -32,4 +33,42 @@ test("documents are dropped into a collection, seen to be read in, and gone when
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click()
   await page.getByRole("heading", { name: "No documents yet" }).waitFor()
   expect(faults).toEqual([])
+})
+
+test("how far documents are is seen, what keeps them, and what did not arrive can be sent again", async () => {
+  const embedder = new WordEmbedder()
+  const held = Promise.withResolvers<void>()
+  embedder.held = held.promise
+  await using site = await Site.open({ model: scripted(always(says("ok"))), embedder })
+  const ada = await site.ada()
+  const { id } = (await ada.post("/api/collections", { name: "Flight" })).body
+  const { page, faults } = await site.visit({}, "/library")
+  const flight = page.getByRole("region", { name: "Flight" })
+  await flight.getByText("Nothing is in it yet.").waitFor()
+
+  // Added behind the page's back: the feed tells of it.
+  const content = "# Lift\n\nIt grows.\n\n# Drag\n\nIt does too.\n\n# Stall\n\nThen it falls."
+  await ada.post(`/api/collections/${id}/documents`, { name: "flight.md", content })
+  await flight.getByText("0 of 3 passages found by meaning · how long the rest takes is not known yet").waitFor()
+  await flight.getByRole("progressbar", { name: "Reading in Flight" }).waitFor()
+  embedder.failure = () => failure("overloaded", { provider: "The embedder" })
+  held.resolve()
+  await flight
+    .getByRole("alert")
+    .getByText(/The embedder .* It is tried again by itself at /)
+    .waitFor()
+  expect(await seriousFaultsInTurn(page)).toEqual([])
+  embedder.failure = undefined
+  await flight.getByText(/flight\.md · 3 passages/).waitFor()
+  expect(await flight.getByRole("progressbar").count()).toBe(0)
+
+  await page.route("**/documents", (route) => (route.request().method() === "POST" ? route.abort() : route.continue()))
+  const file = { name: "late.md", mimeType: "text/markdown", buffer: Buffer.from("# Late\n\nIt came late.") }
+  await flight.getByLabel("Documents", { exact: true }).setInputFiles([file])
+  await flight.getByText("1 file was not taken:").waitFor()
+  await page.unroute("**/documents")
+  await flight.getByRole("button", { name: "Send again" }).click()
+  await flight.getByText(/late\.md · 1 passage/).waitFor()
+  expect(await flight.getByText("not taken").count()).toBe(0)
+  expect(faults.filter((fault) => !fault.includes("ERR_FAILED"))).toEqual([])
 })

@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { scripted } from "../../src/models/scripted/model.ts"
+import { failure } from "../../src/protocol/errors.ts"
+import type { CollectionView } from "../../src/protocol/library.ts"
+import { SqlLibrary } from "../../src/store/library/library.ts"
+import { PassageIndexer } from "../../src/store/library/passage-indexer.ts"
+import { openStore } from "../../src/store/store.ts"
+import { anyDatabase, databases } from "../support/databases.ts"
+import { TurnedClock } from "../support/loop/world.ts"
+import { Face, type Visitor } from "../support/server/face.ts"
+import { readFrames } from "../support/server/stream.ts"
+import { WordEmbedder } from "../support/word-embedder.ts"
+
+/** Embeds a portion when it is told to. */
+class SteppedEmbedder extends WordEmbedder {
+  #steps = 0
+  #wake = () => {}
+
+  step(): void {
+    this.#steps++
+    this.#wake()
+  }
+
+  override async embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
+    const stopped = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }))
+    while (this.#steps === 0 && !signal.aborted)
+      await Promise.race([stopped, new Promise<void>((resolve) => (this.#wake = resolve))])
+    this.#steps--
+    return super.embed(texts, signal)
+  }
+}
+
+const sections = (count: number) =>
+  Array.from({ length: count }, (_, i) => `# Part ${i}\n\nWhat stands in part ${i}.`).join("\n\n")
+
+describe.each(anyDatabase)("how far documents are, on $name", ({ create }) => {
+  let face: Face
+  let ada: Visitor
+  const embedder = new SteppedEmbedder()
+  const clock = new TurnedClock()
+
+  beforeAll(async () => {
+    face = await Face.open({ url: (await create()).url, model: scripted(), embedder, clock })
+    ada = await face.as("ada")
+  })
+  afterAll(() => face[Symbol.asyncDispose]())
+
+  const made = async (name: string) => (await ada.post("/api/collections", { name })).body.id as string
+  const add = (id: string, name: string, parts: number) =>
+    ada.post(`/api/collections/${id}/documents`, { name, content: sections(parts) })
+
+  /** Looks, as a page does, until it is so. */
+  async function seen(id: string, isSo: (collection: CollectionView) => boolean): Promise<CollectionView> {
+    for (;;) {
+      const { body } = await ada.get(`/api/collections/${id}`)
+      if (isSo(body)) return body
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+  const embedded = (least: number) => (collection: CollectionView) =>
+    collection.progress === undefined || collection.progress.embedded >= least
+  async function step(id: string, least: number): Promise<CollectionView> {
+    embedder.step()
+    return seen(id, embedded(least))
+  }
+
+  test("passages are counted, time is told once it was measured, and when all is done nothing is left to tell", async () => {
+    const id = await made("Long")
+    expect((await ada.get(`/api/collections/${id}`)).body.progress).toBeUndefined()
+    await add(id, "long.md", 200)
+    const progress = { documents: 1, passages: 200 }
+    expect((await seen(id, () => true)).progress).toEqual({ ...progress, embedded: 0 })
+    expect((await step(id, 64)).progress).toEqual({ ...progress, embedded: 64 })
+    await clock.turn(4000)
+    // 64 in four seconds, so 72 take four and a half.
+    expect((await step(id, 128)).progress).toEqual({ ...progress, embedded: 128, secondsLeft: 5 })
+    const { body: list } = await ada.get("/api/collections")
+    expect(list.items[0].progress).toEqual({ ...progress, embedded: 128, secondsLeft: 5 })
+    const bob = await face.as("bob")
+    expect((await bob.get("/api/collections")).body.items).toEqual([])
+    await step(id, 192)
+    expect((await step(id, 200)).progress).toBeUndefined()
+  })
+
+  test("what keeps it from going on is told with when it is tried again, and is over when it goes on", async () => {
+    const id = await made("Troubled")
+    embedder.failure = () => failure("overloaded", { provider: "The embedder" })
+    await add(id, "troubled.md", 3)
+    embedder.step()
+    const { progress } = await seen(id, (collection) => collection.progress?.problem !== undefined)
+    expect(progress).toEqual({
+      ...{ documents: 1, passages: 3, embedded: 0 },
+      problem: failure("overloaded", { provider: "The embedder" }).message,
+      retryAt: new Date(clock.now() + 1000).toISOString(),
+    })
+    embedder.failure = undefined
+    embedder.step()
+    await clock.turn(1000)
+    expect((await seen(id, embedded(3))).progress).toBeUndefined()
+  })
+
+  test("what is no error of ours is not told to people", async () => {
+    const id = await made("Secret")
+    embedder.failure = () => new Error("postgres://root:hunter2@db")
+    await add(id, "secret.md", 1)
+    embedder.step()
+    const { progress } = await seen(id, (collection) => collection.progress?.problem !== undefined)
+    expect(progress?.problem).toBe("Passages cannot be embedded now: the server's log says why.")
+    embedder.failure = undefined
+    embedder.step()
+    await clock.turn(1000)
+    await seen(id, embedded(1))
+  })
+
+  test("the feed tells of it every two seconds, to its person alone, and that it is over", async () => {
+    const id = await made("Fed")
+    const isOver = (seenFrames: readonly { type: string; data: { collections?: unknown[] } }[]) =>
+      seenFrames.some(({ type, data }) => type === "ingest" && data.collections?.length === 0)
+    const told = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const feed = readFrames(await ada.send("GET", "/api/feed"), (seenFrames) => {
+      const frames = seenFrames.filter(({ type }) => type === "ingest")
+      if (frames.length > 0) told[0]?.resolve()
+      if (frames.at(-1)?.data.collections[0]?.progress.embedded === 64) told[1]?.resolve()
+      return isOver(seenFrames)
+    })
+    const bob = await face.as("bob")
+    const other = readFrames(await bob.send("GET", "/api/feed"), (seenFrames) => seenFrames.length === 2)
+    await add(id, "fed.md", 70)
+    await told[0]?.promise
+    await step(id, 64)
+    await clock.turn(2000)
+    await told[1]?.promise
+    await step(id, 70)
+    await clock.turn(2000)
+    const frames = (await feed).filter(({ type }) => type === "ingest")
+    const progress = { documents: 1, passages: 70 }
+    expect(frames[0]?.data).toEqual({
+      collections: [{ collectionId: id, name: "Fed", progress: { ...progress, embedded: 0 } }],
+    })
+    expect(frames.at(-1)?.data).toEqual({ collections: [] })
+    await bob.begin({ title: "Bob's own" })
+    expect((await other).map(({ type }) => type)).toEqual(["snapshot", "conversation"])
+  })
+})
+
+test("what a killed server had begun with goes on at once when it starts again, from where it was", async () => {
+  const { url } = await databases.find(({ name }) => name === "sqlite")!.create()
+  const clock = new TurnedClock()
+  const log = { info() {}, warn() {}, error() {} }
+  const embedder = new WordEmbedder()
+  const text = "x".repeat(100)
+  const passages = Array.from({ length: 100 }, (_, i) => ({ start: i, end: i + 1, headings: [] }))
+  const document = {
+    source: "a",
+    kind: "text",
+    title: "a",
+    authors: [],
+    date: null,
+    hash: "a",
+    text,
+    passages,
+  } as const
+  let collection: Awaited<ReturnType<SqlLibrary["ensureCollection"]>>
+  {
+    await using store = await openStore({ url, durability: "normal", clock })
+    const library = new SqlLibrary(store.engine, { clock, embedder: embedder.name })
+    const { id: user } = await store.people.ensure("ada", 0)
+    collection = await library.ensureCollection(user, "Papers")
+    await library.keep(user, collection, document)
+    const [claimed] = await library.vectors.claim(user, 64)
+    await library.vectors.keep([{ ...claimed!, vectors: Array.from({ length: 64 }, () => embedder.vectorOf("x")) }])
+    // It dies with the rest in its hands: a claim is not given back.
+    expect(await library.vectors.claim(user, 64)).toHaveLength(1)
+    const beside = new SqlLibrary(store.engine, { clock, embedder: embedder.name })
+    await beside.vectors.freeDead() // another part of a process that lives takes nothing away
+    expect(await beside.vectors.claim(user, 64)).toEqual([])
+  }
+  await using store = await openStore({ url, durability: "normal", clock })
+  const library = new SqlLibrary(store.engine, { clock, embedder: embedder.name })
+  const { id: user } = await store.people.ensure("ada", 0)
+  expect((await library.collection(user, collection))?.progress).toEqual({ documents: 1, passages: 100, embedded: 64 })
+  const indexer = new PassageIndexer({ library, embedder, clock, log })
+  await indexer.settled()
+  await indexer.close()
+  expect((await library.collection(user, collection))?.progress).toBeUndefined()
+  expect(embedder.seen).toHaveLength(36)
+})
