@@ -186,10 +186,7 @@ export class SqlNoteVectors implements NoteVectors {
   }
 
   /** What an earlier process had claimed that is known to be dead. */
-  freeDead(): Promise<void> {
-    return this.#claims.freeDead()
-  }
-
+  freeDead = (): Promise<void> => this.#claims.freeDead()
   /** Notes of a person's that wait to be embedded, those that came last first, for whoever asks alone. */
   async claim(person: UserId, limit: number): Promise<IndexedNote[]> {
     const claimed = (await this.#claims.claim(person, limit)).map(({ note }) => note)
