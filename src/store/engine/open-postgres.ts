@@ -3,7 +3,7 @@ import { DatabaseError, type PoolClient, type QueryConfig, type QueryResult, typ
 import type { Engine } from "./engine.ts"
 import { EVENTS, EVENTS_TO_FOLD, type EventRow } from "./event-rows.ts"
 import type { Words } from "./schema-words.ts"
-import type { InboxAppend, Commit, Operation, OperationOutcome, Statements } from "./operations.ts"
+import type { InboxAppend, Commit, DecisionCondition, Operation, OperationOutcome, Statements } from "./operations.ts"
 import { toQuery } from "./numbered.ts"
 import { postgresFullText } from "./postgres/full-text.ts"
 import { buildIndex } from "./postgres/build-index.ts"
@@ -11,8 +11,8 @@ import { partition } from "./postgres/partition.ts"
 import { type DatabaseWaits, WAITS } from "./database-waits.ts"
 import { PostgresPool } from "./postgres/pool.ts"
 import { CommitGroups } from "./postgres/commit-groups.ts"
-import { commit } from "./postgres/commit.ts"
-import { appendToInbox, decide, holdStill, runStatements, whyRefused } from "./postgres/operations.ts"
+import { commit, commitBehind } from "./postgres/commit.ts"
+import { appendToInbox, decide, runStatements, toHoldStill, whyRefused } from "./postgres/operations.ts"
 import { isAway, toWriteFailure, toReadFailure } from "./store-failure.ts"
 
 export const postgresWords: Words = {
@@ -48,7 +48,7 @@ export function openPostgres({ url, durability, connections, waits = WAITS }: Po
   const groups = new CommitGroups({
     together: (operations) => pool.use((client) => commit(client, operations)),
     alone: commitAlone,
-    isRefused: (error) => error instanceof DatabaseError && !isAway(error),
+    isRefused,
     atOnce: Math.min(COMMITS_AT_ONCE, connections),
   })
 
@@ -74,22 +74,37 @@ export function openPostgres({ url, durability, connections, waits = WAITS }: Po
 
   async function changeCommit(operation: Commit): Promise<OperationOutcome> {
     if (isBornWithPast(operation)) return { ok: false, refused: "moved" }
-    return operation.deciding || isEmptyClaim(operation) ? commitAlone(operation) : groups.change(operation)
+    if (operation.deciding) return commitDecision(operation, operation.deciding)
+    return isEmptyClaim(operation) ? commitAlone(operation) : groups.change(operation)
   }
 
   function commitAlone(operation: Commit): Promise<OperationOutcome> {
-    const { deciding } = operation
-    const empty = isEmptyClaim(operation)
-    const attempt = async (client: PoolClient) => {
-      if (empty) await holdStill(client, operation.key)
-      if (deciding && !(await decide(client, operation.key, deciding, operation.now)))
-        return { ok: false, refused: "decided" } as const
-      const [committed] = await commit(client, [operation])
-      if (committed) return { ok: true, committed } as const
-      return { ok: false, refused: await whyRefused(client, operation) } as const
+    return pool.use(async (client) => {
+      const committed = isEmptyClaim(operation)
+        ? await commitBehind(client, toHoldStill(operation.key), operation)
+        : (await commit(client, [operation]))[0]
+      if (committed) return { ok: true, committed }
+      return { ok: false, refused: await whyRefused(client, operation) }
+    })
+  }
+
+  /** In one statement, which does all of it or nothing. Where it did nothing it is tried step by step, which says why. */
+  async function commitDecision(operation: Commit, deciding: DecisionCondition): Promise<OperationOutcome> {
+    // One statement changes no row twice: a decision whose proposal has gone on in the same commit is two of them.
+    if (operation.events.length > 0 && !operation.proposals.some(([id]) => id === deciding.proposal)) {
+      try {
+        const [committed] = await pool.use((client) => commit(client, [operation]))
+        if (committed) return { ok: true, committed }
+      } catch (error) {
+        if (!isRefused(error)) throw error
+      }
     }
-    // Without a decision the commit is one statement, and a statement is a transaction of its own.
-    return deciding || empty ? inTransaction(attempt) : pool.use(attempt)
+    return inTransaction(async (client) => {
+      if (!(await decide(client, operation.key, deciding, operation.now))) return { ok: false, refused: "decided" }
+      const [committed] = await commit(client, [{ ...operation, deciding: null }])
+      if (committed) return { ok: true, committed }
+      return { ok: false, refused: await whyRefused(client, operation) }
+    })
   }
 
   async function changeInbox(operation: InboxAppend): Promise<OperationOutcome> {
@@ -104,10 +119,11 @@ export function openPostgres({ url, durability, connections, waits = WAITS }: Po
   }
 
   function changeStatements(operation: Statements): Promise<OperationOutcome> {
-    return inTransaction(async (client) => {
+    const attempt = async (client: PoolClient): Promise<OperationOutcome> => {
       const rows = await runStatements(client, operation)
       return rows ? { ok: true, rows } : { ok: false, refused: "moved" }
-    }, operation)
+    }
+    return isOneStatement(operation) ? pool.use(attempt, operation.patience) : inTransaction(attempt, operation)
   }
 
   function inTransaction(
@@ -184,6 +200,17 @@ function isBornWithPast({ lease, key, fence, seen, after }: Commit): boolean {
 function isEmptyClaim({ lease, events }: Commit): boolean {
   return lease === "claim" && events.length === 0
 }
+
+/** A transaction of its own, with nothing to undo: one that had to change something and did not has changed nothing. */
+function isOneStatement({ statements, lockMs }: Statements): boolean {
+  const [only, ...others] = statements
+  if (!only || others.length > 0 || lockMs !== undefined) return false
+  // What stands in a WITH may have changed something although the statement behind it did not.
+  return !only.mustChange || /^\s*(?:INSERT|UPDATE|DELETE)\b/i.test(only.sql)
+}
+
+/** Whether the database itself has refused it: then nothing of it was done. */
+const isRefused = (error: unknown): boolean => error instanceof DatabaseError && !isAway(error)
 
 const AFTER_POWER_CUT = "what was acknowledged may be lost with a power cut"
 const WEAK = {

@@ -1,7 +1,7 @@
 import type { ClientBase } from "pg"
 import type { Commit, Committed } from "../operations.ts"
 import { type CommitPart, commitParts } from "./commit-parts.ts"
-import { type LeaseColumn, leaseColumns, leaseSql, type LeaseKind } from "./lease.ts"
+import { type LeaseColumn, leaseColumns, leaseKindOf, leaseSql, type LeaseKind } from "./lease.ts"
 import { runNamed, type TextRow } from "./run-named.ts"
 import type { NamedStatement, Scalar, WireValue } from "./wire-messages.ts"
 
@@ -18,7 +18,7 @@ export interface CommitShape {
 
 /** Always the same object for the same shape. There are as many as there are parts that go together: some dozens. */
 export function shapeOf(operation: Commit): CommitShape {
-  const lease: LeaseKind = operation.lease === "hold" && operation.head ? "change" : operation.lease
+  const lease = leaseKindOf(operation)
   let has = 0
   for (const { rows } of commitParts) has = has * 2 + (rows(operation).length > 0 ? 1 : 0)
   return (shapes[lease][has] ??= newShape(
@@ -28,7 +28,14 @@ export function shapeOf(operation: Commit): CommitShape {
 }
 
 /** By their parts, a digit of two for each. */
-const shapes: Record<LeaseKind, CommitShape[]> = { create: [], claim: [], hold: [], change: [] }
+const shapes: Record<LeaseKind, CommitShape[]> = {
+  create: [],
+  claim: [],
+  hold: [],
+  change: [],
+  decide: [],
+  "decide-expired": [],
+}
 
 function newShape(lease: LeaseKind, parts: readonly CommitPart[]): CommitShape {
   const used = new Set<string>()
@@ -55,6 +62,16 @@ export async function commit(client: ClientBase, operations: readonly Commit[]):
   return operations.map((operation) => found.get(String(whoseIs(operation))))
 }
 
+/** A single commit, in one transaction with a statement before it, and on one way to the server with it. */
+export async function commitBehind(
+  client: ClientBase,
+  first: NamedStatement,
+  operation: Commit,
+): Promise<Committed | undefined> {
+  const [, [row] = []] = await runNamed(client, [first, toCommitStatement([operation])])
+  return row && toCommitted(row)
+}
+
 /** What the statement of a commit answers; of conversations that are born their ids say whose it is. */
 const ANSWER = "key, fence, arrivals, released"
 const WHOSE = 4
@@ -69,7 +86,7 @@ const toCommitted = ([key, fence, arrivals, released]: TextRow): Committed => ({
 /** What identifies the conversation of a commit: one that is not born yet has no key. */
 export const whoseIs = ({ lease, key, born }: Commit): number | string => (lease === "create" ? (born?.id ?? "") : key)
 
-export function toCommitStatement(operations: readonly Commit[]): NamedStatement {
+function toCommitStatement(operations: readonly Commit[]): NamedStatement {
   const [first] = operations as [Commit]
   return operations.length === 1 ? toSingle(first) : toGroup(operations)
 }

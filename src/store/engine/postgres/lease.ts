@@ -1,8 +1,16 @@
-import type { Commit, HeadRow } from "../operations.ts"
+import type { Commit, DecisionCondition, HeadRow } from "../operations.ts"
 import type { Scalar } from "./wire-messages.ts"
 
-/** `change` holds the lease and changes the conversation's row; `hold` only holds it still. */
-export type LeaseKind = Commit["lease"] | "change"
+/**
+ * `change` holds the lease and changes the conversation's row; `hold` only holds it still. `decide` and `decide-expired`
+ * claim it together with the one decision that a proposal has: both, or neither.
+ */
+export type LeaseKind = Commit["lease"] | "change" | "decide" | "decide-expired"
+
+export function leaseKindOf({ lease, head, deciding }: Commit): LeaseKind {
+  if (deciding) return deciding.from === "expired" ? "decide-expired" : "decide"
+  return lease === "hold" && head ? "change" : lease
+}
 
 /** A value that the lease is given with each commit. */
 export interface LeaseColumn {
@@ -46,6 +54,15 @@ const held = [
 ]
 const changed = [...held, now, column("release", "boolean", ({ release }) => release), ...headColumns]
 
+const claimed = [...changed, column("with_inbox", "boolean", ({ withInbox }) => withInbox)]
+const decided = [
+  ...claimed,
+  column("proposal", "text", ({ deciding }) => deciding?.proposal),
+  column("from", "text", ({ deciding }) => deciding?.from),
+  column("to", "text", ({ deciding }) => deciding?.to),
+  column("by", "text", ({ deciding }) => deciding?.by),
+]
+
 export const leaseColumns: Readonly<Record<LeaseKind, readonly LeaseColumn[]>> = {
   create: [
     column("id", "text", ({ born }) => born?.id),
@@ -56,7 +73,9 @@ export const leaseColumns: Readonly<Record<LeaseKind, readonly LeaseColumn[]>> =
   ],
   hold: held,
   change: changed,
-  claim: [...changed, column("with_inbox", "boolean", ({ withInbox }) => withInbox)],
+  claim: claimed,
+  decide: decided,
+  "decide-expired": decided,
 }
 
 /**
@@ -80,15 +99,9 @@ export const leaseSql: Readonly<Record<LeaseKind, (question: LeaseQuestion) => s
       WHERE ${isWriterSql(question)} FOR SHARE OF conversation${skip})`
   },
   change: (question) => updateSql(question, { fits: isWriterSql(question), owner: "conversation.owner", fence: "" }),
-  claim(question) {
-    const { given } = question
-    // A claim is held against the journal also where it adds nothing: what it says about the conversation would be old.
-    const fits = `conversation.key = ${given("key")} AND conversation.fence = ${given("fence")}
-        AND (${given("with_inbox")} OR conversation.arrivals = ${given("seen")}) AND ${followsSql(question)}
-        AND (conversation.owner IS NULL OR conversation.owner = ${given("node")}
-          OR NOT EXISTS (SELECT 1 FROM node WHERE node.id = conversation.owner))`
-    return updateSql(question, { fits, owner: given("node"), fence: "fence = conversation.fence + 1, " })
-  },
+  claim: (question) => updateSql(question, { fits: isClaimableSql(question), ...claimSql(question) }),
+  decide: (question) => decideSql(question, standsSql("pending", question.given)),
+  "decide-expired": (question) => decideSql(question, standsSql("expired", question.given)),
 }
 
 const GIVES = "conversation.key, conversation.fence, conversation.arrivals"
@@ -107,22 +120,61 @@ function isWriterSql(question: LeaseQuestion): string {
   ].join(" AND ")
 }
 
+/** A claim is held against the journal also where it adds nothing: what it says about the conversation would be old. */
+function isClaimableSql(question: LeaseQuestion): string {
+  const { given } = question
+  return `conversation.key = ${given("key")} AND conversation.fence = ${given("fence")}
+        AND (${given("with_inbox")} OR conversation.arrivals = ${given("seen")}) AND ${followsSql(question)}
+        AND (conversation.owner IS NULL OR conversation.owner = ${given("node")}
+          OR NOT EXISTS (SELECT 1 FROM node WHERE node.id = conversation.owner))`
+}
+
+/**
+ * Nothing is changed before all of it is known to fit: the conversation is locked as it was checked, then the proposal is
+ * decided, and only with that the conversation is claimed. In this order, as commits lock them: the other way round two
+ * would wait for each other.
+ */
+function decideSql(question: LeaseQuestion, stands: string): string {
+  const { given } = question
+  return `held AS (SELECT conversation.key FROM conversation WHERE ${isClaimableSql(question)} FOR NO KEY UPDATE),
+    decided AS (UPDATE proposal SET status = ${given("to")}, decided_by = ${given("by")}, decided_at = ${given("now")}
+      FROM held WHERE proposal.id = ${given("proposal")} AND proposal.conversation = held.key AND ${stands}
+      RETURNING proposal.conversation),
+    lease AS (${changeSql(question, claimSql(question))} FROM decided WHERE conversation.key = decided.conversation ${GIVEN_BACK})`
+}
+
+/** Whether a proposal can be decided: an expired one is also one that is still `pending` after its time. */
+export const standsSql = (from: DecisionCondition["from"], given: LeaseQuestion["given"]): string =>
+  from === "expired"
+    ? `(proposal.status = 'expired' OR (proposal.status = 'pending' AND proposal.expires_at <= ${given("now")}))`
+    : `proposal.status = ${given("from")} AND (proposal.status <> 'pending' OR proposal.expires_at > ${given("now")})`
+
 interface Update {
-  readonly fits: string
   /** Who owns the conversation if it does not rest. */
   readonly owner: string
   readonly fence: string
 }
 
-function updateSql({ given, group }: LeaseQuestion, { fits, owner, fence }: Update): string {
+const claimSql = ({ given }: LeaseQuestion): Update => ({
+  owner: given("node"),
+  fence: "fence = conversation.fence + 1, ",
+})
+
+const GIVEN_BACK = `RETURNING ${GIVES}, conversation.owner IS NULL AS released`
+
+function changeSql({ given }: LeaseQuestion, { owner, fence }: Update): string {
   // A row that waited for another transaction is read anew by this, so an input that came in between is never missed.
   const rests = `${given("release")} AND conversation.arrivals = ${given("seen")}`
-  const update = `UPDATE conversation SET ${fence}${HEAD_NAMES.map((name) => `${name} = ${given(name)}`).join(", ")},
+  return `UPDATE conversation SET ${fence}${HEAD_NAMES.map((name) => `${name} = ${given(name)}`).join(", ")},
       updated_at = ${given("now")}, seen = CASE WHEN ${rests} THEN ${given("seen")} ELSE conversation.seen END,
       owner = CASE WHEN ${rests} THEN NULL ELSE ${owner} END`
-  const returning = `RETURNING ${GIVES}, conversation.owner IS NULL AS released`
-  if (group === undefined) return `lease AS (${update} WHERE ${fits} ${returning})`
+}
+
+function updateSql(question: LeaseQuestion, { fits, ...how }: Update & { readonly fits: string }): string {
+  const { group } = question
+  const update = changeSql(question, how)
+  if (group === undefined) return `lease AS (${update} WHERE ${fits} ${GIVEN_BACK})`
   // An UPDATE cannot leave out what is locked. What is locked here stays as it was checked until the end of the statement.
   return `free AS (SELECT given.* FROM ${group}, conversation WHERE ${fits} FOR NO KEY UPDATE OF conversation SKIP LOCKED),
-    lease AS (${update} FROM free AS given WHERE conversation.key = given.key ${returning})`
+    lease AS (${update} FROM free AS given WHERE conversation.key = given.key ${GIVEN_BACK})`
 }

@@ -1,5 +1,7 @@
 import type { ClientBase } from "pg"
 import { toQuery } from "../numbered.ts"
+import { standsSql } from "./lease.ts"
+import type { NamedStatement } from "./wire-messages.ts"
 import type { Commit, DecisionCondition, InboxAppend, Refusal, Statement, Statements } from "../operations.ts"
 
 /** Why a commit found no lease to hang on. */
@@ -39,9 +41,7 @@ export async function decide(
   now: number,
 ): Promise<boolean> {
   const isExpired = from === "expired"
-  const stands = isExpired
-    ? "(status = 'expired' OR (status = 'pending' AND expires_at <= $3))"
-    : "status = $6 AND (status <> 'pending' OR expires_at > $3)"
+  const stands = standsSql(from, (name) => (name === "now" ? "$3" : "$6"))
   const { rowCount } = await client.query({
     name: isExpired ? "decide-expired" : "decide",
     text: `UPDATE proposal SET status = $1, decided_by = $2, decided_at = $3
@@ -51,14 +51,12 @@ export async function decide(
   return rowCount === 1
 }
 
-/** Waits until nobody else changes the conversation: the next statement sees all that was done by then. */
-export async function holdStill(client: ClientBase, key: number): Promise<void> {
-  await client.query({
-    name: "hold-still",
-    text: "SELECT 1 FROM conversation WHERE key = $1 FOR UPDATE",
-    values: [key],
-  })
-}
+/** Waits until nobody else changes the conversation: the statement behind it sees all that was done by then. */
+export const toHoldStill = (key: number): NamedStatement => ({
+  name: "hold-still",
+  text: "SELECT 1 FROM conversation WHERE key = $1::bigint FOR UPDATE",
+  values: [key],
+})
 
 /** Undefined when a statement that had to change something did not. */
 export async function runStatements(
