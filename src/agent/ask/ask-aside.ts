@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto"
 import { AppError, codeOf, failure, hasCode } from "../../protocol/errors.ts"
 import type { Usage } from "../../protocol/conversation/message.ts"
 import type { AskedModel } from "../../protocol/conversation/stages.ts"
@@ -7,6 +6,7 @@ import { addUsage } from "../add-usage.ts"
 import { currentModel, fallBack, spare } from "../fallback.ts"
 import { failedEnd } from "../give-up.ts"
 import { messageText } from "../history/parts.ts"
+import { digestAside } from "../history/question-digest.ts"
 import { estimateTokens } from "../history/tokens.ts"
 import { streamReply } from "./stream-reply.ts"
 import type { HistoryMessage, Model, ModelRequest } from "../model.ts"
@@ -52,9 +52,8 @@ export async function askAside<Answer>(
   question: AsideQuestion<Answer>,
 ): Promise<AsideAnswer<Answer> | undefined> {
   const { conversation, ports } = work
-  const system = `${question.instructions}\n\nAnswer with one JSON object that fits this schema, and nothing else:\n${schemaOf(question)}`
-  const promptHash = createHash("sha256").update(system).digest("hex")
-  const history: HistoryMessage[] = [{ role: "user", text: showHidden(question.text) }]
+  const first = asideRequest(question)
+  const history: HistoryMessage[] = [...first.history]
   const reservations: Reservation[] = []
   let usage: Usage | undefined
   let problem = "no answer came"
@@ -67,12 +66,11 @@ export async function askAside<Answer>(
     if (model.decides === false) return { problem: `${model.name} is no judge`, reservations }
     while (tries < TRIES) {
       tries++
-      const request = { system, history: [...history], tools: [], toolChoice: "none", answers: question.name } as const
-      const reply = await askWhole(work, { model, request, reservations })
+      const reply = await askWhole(work, { model, request: { ...first, history: [...history] }, reservations })
       const used = accounted(model, reply.usage, reservations.at(-1))
       if (used) usage = { ...used, ...addUsage(usage, used) }
       const read = await toAnswer(question.answer, messageText(reply.parts))
-      const asked = { model: model.name, promptHash, tries, ...(usage ? { usage } : {}) }
+      const asked = { model: model.name, ...digestAside(first), tries, ...(usage ? { usage } : {}) }
       if ("value" in read) return { value: read.value, asked, reservations }
       problem = read.problem
       const said = messageText(reply.parts).trim() || "(nothing)"
@@ -100,9 +98,18 @@ export async function askAside<Answer>(
     if (!(error instanceof AppError)) ports.log.warn("ask_aside_failed", { conversation: conversation.id, error })
     problem = codeOf(error) ?? "internal"
   }
-  const asked = model && { model: model.name, promptHash, tries, ...(usage ? { usage } : {}) }
+  const asked = model && { model: model.name, ...digestAside(first), tries, ...(usage ? { usage } : {}) }
   return { problem, reservations, ...(asked ? { asked } : {}) }
 }
+
+/** What a model is asked first for a decision. */
+export const asideRequest = (question: AsideQuestion<unknown>): ModelRequest => ({
+  system: `${question.instructions}\n\nAnswer with one JSON object that fits this schema, and nothing else:\n${schemaOf(question)}`,
+  history: [{ role: "user", text: showHidden(question.text) }],
+  tools: [],
+  toolChoice: "none",
+  answers: question.name,
+})
 
 /** A cancel is in the inbox, and ends the run with the next step; time that is up ends it here. */
 export async function stoppedAside(work: Work): Promise<undefined> {

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto"
 import { NO_SUMMARY } from "../../protocol/conversation/compaction.ts"
 import type { AskedModel } from "../../protocol/conversation/stages.ts"
 import { AppError, codeOf, hasCode } from "../../protocol/errors.ts"
@@ -8,9 +7,11 @@ import { newId } from "../../protocol/ids.ts"
 import { mendText } from "../../protocol/text/text.ts"
 import { cutPoint } from "../history/cut.ts"
 import { messageText } from "../history/parts.ts"
+import { digestAside } from "../history/question-digest.ts"
 import { estimateTokens, withinTokens } from "../history/tokens.ts"
 import { currentModel, fallBack, spare } from "../fallback.ts"
-import { HISTORY_SHARE, type Model } from "../model.ts"
+import type { Conversation } from "../conversation.ts"
+import { HISTORY_SHARE, type HistoryMessage, type Model } from "../model.ts"
 import type { Reservation } from "../ports.ts"
 import { record, type Work } from "../record.ts"
 import { summaryWords } from "../history/summary-words.ts"
@@ -37,7 +38,7 @@ const MAX_SUMMARY_TOKENS = 2000
  */
 export async function compact(work: Work): Promise<void> {
   const { conversation, ports } = work
-  const { run, hasSeen, user } = conversation
+  const { run, user } = conversation
   const end: NewEvent[] = run?.compacts ? [{ type: "run_ended", status: "completed", reason: "compaction" }] : []
   const fails = (problem: string, asked?: AskedModel) =>
     record(work, [{ type: "compaction", what: "failed", problem, ...(asked ? { asked } : {}) }, ...end])
@@ -52,36 +53,25 @@ export async function compact(work: Work): Promise<void> {
   }
   try {
     model = await currentModel(work)
-    const isAsked = run?.compacts || conversation.compaction.due === "asked"
-    // Whoever asks for it wants all of it summed up that can be.
-    const point = cutPoint(conversation, isAsked ? 0 : model.contextTokens * HISTORY_SHARE, "replaced")
-    const older = point ? givesWayBefore(conversation, point.seq) : []
-    const opensWithSummary = conversation.marks[0]?.isSummary === true
-    const isNews = older.length > (opensWithSummary ? 1 : 0)
-    if (!point || !isNews) return await fails(NO_SUMMARY.nothing)
+    const part = partToSumUp(conversation, model)
+    if (!part) return await fails(NO_SUMMARY.nothing)
     asked = await summarizerOf(work, model)
     if (!asked) return await fails(NO_SUMMARY.off)
     const spared = isOwn() ? await spare(work, model, tokensToRead(work, model)) : undefined
     if (spared) return await record(work, [spared])
-    const most = Math.min(MAX_SUMMARY_TOKENS, Math.floor(model.contextTokens * SUMMARY_SHARE))
-    const outside = hasSeen.outside || hasSeen.brought ? { outside: newId("msg", user) } : {}
-    const kept = keptWords(conversation, older, { most: most * KEPT_SHARE })
-    const words = Math.max(most - estimateTokens(summaryWords({ kept, ...outside })), Math.floor(most / 4))
-    const room = asked.contextTokens * HISTORY_SHARE
-    const request = summaryRequest(older, { room, most: words, opensWithSummary })
+    const { request, words, kept, outside } = toSummaryRequest(conversation, part, { model, asked })
     const share = isOwn() && !run?.sumsUpItself ? TIME_SHARE : TIME_SHARE / 2
     const seconds = Math.round(ports.limits.runSeconds * share)
     const reply = await askWhole(work, { model: asked, request, reservations, seconds })
     const usage = accounted(asked, reply.usage, reservations.at(-1))
-    const promptHash = createHash("sha256").update(request.system).digest("hex")
-    const by: AskedModel = { model: asked.name, promptHash, tries: 1, ...(usage ? { usage } : {}) }
+    const by: AskedModel = { model: asked.name, ...digestAside(request), tries: 1, ...(usage ? { usage } : {}) }
     const summary = withinTokens(mendText(showHidden(messageText(reply.parts))).trim(), words)
     if (summary === "" || reply.finish === "refused")
       await failsOrOwn(summary === "" ? NO_SUMMARY.empty : "refused", by)
     else {
       const told = { summary, kept, ...outside }
-      const tokens = point.tokens - estimateTokens(summaryWords(told))
-      const made = { seq: point.seq, tokens, messages: older.length, ...told }
+      const tokens = part.tokens - estimateTokens(summaryWords(told))
+      const made = { seq: part.seq, tokens, messages: part.older.length, ...told }
       await record(work, [{ type: "compaction", what: "summary", ...made, asked: by }, ...end])
     }
     for (const reservation of reservations) await settle(work, reservation)
@@ -100,6 +90,41 @@ export async function compact(work: Work): Promise<void> {
     if (!(error instanceof AppError)) ports.log.warn("compaction_failed", { conversation: conversation.id, error })
     return failsOrOwn(codeOf(error) ?? "internal")
   }
+}
+
+interface PartToSumUp {
+  readonly seq: number
+  readonly tokens: number
+  readonly older: readonly HistoryMessage[]
+}
+
+/** What gives way to a summary for this model; undefined where nothing new would. */
+export function partToSumUp(conversation: Conversation, model: Model): PartToSumUp | undefined {
+  const isAsked = conversation.run?.compacts || conversation.compaction.due === "asked"
+  // Whoever asks for it wants all of it summed up that can be.
+  const point = cutPoint(conversation, isAsked ? 0 : model.contextTokens * HISTORY_SHARE, "replaced")
+  if (!point) return undefined
+  const older = givesWayBefore(conversation, point.seq)
+  const isNews = older.length > (opensWithSummary(conversation) ? 1 : 0)
+  return isNews ? { seq: point.seq, tokens: point.tokens, older } : undefined
+}
+
+const opensWithSummary = ({ marks }: Conversation): boolean => marks[0]?.isSummary === true
+
+/** What is asked for it, and what the summary will stand beside. `model` will read it, `asked` is asked. */
+export function toSummaryRequest(
+  conversation: Conversation,
+  { older }: PartToSumUp,
+  { model, asked }: { readonly model: Model; readonly asked: Model },
+) {
+  const { hasSeen, user } = conversation
+  const most = Math.min(MAX_SUMMARY_TOKENS, Math.floor(model.contextTokens * SUMMARY_SHARE))
+  const outside = hasSeen.outside || hasSeen.brought ? { outside: newId("msg", user) } : {}
+  const kept = keptWords(conversation, older, { most: most * KEPT_SHARE })
+  const words = Math.max(most - estimateTokens(summaryWords({ kept, ...outside })), Math.floor(most / 4))
+  const bounds = { room: asked.contextTokens * HISTORY_SHARE, most: words }
+  const request = summaryRequest(older, { ...bounds, opensWithSummary: opensWithSummary(conversation) })
+  return { request, words, kept, outside }
 }
 
 /**

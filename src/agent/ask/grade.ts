@@ -18,14 +18,9 @@ export async function grade(work: Work): Promise<void> {
   const stage = agent.stages?.grading
   if (!stage) throw new Error(`${agent.name} does not grade`)
   const { stages } = conversation
-  const sources = stages.ungraded.flatMap((id) => stages.sources.get(id) ?? [])
+  const sources = ungraded(conversation)
   if (sources.length === 0) return record(work, [step(conclude(conversation, stage, { grades: [], rewrite: null }))])
-  const answered = await askAside(work, {
-    name: GRADING,
-    instructions: stage.instructions,
-    text: `${questionOf(conversation)}\n\nThe passages:\n${sources.map((source) => inFull(source, stages.numbers.get(source.id))).join("\n\n")}`,
-    answer: stage.answer,
-  })
+  const answered = await askAside(work, gradingQuestion(conversation, stage))
   if (!answered) return
   const { value, problem, asked, reservations } = answered
   const rewrites = stages.grading?.rewrites ?? 0
@@ -45,6 +40,16 @@ export async function grade(work: Work): Promise<void> {
       }
   await record(work, [{ ...step(detail), ...(asked ? { asked } : {}) }])
   for (const reservation of reservations) await settle(work, reservation)
+}
+
+const ungraded = ({ stages }: Conversation): Source[] => stages.ungraded.flatMap((id) => stages.sources.get(id) ?? [])
+
+/** What is asked about passages that nobody has graded yet. */
+export function gradingQuestion(conversation: Conversation, { instructions, answer }: GradingStage) {
+  const { numbers } = conversation.stages
+  const passages = ungraded(conversation).map((source) => inFull(source, numbers.get(source.id)))
+  const text = `${questionOf(conversation)}\n\nThe passages:\n${passages.join("\n\n")}`
+  return { name: GRADING, instructions, text, answer }
 }
 
 const step = (detail: Grading) => ({ type: "step", step: GRADING, detail }) as const

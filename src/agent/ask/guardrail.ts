@@ -22,17 +22,11 @@ const MAX_REASON = 500
 export async function guardrail(work: Work): Promise<void> {
   const stage = work.agent.stages?.guardrail
   if (!stage) throw new Error(`${work.agent.name} has no guardrail`)
-  const { before, words } = unjudged(work.conversation)
-  if (isInScope(work.conversation.stages) && isShort(words)) {
+  if (isInScope(work.conversation.stages) && isShort(unjudged(work.conversation).words)) {
     const reason = "A short follow-up to what was in scope."
     return verdict(work, { verdict: "follow_up", score: null, threshold: stage.threshold, reason })
   }
-  const answered = await askAside(work, {
-    name: GUARDRAIL,
-    instructions: stage.instructions,
-    text: `${conversationSoFar(before)}The person now says:\n${words}`,
-    answer: stage.answer,
-  })
+  const answered = await askAside(work, guardrailQuestion(work.conversation, stage))
   if (!answered) return
   const { value, problem, asked, reservations } = answered
   await verdict(
@@ -41,6 +35,12 @@ export async function guardrail(work: Work): Promise<void> {
     asked,
   )
   for (const reservation of reservations) await settle(work, reservation)
+}
+
+/** What is asked about words that nobody has judged yet. */
+export function guardrailQuestion(conversation: Conversation, { instructions, answer }: GuardrailStage) {
+  const { before, words } = unjudged(conversation)
+  return { name: GUARDRAIL, instructions, text: `${conversationSoFar(before)}The person now says:\n${words}`, answer }
 }
 
 const OPEN = { verdict: "open", score: null, reason: "It could not be judged, so it may pass." } as const

@@ -12,6 +12,7 @@ import { nextStep } from "../next-step.ts"
 import type { Ports } from "../ports.ts"
 import type { Work } from "../record.ts"
 import { dropSettled, foldIn, isKnown } from "../replay/replay.ts"
+import { type RebuiltAside, rebuildAside } from "./rebuild-asides.ts"
 import { compareRequest, type Difference, type EarlierHistory } from "./compare-request.ts"
 
 export type RecordedReply = EventOf<"message">
@@ -34,6 +35,8 @@ export interface RebuiltRequest {
 
 export interface RebuiltRun {
   readonly requests: readonly RebuiltRequest[]
+  /** What was asked beside the replies. */
+  readonly asides: readonly RebuiltAside[]
   /** The fold behind the last row. */
   readonly conversation: Conversation
   /** The first row that a newer Pawl has written: from there on nothing can be said. */
@@ -64,22 +67,28 @@ export async function rebuildRequests(
   const { id, user, rows, look } = rebuilding
   const conversation = emptyConversation(id, user)
   const requests: RebuiltRequest[] = []
+  const asides: RebuiltAside[] = []
   const earlier: EarlierHistory[] = []
   for (const event of events) {
     if (event.position > rows.upTo) break
-    if (!isKnown(event)) return { requests, conversation, newer: event }
+    if (!isKnown(event)) return { requests, asides, conversation, newer: event }
     if (isReply(event) && event.position >= rows.start) {
       dropSettled(conversation)
       const rebuilt = await rebuild(rebuilding, conversation, { reply: event, earlier })
       requests.push(rebuilt)
       if ((await look?.(rebuilt)) === "stop") break
     }
+    if (!look && event.position >= rows.start) {
+      dropSettled(conversation)
+      const aside = await rebuildAside(rebuilding.ports, conversation, event)
+      if (aside) asides.push(aside)
+    }
     const recorded = isReply(event) ? readDigest(event.request ?? "") : undefined
     if (recorded) earlier.push({ messages: recorded.messages, digest: recorded.newest.at(-1) ?? "" })
     foldIn(conversation, event)
   }
   dropSettled(conversation)
-  return { requests, conversation, newer: undefined }
+  return { requests, asides, conversation, newer: undefined }
 }
 
 /** A reply of a model. One that we have written, as an undo does, names none, and answers no request. */

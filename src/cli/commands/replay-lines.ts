@@ -1,5 +1,6 @@
 import type { Difference } from "../../agent/rebuild/compare-request.ts"
 import type { SaidReply } from "../../agent/rebuild/dry-run.ts"
+import type { RebuiltAside } from "../../agent/rebuild/rebuild-asides.ts"
 import type { RebuiltRequest, RebuiltRun } from "../../agent/rebuild/rebuild-requests.ts"
 import { count, dollars, duration } from "../../client/words.ts"
 import type { Run } from "../../protocol/conversation/run.ts"
@@ -25,18 +26,21 @@ export interface PrintedReplay {
 
 /** What is the same, and where the first difference is. */
 export function replayLines({ run, rebuilt, isFolded }: ReplayedRun): PrintedReplay {
-  const { requests, newer } = rebuilt
+  const { newer } = rebuilt
+  const requests = inOrder(rebuilt)
   const first = requests.find(({ verdict }) => verdict === "differs")
-  const told = requests.map(({ position, reply, verdict, because, differences }) => {
-    return { position, model: reply.model ?? null, verdict, ...(because ? { because } : {}), differences }
+  const told = requests.map((each) => {
+    const { position, verdict, because, differences } = each
+    const beside = "beside" in each ? { beside: each.beside } : {}
+    return { position, model: modelOf(each), ...beside, verdict, ...(because ? { because } : {}), differences }
   })
   const json = { run: run.id, conversation: run.conversationId, status: run.status, isFolded, requests: told }
-  const widest = Math.max(...requests.map(({ reply }) => (reply.model ?? "").length), 0)
+  const names = requests.map((each) => `${modelOf(each) ?? ""}${"beside" in each ? `, ${each.beside}` : ""}`)
+  const widest = Math.max(...names.map(({ length }) => length), 0)
   const text = [
     `${run.id} · ${run.status} · ${count(requests.length, "request")}`,
     ...requests.map(
-      (each) =>
-        `${String(each.position).padStart(5)}  ${(each.reply.model ?? "").padEnd(widest)}  ${verdictWords(each)}`,
+      (each, at) => `${String(each.position).padStart(5)}  ${names[at]?.padEnd(widest)}  ${verdictWords(each)}`,
     ),
     "",
     ...stateWords(run, rebuilt, isFolded),
@@ -45,6 +49,13 @@ export function replayLines({ run, rebuilt, isFolded }: ReplayedRun): PrintedRep
   const code = first || newer || !isFolded ? 1 : 0
   return { text, json: { ...json, first: first?.position ?? null, newer: newer?.position ?? null }, code }
 }
+
+type ToldRequest = RebuiltRequest | RebuiltAside
+
+const inOrder = ({ requests, asides }: RebuiltRun): ToldRequest[] =>
+  [...requests, ...asides].sort((one, other) => one.position - other.position)
+
+const modelOf = (each: ToldRequest): string | null => ("beside" in each ? each.model : (each.reply.model ?? null))
 
 /** What another model says, beside what was said. */
 export function dryLines({ run, rebuilt }: ReplayedRun, { model, answers, parted, cost }: DryRun): PrintedReplay {
@@ -75,14 +86,16 @@ function saidLines(name: string, { text, calls }: SaidReply): string[] {
   return [name, ...words, ...calls.map((call) => `→ ${call.name} ${JSON.stringify(call.input)}`)]
 }
 
-function verdictWords({ verdict, because, differences }: RebuiltRequest): string {
+function verdictWords({ verdict, because, differences }: ToldRequest): string {
   if (verdict === "differs") return `differs: ${differences.map(differenceWords).join("; ")}`
   if (verdict === "not rebuilt") return `not rebuilt: ${because}`
   return verdict
 }
 
-function differenceWords(difference: Difference): string {
+function differenceWords(difference: Difference | RebuiltAside["differences"][number]): string {
   switch (difference.what) {
+    case "question":
+      return "what is asked about"
     case "step":
       return `the model would not be asked here now, the next step is ${difference.step}`
     case "system":
@@ -102,7 +115,9 @@ function differenceWords(difference: Difference): string {
   }
 }
 
-function firstWords({ position, differences, request }: RebuiltRequest): string {
+function firstWords(told: ToldRequest): string {
+  const { position, differences } = told
+  const request = "request" in told ? told.request : undefined
   const what = differences.map(differenceWords).join("; ")
   const [first] = differences
   const now =
@@ -111,10 +126,14 @@ function firstWords({ position, differences, request }: RebuiltRequest): string 
       : first?.what === "tools" && request
         ? ` They are now: ${request.tools.map(({ name }) => name).join(", ") || "none"}.`
         : ""
-  return `The first difference is in the request that row ${position} answers: ${what}.${now}`
+  const which =
+    "beside" in told
+      ? `the request for the ${told.beside} of row ${position}`
+      : `the request that row ${position} answers`
+  return `The first difference is in ${which}: ${what}.${now}`
 }
 
-function equalWords(requests: readonly RebuiltRequest[]): string {
+function equalWords(requests: readonly ToldRequest[]): string {
   const equal = requests.filter(({ verdict }) => verdict === "equal").length
   if (equal === requests.length && equal > 0) return "Each request is, byte for byte, what was sent."
   if (equal > 0)

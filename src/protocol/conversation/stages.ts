@@ -36,6 +36,8 @@ export const AskedModel = lazily(() =>
     model: z.string(),
     /** SHA-256 of the instructions and the shape that was asked for: the same prompt, the same hash. */
     promptHash: z.string(),
+    /** A digest of what was asked with these instructions, the first time; not in what an older server has recorded. */
+    question: z.string().optional(),
     tries: z.number().int(),
     usage: Usage.optional(),
   }),
