@@ -193,6 +193,8 @@ export const personalTables: readonly PersonalTable[] = [
       ...["input_tokens", "output_tokens", "cached_tokens", "cost"],
     ],
   },
+  { table: "usage_day", column: "person", names: "person id", exported: "adds up the rows of usage" },
+  { table: "usage_summed", column: "person", names: "person id", exported: "says which days are added up" },
   { table: "reservation", column: "person", names: "person id", exported: "what a call under way may cost" },
   // Before the rows of the workspace, as whoever writes to it does.
   { table: "workspace", column: "person", names: "person id", exported: "a place to stand in line" },

@@ -198,7 +198,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     mcpSignIns: new SqlMcpSignIns(engine, secrets, now),
     results: new SqlQueryResults(engine, now),
     attempts: new StatementAttempts(engine, now),
-    usage: new SqlUsage(engine),
+    usage: new SqlUsage(engine, now),
     workspaces,
     workspaceOf: (user) => workspaces.of(user),
     leftSteps: left.map(({ name }) => name),

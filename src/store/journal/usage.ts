@@ -2,65 +2,81 @@ import type { ConversationId, UserId } from "../../protocol/ids.ts"
 import type { PaidBy } from "../../protocol/conversation/message.ts"
 import type { Used, UsageAnswer } from "../../protocol/models/usage.ts"
 import type { Engine } from "../engine/engine.ts"
+import { UsageDays } from "./usage-days.ts"
 
 /** Conversations listed in the usage report, the most expensive first. */
 const MAX_CONVERSATIONS = 100
 const MAX_MODELS = 200
 
-const SUMS = `count(*) AS calls, CAST(coalesce(sum(input_tokens), 0) AS BIGINT) AS input_tokens,
-  CAST(coalesce(sum(output_tokens), 0) AS BIGINT) AS output_tokens,
-  CAST(coalesce(sum(cached_tokens), 0) AS BIGINT) AS cached_tokens,
-  CAST(coalesce(sum(cost), 0) AS BIGINT) AS cost, count(*) - count(cost) AS unpriced`
-const WHERE = "FROM usage WHERE person = ? AND day >= ? AND day <= ?"
+const COUNTS = ["calls", "input_tokens", "output_tokens", "cached_tokens", "cost", "unpriced"] as const
+const SUMS = COUNTS.map((count) => `CAST(sum(${count}) AS BIGINT) AS ${count}`).join(", ")
+const OF_CALL = `1 AS calls, coalesce(input_tokens, 0) AS input_tokens, coalesce(output_tokens, 0) AS output_tokens,
+  coalesce(cached_tokens, 0) AS cached_tokens, coalesce(cost, 0) AS cost, CASE WHEN cost IS NULL THEN 1 ELSE 0 END AS unpriced`
+const WHAT = "day, conversation, model, provider, paid_by"
 
-interface Row {
-  readonly calls: number
-  readonly input_tokens: number
-  readonly output_tokens: number
-  readonly cached_tokens: number
-  readonly cost: number
-  readonly unpriced: number
+type Counts = Readonly<Record<(typeof COUNTS)[number], number>>
+
+interface OfDay extends Counts {
+  readonly day: string
+  readonly model: string
+  readonly provider: string
+  readonly paid_by: PaidBy
 }
 
-/** What people's model calls have used. It only reads: the journal's own commits write. */
+/** What people's model calls have used. The journal's own commits write; days that are over are added up here. */
 export class SqlUsage {
   readonly #engine: Engine
+  readonly #days: UsageDays
 
-  constructor(engine: Engine) {
+  constructor(engine: Engine, now: () => number) {
     this.#engine = engine
+    this.#days = new UsageDays(engine, now)
   }
 
   /** Of the days from one to another, both included. */
   async read(user: UserId, { from, to }: { from: string; to: string }): Promise<UsageAnswer> {
-    const ask = <More>(columns: string, rest: string) =>
-      this.#engine.query<Row & More>(`SELECT ${columns} ${SUMS} ${WHERE} ${rest}`, [user, from, to])
-    const dearest = "ORDER BY cost DESC, input_tokens DESC"
-    const [[totals], models, days, conversations] = await Promise.all([
-      ask("", ""),
-      ask<{ model: string; provider: string; paid_by: PaidBy }>(
-        "model, provider, paid_by,",
-        `GROUP BY model, provider, paid_by ${dearest}, model LIMIT ${MAX_MODELS}`,
-      ),
-      ask<{ day: string }>("day,", "GROUP BY day ORDER BY day"),
-      ask<{ conversation: ConversationId }>(
-        "conversation,",
-        `GROUP BY conversation ${dearest}, conversation LIMIT ${MAX_CONVERSATIONS}`,
-      ),
+    const { summed, single } = await this.#days.find(user, { from, to })
+    // Named one by one: what is added up meanwhile is still read as single calls, and nothing twice.
+    const used = `(SELECT ${WHAT}, ${COUNTS.join(", ")} FROM usage_day WHERE person = ? AND day IN (${marks(summed)})
+      UNION ALL SELECT ${WHAT}, ${OF_CALL} FROM usage WHERE person = ? AND day IN (${marks(single)})) AS used`
+    const values = [user, ...orNone(summed), user, ...orNone(single)]
+    const ask = <Row>(sql: string) => this.#engine.query<Row>(sql, values)
+    const kinds = "day, model, provider, paid_by"
+    const [days, conversations] = await Promise.all([
+      ask<OfDay>(`SELECT ${kinds}, ${SUMS} FROM ${used} GROUP BY ${kinds} ORDER BY day`),
+      ask<Counts & { conversation: ConversationId }>(`SELECT conversation, ${SUMS} FROM ${used}
+        GROUP BY conversation ORDER BY cost DESC, input_tokens DESC, conversation LIMIT ${MAX_CONVERSATIONS}`),
     ])
+    const models = [...Map.groupBy(days, (row) => JSON.stringify([row.model, row.provider, row.paid_by])).values()]
     return {
       from,
       to,
-      totals: toUsed(totals as Row),
-      byModel: models.map((row) => {
-        return { model: row.model, provider: row.provider, paidBy: row.paid_by, ...toUsed(row) }
-      }),
-      byDay: days.map((row) => ({ day: row.day, ...toUsed(row) })),
+      totals: toUsed(sum(days)),
+      byModel: models
+        .map((rows) => ({ ...(rows[0] as OfDay), ...sum(rows) }))
+        .sort((a, b) => b.cost - a.cost || b.input_tokens - a.input_tokens || (a.model < b.model ? -1 : 1))
+        .slice(0, MAX_MODELS)
+        .map((row) => ({ model: row.model, provider: row.provider, paidBy: row.paid_by, ...toUsed(row) })),
+      byDay: [...Map.groupBy(days, ({ day }) => day)].map(([day, rows]) => ({ day, ...toUsed(sum(rows)) })),
       byConversation: conversations.map((row) => ({ conversationId: row.conversation, ...toUsed(row) })),
     }
   }
 }
 
-const toUsed = (row: Row): Used => ({
+/** A list in SQL is never empty; no day is called so. */
+const orNone = (days: readonly string[]): readonly string[] => (days.length > 0 ? days : [""])
+const marks = (days: readonly string[]): string =>
+  orNone(days)
+    .map(() => "?")
+    .join(", ")
+
+function sum(rows: readonly Counts[]): Counts {
+  const total = { calls: 0, input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost: 0, unpriced: 0 }
+  for (const row of rows) for (const count of COUNTS) total[count] += row[count]
+  return total
+}
+
+const toUsed = (row: Counts): Used => ({
   calls: row.calls,
   inputTokens: row.input_tokens,
   outputTokens: row.output_tokens,

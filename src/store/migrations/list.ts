@@ -53,6 +53,7 @@ import { keptFolds } from "./041-060/052-kept-folds.ts"
 import { lapsedProposals } from "./041-060/053-lapsed-proposals.ts"
 import { proposalsThatAreOver } from "./041-060/054-proposals-that-are-over.ts"
 import { doubtfulProposals } from "./041-060/055-doubtful-proposals.ts"
+import { usageDays } from "./041-060/056-usage-days.ts"
 import type { Migration } from "./migration.ts"
 
 /** The schema, step by step, in the order of the files: what is new is added at the end, and nothing is taken out. */
@@ -112,4 +113,5 @@ export const migrations: readonly Migration[] = [
   lapsedProposals,
   proposalsThatAreOver,
   doubtfulProposals,
+  usageDays,
 ]

@@ -64,6 +64,7 @@ const remembered = [
   "053_lapsed_proposals",
   "054_proposals_that_are_over",
   "055_doubtful_proposals",
+  "056_usage_days",
 ]
 
 /** Files that got another number after databases had remembered their names. */

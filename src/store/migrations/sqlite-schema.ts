@@ -58,6 +58,7 @@ export const sqliteSchema: WholeSchema = {
     "053_lapsed_proposals",
     "054_proposals_that_are_over",
     "055_doubtful_proposals",
+    "056_usage_days",
   ],
   statements: [
     "CREATE TABLE migration (name TEXT NOT NULL PRIMARY KEY, needs TEXT)",
@@ -207,5 +208,7 @@ export const sqliteSchema: WholeSchema = {
     "CREATE INDEX proposal_lapsed ON proposal (conversation) WHERE status = 'expired'",
     "CREATE INDEX proposal_over ON proposal (conversation) WHERE status NOT IN ('pending', 'applying', 'in_doubt', 'expired')",
     "CREATE INDEX proposal_doubtful ON proposal (conversation) WHERE status = 'in_doubt'",
+    "CREATE TABLE usage_day ( person TEXT NOT NULL, day TEXT NOT NULL, conversation TEXT NOT NULL, model TEXT NOT NULL, provider TEXT NOT NULL, paid_by TEXT NOT NULL, calls BIGINT NOT NULL, input_tokens BIGINT NOT NULL, output_tokens BIGINT NOT NULL, cached_tokens BIGINT NOT NULL, cost BIGINT NOT NULL, unpriced BIGINT NOT NULL, PRIMARY KEY (person, day, conversation, model, provider, paid_by)) WITHOUT ROWID",
+    "CREATE TABLE usage_summed ( person TEXT NOT NULL, day TEXT NOT NULL, PRIMARY KEY (person, day)) WITHOUT ROWID",
   ],
 }
