@@ -1,22 +1,22 @@
-import { symlink } from "node:fs/promises"
+import { symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { build } from "rolldown"
+import { buildTogether } from "../scripts/build-programs.ts"
+import { chunkGroups } from "../scripts/chunks.ts"
+import { command, entries, programs } from "../scripts/entries.ts"
 
 const root = join(import.meta.dirname, "..")
 
 /**
- * The child of the benchmark as plain JavaScript in few files, as a published package is: from source both sides would
- * pay for stripping types, and most of what is measured would be that.
+ * The child of the benchmark as one more program of those that are published, built with them and as they are: from source
+ * both sides would pay for stripping types, and in other files than those that are shipped for finding these.
  */
 export async function bundleChild(folder: string): Promise<string> {
-  await build({
-    cwd: root,
-    platform: "node",
-    logLevel: "silent",
-    input: { child: "bench/child.ts", "checkpoint-thread": "src/store/engine/sqlite/checkpoint-thread.ts" },
-    external: [/^node:/, "pg"],
-    output: { dir: folder, format: "esm", chunkFileNames: "[name].mjs", entryFileNames: "[name].mjs", comments: false },
-  })
+  const thread = programs["checkpoint-thread"]
+  await Promise.all([
+    buildTogether(folder, { ...entries, ...command, child: "bench/child.ts" }, { groups: chunkGroups() }),
+    ...(thread ? [buildTogether(folder, { "checkpoint-thread": thread })] : []),
+  ])
+  await writeFile(join(folder, "package.json"), '{ "type": "module" }')
   await symlink(join(root, "node_modules"), join(folder, "node_modules"))
-  return join(folder, "child.mjs")
+  return join(folder, "child.js")
 }

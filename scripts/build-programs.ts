@@ -4,7 +4,7 @@ import { bundledFiles } from "./bundled-files.ts"
 import { chunkGroups } from "./chunks.ts"
 import { command, entries, manifest, programs } from "./entries.ts"
 import { Licences } from "./licences.ts"
-import { plainBuiltins } from "./plain-builtins.ts"
+import { isPlain, plainBuiltins } from "./plain-builtins.ts"
 import { plainLetters } from "./plain-letters.ts"
 
 const root = join(import.meta.dirname, "..")
@@ -48,8 +48,8 @@ export async function buildTogether(
     logLevel: "warn",
     input,
     // The last is what Ink looks for where somebody has set DEV=true, and does without.
-    external: (id) =>
-      (id.startsWith("node:") && !/^node:https?$/.test(id)) || isInstalled(id) || id === "react-devtools-core",
+    external: (id, importer) =>
+      (id.startsWith("node:") && !isPlain(id, importer)) || isInstalled(id) || id === "react-devtools-core",
     // What is one file for every server is no longer loaded apart by those few that would have it later.
     checks: { ineffectiveDynamicImport: false },
     // React has two versions of itself, and one of them is for finding faults in programs.

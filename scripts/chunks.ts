@@ -20,17 +20,27 @@ const chunks: Readonly<Record<string, (isLoadedWith: IsLoadedWith, id: string) =
   words: (isLoadedWith) => isLoadedWith(...browser) && isLoadedWith(...store),
   protocol: (isLoadedWith) => isLoadedWith("src/protocol/index.ts"),
   command: (isLoadedWith) => isLoadedWith(...beginning),
+  // What a program that embeds an engine has before its first turn, and nothing else, in one file.
+  start: (isLoadedWith) => isLoadedWith(...start),
   faces: (isLoadedWith) => isLoadedWith(...faces) && isLoadedWith(...store, ...server),
   store: (isLoadedWith) => isLoadedWith(...store),
   engine: (isLoadedWith) => isLoadedWith("src/index.ts", "src/compose/open-engine.ts"),
   library: (isLoadedWith) => isLoadedWith("src/cli/commands/ingest.ts") && isLoadedWith(...server),
   server: (isLoadedWith) => isLoadedWith(...server),
+  late: (isLoadedWith) => isLoadedWith(...late),
 }
 const browser = ["src/protocol/index.ts", "src/client/index.ts"]
 const beginning = ["src/cli/pawl.ts", "src/cli/commands/chat.ts", "src/testing.ts"]
+const start = ["src/compose/open-engine.ts", "src/store/engine/open-sqlite.ts"]
 const faces = ["src/device/index.ts", "src/terminal/talk/talk.ts", "src/terminal/talk/commands.ts"]
 const store = ["migrate", "token", "invite", "backup", "rotate-keys"].map((name) => `src/cli/commands/${name}.ts`)
 const server = ["src/compose/compose-server.ts", "src/cli/commands/serve.ts", "src/server.ts"]
+
+/** What is a `latePart`. */
+const late = [
+  ...["stage-events", "guardrail", "route", "grade", "compact"].map((name) => `src/agent/ask/${name}.ts`),
+  ...["erasure", "export"].map((name) => `src/store/${name}.ts`),
+]
 
 export function chunkGroups(): CodeSplittingGroup[] {
   const loaded = new Map<string, ReadonlySet<string>>()

@@ -23,7 +23,7 @@ export async function giveUp(work: Work, { because }: Extract<NextStep, { type: 
   await record(work, [
     ...known,
     ...others.filter((end) => end.type !== "tool_end" || !settled.has(end.callId)),
-    ...brokenOffReply(work, "broken"),
+    ...(await brokenOffReply(work, "broken")),
     failedEnd(conversation, error),
   ])
 }

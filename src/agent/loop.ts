@@ -1,16 +1,13 @@
 import type { ConversationId } from "../protocol/ids.ts"
 import { askModel } from "./ask/ask-model.ts"
-import { compact } from "./ask/compact.ts"
 import { endRun } from "./end-run.ts"
 import { giveUp } from "./give-up.ts"
-import { grade } from "./ask/grade.ts"
-import { guardrail } from "./ask/guardrail.ts"
+import { lateSteps } from "./ask/late-steps.ts"
 import { type NextStep, nextStep, type Rest, rests, workedMsWithin } from "./next-step.ts"
 import type { Ports } from "./ports.ts"
 import { propose } from "./gate/propose.ts"
 import type { RunSignals, Work } from "./record.ts"
 import { recoverCalls } from "./recover-calls.ts"
-import { route } from "./ask/route.ts"
 import { runTools } from "./run-tools.ts"
 import { takeInbox } from "./take-inbox.ts"
 
@@ -23,10 +20,7 @@ const perform: { [Type in Performed["type"]]: Perform<Extract<Performed, { type:
   "recover-calls": recoverCalls,
   "run-tools": runTools,
   propose,
-  guardrail,
-  route,
-  grade,
-  compact,
+  ...lateSteps,
   "ask-model": askModel,
   "end-run": endRun,
   "give-up": giveUp,

@@ -1,7 +1,7 @@
 import { once } from "node:events"
 import { expect, test } from "vitest"
 import { KeptLog, programOf } from "../../test/support/processes/processes.ts"
-import { Thread } from "./thread.ts"
+import { startThread } from "./thread.ts"
 
 const script = programOf(`
   import { parentPort } from "node:worker_threads"
@@ -16,7 +16,7 @@ test.each([
   ["throw", { code: 1, error: expect.objectContaining({ message: "an error of its own" }) }],
 ])("the log is told how a thread has died (%s), and what it said", async (how, ending) => {
   const log = new KeptLog()
-  const thread = new Thread(script, { log })
+  const thread = startThread(script, { log })
   thread.postMessage(how)
   await new Promise((resolve) => thread.once("exit", resolve))
   const stderr = "the last words"
@@ -25,7 +25,7 @@ test.each([
 
 test("a thread that is ended on purpose is no news", async () => {
   const log = new KeptLog()
-  const thread = new Thread(script, { log })
+  const thread = startThread(script, { log })
   await once(thread, "online")
   await thread.terminate()
   expect(log.lines).toEqual([])

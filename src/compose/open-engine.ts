@@ -7,6 +7,7 @@ import type { Journal } from "../agent/journal.ts"
 import type { Model } from "../agent/model.ts"
 import type { Limits } from "../agent/next-step.ts"
 import type { Budget, Bus, FileContents, Log, ModelSource, Policy, Ports } from "../agent/ports.ts"
+import { loadLateParts } from "../agent/concurrency/late-part.ts"
 import { ReadCache } from "../agent/calls/read-cache.ts"
 import { Runtime } from "../agent/runtime/runtime.ts"
 import { startSweeping } from "../agent/runtime/sweep.ts"
@@ -67,6 +68,9 @@ export interface OpenedEngine extends AsyncDisposable {
 /** What counts where nobody says otherwise. */
 export const USUAL_LIMITS: Limits = { runSeconds: 180, restarts: 3, replyCharacters: REPLY_CHARACTERS }
 const POLICY: Policy = { proposalMinutes: 15, forbidAuto: false }
+/** After so long whoever has just started has been answered, and what that did not need is loaded. */
+const LATE_MS = 1000
+
 /** Puts the rooms together: the whole engine in this process, with the caller's store, models and agents. */
 export async function openEngine(options: EngineOptions): Promise<OpenedEngine> {
   const { models } = options
@@ -105,12 +109,15 @@ export async function openEngine(options: EngineOptions): Promise<OpenedEngine> 
   const { journal, bus, log } = ports
   const elsewhere = lookElsewhere(store, { runtime, journal, bus, clock, log }, options.lookMs)
   const stopSweeping = options.recovers === false ? undefined : startSweeping(runtime, ports.log)
+  const loadRest = () => void loadLateParts().catch((error: unknown) => log.warn("late_parts_failed", { error }))
+  const restTimer = setTimeout(loadRest, LATE_MS).unref()
   return {
     store,
     runtime,
     ports,
     elsewhere,
     async [Symbol.asyncDispose]() {
+      clearTimeout(restTimer)
       await stopSweeping?.()
       await elsewhere?.[Symbol.asyncDispose]()
       await runtime.close()

@@ -1,8 +1,7 @@
 import { type Clock, systemClock } from "../agent/clock.ts"
 import type { Log } from "../agent/ports.ts"
 import { failure } from "../protocol/errors.ts"
-import type { ExportLine } from "../protocol/account/export.ts"
-import type { ConversationId, UserId } from "../protocol/ids.ts"
+import type { UserId } from "../protocol/ids.ts"
 import { SqlAudit } from "./journal/audit.ts"
 import { SqlConnections } from "./databases/connections.ts"
 import { SqlConversations } from "./journal/conversations.ts"
@@ -14,9 +13,7 @@ import { SqlDeviceOwners } from "./people/device-owners.ts"
 import { SqlDevicePresence } from "./people/device-presence.ts"
 import type { Engine } from "./engine/engine.ts"
 import type { DatabaseWaits } from "./engine/database-waits.ts"
-import { Erasure } from "./erasure.ts"
 import { EventPartitions } from "./event-partitions.ts"
-import { type ExportSource, exportOf } from "./export.ts"
 import { SqlQueue } from "./journal/inbox.ts"
 import { SqlJournal } from "./journal/journal.ts"
 import type { BytesFolder } from "./files/bytes-folder.ts"
@@ -38,6 +35,7 @@ import { SqlProposals } from "./journal/proposals.ts"
 import { SqlProviderKeys } from "./people/provider-keys.ts"
 import { Secrets } from "./people/secrets.ts"
 import { Readiness } from "./readiness.ts"
+import { openRetention, type StoreRetention } from "./retention.ts"
 import { SharedClock } from "./shared-clock.ts"
 import { SqlQueryResults } from "./databases/query-results.ts"
 import { StatementAttempts } from "./databases/statement-attempts.ts"
@@ -120,16 +118,6 @@ export interface Store {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** What leaves the database: taken along, or erased. */
-export interface StoreRetention {
-  eraseConversation(user: UserId, id: ConversationId): Promise<boolean>
-  erasePerson(user: UserId): Promise<boolean>
-  conversationsOf(user: UserId): Promise<{ id: ConversationId; atWork: boolean }[]>
-  exportOf(user: UserId): AsyncIterable<ExportLine>
-  /** To be called now and then: erases what was under way while its person was erased. Returns who was, this last day. */
-  sweep(): Promise<UserId[]>
-}
-
 /** Opens the database, brings its schema up to date and joins the nodes that share it. */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { machineClock = systemClock, leaseSeconds } = options
@@ -180,8 +168,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     devicePresence,
     nodeMail,
     deliveries: new SqlDeliveries(engine, proposals),
-    retention: openRetention(new Erasure(engine, placedFiles, now), {
-      ...{ engine, journal, conversations, proposals, audit, messageFiles },
+    retention: openRetention({
+      ...{ engine, journal, conversations, proposals, audit, messageFiles, placedFiles, now },
     }),
     messageKeys: new SqlMessageKeys(engine, now),
     messageFiles,
@@ -210,16 +198,6 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       await node.leave().catch(() => {}) // whoever cannot say goodbye is missed when its sign of life runs out
       await engine.close()
     },
-  }
-}
-
-function openRetention(erasure: Erasure, source: ExportSource): StoreRetention {
-  return {
-    eraseConversation: (user, id) => erasure.conversation(user, id),
-    erasePerson: (user) => erasure.person(user),
-    conversationsOf: (user) => erasure.conversationsOf(user),
-    exportOf: (user) => exportOf(source, user),
-    sweep: () => erasure.sweep(),
   }
 }
 

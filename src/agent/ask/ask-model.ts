@@ -15,7 +15,7 @@ import type { NextStep } from "../next-step.ts"
 import type { Reservation } from "../ports.ts"
 import { record, type Stop, type Work } from "../record.ts"
 import { Reply } from "./reply.ts"
-import { stagesOf } from "./stage-events.ts"
+import { stageEvents } from "./late-stage-events.ts"
 import { digestRequest } from "../history/request-digest.ts"
 import { joinTools } from "./join-tools.ts"
 import { makeRoom } from "./make-room.ts"
@@ -51,6 +51,7 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
   const asked = toRequest(work, { model, toolChoice, grounding })
   const request = await withFiles(work, model, asked)
   if (!request) return stopped(work, new Reply(model.name, conversation.user, ports.clock))
+  const stages = agent.stages ? await stageEvents() : undefined
   let reservation: Reservation | undefined
   try {
     if (ports.budget) reservation = await reserve(work, model, { request, historyTokens: conversation.tokens })
@@ -79,7 +80,7 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
   }
   const ends = reply.calls === 0 && reply.finish === "stop" && !isCut
   const judged = ends ? await judgeAnswer(work, messageText(reply.parts)) : undefined
-  await record(work, toEvents(work, { reply, isCut, model, toolChoice, reservation, judged, digest }))
+  await record(work, toEvents(work, { reply, isCut, model, toolChoice, reservation, judged, digest, stages }))
   // After what it cost is on record, not before: in between it counts twice, which lets nothing slip through.
   if (reservation) await settle(work, reservation)
 }
@@ -109,10 +110,12 @@ interface Whole {
   readonly judged: readonly NewEvent[] | undefined
   /** Of the request that it answers. */
   readonly digest: string
+  /** Of an agent that has them. */
+  readonly stages: Awaited<ReturnType<typeof stageEvents>> | undefined
 }
 
-function toEvents({ conversation, agent }: Work, whole: Whole): NewEvent[] {
-  const { reply, isCut, model, toolChoice, reservation, judged, digest } = whole
+function toEvents({ conversation }: Work, whole: Whole): NewEvent[] {
+  const { reply, isCut, model, toolChoice, reservation, judged, digest, stages } = whole
   // Asked for words only, a model that calls all the same has its calls left out: nobody would run them.
   const parts = toolChoice === "none" ? withoutCalls(reply.parts) : reply.parts
   const said = takenBack(parts).length > 0
@@ -120,7 +123,7 @@ function toEvents({ conversation, agent }: Work, whole: Whole): NewEvent[] {
   const { run } = conversation
   // Once more, and told so; the fold counts these, so that a crash in between does not make it oftener.
   const isAskedAgain = calledInstead && !isCut && run?.wordless === 0
-  const { data, steps } = agent.stages && !isAskedAgain ? stagesOf(conversation, parts) : NO_STAGES
+  const { data, steps } = stages && !isAskedAgain ? stages.stagesOf(conversation, parts) : NO_STAGES
   const message = {
     ...toMessage(conversation, parts),
     finish: calledInstead ? ("calls" as const) : reply.finish,
@@ -149,7 +152,7 @@ async function stopped(work: Work, reply: Reply): Promise<void> {
   const { conversation, ports, signal } = work
   const why = signal.reason as Stop
   if (why === "shutdown") throw signal.reason
-  const kept = brokenOffReply(work, why === "cancel" ? "cancelled" : "broken", reply.shownParts())
+  const kept = await brokenOffReply(work, why === "cancel" ? "cancelled" : "broken", reply.shownParts())
   if (why === "run_timeout") {
     kept.push(failedEnd(conversation, failure("run_timeout", { seconds: ports.limits.runSeconds })))
   }
@@ -180,7 +183,7 @@ async function broken(work: Work, model: string, error: unknown, reply?: Reply):
     return record(work, [{ type: "restarted", because: "provider", detail: code, ...shown }])
   }
   return record(work, [
-    ...brokenOffReply(work, "broken", reply?.shownParts()),
+    ...(await brokenOffReply(work, "broken", reply?.shownParts())),
     failedEnd(conversation, failureOfAll(work, model, { code, message }), whatIsRefused(error)),
   ])
 }

@@ -1,25 +1,24 @@
 import type { NewEvent } from "../../protocol/events.ts"
 import { newId } from "../../protocol/ids.ts"
 import type { Part } from "../../protocol/conversation/message.ts"
-import type { Agent } from "../definition/agent.ts"
-import type { Conversation } from "../conversation.ts"
 import { takenBack } from "../history/parts.ts"
-import { citedIn } from "./stage-events.ts"
+import type { Work } from "../record.ts"
+import { stageEvents } from "./late-stage-events.ts"
 
 /**
  * What was shown of a reply that no whole one takes the place of, as a message that says so; nothing where nothing was.
  * A reply that failed may have had earlier attempts: where the last one had not come to its first word, theirs is kept.
  */
-export function brokenOffReply(
-  { conversation, agent }: { readonly conversation: Conversation; readonly agent: Agent },
+export async function brokenOffReply(
+  { conversation, agent }: Pick<Work, "conversation" | "agent">,
   finish: "cancelled" | "broken",
   shown: Part[] = [],
-): NewEvent[] {
+): Promise<NewEvent[]> {
   const earlier = finish === "broken" ? conversation.run?.shown : undefined
   const parts =
     takenBack(shown).length > 0 || earlier === undefined ? shown : [{ type: "text" as const, text: earlier }]
   if (takenBack(parts).length === 0) return []
-  const cited = agent.stages ? citedIn(conversation, parts) : {}
+  const cited = agent.stages ? (await stageEvents()).citedIn(conversation, parts) : {}
   const message = {
     type: "message",
     id: newId("msg", conversation.user),

@@ -1,6 +1,6 @@
 import type { Worker } from "node:worker_threads"
 import type { Log } from "../../agent/ports.ts"
-import { Thread } from "../../children/thread.ts"
+import { startThread } from "../../children/thread.ts"
 
 interface ThreadsOptions<Work> {
   readonly script: URL
@@ -54,7 +54,7 @@ export class EmbedderThreads<Work extends { readonly windows: readonly string[] 
 
   #start(): Worker {
     const { script, log, done, died } = this.#options
-    const thread = new Thread(script, { log })
+    const thread = startThread(script, { log })
     let problem = "its thread ended before it had answered"
     thread.on("message", (vectors: Float32Array) => {
       const work = this.#threads.get(thread)

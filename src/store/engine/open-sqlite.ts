@@ -1,6 +1,6 @@
-import { mkdirSync } from "node:fs"
-import { statfs } from "node:fs/promises"
+import { mkdirSync, statfs } from "node:fs"
 import { dirname } from "node:path"
+import { promisify } from "node:util"
 import { DatabaseSync, type StatementSync } from "node:sqlite"
 import type { Log } from "../../agent/ports.ts"
 import { failure } from "../../protocol/errors.ts"
@@ -101,7 +101,7 @@ function reading<T>(read: () => T): T {
 const LEAST_BYTES = 1024 * 1024
 
 async function demandSpace(folder: string): Promise<void> {
-  const { bavail, bsize } = await statfs(folder)
+  const { bavail, bsize } = await promisify(statfs)(folder)
   if (bavail * bsize < LEAST_BYTES) throw failure("store_unavailable", { problem: FULL })
 }
 

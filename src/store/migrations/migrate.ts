@@ -5,13 +5,13 @@ import { toIndexStatement } from "../engine/new-index.ts"
 import type { Statement } from "../engine/operations.ts"
 import type { Words } from "../engine/schema-words.ts"
 import { isLockTimeout } from "../engine/store-failure.ts"
-import { migrations } from "./list.ts"
 import type { IndexStep, Migration, PartitionStep } from "./migration.ts"
-import { readDone, refuseNewerSchema } from "./newer-schema.ts"
+import { type DoneSteps, readDone, refuseNewerSchema } from "./newer-schema.ts"
 
 export interface MigrateOptions {
+  /** Without, all of ours. They are loaded where one of them is missing, not for every start. */
   readonly known?: readonly Migration[]
-  /** What the first steps come to where there is nothing yet. Not asked for where there is. */
+  /** What our steps come to, for a database in which there is nothing yet. */
   readonly whole?: () => Promise<WholeSchema>
   /** What must never be seen without the steps, or they without it: in the transaction of the last of them. */
   readonly along?: readonly Statement[]
@@ -49,16 +49,18 @@ const LEAVE_MS = 60_000
  * are left where they cannot be made, whatever the reason.
  */
 export async function migrate(engine: Engine, words: Words, options: MigrateOptions = {}): Promise<string[]> {
-  const { known = migrations, whole, along = [], clock = systemClock, log, left = [] } = options
+  const { whole, along = [], clock = systemClock, log, left = [] } = options
   const begun = monotonicOf(clock)
   const did: string[] = []
   for (let waits = 0; ;) {
     const done = await readDone(engine)
-    if (done) refuseNewerSchema(done, [...migrations, ...known])
+    const printed = await whole?.()
+    const known = options.known ?? (await stepsOf(printed, done))
+    if (done) refuseNewerSchema(done, options.known ? [...(await ownSteps()), ...known] : known)
     const missing = known.filter(({ name }) => !done?.has(name) && !left.some((step) => step.name === name))
     if (missing.length === 0) return did
     // Where there is nothing yet nobody is kept from writing, and an index is made with its table.
-    const made = done ? undefined : await whole?.()
+    const made = done ? undefined : printed
     const portion = made
       ? missing.filter(({ name }) => made.steps.includes(name))
       : toPortion(missing, done ? isAlone : isPartition)
@@ -88,6 +90,17 @@ export async function migrate(engine: Engine, words: Words, options: MigrateOpti
       await sleep(clock, Math.min(FIRST_PAUSE_MS * 2 ** waits++, LONGEST_PAUSE_MS))
     }
   }
+}
+
+const ownSteps = async (): Promise<readonly Migration[]> => (await import("./list.ts")).migrations
+
+/**
+ * Most starts find an empty database, or one that is up to date. For these the names suffice that were printed with the
+ * schema, and what stands behind them need not be compiled.
+ */
+async function stepsOf(printed: WholeSchema | undefined, done: DoneSteps | undefined): Promise<readonly Migration[]> {
+  if (!printed || (done && !printed.steps.every((name) => done.has(name)))) return ownSteps()
+  return printed.steps.map((name) => ({ name, statements: () => [] })) // none is missing, or the schema is made as a whole
 }
 
 const HELD =

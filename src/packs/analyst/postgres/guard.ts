@@ -3,7 +3,7 @@ import type { Worker } from "node:worker_threads"
 import { Semaphore } from "../../../agent/concurrency/semaphore.ts"
 import type { Log } from "../../../agent/ports.ts"
 import { besideModule } from "../../../children/beside-module.ts"
-import { Thread } from "../../../children/thread.ts"
+import { startThread } from "../../../children/thread.ts"
 import { MAX_SQL } from "../../../protocol/databases/connections.ts"
 import { isStorable } from "../../../protocol/text/text.ts"
 import type { GuardJob, Verdict } from "./postgres-guard-thread.ts"
@@ -72,6 +72,6 @@ export class PostgresGuard {
   }
 
   #start(): Worker {
-    return new Thread(besideModule(import.meta.url, "postgres-guard-thread"), { env: {}, log: this.#log })
+    return startThread(besideModule(import.meta.url, "postgres-guard-thread"), { env: {}, log: this.#log })
   }
 }

@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync } from "node:fs"
 import type { Worker } from "node:worker_threads"
 import type { Log } from "../../../agent/ports.ts"
 import { besideModule } from "../../../children/beside-module.ts"
-import { Thread } from "../../../children/thread.ts"
+import { startThread } from "../../../children/thread.ts"
 
 /** How long the log may grow before it is folded into the database. */
 const LOG_BYTES = 16 * 1024 * 1024
@@ -55,7 +55,7 @@ export class Checkpoints {
   #start(): Worker {
     const script = besideModule(import.meta.url, "checkpoint-thread")
     // When it dies the log stays long, and the next commits try again.
-    const worker = new Thread(script, { workerData: this.#file, log: this.#toTell })
+    const worker = startThread(script, { workerData: this.#file, log: this.#toTell })
     worker.unref()
     worker.on("message", () => this.#ended())
     worker.on("exit", () => {

@@ -1,7 +1,7 @@
 import { once } from "node:events"
 import type { Log } from "../../../agent/ports.ts"
 import { besideModule } from "../../../children/beside-module.ts"
-import { Thread } from "../../../children/thread.ts"
+import { startThread } from "../../../children/thread.ts"
 
 /**
  * Sees to it that nothing can be read in the files of a SQLite database that was deleted from it. In a thread: it works on
@@ -9,7 +9,7 @@ import { Thread } from "../../../children/thread.ts"
  */
 export async function scrub(file: string, { words }: { words: boolean }, log?: Log): Promise<void> {
   const script = besideModule(import.meta.url, "scrub-thread")
-  const worker = new Thread(script, { workerData: { file, words }, log })
+  const worker = startThread(script, { workerData: { file, words }, log })
   const [code] = (await once(worker, "exit")) as [number] // rejects with what the thread threw
   if (code !== 0) throw new Error(`the thread that scrubs the database ended with ${code}`)
 }
