@@ -21,7 +21,8 @@ export async function openConfiguredStore(
   // What people say is nobody else's business, also not that of other users of this machine.
   if (databaseUrl.startsWith("file:")) makeDataFolder(dataFolder)
   try {
-    return await openStore({ url: databaseUrl, durability, connections, masterKeys: masterKeysOf(settings), ...given })
+    const own = { masterKeys: masterKeysOf(settings), cacheFolder: join(dataFolder, "index-cache") }
+    return await openStore({ url: databaseUrl, durability, connections, ...own, ...given })
   } catch (error) {
     if (hasCode(error, "files_folder_refused")) throw new SettingsError((error as Error).message, { cause: error })
     const where = databaseUrl.startsWith("file:") ? databaseUrl.slice("file:".length) : "DATABASE_URL"

@@ -4,7 +4,7 @@ import type { Statement } from "./engine/operations.ts"
 import { AUDIT_ID_OF_CALL } from "./journal/mirror-rows.ts"
 import { PROPOSAL_STATES } from "./journal/proposal-states.ts"
 import { secretHash } from "./people/hashed-secret.ts"
-import { IndexFiles } from "./library/index-files.ts"
+import { passageFiles } from "./library/passage-indexes.ts"
 import type { PlacedFiles } from "./files/placed-files.ts"
 import { removeFilesOnlyUsedIn } from "./files/sweep-message-files.ts"
 import { readPackTables } from "./packs/register.ts"
@@ -71,8 +71,8 @@ export class Erasure {
   }
 
   async #scrub(user: UserId): Promise<void> {
-    const { besideFile } = this.#engine
-    if (besideFile) await new IndexFiles(this.#engine, besideFile("vectors")).sweep()
+    // On other nodes within ten minutes, and before: what is gone is not read from a file.
+    await passageFiles(this.#engine)?.sweep({ halfWritten: "leave" })
     await this.#engine.scrub({ words: !this.#scrubbed.has(user) })
     this.#scrubbed.add(user)
   }

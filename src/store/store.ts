@@ -63,6 +63,8 @@ export interface StoreOptions {
   readonly masterKeys?: MasterKeys
   /** Where the bytes of large files lie, shared by all that use this database; without, in the database. */
   readonly filesFolder?: string | undefined
+  /** A folder of this machine for what can be made of the database again, where that is no file with a place of its own. */
+  readonly cacheFolder?: string | undefined
   /** Where a thread of its own that dies is told of. */
   readonly log?: Log
 }
@@ -224,11 +226,11 @@ async function openFolder(engine: Engine, path: string | undefined): Promise<Byt
 }
 
 async function openEngine(options: StoreOptions, left: LeftStep[]): Promise<Engine> {
-  const { url, durability = "full", connections = 10, waits, log, clock } = options
+  const { url, durability = "full", connections = 10, waits, log, clock, cacheFolder } = options
   // Drivers are loaded when used: a fresh start on SQLite does not pay for PostgreSQL.
   if (/^postgres(ql)?:/.test(url)) {
     const { openPostgres, postgresWords } = await import("./engine/open-postgres.ts")
-    const engine = openPostgres({ url, durability, connections, waits })
+    const engine = openPostgres({ url, durability, connections, waits, cacheFolder })
     try {
       await migrate(engine, postgresWords, { log, left, ...(clock ? { clock } : {}) })
     } catch (error) {

@@ -30,8 +30,8 @@ export interface Engine {
   readonly exclusive: boolean
   /** Other machines, each with a disk of its own, may use this database too: what all of them need cannot lie on a disk. */
   readonly manyMachines: boolean
-  /** The path of a folder beside the database, for what can be made of it again; where the database is a file. */
-  besideFile?(what: string): string
+  /** The path of a folder of this machine for what can be made of the database again: beside its file, or a node's own. */
+  cacheFolder?(what: string): string
   /** Ends a SELECT that locks its rows and passes over those that others have locked; only where there are several writers. */
   readonly skipLocked?: string
   /** The milliseconds of the database server's own clock, as SQL; only where it is a server, with a clock of its own. */

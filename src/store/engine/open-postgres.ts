@@ -1,3 +1,4 @@
+import { join } from "node:path"
 import { KeyedLock } from "../../agent/concurrency/keyed-lock.ts"
 import { DatabaseError, type PoolClient, type QueryConfig, type QueryResult, type QueryResultRow } from "pg"
 import type { Engine } from "./engine.ts"
@@ -31,13 +32,14 @@ export interface PostgresOptions {
   readonly durability: "full" | "normal"
   readonly connections: number
   readonly waits?: DatabaseWaits | undefined
+  readonly cacheFolder?: string | undefined
 }
 
 /** Of the connections: the others are for whoever reads. Measured with 64 conversations at once: 1 to 3 are slower. */
 const COMMITS_AT_ONCE = 4
 
 /** The engine for many machines. */
-export function openPostgres({ url, durability, connections, waits = WAITS }: PostgresOptions): Engine {
+export function openPostgres({ url, durability, connections, waits = WAITS, cacheFolder }: PostgresOptions): Engine {
   const options = durability === "normal" ? "-c synchronous_commit=off" : undefined
   const pool = new PostgresPool({ url, connections, options, waits })
   /** Whoever is cut off in the middle of a change, without a word, lets go of the rows that others wait for. */
@@ -148,6 +150,7 @@ export function openPostgres({ url, durability, connections, waits = WAITS }: Po
     fullText: postgresFullText,
     exclusive: false,
     manyMachines: true,
+    ...(cacheFolder === undefined ? {} : { cacheFolder: (what: string) => join(cacheFolder, what) }),
     skipLocked: "FOR NO KEY UPDATE SKIP LOCKED",
     serverTime: "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
     reusesKeys: false,

@@ -56,7 +56,7 @@ export function openSqlite({ file, durability, log }: SqliteOptions): Engine {
     fullText: sqliteFullText,
     exclusive: lock !== undefined || file === ":memory:",
     manyMachines: false,
-    ...(file === ":memory:" ? {} : { besideFile: (what: string) => `${file}-${what}` }),
+    ...(file === ":memory:" ? {} : { cacheFolder: (what: string) => `${file}-${what}` }),
     reusesKeys: true,
     broken: writer.broken,
     change: ((operation: Operation) => writer.change(operation)) as Engine["change"],

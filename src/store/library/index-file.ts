@@ -1,9 +1,8 @@
 import { createHash, type Hash } from "node:crypto"
 import { type FileHandle, open } from "node:fs/promises"
 import { type IndexParts, partsFor, VectorIndex } from "../../vectors/vector-index.ts"
-import { passageId } from "./editions.ts"
 
-/** A passage is named by its document's place in the list and its number. */
+/** A vector is named by its document's place in the list and its number. */
 export interface IndexHead {
   readonly embedder: string
   readonly dimensions: number
@@ -61,8 +60,14 @@ export async function writeIndexFile(
   return true
 }
 
+interface WantedIndex {
+  readonly embedder: string
+  readonly dimensions: number
+  idOf(document: IndexHead["documents"][number], ordinal: number): string
+}
+
 /** Undefined where it is torn, of another version, or of other vectors than these. */
-export async function readIndexFile(path: string, wanted: { embedder: string; dimensions: number }) {
+export async function readIndexFile(path: string, wanted: WantedIndex) {
   await using file = await open(path, "r")
   const reader = new HashingReader(file)
   const head = await readHead(reader)
@@ -75,8 +80,7 @@ export async function readIndexFile(path: string, wanted: { embedder: string; di
   for (const part of left) await reader.fill(part)
   if (!(await reader.isWhole())) return undefined
   const ids = Array.from({ length: head.count }, (_, slot) => {
-    const [, edition] = head.documents[places[2 * slot]!]!
-    return passageId(edition, places[2 * slot + 1]!)
+    return wanted.idOf(head.documents[places[2 * slot]!]!, places[2 * slot + 1]!)
   })
   return { head, places, index: new VectorIndex(head.dimensions, { ...parts, ids } satisfies IndexParts) }
 }

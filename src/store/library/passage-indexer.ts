@@ -42,7 +42,7 @@ export class PassageIndexer {
     this.#needs = needs
     this.#loop = new EmbeddingLoop({
       ...{ clock, log, failure: "passages_not_indexed" },
-      sweep: () => library.vectors.sweep(),
+      sweep: () => this.#sweep(),
       next: () => this.#next(),
       forgetOthers: (signal) => library.vectors.forgetOthers(signal),
       prepare: (signal) => this.#tidy(signal),
@@ -69,12 +69,19 @@ export class PassageIndexer {
   async #tidy(signal: AbortSignal): Promise<void> {
     const { library, clock } = this.#needs
     // Before all else: a process that died may have left files of what is gone.
-    if (!this.#begun) await library.vectors.indexes.sweep()
+    if (!this.#begun) await library.vectors.indexes.sweep("remove")
     // What such a process had begun with goes on now, and not when its time is up.
     if (!this.#begun) await library.vectors.freeDead()
     this.#begun = true
     await clearEditions(library.engine, clock.now(), signal)
     while (!this.#gramsAdded && !signal.aborted) this.#gramsAdded = await addGrams(library.engine)
+  }
+
+  async #sweep(): Promise<boolean> {
+    const { vectors, engine } = this.#needs.library
+    // What another node has removed is still in a file of this one.
+    if (engine.manyMachines) await vectors.indexes.sweep("leave")
+    return vectors.sweep()
   }
 
   #gaveUp(error: unknown, retryMs: number): void {

@@ -6,18 +6,16 @@ import type { Engine } from "../engine/engine.ts"
 import { parsePassageId, passageId } from "./editions.ts"
 import type { FiledIndex, IndexHead } from "./index-file.ts"
 import { IndexFiles } from "./index-files.ts"
+import { type Filing, IndexWriting } from "./index-writing.ts"
+import { PassageRows } from "./passage-rows.ts"
 
 /** The index of a collection, in memory. */
-export interface PassageIndex {
-  readonly index: VectorIndex
+export interface PassageIndex extends Filing {
   /** Which passages of a document are in it, and of which edition they are. */
   readonly documents: Map<DocumentId, { readonly edition: EditionId; readonly passages: string[] }>
   /** The newest vector that was read, and which one that was. */
   version: number
   newest: string
-  /** How many are in the file that was written or read last, and when that was. */
-  filed: number
-  filedAt: number
   readonly bytes: number
 }
 
@@ -25,14 +23,6 @@ export interface PassageIndex {
 const PAGE = 500
 /** What the names of passages cost beside the index. */
 const NAMED = 60
-/** Fewer are read from their rows in a moment. */
-const WORTH_A_FILE = 2000
-/** A file is written anew when so much of the index is not in it: what is missing there is read from rows. */
-const NOT_IN_FILE = 0.1
-/** Where documents come and go all the time, a file is written so often at most. */
-const FILED_EVERY_MS = 60_000
-/** An index that is changed while it is written down is written down again. */
-const MAX_TRIES = 3
 
 /** The indexes that find passages by their vectors, one for each collection, in memory; large ones also in a file. */
 export class PassageIndexes {
@@ -40,18 +30,18 @@ export class PassageIndexes {
   readonly #embedder: string
   readonly #kept: KeptIndexes<PassageIndex>
   readonly #reading = new Map<string, Promise<unknown>>()
+  readonly #rows: PassageRows
   readonly #files: IndexFiles | undefined
-  readonly #leastFiled: number
-  readonly #now: () => number
-  #writing: Promise<void> = Promise.resolve()
+  readonly #writing: IndexWriting | undefined
 
   constructor(engine: Engine, embedder: string, options: KeptOptions & { readonly leastFiled?: number }) {
     this.#engine = engine
     this.#embedder = embedder
     this.#kept = new KeptIndexes(options)
-    this.#files = engine.besideFile === undefined ? undefined : new IndexFiles(engine, engine.besideFile("vectors"))
-    this.#now = () => options.clock.now()
-    this.#leastFiled = options.leastFiled ?? WORTH_A_FILE
+    this.#rows = new PassageRows(engine)
+    this.#files = passageFiles(engine)
+    this.#writing =
+      this.#files && new IndexWriting(this.#files, { now: () => options.clock.now(), least: options.leastFiled })
   }
 
   /** The collection's index, up to the newest vector that is committed, whichever node has written it. */
@@ -81,14 +71,14 @@ export class PassageIndexes {
     if (this.#kept.owners.includes(collection)) this.#kept.of(collection, () => indexFrom(new VectorIndex(1))).filed = 0
   }
 
-  /** For what a process that died had not removed any more. */
-  async sweep(): Promise<void> {
-    await this.#files?.sweep()
+  /** For what a process that died had not removed any more, and what another node has removed. */
+  async sweep(halfWritten: "remove" | "leave"): Promise<void> {
+    await this.#files?.sweep({ halfWritten })
   }
 
   /** Resolves when no file is being written. */
-  settled(): Promise<void> {
-    return this.#writing
+  async settled(): Promise<void> {
+    await this.#writing?.settled()
   }
 
   async #read(collection: CollectionId, dimensions: number): Promise<PassageIndex> {
@@ -104,7 +94,7 @@ export class PassageIndexes {
       await this.#readOn(collection, kept)
     }
     this.#kept.trim()
-    if (this.#files && this.#isWorthAFile(kept)) this.#file(this.#files, collection, kept)
+    this.#writing?.writeIfDue(collection, kept, () => this.#toFile(collection, kept))
     return kept
   }
 
@@ -125,30 +115,9 @@ export class PassageIndexes {
     return Number((await this.#engine.query<{ n: number }>(sql, [collection, this.#embedder]))[0]?.n ?? 0)
   }
 
-  #isWorthAFile({ index: { size }, filed, filedAt }: PassageIndex): boolean {
-    const isDue = this.#now() - filedAt >= FILED_EVERY_MS
-    return isDue && size >= this.#leastFiled && size - filed > size * NOT_IN_FILE
-  }
-
-  /** In the background, one at a time. A file that could not be written is one that is not there. */
-  #file(files: IndexFiles, collection: CollectionId, kept: PassageIndex): void {
-    kept.filed = kept.index.size
-    kept.filedAt = this.#now()
-    this.#writing = this.#writing
-      .then(async () => {
-        for (let tries = 0; tries < MAX_TRIES; tries++) {
-          await this.#dropGone(files, collection, kept)
-          if (kept.index.size === 0 || (await files.write(collection, toFile(kept, this.#embedder)))) return
-        }
-        kept.filed = 0 // with a later search
-      })
-      .catch(() => files.remove(collection))
-      .catch(() => {})
-  }
-
   /** What was removed by another process, or was not met since, is still in memory. */
-  async #dropGone(files: IndexFiles, collection: CollectionId, kept: PassageIndex): Promise<void> {
-    const there = await files.editionsOf(collection)
+  async #toFile(collection: CollectionId, kept: PassageIndex): Promise<FiledIndex | undefined> {
+    const there = await this.#rows.editionsOf(collection)
     for (const [document, { edition, passages }] of kept.documents) {
       if (there.has(edition)) continue
       for (const id of passages) kept.index.delete(id)
@@ -161,8 +130,13 @@ export class PassageIndexes {
     type Newest = Pick<VectorRow, "edition" | "ordinal" | "version">
     const [newest] = await this.#engine.query<Newest>(sql, [collection, this.#embedder, kept.version, collection])
     if (newest) Object.assign(kept, { version: Number(newest.version), newest: `${newest.edition} ${newest.ordinal}` })
+    return kept.index.size === 0 ? undefined : toFile(kept, this.#embedder)
   }
 }
+
+/** Where this database has them. */
+export const passageFiles = (engine: Engine): IndexFiles | undefined =>
+  engine.cacheFolder && new IndexFiles(engine.cacheFolder("vectors"), new PassageRows(engine))
 
 interface VectorRow {
   readonly edition: EditionId

@@ -1,0 +1,36 @@
+import type { Engine } from "../engine/engine.ts"
+import { passageId } from "./editions.ts"
+import type { IndexHead } from "./index-file.ts"
+import type { FiledRows } from "./index-files.ts"
+
+/** Files of collections: a vector is a passage of an edition. A gone document takes the whole file with it. */
+export class PassageRows implements FiledRows {
+  readonly outlivesGone = false
+  readonly #engine: Engine
+
+  constructor(engine: Engine) {
+    this.#engine = engine
+  }
+
+  async hasNewest(collection: string, { embedder, version, newest }: IndexHead): Promise<boolean> {
+    const sql = "SELECT edition, ordinal FROM passage_vector WHERE collection = ? AND embedder = ? AND version = ?"
+    const [row] = await this.#engine.query<{ edition: string; ordinal: number }>(sql, [collection, embedder, version])
+    return row !== undefined && `${row.edition} ${row.ordinal}` === newest
+  }
+
+  async hasGone(collection: string, documents: IndexHead["documents"]): Promise<boolean> {
+    const there = await this.editionsOf(collection)
+    return documents.some(([, edition]) => !there.has(edition))
+  }
+
+  idOf([, edition]: IndexHead["documents"][number], ordinal: number): string {
+    return passageId(edition, ordinal)
+  }
+
+  /** Those that count. */
+  async editionsOf(collection: string): Promise<ReadonlySet<string>> {
+    const sql = "SELECT edition FROM document WHERE collection = ?"
+    const rows = await this.#engine.query<{ edition: string }>(sql, [collection])
+    return new Set(rows.map(({ edition }) => edition))
+  }
+}
