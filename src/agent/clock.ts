@@ -1,3 +1,5 @@
+import { FarAlarms } from "./concurrency/far-alarms.ts"
+
 /** Time enters here and nowhere else, so that tests turn the clock instead of sleeping. */
 export interface Clock {
   /**
@@ -16,14 +18,15 @@ export interface Clock {
   alarm(ms: number, ring: () => void, background?: "background"): () => void
 }
 
-/** Alarms this far away may ring up to a second late. Those of one length share a list in Node, and one of a length that no other has costs a new one. */
+/** Alarms this far away may ring up to a second late. */
 const FAR_MS = 10_000
-const toShared = (ms: number): number => (ms < FAR_MS ? ms : Math.ceil(ms / 1000) * 1000)
+const far = new FarAlarms()
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   alarm(ms, ring, background) {
-    const timer = setTimeout(ring, toShared(ms))
+    if (ms >= FAR_MS) return far.set(ms, ring, background !== undefined)
+    const timer = setTimeout(ring, ms)
     if (background) timer.unref()
     return () => clearTimeout(timer)
   },

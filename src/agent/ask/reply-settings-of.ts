@@ -8,6 +8,9 @@ export function replySettingsOf({
   agent,
   conversation,
 }: Pick<Work, "ports" | "agent" | "conversation">): ReplySettings {
-  const levels = [agent.settings, conversation.settings, conversation.run?.settings]
-  return levels.reduce<ReplySettings>(withSettings, ports.settings ?? {})
+  const ofServer = withSettings(ports.settings ?? NONE, agent.settings)
+  return withSettings(withSettings(ofServer, conversation.settings), conversation.run?.settings)
 }
+
+/** The same one always: who has no settings asks as before, and that is seen without comparing them. */
+const NONE: ReplySettings = {}

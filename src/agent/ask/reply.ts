@@ -1,6 +1,6 @@
 import { newId, type UserId } from "../../protocol/ids.ts"
 import type { ReplyFinish, Part, Usage } from "../../protocol/conversation/message.ts"
-import { mendText, mendValue } from "../../protocol/text/text.ts"
+import { isStorable, mendText, mendValue } from "../../protocol/text/text.ts"
 import type { JsonObject } from "../../protocol/schema.ts"
 import type { Clock } from "../clock.ts"
 import { GrowingText } from "../growing-text.ts"
@@ -131,17 +131,21 @@ const toName = (name: string): string => mendText(name.slice(0, MAX_NAME_CHARACT
 
 /** Arguments as the model wrote them; what is not a JSON object is kept aside for the error the model will be told. */
 function toInput(json: string): { input: JsonObject; invalidInput?: string } {
-  const invalid = { input: {}, invalidInput: mendText(json.slice(0, 2000)) }
   if (json.trim() === "") return { input: {} }
-  if (json.length > MAX_INPUT_CHARACTERS) return invalid
+  if (json.length > MAX_INPUT_CHARACTERS) return invalid(json)
   try {
     const value: unknown = JSON.parse(json)
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return invalid
-    return depth(value) > MAX_INPUT_DEPTH ? invalid : { input: mendValue(value) as JsonObject }
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return invalid(json)
+    // Each level takes two letters, and only an escape writes what cannot be stored: most need no second look.
+    if (json.length > 2 * MAX_INPUT_DEPTH && depth(value) > MAX_INPUT_DEPTH) return invalid(json)
+    const isPlain = isStorable(json) && !json.includes("\\u")
+    return { input: (isPlain ? value : mendValue(value)) as JsonObject }
   } catch {
-    return invalid
+    return invalid(json)
   }
 }
+
+const invalid = (json: string) => ({ input: {}, invalidInput: mendText(json.slice(0, 2000)) })
 
 /** How deeply a value is nested, as far as it matters: deep enough to break a recursive reader is deep enough. */
 function depth(value: unknown, level = 0): number {

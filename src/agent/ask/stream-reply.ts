@@ -1,4 +1,5 @@
 import { failure } from "../../protocol/errors.ts"
+import { whenAborted } from "../concurrency/when-aborted.ts"
 import type { BesidePart, Model, ModelRequest, ReplyPart, ThinkingPart } from "../model.ts"
 
 export interface ReplyRequest {
@@ -55,14 +56,13 @@ export async function streamReply(asked: ReplyRequest, hear: (part: ReplyPart) =
   }
   // A provider that ignores the signal must not hold up a cancel: from then on nobody listens to it.
   await new Promise<void>((resolve, reject) => {
-    const stop = () => end(signal.reason ?? new Error("stopped"))
+    const listenNoMore = whenAborted(signal, () => end(signal.reason ?? new Error("stopped")))
     const end = (error?: unknown) => {
       listening = false
-      signal.removeEventListener("abort", stop)
+      listenNoMore()
       if (error === undefined) resolve()
       else reject(error)
     }
-    signal.addEventListener("abort", stop, { once: true })
     whole().then(() => end(), end)
   })
   if (!finished)

@@ -123,16 +123,13 @@ export function answered(
   // What it did is done, so a word too much is dropped and the rest is told.
   const state = toObject(answer.state, secrets)
   const notice = answer.state === undefined || state ? "" : "\n[What it adds to the state could not be kept.]"
-  return {
-    ...toolEnd(conversation, call, {
-      status: answer.status,
-      text: bounded(withoutSecrets(answer.text, secrets), tool) + notice,
-      now,
-    }),
-    ...brought(tool, answer.brings),
-    ...(answer.data === undefined ? {} : { data: boundedData(answer.data, secrets) }),
-    ...(state ? { state } : {}),
-  }
+  const text = bounded(withoutSecrets(answer.text, secrets), tool) + notice
+  const end = toolEnd(conversation, call, { status: answer.status, text, now })
+  const brings = brought(tool, answer.brings)
+  if (brings) end.brings = brings
+  if (answer.data !== undefined) end.data = boundedData(answer.data, secrets)
+  if (state) end.state = state
+  return end
 }
 
 /** The result a throw becomes: the model learns what happened, the run goes on. */
@@ -143,7 +140,10 @@ export function threw(
 ): ToolEnd {
   const { secrets = [], clock } = ports
   const text = `${call.name} failed: ${withoutSecrets(toMessage(error), secrets).slice(0, MAX_ERROR)}`
-  return { ...toolEnd(conversation, call, { status: "error", text, now: clock.now() }), ...brought(tool) }
+  const end = toolEnd(conversation, call, { status: "error", text, now: clock.now() })
+  const brings = brought(tool)
+  if (brings) end.brings = brings
+  return end
 }
 
 interface Thrown {
@@ -152,10 +152,10 @@ interface Thrown {
 }
 
 /** Also an error tells what was found: the page that is no JSON, quoted in the complaint about it. */
-function brought(tool: Tool | undefined, more?: Answer["brings"]) {
+function brought(tool: Tool | undefined, more?: Answer["brings"]): ToolEnd["brings"] {
   const always = tool?.brings
-  if (more !== "private" && more !== "outside") return always ? { brings: always } : {}
-  return { brings: always === undefined || always === more ? more : "both" } as const
+  if (more !== "private" && more !== "outside") return always
+  return always === undefined || always === more ? more : "both"
 }
 
 function toMessage(error: unknown): string {

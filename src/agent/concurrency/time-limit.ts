@@ -1,5 +1,6 @@
 import type { Clock } from "../clock.ts"
 import { type Pause, PausableAlarm } from "./pausable-alarm.ts"
+import { whenAborted } from "./when-aborted.ts"
 
 /** How a piece of work ended, or that we stopped waiting for it; `rest` is then still running. */
 export type TimedResult<T> =
@@ -32,15 +33,25 @@ export function withTimeLimit<T>(
       return controller.signal
     }
     const limit = new PausableAlarm(clock, () => stop("timed_out"))
+    const begin = limit.pause()
+    limit.set(seconds * 1000)
     const rest = (async () => work(innerSignal, () => limit.pause()))()
     let cancelGrace: (() => void) | undefined
-    limit.set(seconds * 1000)
+    let listenNoMore: (() => void) | undefined
+    let isSettled = false
     const onAbort = () => stop("stopped")
     const settle = (ended: TimedResult<T>) => {
+      isSettled = true
       limit.cancel()
       cancelGrace?.()
-      signal.removeEventListener("abort", onAbort)
+      listenNoMore?.()
       resolve(ended)
+    }
+    const watch = () => {
+      if (isSettled) return
+      begin()
+      if (signal.aborted) onAbort()
+      else listenNoMore = whenAborted(signal, onAbort)
     }
     const stop = (type: "timed_out" | "stopped") => {
       aborted ??= type
@@ -49,7 +60,8 @@ export function withTimeLimit<T>(
       cancelGrace ??= clock.alarm(graceMs, () => settle({ type, rest }))
     }
     if (signal.aborted) onAbort()
-    else signal.addEventListener("abort", onAbort, { once: true })
+    // The next tick comes when every promise that could go on has gone on: what ends by then needs neither alarm nor listener.
+    else process.nextTick(watch)
     rest.then(
       (value) => settle({ type: "returned", value }),
       (error: unknown) => settle({ type: "threw", error, told: aborted }),

@@ -29,8 +29,8 @@ export interface RequestDigest {
 
 /** `asked`: with the history that the fold holds, or a changed one; `sent`: the same with what the model is shown of files. */
 export function digestRequest(asked: ModelRequest, sent: ModelRequest, held: readonly HistoryMessage[]): string {
-  const { system, tools, toolChoice, settings, answerSchema, history } = asked
-  const options = ofOptions(JSON.stringify([toolChoice, settings, answerSchema]))
+  const { system, tools, history } = asked
+  const options = ofOptions(asked)
   const files = sent === asked ? "" : ofFiles(sent.history)
   const count = history === held ? `${history.length}` : `${history.length}${CHANGED}`
   return `${VERSION}.${ofSystem(system)}.${ofTools(tools)}.${options}.${files}.${count}.${ofHistory(history).newest.join(".")}`
@@ -104,7 +104,18 @@ function remembering(of: (text: string) => string): (text: string) => string {
 }
 
 const ofSystem = remembering(digest)
-const ofOptions = remembering(digest)
+
+let lastOptions = { toolChoice: "", settings: undefined as unknown, answerSchema: undefined as unknown, digest: "" }
+
+/** By identity too: nearly all requests have none of their own. */
+function ofOptions({ toolChoice, settings, answerSchema }: ModelRequest): string {
+  const last = lastOptions
+  if (last.toolChoice !== toolChoice || last.settings !== settings || last.answerSchema !== answerSchema) {
+    const known = digest(JSON.stringify([toolChoice, settings, answerSchema]))
+    lastOptions = { toolChoice, settings, answerSchema, digest: known }
+  }
+  return lastOptions.digest
+}
 
 let lastTools = { tools: [] as readonly ToolDeclaration[], digest: digest("[]") }
 

@@ -80,7 +80,10 @@ function rememberReply(conversation: Conversation, event: EventOf<"message">): v
   const { run } = conversation
   // Words that were answered without a decision (by an older Pawl, by an undo) want none any more.
   conversation.routing.pending = false
-  Object.assign(conversation.stages, { pending: false, judged: seq, searched: "no" })
+  const { stages } = conversation
+  stages.pending = false
+  stages.judged = seq
+  stages.searched = "no"
   const taken = takenBack(parts)
   if (calls.length === 0 && taken.length > 0) conversation.firstAnswer ??= seq
   // A reply that said nothing is a fact in the journal but no message a provider would take back.

@@ -39,18 +39,25 @@ export function stage(conversation: Conversation, events: readonly NewEvent[], n
   const staged: JournalEvent[] = []
   for (const event of events) {
     const beside = duplicateEnds(conversation, event, now) // before it is folded in: then they do not wait any more
-    staged.push(stageCopy(conversation, withNumbers(conversation, event), now))
-    for (const each of beside) staged.push(stageCopy(conversation, withNumbers(conversation, each), now))
+    staged.push(place(conversation, withNumbers(conversation, event), now))
+    for (const each of beside) staged.push(place(conversation, withNumbers(conversation, each), now))
   }
   return staged
 }
 
 /** The same for an event of another journal, which holds all that belongs to it. */
 export function stageCopy(conversation: Conversation, event: NewEvent, now: number): JournalEvent {
-  const at = Math.max(now, conversation.at) // a clock that steps back must not make the journal run backwards
-  const staged = { ...event, version: EVENT_VERSION, position: conversation.position + 1, at } as JournalEvent
-  foldIn(conversation, staged)
-  return staged
+  return place(conversation, { ...event }, now)
+}
+
+/** In the event itself: who stages one has made it for that, and a copy of each would be a fiftieth of a turn. */
+function place(conversation: Conversation, event: NewEvent, now: number): JournalEvent {
+  const staged = event as { -readonly [Key in keyof JournalEvent]: JournalEvent[Key] }
+  staged.version = EVENT_VERSION
+  staged.position = conversation.position + 1
+  staged.at = Math.max(now, conversation.at) // a clock that steps back must not make the journal run backwards
+  foldIn(conversation, staged as JournalEvent)
+  return staged as JournalEvent
 }
 
 type Apply<Type extends EventType> = (conversation: Conversation, event: EventOf<Type>) => void

@@ -45,7 +45,8 @@ export class Job implements RunSignals {
     if (run !== this.#run) {
       this.#run = run
       // Going down concerns every run, a cancel only the one it was meant for.
-      if (this.#controller.signal.reason !== "shutdown") this.#controller = new AbortController()
+      const { aborted, reason } = this.#controller.signal
+      if (aborted && reason !== "shutdown") this.#controller = new AbortController()
       this.#limit.set(Math.max(0, this.#limits.runSeconds * 1000 - workedMs))
     }
     return this.#controller.signal

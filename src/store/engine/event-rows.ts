@@ -90,6 +90,28 @@ export function toRow(event: JournalEvent): EventRow {
       const body = toBody({ maxIterations, undoes, again, compacts, credential, asks, attended, timeZone, trace })
       return [position, type, version, at, event.runId, null, null, null, null, null, body]
     }
+    case "conversation_started": {
+      const { agent, mode, site, settings, forkedFrom } = event
+      const body = toBody({
+        agent,
+        model: event.model ?? undefined,
+        provider: event.provider ?? undefined,
+        mode,
+        title: event.title ?? undefined,
+        site,
+        deviceId: event.deviceId ?? undefined,
+        connectionId: event.connectionId ?? undefined,
+        fallback: event.fallback ?? undefined,
+        settings,
+        forkedFrom,
+      })
+      return [position, type, version, at, null, null, null, null, null, null, body]
+    }
+    case "run_ended": {
+      const { status, reason, error, refuses, heldUpTo } = event
+      const body = toBody({ status, reason, error, refuses, heldUpTo })
+      return [position, type, version, at, null, null, null, null, null, null, body]
+    }
     default: {
       const { type: _, version: __, position: ___, at: ____, ...rest } = event
       return [position, type, version, at, null, null, null, null, null, null, toBody(trimmed(event.type, rest))]
@@ -222,8 +244,6 @@ type Fields = Record<string, unknown>
 
 /** A paused conversation may wait on disk for weeks, among thousands: what goes without saying is not written. */
 function trimmed(type: string, fields: Fields): Fields {
-  if (type === "conversation_started")
-    return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
   if (type === "awaiting_confirmation")
     return { ...fields, proposals: (fields.proposals as Fields[]).map(trimProposal) }
   return type === "proposal" ? { ...fields, proposal: trimProposal(fields.proposal as Fields) } : fields

@@ -192,27 +192,11 @@ function create(prepared: PreparedStatements, { born, head, node, now, release }
   if (!born || !head) throw new Error("a new conversation needs its row")
   const { agent, model, provider, mode, title, status, device, connection, settings } = head
   const owner = release ? null : node
-  const row = get<[key: number]>(
-    prepared.the("create"),
-    ...[
-      agent,
-      model,
-      provider,
-      mode,
-      title,
-      status,
-      device,
-      connection,
-      settings,
-      now,
-      born.id,
-      born.person,
-      owner,
-      now,
-    ],
-  )
-  if (!row) throw new Refused("moved")
-  return { key: row[0], fence: 1, arrivals: 0, released: release }
+  const columns = [agent, model, provider, mode, title, status, device, connection, settings, now]
+  // Asked for by RETURNING the key would go through a table of its own.
+  const made = prepared.the("create").run(...columns, born.id, born.person, owner, now)
+  if (made.changes === 0) throw new Refused("moved")
+  return { key: Number(made.lastInsertRowid), fence: 1, arrivals: 0, released: release }
 }
 
 function whyNotClaimed(prepared: PreparedStatements, { key, fence, node }: Commit): Refusal {
@@ -257,11 +241,11 @@ function decide(
   deciding: DecisionCondition,
 ): void {
   const { proposal, from, to, by } = deciding
-  const found =
+  const { changes } =
     from === "expired"
-      ? get(prepared.the("decideExpired"), to, by, now, proposal, key, now)
-      : get(prepared.the("decide"), to, by, now, proposal, key, from, now)
-  if (!found) throw new Refused("decided")
+      ? prepared.the("decideExpired").run(to, by, now, proposal, key, now)
+      : prepared.the("decide").run(to, by, now, proposal, key, from, now)
+  if (changes === 0) throw new Refused("decided")
 }
 
 const get = <Row>(statement: StatementSync, ...values: Value[]) => statement.get(...values) as Row | undefined

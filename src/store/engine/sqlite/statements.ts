@@ -18,7 +18,7 @@ const sql = {
       AND (owner IS NULL OR owner = ? OR NOT EXISTS (SELECT 1 FROM node WHERE node.id = owner))
     RETURNING fence, arrivals, owner, (SELECT max(position) FROM event WHERE conversation = key)`,
   create: `INSERT INTO conversation (agent, model, provider, mode, title, status, device, connection, settings, updated_at, id, person, owner,
-      fence, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?) ON CONFLICT (id) DO NOTHING RETURNING key`,
+      fence, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?) ON CONFLICT (id) DO NOTHING`,
   whoHolds: `SELECT fence, owner, EXISTS (SELECT 1 FROM node WHERE node.id = owner)
     FROM conversation WHERE key = ?`,
   run: `INSERT INTO run (conversation, id, status, iteration, max_iterations, pause_reason, error_code, error_message,
@@ -32,9 +32,9 @@ const sql = {
       decided_by = excluded.decided_by, decided_at = coalesce(decided_at, excluded.decided_at)`,
   usage: `INSERT INTO usage (${USAGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run, id) DO NOTHING`,
   decide: `UPDATE proposal SET status = ?, decided_by = ?, decided_at = ?
-    WHERE id = ? AND conversation = ? AND status = ? AND (status <> 'pending' OR expires_at > ?) RETURNING id`,
+    WHERE id = ? AND conversation = ? AND status = ? AND (status <> 'pending' OR expires_at > ?)`,
   decideExpired: `UPDATE proposal SET status = ?, decided_by = ?, decided_at = ?
-    WHERE id = ? AND conversation = ? AND (status = 'expired' OR (status = 'pending' AND expires_at <= ?)) RETURNING id`,
+    WHERE id = ? AND conversation = ? AND (status = 'expired' OR (status = 'pending' AND expires_at <= ?))`,
   audit: `INSERT INTO audit_entry (${AUDIT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (id) DO NOTHING`,
   take: "DELETE FROM inbox WHERE conversation = ? AND number = ?",
@@ -68,11 +68,7 @@ export class PreparedStatements {
 
   /** The same under a lease, and only while nothing has arrived that its holder does not know of. */
   appendEvents(count: number): StatementSync {
-    const rows = count === 1 ? "" : `, (VALUES ${repeated(`(${EVENT_VALUES})`, count)}) AS new`
-    return (this.#appends[count] ??= this.#prepare(
-      `INSERT INTO event (conversation, ${EVENT_COLUMNS}) SELECT key, ${count === 1 ? EVENT_VALUES : "new.*"}
-        FROM conversation${rows} WHERE key = ? AND owner = ? AND fence = ? AND arrivals = ?`,
-    ))
+    return (this.#appends[count] ??= this.#prepare(appending(count)))
   }
 
   /** Rows come back as arrays: an object for each would cost more than reading it. */
@@ -81,6 +77,12 @@ export class PreparedStatements {
     statement.setReturnArrays(true)
     return statement
   }
+}
+
+function appending(count: number): string {
+  const rows = count === 1 ? "" : `, (VALUES ${repeated(`(${EVENT_VALUES})`, count)}) AS new`
+  return `INSERT INTO event (conversation, ${EVENT_COLUMNS}) SELECT key, ${count === 1 ? EVENT_VALUES : "new.*"}
+    FROM conversation${rows} WHERE key = ? AND owner = ? AND fence = ? AND arrivals = ?`
 }
 
 const repeated = (text: string, count: number): string => new Array<string>(count).fill(text).join(", ")
