@@ -33,25 +33,15 @@ export function withTimeLimit<T>(
       return controller.signal
     }
     const limit = new PausableAlarm(clock, () => stop("timed_out"))
-    const begin = limit.pause()
-    limit.set(seconds * 1000)
     const rest = (async () => work(innerSignal, () => limit.pause()))()
     let cancelGrace: (() => void) | undefined
+    limit.set(seconds * 1000)
     let listenNoMore: (() => void) | undefined
-    let isSettled = false
-    const onAbort = () => stop("stopped")
     const settle = (ended: TimedResult<T>) => {
-      isSettled = true
       limit.cancel()
       cancelGrace?.()
       listenNoMore?.()
       resolve(ended)
-    }
-    const watch = () => {
-      if (isSettled) return
-      begin()
-      if (signal.aborted) onAbort()
-      else listenNoMore = whenAborted(signal, onAbort)
     }
     const stop = (type: "timed_out" | "stopped") => {
       aborted ??= type
@@ -59,9 +49,8 @@ export function withTimeLimit<T>(
       if (graceMs === 0) return settle({ type, rest })
       cancelGrace ??= clock.alarm(graceMs, () => settle({ type, rest }))
     }
-    if (signal.aborted) onAbort()
-    // The next tick comes when every promise that could go on has gone on: what ends by then needs neither alarm nor listener.
-    else process.nextTick(watch)
+    if (signal.aborted) stop("stopped")
+    else listenNoMore = whenAborted(signal, () => stop("stopped"))
     rest.then(
       (value) => settle({ type: "returned", value }),
       (error: unknown) => settle({ type: "threw", error, told: aborted }),
