@@ -8,6 +8,7 @@ import { describe, expect, test } from "vitest"
 import { examineDisk } from "../../src/cli/doctor/disk.ts"
 import { examineDurability } from "../../src/cli/doctor/durability.ts"
 import { examineProviders } from "../../src/cli/doctor/providers.ts"
+import { examineReservations } from "../../src/cli/doctor/reservations.ts"
 import { examineStatements } from "../../src/cli/doctor/slow-statements.ts"
 import { composeServer } from "../../src/compose/compose-server.ts"
 import { readConfig } from "../../src/cli/settings/config.ts"
@@ -49,6 +50,19 @@ test("an SQLite without its log, as on some network disks, or that syncs nothing
   ])
   expect((await all(examineDurability(engine("wal", 0), "full")))[0]?.[0]).toBe("wrong")
   expect((await all(examineDurability(engine("wal", 1), "full")))[0]?.[0]).toBe("ok")
+})
+
+test("a bound on what may be reserved, under which a thread would end the server, is worth a word; none is not", () => {
+  const limits = (space: string, data: string) =>
+    `Limit                     Soft Limit           Hard Limit           Units     \n` +
+    `Max data size             ${data.padEnd(20)} unlimited            bytes     \n` +
+    `Max address space         ${space.padEnd(20)} unlimited            bytes     \n`
+  const found = (space: string, data = "unlimited") => [...examineReservations(limits(space, data))]
+  expect(found("unlimited")).toEqual([])
+  expect(found(String(64 * 2 ** 30))).toEqual([])
+  expect(found(String(1.5 * 2 ** 30))).toEqual([["note", expect.stringMatching(/^memory: .* 1\.5 GB .*\(ulimit -v\)/)]])
+  expect(found("unlimited", "1073741824")).toEqual([["note", expect.stringContaining("ulimit -d")]])
+  expect([...examineReservations("")]).toEqual([])
 })
 
 test("a folder is written to and left as it was; one that cannot be is wrong", async () => {

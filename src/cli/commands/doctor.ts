@@ -13,6 +13,7 @@ import { examineFiles } from "../doctor/files.ts"
 import type { Finding } from "../doctor/finding.ts"
 import { examineNodes } from "../doctor/nodes.ts"
 import { examineProviders } from "../doctor/providers.ts"
+import { examineReservations } from "../doctor/reservations.ts"
 import { examineSandbox } from "../doctor/sandbox.ts"
 import { examineStatements } from "../doctor/slow-statements.ts"
 import manifest from "../../../package.json" with { type: "json" }
@@ -47,6 +48,7 @@ async function* examine(): AsyncGenerator<Finding> {
   yield Number.parseInt(node, 10) >= NODE
     ? ["ok", `Node ${node}`]
     : ["wrong", `Node ${node}: Pawl needs ${NODE} or newer`]
+  yield* examineReservations()
   let config: Config
   let opened: ComposedServer
   try {
