@@ -8,10 +8,10 @@ import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
 
 const dist = dirname(lifeNamed("any"))
 const entries = ["index.js", "client.js", "protocol.js", "device.js", "server.js", "testing.js"]
-/** What each command loads, but for one that waits for models for minutes. */
-const commands = [...readFileSync(join(dist, "pawl.js"), "utf8").matchAll(/import\("\.\/([^"]+)"\)/g)]
-  .map(([, file]) => file!)
-  .filter((file) => !file.startsWith("eval-"))
+/** What each command loads. */
+const commands = [...readFileSync(join(dist, "pawl.js"), "utf8").matchAll(/import\("\.\/([^"]+)"\)/g)].map(
+  ([, file]) => file!,
+)
 
 /** Lists where our code makes a schema: zod tells each to whoever has put a `postProcessor` into its settings. */
 const listing = `

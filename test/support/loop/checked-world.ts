@@ -7,11 +7,12 @@ import { replay, replayOn } from "../../../src/agent/replay/replay.ts"
 import type { EventOf, EventType, JournalEvent } from "../../../src/protocol/events.ts"
 import { type ConversationId, newId } from "../../../src/protocol/ids.ts"
 import type { Mode } from "../../../src/protocol/schema.ts"
+import { spanFaultsIn } from "../telemetry/span-faults.ts"
 import { message, openWorld, type World, type WorldOptions } from "./world.ts"
 
 /**
  * A world that is looked over when it closes: whatever the test was about, its journals have no gap, every call has one
- * result in its place, every run one end, what is in memory is what is on disk, and the loop had no trouble it did not
+ * result in its place, every run one end, its spans are a tree that stays as it was told, what is in memory is what is on disk, and the loop had no trouble it did not
  * expect (a test that expects some takes it out of `problems`).
  */
 export async function openChecked(options: WorldOptions): Promise<World> {
@@ -38,6 +39,7 @@ export async function expectSound(world: World): Promise<void> {
     if (world.pawl.runtime.isWorking(id)) continue
     const events = await world.events(id)
     expectWhole(events)
+    expect(spanFaultsIn(events)).toEqual([])
     const inMemory = await world.store.journal.load(id)
     // Where another node has gone on since, memory may be behind, but never different.
     expect(comparable(inMemory)).toEqual(comparable(replay(id, inMemory.user, events.slice(0, inMemory.position))))
