@@ -16,7 +16,10 @@ async function makeOlder({ store: { engine, node } }: Face): Promise<void> {
     const type = row[1] === "compaction" ? "not_known_yet" : row[1]
     return row.with(1, type).with(10, row[10]?.replace('"compacts":true', '"was":true') ?? null) as EventRow
   }
-  Object.assign(engine, { eventsToFold: async (key: number) => (await eventsToFold(key)).map(asBefore) })
+  Object.assign(engine, {
+    foldSource: undefined,
+    eventsToFold: async (key: number) => (await eventsToFold(key)).map(asBefore),
+  })
 }
 
 /** A conversation of two turns, on the newer of two servers. */

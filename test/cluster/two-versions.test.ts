@@ -20,7 +20,10 @@ async function makeNewer({ store: { engine, node } }: Face): Promise<void> {
     type === "teleported" ? "settings" : type,
     ...rest,
   ]
-  Object.assign(engine, { eventsToFold: async (key: number) => (await eventsToFold(key)).map(known) })
+  Object.assign(engine, {
+    foldSource: undefined,
+    eventsToFold: async (key: number) => (await eventsToFold(key)).map(known),
+  })
 }
 
 /** A conversation at rest that the newer of two servers has written an event to which the older does not know. */
@@ -114,7 +117,10 @@ describe.each(shared)("servers of two versions on one $name", ({ create }) => {
     await older.pawl.runtime.rest(id)
     const { eventsToFold } = older.store.engine
     let read = 0
-    Object.assign(older.store.engine, { eventsToFold: (key: number) => (read++, eventsToFold(key)) })
+    Object.assign(older.store.engine, {
+      foldSource: undefined,
+      eventsToFold: (key: number) => (read++, eventsToFold(key)),
+    })
     expect(await older.pawl.runtime.recover()).toBe(0)
     expect([await nodes.head(), read]).toEqual([before, 0])
     expect(await newer.pawl.runtime.recover()).toBe(1)

@@ -2,6 +2,7 @@ import pg from "pg"
 import { describe, expect, test } from "vitest"
 import type { Commit, DecisionCondition } from "../../src/store/engine/operations.ts"
 import { openStore } from "../../src/store/store.ts"
+import { countQueries } from "../support/count-queries.ts"
 import { databases } from "../support/databases.ts"
 
 const NOW = Date.UTC(2026, 0, 1)
@@ -93,17 +94,7 @@ describe.each(databases)("a decision on $name", ({ name, create }) => {
 
   test.runIf(name === "postgres")("is one way to the server and back", async () => {
     await using store = await open()
-    const { query } = pg.Client.prototype
-    let sent = 0
-    pg.Client.prototype.query = function (this: unknown, ...args: unknown[]) {
-      sent++
-      return Reflect.apply(query, this, args)
-    } as typeof query
-    try {
-      expect(await store.decides()).toMatchObject({ ok: true })
-    } finally {
-      pg.Client.prototype.query = query
-    }
+    const sent = await countQueries(async () => expect(await store.decides()).toMatchObject({ ok: true }))
     expect(sent).toBe(1)
   })
 

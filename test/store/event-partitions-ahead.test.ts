@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest"
 import { listenOn, startServer } from "../../src/compose/start-server.ts"
 import type { Engine } from "../../src/store/engine/engine.ts"
 import { EVENTS, EVENTS_TO_FOLD } from "../../src/store/engine/event-rows.ts"
+import { EVENTS_UNLESS_KEPT } from "../../src/store/engine/fold-source.ts"
 import { numbered } from "../../src/store/engine/numbered.ts"
 import { partitionedEvent } from "../../src/store/engine/partitioned.ts"
 import { openStore } from "../../src/store/store.ts"
@@ -107,6 +108,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))(
     test("are read one at a time, however they are asked for", async () => {
       await using older = await openOlderEvents(createCopy)
       await older.upgrade()
+      await older.query("CREATE TABLE kept_fold (conversation BIGINT, version TEXT)") // these are from before there was one
       await older.query("SET plan_cache_mode = force_generic_plan")
       for (const [sql, values] of asked) {
         const types = values.map((value) =>
@@ -128,6 +130,7 @@ const KEY = "(SELECT key FROM conversation WHERE id = $1)"
 const asked: readonly [string, readonly (number | string | number[])[]][] = [
   [numbered(EVENTS, 4), [1, 0, 9, 9]],
   [numbered(EVENTS_TO_FOLD, 3), [1, 1, 1]],
+  [numbered(EVENTS_UNLESS_KEPT, 2), ["1", "conv_1"]],
   [`SELECT max(position) FROM event WHERE conversation = ${KEY}`, ["conv_1"]],
   [`SELECT position FROM event WHERE conversation = ${KEY} AND message_id = 'msg_1_1'`, ["conv_1"]],
   [

@@ -1,5 +1,6 @@
 import type { InboxAppend, Commit, OperationOutcome, Statements } from "./operations.ts"
 import type { EventRow } from "./event-rows.ts"
+import type { FoldSource } from "./fold-source.ts"
 import type { NewIndex } from "./new-index.ts"
 import type { PartitionedTable } from "./partitioned.ts"
 import type { FullText } from "./full-text.ts"
@@ -24,6 +25,11 @@ export interface Engine {
   events(key: number, range: { after: number; upTo: number; limit: number }): Promise<EventRow[]>
   /** The same for whoever folds them all: without what the newest run makes needless. */
   eventsToFold(key: number): Promise<EventRow[]>
+  /**
+   * The row of a conversation and its events to fold, in one go; undefined where it is not there. Only where each question
+   * is a way to a server: elsewhere they are asked one after the other.
+   */
+  foldSource?(id: string, version: string): Promise<FoldSource | undefined>
   /** How passages are found by their words. */
   readonly fullText: FullText
   /** True when the earlier owner of this database, if it was of this kind, is provably dead. */

@@ -1,8 +1,7 @@
 import { join } from "node:path"
 import { KeyedLock } from "../../agent/concurrency/keyed-lock.ts"
-import { DatabaseError, type PoolClient, type QueryConfig, type QueryResult, type QueryResultRow } from "pg"
+import { DatabaseError, type PoolClient, type QueryConfig, type QueryResultRow } from "pg"
 import type { Engine } from "./engine.ts"
-import { EVENTS, EVENTS_TO_FOLD, type EventRow } from "./event-rows.ts"
 import type { Words } from "./schema-words.ts"
 import type { InboxAppend, Commit, DecisionCondition, Operation, OperationOutcome, Statements } from "./operations.ts"
 import { toQuery } from "./numbered.ts"
@@ -12,6 +11,9 @@ import { partition } from "./postgres/partition.ts"
 import { type DatabaseWaits, WAITS } from "./database-waits.ts"
 import { PostgresPool } from "./postgres/pool.ts"
 import { CommitGroups } from "./postgres/commit-groups.ts"
+import { readsOfEvents } from "./postgres/events.ts"
+import { runNamed } from "./postgres/run-named.ts"
+import type { NamedStatement } from "./postgres/wire-messages.ts"
 import { commit, commitBehind } from "./postgres/commit.ts"
 import { appendToInbox, decide, runStatements, toHoldStill, whyRefused } from "./postgres/operations.ts"
 import { isAway, toWriteFailure, toReadFailure } from "./store-failure.ts"
@@ -54,15 +56,16 @@ export function openPostgres({ url, durability, connections, waits = WAITS, cach
     atOnce: Math.min(COMMITS_AT_ONCE, connections),
   })
 
-  async function read<Row extends QueryResultRow>(
-    query: QueryConfig & { rowMode?: "array" },
-  ): Promise<QueryResult<Row>> {
+  async function reading<T>(read: (client: PoolClient) => Promise<T>): Promise<T> {
     try {
-      return await pool.use((client) => client.query<Row>(query))
+      return await pool.use(read)
     } catch (error) {
       throw toReadFailure(error)
     }
   }
+
+  const read = <Row extends QueryResultRow>(query: QueryConfig) => reading((client) => client.query<Row>(query))
+  const readNamed = (statements: readonly NamedStatement[]) => reading((client) => runNamed(client, statements))
 
   async function change(operation: Operation): Promise<OperationOutcome> {
     try {
@@ -181,14 +184,7 @@ export function openPostgres({ url, durability, connections, waits = WAITS, cach
     async query<Row>(text: string, values: readonly unknown[]) {
       return (await read(toQuery(text, values))).rows as Row[]
     },
-    async events(key, { after, upTo, limit }) {
-      const query = { name: "events", ...toQuery(EVENTS, [key, after, upTo, limit]) }
-      return (await read({ ...query, rowMode: "array" })).rows as unknown as EventRow[]
-    },
-    async eventsToFold(key) {
-      const query = { name: "events-to-fold", ...toQuery(EVENTS_TO_FOLD, [key, key, key]) }
-      return (await read({ ...query, rowMode: "array" })).rows as unknown as EventRow[]
-    },
+    ...readsOfEvents(readNamed),
     hurry: () => pool.hurry(),
     close: () => pool.close(),
   }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest"
+import { countQueries } from "../../../test/support/count-queries.ts"
 import { databases } from "../../../test/support/databases.ts"
 import type { Conversation } from "../../agent/conversation.ts"
 import { emptyConversation } from "../../agent/empty-conversation.ts"
@@ -16,7 +17,7 @@ const NOW = Date.UTC(2026, 0, 1)
 const STARTED = { type: "conversation_started", agent: "a", model: null, provider: null, mode: "confirm" } as const
 const comparable = ({ inbox: _, arrivals: __, ...rest }: Conversation) => rest
 
-describe.each(databases)("the fold of a long conversation on $name", ({ create }) => {
+describe.each(databases)("the fold of a long conversation on $name", ({ name, create }) => {
   /** A conversation of so many runs, each of four events. */
   async function open(runs: number) {
     const database = await create()
@@ -59,7 +60,13 @@ describe.each(databases)("the fold of a long conversation on $name", ({ create }
   function counting(engine: Engine) {
     const counted = { whole: 0 }
     const eventsToFold: Engine["eventsToFold"] = (key) => (counted.whole++, engine.eventsToFold(key))
-    return { counted, engine: { ...engine, eventsToFold } }
+    const { foldSource } = engine
+    const counting: Engine["foldSource"] = async (...given) => {
+      const source = await foldSource?.(...given)
+      counted.whole += source && source.events.length > 0 ? 1 : 0
+      return source
+    }
+    return { counted, engine: { ...engine, eventsToFold, ...(foldSource ? { foldSource: counting } : {}) } }
   }
 
   /** An engine whose changes are made when they are told to. */
@@ -85,6 +92,17 @@ describe.each(databases)("the fold of a long conversation on $name", ({ create }
     expect([conversation.position, counted.whole]).toEqual([253, 0])
     expect(comparable(conversation)).toEqual(comparable(await world.whole()))
   })
+
+  test.runIf(name === "postgres")(
+    "is one way to the server for a short conversation, and two for a long one",
+    async () => {
+      await using short = await open(1)
+      expect(await countQueries(() => readFold(short.engine, short.id))).toBe(1)
+      await using long = await open(60)
+      await long.kept()
+      expect(await countQueries(() => readFold(long.engine, long.id))).toBe(2)
+    },
+  )
 
   test("is kept anew when much stands behind it, and no older one takes its place", async () => {
     await using world = await open(60)

@@ -4,7 +4,8 @@ import { replay, replayOn } from "../../agent/replay/replay.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { ConversationId, UserId } from "../../protocol/ids.ts"
 import type { Engine } from "../engine/engine.ts"
-import { toEvent } from "../engine/event-rows.ts"
+import { type EventRow, toEvent } from "../engine/event-rows.ts"
+import { FOLD_ROW, type FoldRow } from "../engine/fold-source.ts"
 import type { RecordedRow } from "./recorded.ts"
 
 export interface Head extends Omit<RecordedRow, "id" | "position"> {
@@ -13,16 +14,13 @@ export interface Head extends Omit<RecordedRow, "id" | "position"> {
 }
 
 /** The same with the fold that is kept of it, where there is one of this version. */
-interface HeadAndFold extends Head {
-  readonly kept: number | null
-  readonly fold: string | null
-}
+type HeadAndFold = Head & Pick<FoldRow, "kept" | "fold">
 
-const HEAD = "c.key, p.id AS user_id, c.fence, c.arrivals, c.seen, c.owner"
-const WHOSE = "conversation c JOIN person p ON p.key = c.person"
+const HEAD = `SELECT c.key, p.id AS user_id, c.fence, c.arrivals, c.seen, c.owner
+  FROM conversation c JOIN person p ON p.key = c.person WHERE c.id = ?`
 
 export async function readHead(engine: Engine, id: ConversationId): Promise<Head> {
-  const [head] = await engine.query<Head>(`SELECT ${HEAD} FROM ${WHOSE} WHERE c.id = ?`, [id])
+  const [head] = await engine.query<Head>(HEAD, [id])
   if (!head) throw failure("not_found")
   return head
 }
@@ -35,11 +33,10 @@ export async function readFold(
   engine: Engine,
   id: ConversationId,
 ): Promise<{ head: Head; conversation: Conversation }> {
-  const sql = `SELECT ${HEAD}, k.position AS kept, k.body AS fold FROM ${WHOSE}
-    LEFT JOIN kept_fold k ON k.conversation = c.key AND k.version = ? WHERE c.id = ?`
-  const [head] = await engine.query<HeadAndFold>(sql, [FOLD_VERSION, id])
-  if (!head) throw failure("not_found")
-  const { conversation, read } = (await readOn(engine, id, head)) ?? (await readWhole(engine, id, head))
+  const source = await readSource(engine, id)
+  if (!source) throw failure("not_found")
+  const head = source.row as HeadAndFold
+  const { conversation, read } = (await readOn(engine, id, head)) ?? (await readWhole(engine, id, source))
   if (read >= MIN_READ && read * OF_ALL >= conversation.position) keep(engine, conversation, head.key)
   return { head, conversation }
 }
@@ -55,8 +52,22 @@ interface Read {
   readonly read: number
 }
 
-async function readWhole(engine: Engine, id: ConversationId, { key, user_id }: Head): Promise<Read> {
-  const rows = await engine.eventsToFold(key)
+interface Source {
+  readonly row: FoldRow
+  /** Undefined where they have not been read. */
+  readonly events?: readonly EventRow[]
+}
+
+async function readSource(engine: Engine, id: ConversationId): Promise<Source | undefined> {
+  if (engine.foldSource) return engine.foldSource(id, FOLD_VERSION)
+  const [row] = await engine.query<FoldRow>(FOLD_ROW, [FOLD_VERSION, id])
+  return row && { row }
+}
+
+async function readWhole(engine: Engine, id: ConversationId, { row, events }: Source): Promise<Read> {
+  const { key, user_id, kept } = row as HeadAndFold
+  // Beside a fold that is kept, and could not be used, nothing was read.
+  const rows = events && kept === null ? events : await engine.eventsToFold(key)
   return { conversation: replay(id, user_id, rows.map(toEvent)), read: rows.length }
 }
 
