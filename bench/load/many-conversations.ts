@@ -21,6 +21,8 @@ const SMALL = 100
 const TIMES = 31
 /** One person in so many conversations, beside the one who asks and has half of them. */
 const CONVERSATIONS_OF_A_PERSON = 100
+/** Where the oldest conversations begin, as a page's cursor: keys are what pages go on from. */
+const OLD = 300
 /** How long a server that nobody asks is watched at its own work. */
 const IDLE_MS = 20_000
 
@@ -108,12 +110,14 @@ interface Page {
 
 async function questionsTo(served: Served): Promise<Record<string, () => Promise<unknown>>> {
   const get = async (path: string) => (await served.get(path)) as Page
-  // Plain talk from long ago; keys are what pages go on from.
-  const old = await get("/api/conversations?limit=50&cursor=60")
+  // Plain talk from long ago.
+  const old = await get(`/api/conversations?limit=50&cursor=${OLD}`)
   const id = old.items.at(-1)?.id ?? ""
   const runs = await get(`/api/conversations/${id}/runs`)
   const own = await served.open()
-  let cursor: string | null = "95"
+  // Among the newest of a large one; in a small one far from the old one that is asked for.
+  const { nextCursor } = await get("/api/conversations?limit=50")
+  let cursor: string | null = nextCursor !== null && Number(nextCursor) > 95 ? nextCursor : "95"
   const erased = async () => {
     const page = await get(`/api/conversations?limit=1&cursor=${cursor}`)
     cursor = page.nextCursor
@@ -121,7 +125,7 @@ async function questionsTo(served: Served): Promise<Record<string, () => Promise
   }
   return {
     list: () => get("/api/conversations?limit=50"),
-    "list, the last page": () => get("/api/conversations?limit=50&cursor=60"),
+    "list, the last page": () => get(`/api/conversations?limit=50&cursor=${OLD}`),
     open: () => get(`/api/conversations/${id}`),
     messages: () => get(`/api/conversations/${id}/messages?limit=50`),
     "older messages": () => get(`/api/conversations/${id}/messages?before=20&limit=20`),

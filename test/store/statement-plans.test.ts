@@ -19,7 +19,8 @@ describe.each(databases)("on $name", ({ create }) => {
     const id = (await ada.begin()) as ConversationId
     const { body } = await ada.say(id, "milk")
     const proposal = `/api/agent/proposals/${body.proposals[0].id}`
-    await ada.get("/api/agent/proposals?status=pending")
+    for (const which of ["", "status=pending", "status=expired&seen=false", "status=in_doubt", `conversationId=${id}`])
+      expect((await ada.get(`/api/agent/proposals?${which}`)).status).toBe(200)
     await ada.post(`${proposal}/commit`)
     await face.pawl.runtime.rest(id)
     for (const path of [

@@ -8,7 +8,9 @@ import { parseTimeCursor } from "../engine/newest-first.ts"
 import type { Engine } from "../engine/engine.ts"
 import { toEvent } from "../engine/event-rows.ts"
 import { toTime } from "../engine/row-values.ts"
-import { HAS_EXPIRED, IS_OPEN } from "./proposal-states.ts"
+import { ProposalOwners } from "../proposals/owners.ts"
+import { having, placesOf } from "../proposals/places.ts"
+import { HAS_EXPIRED, IS_OPEN } from "../proposals/states.ts"
 
 interface Row {
   readonly id: ProposalId
@@ -30,18 +32,17 @@ interface Opening {
 
 const COLUMNS = `q.id, q.conversation, c.id AS conversation_id, q.run_id, q.position, q.status, q.code, q.expires_at, q.seen_at`
 const SELECT = `SELECT ${COLUMNS} FROM proposal q JOIN conversation c ON c.key = q.conversation`
-/** SQLite takes a cross join in the order it is written in: from the few that are open, not from all conversations of a person. */
-const OF_PERSON = `SELECT ${COLUMNS} FROM proposal q CROSS JOIN conversation c CROSS JOIN person p
-  WHERE c.key = q.conversation AND p.key = c.person AND p.id = ?`
 
 /** Proposals as people read them. Their words stand in the journal, in the event that opened them; here is their state. */
 export class SqlProposals {
   readonly #engine: Engine
   readonly #now: () => number
+  readonly #owners: ProposalOwners
 
   constructor(engine: Engine, now: () => number) {
     this.#engine = engine
     this.#now = now
+    this.#owners = new ProposalOwners(engine)
   }
 
   /** Undefined for one that does not exist and for one of somebody else's alike. */
@@ -52,22 +53,19 @@ export class SqlProposals {
   }
 
   /** A person's proposals of all conversations, newest first. */
-  async list(user: UserId, { status, seen, conversationId, cursor, limit }: ProposalQuery): Promise<Page<Proposal>> {
+  async list(user: UserId, { cursor, limit, ...which }: ProposalQuery): Promise<Page<Proposal>> {
+    if (which.conversationId === undefined) await this.#owners.assign()
     const [time, last] = cursor === undefined ? [Number.MAX_SAFE_INTEGER, ""] : parseTimeCursor(cursor)
-    const wanted = this.#having(status, seen)
-    const here =
-      conversationId === undefined ? { sql: "", values: [] } : { sql: " AND c.id = ?", values: [conversationId] }
-    const sql = `${OF_PERSON}${here.sql} AND ${wanted.sql}
-      AND (q.expires_at < ? OR (q.expires_at = ? AND q.id < ?)) ORDER BY q.expires_at DESC, q.id DESC LIMIT ?`
-    const rows = await this.#engine.query<Row>(sql, [
-      user,
-      ...here.values,
-      ...wanted.values,
-      time,
-      time,
-      last,
-      limit + 1,
-    ])
+    const wanted = having(which, this.#now())
+    const found = await Promise.all(
+      placesOf(user, which).map(({ sql: place, values }) => {
+        // The first of the conditions says nothing new, but where in the index to begin.
+        const sql = `SELECT ${COLUMNS} FROM ${place} AND ${wanted.sql} AND q.expires_at <= ?
+          AND (q.expires_at < ? OR q.id < ?) ORDER BY q.expires_at DESC, q.id DESC LIMIT ?`
+        return this.#engine.query<Row>(sql, [...values, ...wanted.values, time, time, last, limit + 1])
+      }),
+    )
+    const rows = found.flat().sort((a, b) => b.expires_at - a.expires_at || (a.id < b.id ? 1 : -1))
     const items = rows.slice(0, limit)
     const end = items.at(-1)
     return {
@@ -124,19 +122,6 @@ export class SqlProposals {
       AND conversation IN (SELECT c.key FROM conversation c JOIN person p ON p.key = c.person WHERE p.id = ?)`
     const statements = [{ sql, values: [now, id, now, user], mustChange: true }]
     return (await this.#engine.change({ type: "statements", statements })).ok
-  }
-
-  /** Nothing rings when a proposal expires: one that is still pending after its time counts as expired (GATE-04). */
-  #having(status: ProposalStatus | undefined, seen: boolean | undefined): { sql: string; values: unknown[] } {
-    const now = this.#now()
-    const known = seen === undefined ? "" : ` AND q.seen_at IS ${seen ? "NOT NULL" : "NULL"}`
-    if (status === undefined) return { sql: `q.status = q.status${known}`, values: [] }
-    if (status === "pending")
-      return { sql: `q.${IS_OPEN} AND q.status = 'pending' AND q.expires_at > ?${known}`, values: [now] }
-    if (status === "applying" || status === "in_doubt")
-      return { sql: `q.${IS_OPEN} AND q.status = ?${known}`, values: [status] }
-    if (status !== "expired") return { sql: `q.status = ?${known}`, values: [status] }
-    return { sql: `(q.status = 'expired' OR (q.status = 'pending' AND q.expires_at <= ?))${known}`, values: [now] }
   }
 
   /** What stands in the event that opened a proposal, and which of its proposals it is. */

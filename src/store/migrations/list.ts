@@ -54,6 +54,10 @@ import { lapsedProposals } from "./041-060/053-lapsed-proposals.ts"
 import { proposalsThatAreOver } from "./041-060/054-proposals-that-are-over.ts"
 import { doubtfulProposals } from "./041-060/055-doubtful-proposals.ts"
 import { usageDays } from "./041-060/056-usage-days.ts"
+import { proposalsOfPeople } from "./041-060/057-proposals-of-people.ts"
+import { proposalsWithoutOwner } from "./041-060/058-proposals-without-owner.ts"
+import { listedProposals } from "./041-060/059-listed-proposals.ts"
+import { unseenProposals } from "./041-060/060-unseen-proposals.ts"
 import type { Migration } from "./migration.ts"
 
 /** The schema, step by step, in the order of the files: what is new is added at the end, and nothing is taken out. */
@@ -114,4 +118,8 @@ export const migrations: readonly Migration[] = [
   proposalsThatAreOver,
   doubtfulProposals,
   usageDays,
+  proposalsOfPeople,
+  proposalsWithoutOwner,
+  listedProposals,
+  unseenProposals,
 ]

@@ -65,6 +65,10 @@ const remembered = [
   "054_proposals_that_are_over",
   "055_doubtful_proposals",
   "056_usage_days",
+  "057_proposals_of_people",
+  "058_proposals_without_owner",
+  "059_listed_proposals",
+  "060_unseen_proposals",
 ]
 
 /** Files that got another number after databases had remembered their names. */

@@ -59,6 +59,10 @@ export const sqliteSchema: WholeSchema = {
     "054_proposals_that_are_over",
     "055_doubtful_proposals",
     "056_usage_days",
+    "057_proposals_of_people",
+    "058_proposals_without_owner",
+    "059_listed_proposals",
+    "060_unseen_proposals",
   ],
   statements: [
     "CREATE TABLE migration (name TEXT NOT NULL PRIMARY KEY, needs TEXT)",
@@ -71,7 +75,7 @@ export const sqliteSchema: WholeSchema = {
     "CREATE UNIQUE INDEX event_place ON event (conversation, position)",
     "CREATE TABLE inbox ( conversation BIGINT NOT NULL, number BIGINT NOT NULL, id TEXT NOT NULL, body TEXT NOT NULL, created_at BIGINT NOT NULL, PRIMARY KEY (conversation, number)) WITHOUT ROWID",
     "CREATE TABLE run ( id TEXT NOT NULL PRIMARY KEY, conversation BIGINT NOT NULL, status TEXT NOT NULL, iteration BIGINT NOT NULL, max_iterations BIGINT NOT NULL, pause_reason TEXT, error_code TEXT, error_message TEXT, input_tokens BIGINT, output_tokens BIGINT, started_at BIGINT NOT NULL, ended_at BIGINT, model TEXT) WITHOUT ROWID",
-    "CREATE TABLE proposal ( id TEXT NOT NULL PRIMARY KEY, conversation BIGINT NOT NULL, run_id TEXT NOT NULL, position BIGINT NOT NULL, status TEXT NOT NULL, code TEXT, expires_at BIGINT NOT NULL, decided_by TEXT, decided_at BIGINT, seen_at BIGINT) WITHOUT ROWID",
+    "CREATE TABLE proposal ( id TEXT NOT NULL PRIMARY KEY, conversation BIGINT NOT NULL, run_id TEXT NOT NULL, position BIGINT NOT NULL, status TEXT NOT NULL, code TEXT, expires_at BIGINT NOT NULL, decided_by TEXT, decided_at BIGINT, seen_at BIGINT, person BIGINT) WITHOUT ROWID",
     "CREATE INDEX proposal_open ON proposal (conversation) WHERE status IN ('pending', 'applying', 'in_doubt')",
     "CREATE TABLE node ( id TEXT NOT NULL PRIMARY KEY, locked BIGINT NOT NULL, beats BIGINT NOT NULL DEFAULT 0, since BIGINT, signed_at BIGINT, own_time BIGINT, events_known BIGINT) WITHOUT ROWID",
     "CREATE VIEW conversations AS SELECT c.id, p.id AS user_id, c.title, c.agent, c.provider, c.model, c.mode, c.status, c.created_at, c.updated_at FROM conversation c JOIN person p ON p.key = c.person",
@@ -210,5 +214,8 @@ export const sqliteSchema: WholeSchema = {
     "CREATE INDEX proposal_doubtful ON proposal (conversation) WHERE status = 'in_doubt'",
     "CREATE TABLE usage_day ( person TEXT NOT NULL, day TEXT NOT NULL, conversation TEXT NOT NULL, model TEXT NOT NULL, provider TEXT NOT NULL, paid_by TEXT NOT NULL, calls BIGINT NOT NULL, input_tokens BIGINT NOT NULL, output_tokens BIGINT NOT NULL, cached_tokens BIGINT NOT NULL, cost BIGINT NOT NULL, unpriced BIGINT NOT NULL, PRIMARY KEY (person, day, conversation, model, provider, paid_by)) WITHOUT ROWID",
     "CREATE TABLE usage_summed ( person TEXT NOT NULL, day TEXT NOT NULL, PRIMARY KEY (person, day)) WITHOUT ROWID",
+    "CREATE INDEX proposal_without_owner ON proposal (conversation) WHERE person IS NULL",
+    "CREATE INDEX proposal_person ON proposal (person, expires_at, id) WHERE person IS NOT NULL",
+    "CREATE INDEX proposal_unseen ON proposal (person, expires_at, id) WHERE person IS NOT NULL AND status IN ('pending', 'expired') AND seen_at IS NULL",
   ],
 }

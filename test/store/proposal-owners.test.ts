@@ -1,0 +1,75 @@
+import { describe, expect, test } from "vitest"
+import { calls, says } from "../../src/models/scripted/script.ts"
+import { always, scripted } from "../../src/models/scripted/model.ts"
+import { databases } from "../support/databases.ts"
+import { Face } from "../support/server/face.ts"
+
+const COUNT = 5
+
+describe.each(databases)("on $name", ({ create }) => {
+  async function open(url: string) {
+    const model = scripted(
+      always(({ history }) =>
+        history.at(-1)?.role === "tool" ? says("Done.") : calls("create_task", { title: "Buy milk" }),
+      ),
+    )
+    const face = await Face.open({ url, model })
+    const [ada, eve] = [await face.as("ada"), await face.as("eve")]
+    const propose = async (who: typeof ada) => (await who.say(await who.begin(), "milk")).body.proposals[0].id as string
+    const waiting: string[] = []
+    for (let i = 0; i < COUNT; i++) waiting.push(await propose(ada))
+    await propose(eve)
+    /** All pages of two, in order. */
+    const list = async (query = "") => {
+      const seen: string[] = []
+      for (let cursor = ""; ;) {
+        const { body } = await ada.get(`/api/agent/proposals?limit=2${query}${cursor}`)
+        seen.push(...body.items.map((item: { id: string }) => item.id))
+        if (body.nextCursor === null) return seen
+        cursor = `&cursor=${body.nextCursor}`
+      }
+    }
+    const noted = async () => {
+      const sql = "SELECT count(*) AS n FROM proposal WHERE person IS NOT NULL"
+      return (await face.store.engine.query<{ n: number }>(sql, []))[0]?.n
+    }
+    return { face, ada, waiting, list, noted, propose: () => propose(ada) }
+  }
+
+  test("a list has each proposal once, newest first, whether it is noted yet whose it is or not", async () => {
+    await using database = await create()
+    const { face, ada, waiting, list, noted, propose } = await open(database.url)
+    await using _ = face
+    expect(await noted(), "no turn writes it").toBe(0)
+    const { change } = face.store.engine
+    Object.assign(face.store.engine, { change: () => Promise.reject(new Error("the disk is full")) })
+    const before = await list()
+    Object.assign(face.store.engine, { change })
+    expect(before.toSorted()).toEqual(waiting.toSorted())
+    expect(await list()).toEqual(before)
+    expect(await noted()).toBe(COUNT + 1)
+    expect(await list("&status=pending")).toEqual(before)
+    const latest = await propose()
+    expect(await list()).toEqual([latest, ...before])
+    await ada.post(`/api/agent/proposals/${latest}/reject`, {})
+    expect(await list("&status=rejected")).toEqual([latest])
+    expect(await list("&status=pending")).toEqual(before)
+  })
+
+  test("what expired unseen leaves the inbox when it is seen", async () => {
+    await using database = await create()
+    const { face, ada, waiting, list } = await open(database.url)
+    await using _ = face
+    expect(await list("&status=expired&seen=false")).toEqual([])
+    const [late, settled] = waiting as [string, string]
+    const sql = (id: string, status: string) => {
+      return { sql: "UPDATE proposal SET expires_at = 1, status = ? WHERE id = ?", values: [status, id] }
+    }
+    await face.store.engine.change({ type: "statements", statements: [sql(late, "pending"), sql(settled, "expired")] })
+    expect((await list("&status=expired&seen=false")).toSorted()).toEqual([late, settled].toSorted())
+    await ada.post(`/api/agent/proposals/${late}/seen`)
+    expect(await list("&status=expired&seen=false")).toEqual([settled])
+    expect(await list("&status=expired&seen=true")).toEqual([late])
+    expect(await list("&status=pending")).toHaveLength(COUNT - 2)
+  })
+})
