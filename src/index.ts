@@ -43,6 +43,7 @@ export type { Person } from "./api/person.ts"
 export type { ProposalFilter, Proposals } from "./api/proposals.ts"
 export type { Conversation, Message, Page, PawlEvent, Proposal, Usage } from "./api/read-only.ts"
 export type { StoreSettings } from "./api/store.ts"
+export type { Traces } from "./api/traces.ts"
 export {
   type AnswerExtra,
   type AskableWriteTool,

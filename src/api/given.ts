@@ -64,8 +64,24 @@ export const GivenQuestion = lazily(() =>
 /** Within what `pawl serve` takes, too. */
 const dollars = lazily(() => z.number().min(0).max(1_000_000).optional())
 
+/** Header names and values that no request could have would be found out by the first batch, which nobody waits for. */
+const words = lazily(() => z.record(z.string().regex(/^[\w.-]+$/), z.string().regex(/^[\x20-\x7e]*$/)).optional())
+
+const GivenTraces = lazily(() =>
+  z.strictObject({
+    endpoint: z.url({ protocol: /^https?$/, error: "must be an address such as http://127.0.0.1:4318" }),
+    protocol: z.enum(["http/protobuf", "http/json"]).optional(),
+    headers: words,
+    serviceName: z.string().min(1).max(255).optional(),
+    resource: z.record(z.string().min(1), z.string()).optional(),
+    share: z.number().min(0).max(1).optional(),
+    content: z.boolean().optional(),
+  }),
+)
+
 export const GivenSettings = lazily(() =>
   z.object({
+    traces: GivenTraces.optional(),
     timeZone: TimeZone.optional(),
     settings: ReplySettings.optional(),
     limits: z

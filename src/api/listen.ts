@@ -42,13 +42,25 @@ export async function openListening(
   { parts, engine, agents, owner }: Listens,
   { port, host = "127.0.0.1", publicUrl, dataFolder = ".pawl" }: ListenOptions,
 ): Promise<{ readonly server: ListeningServer; close(): Promise<void> }> {
-  const { store, models, devices, metrics } = parts
+  const { store, models, devices, metrics, keepsTraces } = parts
   const { clock, log, bus } = engine.ports
   const folder = resolve(dataFolder)
   const settings = { ...settingsIn(folder), host, publicUrl, sqliteRoot: join(folder, "databases") }
   await using opening = new AsyncDisposableStack()
   const ports = { page: openBuiltPage() }
-  const replaced = { clock, log, bus, store, models, devices, metrics, pawl: engine, agents: () => agents, ports }
+  const replaced = {
+    clock,
+    log,
+    bus,
+    store,
+    models,
+    devices,
+    metrics,
+    keepsTraces,
+    pawl: engine,
+    agents: () => agents,
+    ports,
+  }
   const composed = opening.use(await composeServer(settings, replaced))
   const running = await startServer(composed, await listenOn(composed, port))
   opening.defer(() => running.close(GRACE_MS))

@@ -19,6 +19,7 @@ import type { ListenOptions, ListeningServer } from "./listen.ts"
 import { type Models, openModels } from "./models.ts"
 import { openPerson, type Person } from "./person.ts"
 import { openGivenStore, type StoreSettings } from "./store.ts"
+import { openTraces, type Traces } from "./traces.ts"
 
 export interface PawlOptions {
   /** Which models answer: providers by their settings, one language model of the AI SDK, or several by name. */
@@ -33,6 +34,8 @@ export interface PawlOptions {
   /** What counts as the day of a person who has not told their zone; this machine's without. */
   readonly timeZone?: string
   readonly log?: Log
+  /** Runs are told as traces of OpenTelemetry; nobody is told without. */
+  readonly traces?: Traces
 }
 
 export interface Limits {
@@ -62,8 +65,8 @@ const OWNER = "owner"
 
 /** Opens the store, takes up what an earlier process has left, and is ready to be asked. */
 export async function openPawl(options: PawlOptions): Promise<Pawl> {
-  const { timeZone, log, limits = {}, settings } = options
-  check(GivenSettings, { timeZone, limits, settings })
+  const { timeZone, limits = {}, settings, traces } = options
+  check(GivenSettings, { timeZone, limits, settings, traces })
   const { dailyUsd, runUsd, runSeconds = USUAL_LIMITS.runSeconds } = limits
   const agents = toInternalAgents(options.agents)
   const { models, secrets } = openModels(options.models)
@@ -73,14 +76,20 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
   // Counted from the start, so that a server over it later tells of all that was asked here.
   const metrics = createServerMetrics()
   const tools = new Set(agents.flatMap(({ tools: each }) => each.names))
+  // Closed after the engine, so that its last words are told, and before the store, which they are read from.
+  const told = traces && (await openTraces(traces, { store, metrics, log: options.log ?? silentLog }))
+  const telemetry = told && opening.use(told.telemetry)
+  const log = told?.log ?? options.log
   const meter = new RunMeter({ metrics, log: log ?? silentLog, isTool: (name) => tools.has(name) })
   const pdfs = opening.use(openPdfReader(log ?? silentLog))
+  const metered = observed(new InProcessBus(), meter.hear)
   const engine = opening.use(
     await openEngine({
       store,
       agents,
       models: observedModels(models, metrics),
-      bus: observed(new InProcessBus(), meter.hear),
+      bus: telemetry ? observed(metered, telemetry.hear) : metered,
+      observeJournal: telemetry && ((journal) => telemetry.observe(journal)),
       secrets,
       // Messages get files over a server that listens; in a later life there may be none, and they are still read.
       files: fileContents(store.messageFiles, pdfs),
@@ -100,6 +109,7 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
     models,
     devices: new Devices(store.clock),
     metrics,
+    keepsTraces: telemetry !== undefined,
     closing: closing.signal,
   }
   const open = opening.move()

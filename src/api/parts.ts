@@ -16,6 +16,8 @@ export interface Parts {
   readonly devices: Devices
   /** Of all that was asked since it was opened, for a server over it. */
   readonly metrics: ServerMetrics
+  /** Runs are told as traces, so that who asks for one over a server may be linked to it. */
+  readonly keepsTraces: boolean
   /** Aborts when it is closed: nothing is waited for any more. */
   readonly closing: AbortSignal
 }

@@ -206,7 +206,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
     ...{ models, fallback, devices, embedder, databases, library, metrics, packRoutes, streams: revocation },
     providers: new OwnProviders({ models: personal, keys, reach }),
     mcpServers: mcp.servers,
-    keepsTraces: telemetry !== undefined,
+    keepsTraces: telemetry !== undefined || replaced.keepsTraces === true,
     address: { host, ...(publicUrl ? { publicUrl } : {}), allowedOrigins, trustedProxies },
     ...{ requestsPerMinute, threadPaths, version: manifest.version, bytesOfFiles: settings.bytesOfFiles },
     ...(sharedLimits ? { limits: sharedLimits.limits } : {}),

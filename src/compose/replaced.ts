@@ -36,6 +36,8 @@ export interface Replaced {
   readonly store?: Store | undefined
   /** An engine that is at work already, over the same store and bus: the server works with it and makes none. */
   readonly pawl?: OpenedEngine | undefined
+  /** Whoever has opened that engine tells its runs as traces. */
+  readonly keepsTraces?: boolean | undefined
   /** One model for everybody and everything. */
   readonly model?: Model | undefined
   /** A registry of models, or one made of what the settings would give. */
