@@ -31,7 +31,7 @@ export const roomsWithin: Readonly<Record<string, Readonly<Record<string, readon
     gate: ["calls", "concurrency", "definition"],
     accept: ["calls", "definition", "gate", "history"],
     replay: ["calls", "cite", "definition", "gate", "history"],
-    rebuild: ["ask", "history", "replay"],
+    rebuild: ["ask", "definition", "history", "replay"],
     runtime: ["accept", "ask", "concurrency", "gate", "history", "loop.ts", "replay"],
   },
   "src/models": {
