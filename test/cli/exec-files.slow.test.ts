@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process"
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test, vi } from "vitest"
+import { isReal, NO_BUBBLEWRAP } from "../support/files/commands.ts"
 import { command } from "../support/processes/commands.ts"
 import { dataFolder, pawl, PawlProcess } from "../support/processes/pawl-process.ts"
 import { canRun, hasGit, NO_GIT } from "../support/processes/processes.ts"
@@ -56,7 +57,10 @@ test("pawl exec in a folder: what is read, what is asked, what is done, what goe
   expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("leave --agent out")])
 })
 
-test("after a kill -9 in a command, what goes on says what is in doubt instead of waiting for ever", async () => {
+test("after a kill -9 in a command, what goes on says what is in doubt instead of waiting for ever", async ({
+  skip,
+}) => {
+  skip(!isReal, NO_BUBBLEWRAP) // where it is asked about
   const { root, environment, exec, execBeside } = place()
   await using first = new PawlProcess(
     ["exec", "--dir", root, "--mode", "auto", "run touch begun; sleep 60"],

@@ -1,33 +1,35 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, test } from "vitest"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
+import { isReal } from "../support/files/commands.ts"
 import { of } from "../support/loop/checked-world.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { openMcpWorld, servers } from "../support/mcp/mcp-world.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const path = [dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin"].join(":")
-const hasSandbox = process.platform === "linux" && existsSync("/usr/bin/bwrap")
 
 /** A server of others from npm, which sees this folder and changes nothing in it. */
 const program = (name: string) => ({
   command: process.execPath,
   args: [join(root, `node_modules/@modelcontextprotocol/server-${name}/dist/index.js`)],
   folder: root,
-  sandbox: hasSandbox,
+  sandbox: isReal,
 })
 
 describe.each(anyDatabase)("programs of others, in a sandbox where there is one, on $name", ({ create }) => {
   test("are used through the gate: everything, memory and sequential-thinking", async () => {
     await using place = await create()
     const dataFolder = mkdtempSync(join(tmpdir(), "pawl-mcp-"))
+    // In the sandbox that is a folder of its own; without, everybody's.
+    const memory = join(isReal ? "/tmp" : dataFolder, "memory.json")
     const named = servers({
       everything: { ...program("everything"), data: "public", tools: { "*": "read" } },
-      memory: { ...program("memory"), env: { MEMORY_FILE_PATH: "/tmp/memory.json" } },
+      memory: { ...program("memory"), env: { MEMORY_FILE_PATH: memory } },
       thinking: { ...program("sequential-thinking"), data: "public", tools: { "*": "read" } },
     })
     const thought = { thought: "One.", nextThoughtNeeded: false, thoughtNumber: 1, totalThoughts: 1 }
@@ -36,7 +38,7 @@ describe.each(anyDatabase)("programs of others, in a sandbox where there is one,
       calls("everything__echo", { message: "hello" }),
       calls("everything__get_sum", { a: 2, b: 40 }),
       calls("everything__get_tiny_image", {}),
-      calls("everything__trigger_long_running_operation", { duration: 0.2, steps: 2 }),
+      calls("everything__trigger_long_running_operation", { duration: 2, steps: 20 }),
       calls("everything__simulate_research_query", { topic: "bees" }), // which is a task
       calls("thinking__sequentialthinking", thought),
       calls("memory__create_entities", { entities: [entity] }),
@@ -44,10 +46,11 @@ describe.each(anyDatabase)("programs of others, in a sandbox where there is one,
     )
     await using world = await openMcpWorld(named, { url: place.url, model, dataFolder, path })
     const { id } = await world.start("Use them all.", { maxIterations: 20 })
-    // What it says of the last step may come with its result, when nobody listens any more.
+    // What it says of a step may be read together with its result, when nobody listens any more: on a busy machine that
+    // happens to a few steps, and so there are many.
     const progress = world.seen(id, (live) => live.type === "tool_progress" && live.done !== undefined)
     await world.pawl.runtime.rest(id)
-    expect(await progress).toMatchObject({ done: 1, total: 2 })
+    expect(await progress).toMatchObject({ total: 20 })
     const shown = model.received[0]!.request.tools.map(({ name }) => name)
     expect(shown).toEqual(
       expect.arrayContaining(["everything__echo", "memory__read_graph", "thinking__sequentialthinking"]),
