@@ -13,7 +13,7 @@ export interface Filled {
   readonly events: number
 }
 
-/** Of a hundred conversations, about so many are of a kind; the rest is plain talk. */
+/** Of a hundred conversations, about so many are of a kind; the rest is plain talk. What waits and is old was never answered. */
 const SHARES: readonly (readonly [Kind, number])[] = [
   ["applied", 4],
   ["rejected", 2],
@@ -66,8 +66,7 @@ export function fill(file: string, { ids }: Templates, { conversations, people }
   const { key: held } = get<{ key: number }>("SELECT max(key) AS key FROM conversation")
   for (let at = held + 1; at <= conversations; at++) {
     const kind = kindOf(at)
-    // What waits was proposed just now, or it would have expired.
-    const back = kind === "waiting" ? 0 : Math.floor(((conversations - at) * STEPS) / conversations)
+    const back = Math.floor(((conversations - at) * STEPS) / conversations)
     const owner = (at % 2 === 1 && others.length > 0 ? others[(at >> 1) % others.length] : ada) ?? ada
     const id = digits(made - (conversations - at) * 1000, TIME_DIGITS) + digits(at, COPY_DIGITS)
     const day = new Date(made - back * STEP_MS).toISOString().slice(0, 10)

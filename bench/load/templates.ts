@@ -17,6 +17,9 @@ const EVENTS_OF_A_TURN = 5
 const SHORT_MINUTES = 0.02
 const SHORT_MS = SHORT_MINUTES * 60_000 + 200
 
+/** Long enough that what waits still does when somebody asks for it. */
+const LONG_MINUTES = 24 * 60
+
 interface Page {
   readonly items: { readonly id: string }[]
 }
@@ -43,7 +46,7 @@ export async function holdTemplates(place: ServedOptions, events: number): Promi
     await sleep(SHORT_MS)
     await served.say(expired, asksFor(turns)) // what is late is settled by the next words
   }
-  await using served = await serve(place, token)
+  await using served = await serve({ ...place, proposalMinutes: LONG_MINUTES }, token)
   const plain = await talk(served)
   await served.say(plain, asksFor(turns))
   const [applied, rejected, waiting] = [await propose(served), await propose(served), await propose(served)]

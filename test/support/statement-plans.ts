@@ -17,7 +17,7 @@ const LARGE = [
   "message_key",
   "kept_fold",
 ]
-/** Indexes of a few rows, whatever there is in the table: what is at work, what waits for somebody. */
+/** Indexes of a few rows, whatever there is in the table: what is at work, what waits for somebody or was never answered. */
 const OF_FEW = ["conversation_open", "proposal_open", "proposal_doubtful", "proposal_without_owner"]
 
 /** Every statement that is sent to this engine from here on, once. */
