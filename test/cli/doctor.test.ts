@@ -31,10 +31,14 @@ describe.each(databases)("on $name", ({ create, name }) => {
   test("statements of a turn are timed where nobody counts them", async () => {
     await using database = await create()
     await using store = await openStore({ url: database.url, durability: "normal" })
-    for (const [mark, what] of await all(examineStatements(store))) {
-      expect(["ok", "note"]).toContain(mark)
-      expect(what).toMatch(/^statements: .*measured now/)
-    }
+    let ms = 0
+    const each = (takes: number) => all(examineStatements(store, () => (ms += takes)))
+    expect(await each(50)).toEqual([["ok", "statements: none takes more than 50 ms (measured now)"]])
+    const cure = name === "sqlite" ? "a faster disk" : "run ANALYZE"
+    expect(await each(51)).toEqual([
+      ["note", expect.stringMatching(`^statements: 51 ms measured now: what dead writers have left; .*${cure}`)],
+      ["note", expect.stringMatching(/^statements: 51 ms measured now: writes in doubt; /)],
+    ])
   })
 })
 
@@ -76,6 +80,26 @@ test("a folder is written to and left as it was; one that cannot be is wrong", a
     rmSync(folder, { recursive: true })
   }
   expect(await all(examineDisk("disk", folder))).toEqual([["wrong", expect.stringContaining("nothing can be kept")]])
+})
+
+test.each<[what: string, disk: { free: number; takes: number }, marks: string[], says: RegExp]>([
+  ["room and speed", { free: 5e9, takes: 50 }, ["ok", "ok"], /5\.0 GB free$/],
+  ["little room", { free: 0.9e9, takes: 50 }, ["note", "ok"], /0\.9 GB free; make room/],
+  ["nearly none", { free: 0.09e9, takes: 50 }, ["wrong", "ok"], /0\.1 GB free; make room/],
+  ["a slow disk", { free: 5e9, takes: 51 }, ["ok", "note"], /51\.0 ms there; .*use a faster disk/],
+])("of a disk with %s it is told what to do", async (_, { free, takes }, marks, says) => {
+  const folder = mkdtempSync(join(tmpdir(), "doctor-"))
+  let ms = 0
+  const look = async () => ({ bavail: free / 1000, bsize: 1000, type: 0xef53 })
+  const found = await all(examineDisk("disk", folder, { look, now: () => (ms += takes) }))
+  rmSync(folder, { recursive: true })
+  expect(found.map(([mark]) => mark)).toEqual(marks)
+  expect(found.map(([, told]) => told).some((told) => says.test(told))).toBe(true)
+  const inMemory = { look: async () => ({ ...(await look()), type: 0x01021994 }) }
+  expect(await all(examineDisk("disk", tmpdir(), inMemory))).toContainEqual([
+    "note",
+    expect.stringContaining("gone with the machine"),
+  ])
 })
 
 test.each([

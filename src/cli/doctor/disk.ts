@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto"
+import type { StatsFs } from "node:fs"
 import { open, rm, statfs } from "node:fs/promises"
 import { join } from "node:path"
 import type { Finding } from "./finding.ts"
@@ -14,12 +15,21 @@ const SLOW_MS = 50
 const TMPFS = 0x01021994
 const PROBE_BYTES = 64 * 1024
 
+interface DiskLook {
+  readonly look?: (folder: string) => Promise<Pick<StatsFs, "bavail" | "bsize" | "type">>
+  readonly now?: () => number
+}
+
 /** Whether what is written into a folder can be kept there, found out by keeping something, and how long that takes. */
-export async function* examineDisk(name: string, folder: string): AsyncGenerator<Finding> {
+export async function* examineDisk(
+  name: string,
+  folder: string,
+  { look = statfs, now = () => performance.now() }: DiskLook = {},
+): AsyncGenerator<Finding> {
   try {
-    const { bavail, bsize, type } = await statfs(folder)
+    const { bavail, bsize, type } = await look(folder)
     const free = bavail * bsize
-    const ms = await probe(folder)
+    const ms = await probe(folder, now)
     yield [markOf(free), `${name}: ${folder}, ${inGigabytes(free)} free${adviceOf(free)}`]
     yield ms > SLOW_MS
       ? [
@@ -37,9 +47,9 @@ export async function* examineDisk(name: string, folder: string): AsyncGenerator
   }
 }
 
-async function probe(folder: string): Promise<number> {
+async function probe(folder: string, now: () => number): Promise<number> {
   const path = join(folder, `.doctor-${randomBytes(6).toString("hex")}`)
-  const began = performance.now()
+  const began = now()
   try {
     const file = await open(path, "wx", 0o600)
     try {
@@ -48,7 +58,7 @@ async function probe(folder: string): Promise<number> {
     } finally {
       await file.close()
     }
-    return performance.now() - began
+    return now() - began
   } finally {
     await rm(path, { force: true })
   }

@@ -8,9 +8,12 @@ const MAX_TOLD = 3
 type Asking = Pick<Store, "engine" | "journal">
 
 /** What takes long: as PostgreSQL has counted, or, where nobody counts, how long a few statements of a turn take now. */
-export async function* examineStatements(store: Asking): AsyncGenerator<Finding> {
+export async function* examineStatements(
+  store: Asking,
+  now: () => number = () => performance.now(),
+): AsyncGenerator<Finding> {
   const counted = store.engine.name === "postgres" ? await readCounted(store) : undefined
-  const told = counted ?? (await measure(store))
+  const told = counted ?? (await measure(store, now))
   const slow = told.filter(({ ms }) => ms > SLOW_MS)
   const by = counted ? "on average, by pg_stat_statements" : "measured now"
   if (slow.length === 0) yield ["ok", `statements: none takes more than ${SLOW_MS} ms (${by})`]
@@ -40,7 +43,7 @@ async function readCounted({ engine }: Asking): Promise<TimedStatement[] | undef
 
 const oneLine = (sql: string): string => sql.replaceAll(/\s+/g, " ").slice(0, 120)
 
-async function measure({ engine, journal }: Asking): Promise<TimedStatement[]> {
+async function measure({ engine, journal }: Asking, now: () => number): Promise<TimedStatement[]> {
   const longest = "SELECT conversation AS key FROM event GROUP BY conversation ORDER BY max(position) DESC LIMIT 1"
   const [row] = await engine.query<{ key: number }>(longest, [])
   const measured: (readonly [what: string, ask: () => Promise<unknown>])[] = [
@@ -51,9 +54,9 @@ async function measure({ engine, journal }: Asking): Promise<TimedStatement[]> {
   const told: TimedStatement[] = []
   for (const [what, ask] of measured) {
     await ask() // the first time it is prepared, and read from the disk
-    const began = performance.now()
+    const began = now()
     await ask()
-    told.push({ what, ms: performance.now() - began })
+    told.push({ what, ms: now() - began })
   }
   return told.sort((one, other) => other.ms - one.ms)
 }
