@@ -31,7 +31,7 @@ const chunks: Readonly<Record<string, (isLoadedWith: IsLoadedWith, id: string) =
 }
 const browser = ["src/protocol/index.ts", "src/client/index.ts"]
 const beginning = ["src/cli/pawl.ts", "src/cli/commands/chat.ts", "src/testing.ts"]
-const start = ["src/compose/open-engine.ts", "src/store/engine/open-sqlite.ts"]
+const start = ["src/compose/open-engine.ts"]
 const faces = ["src/device/index.ts", "src/terminal/talk/talk.ts", "src/terminal/talk/commands.ts"]
 const store = ["migrate", "token", "invite", "backup", "rotate-keys"].map((name) => `src/cli/commands/${name}.ts`)
 const server = ["src/compose/compose-server.ts", "src/cli/commands/serve.ts", "src/server.ts"]

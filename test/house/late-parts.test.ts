@@ -9,7 +9,7 @@ import { readSources, root, withoutComments } from "../support/house/sources.ts"
 import { lifeNamed } from "../support/processes/package.ts"
 
 /** What an engine on SQLite is made of before its first turn. */
-const start = new Set([...loadedBy("src/compose/open-engine.ts"), ...loadedBy("src/store/engine/open-sqlite.ts")])
+const start = new Set(loadedBy("src/compose/open-engine.ts"))
 
 describe("what a first turn loads", () => {
   it.each([

@@ -7,7 +7,7 @@ import { migrations } from "../../src/store/migrations/list.ts"
 import { migrate, type MigrateOptions } from "../../src/store/migrations/migrate.ts"
 import { sqliteSchema } from "../../src/store/migrations/sqlite-schema.ts"
 
-const whole = async () => sqliteSchema
+const whole = sqliteSchema
 
 it("is what the steps of the schema come to; otherwise run `npm run schema`", async () => {
   const printed = readFileSync(new URL("../../src/store/migrations/sqlite-schema.ts", import.meta.url), "utf8")
@@ -22,7 +22,7 @@ it("is followed by the steps that are newer than it", async () => {
   // One that this version does not have: whatever is added later, the whole is older than it.
   const newer = { name: "999_newer", statements: () => ["CREATE TABLE newer (n BIGINT)"] }
   const engine = openSqlite({ file: ":memory:", durability: "normal" })
-  const options = { known: [...migrations, newer], whole: async () => sqliteSchema }
+  const options = { known: [...migrations, newer], whole }
   expect(await migrate(engine, sqliteWords, options)).toEqual([...sqliteSchema.steps, newer.name])
   expect(await engine.query("SELECT count(*) AS n FROM newer", [])).toEqual([{ n: 0 }])
   await engine.close()

@@ -12,7 +12,7 @@ export interface MigrateOptions {
   /** Without, all of ours. They are loaded where one of them is missing, not for every start. */
   readonly known?: readonly Migration[]
   /** What our steps come to, for a database in which there is nothing yet. */
-  readonly whole?: () => Promise<WholeSchema>
+  readonly whole?: WholeSchema
   /** What must never be seen without the steps, or they without it: in the transaction of the last of them. */
   readonly along?: readonly Statement[]
   readonly clock?: Clock
@@ -54,13 +54,12 @@ export async function migrate(engine: Engine, words: Words, options: MigrateOpti
   const did: string[] = []
   for (let waits = 0; ;) {
     const done = await readDone(engine)
-    const printed = await whole?.()
-    const known = options.known ?? (await stepsOf(printed, done))
+    const known = options.known ?? (await stepsOf(whole, done))
     if (done) refuseNewerSchema(done, options.known ? [...(await ownSteps()), ...known] : known)
     const missing = known.filter(({ name }) => !done?.has(name) && !left.some((step) => step.name === name))
     if (missing.length === 0) return did
     // Where there is nothing yet nobody is kept from writing, and an index is made with its table.
-    const made = done ? undefined : printed
+    const made = done ? undefined : whole
     const portion = made
       ? missing.filter(({ name }) => made.steps.includes(name))
       : toPortion(missing, done ? isAlone : isPartition)

@@ -14,6 +14,9 @@ import { EVENTS_AT_ONCE, PreparedStatements } from "./statements.ts"
 
 type Value = string | number | null
 
+/** Said once in the life of a database: not kept prepared, or whoever made a new one would hold two hundred of these for good. */
+const MAKES = /^(?:CREATE|ALTER|DROP)\s/
+
 /** A refusal travels as an exception inside, so that everything the operation has done so far is undone with it. */
 class Refused extends Error {
   readonly why: Refusal
@@ -99,6 +102,10 @@ export class SqliteOperations {
 
   #statements({ statements }: Statements): Record<string, unknown>[][] {
     return statements.map(({ sql, values, mustChange }) => {
+      if (MAKES.test(sql)) {
+        this.#db.exec(sql)
+        return []
+      }
       const rows = this.#prepare(sql).all(...(values as Value[])) as Record<string, unknown>[]
       if (mustChange && rows.length === 0 && this.#prepare("SELECT changes() AS n").get()?.n === 0)
         throw new Refused("moved")
