@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest"
-import type { UserId } from "../../src/protocol/ids.ts"
-import { USAGE_COLUMNS } from "../../src/store/engine/operations.ts"
-import { openStore, type Store } from "../../src/store/store.ts"
-import { databases } from "../support/databases.ts"
-import { TurnedClock } from "../support/loop/world.ts"
+import type { UserId } from "../../../src/protocol/ids.ts"
+import { USAGE_COLUMNS } from "../../../src/store/engine/operations.ts"
+import { openStore, type Store } from "../../../src/store/store.ts"
+import { databases } from "../../support/databases.ts"
+import { TurnedClock } from "../../support/loop/world.ts"
 
 const NOON = Date.UTC(2026, 2, 20, 12)
 const [FROM, TO] = ["2026-03-01", "2026-03-20"]

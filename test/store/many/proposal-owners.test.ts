@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
-import { calls, says } from "../../src/models/scripted/script.ts"
-import { always, scripted } from "../../src/models/scripted/model.ts"
-import { databases } from "../support/databases.ts"
-import { Face } from "../support/server/face.ts"
+import { calls, says } from "../../../src/models/scripted/script.ts"
+import { always, scripted } from "../../../src/models/scripted/model.ts"
+import { databases } from "../../support/databases.ts"
+import { Face } from "../../support/server/face.ts"
 
 const COUNT = 5
 
