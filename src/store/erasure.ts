@@ -5,6 +5,7 @@ import { AUDIT_ID_OF_CALL } from "./journal/mirror-rows.ts"
 import { PROPOSAL_STATES } from "./proposals/states.ts"
 import { secretHash } from "./people/hashed-secret.ts"
 import { passageFiles } from "./library/passage-indexes.ts"
+import { noteFiles } from "./workspace/note-rows.ts"
 import type { PlacedFiles } from "./files/placed-files.ts"
 import { removeFilesOnlyUsedIn } from "./files/sweep-message-files.ts"
 import { readPackTables } from "./packs/register.ts"
@@ -72,7 +73,8 @@ export class Erasure {
 
   async #scrub(user: UserId): Promise<void> {
     // On other nodes within ten minutes, and before: what is gone is not read from a file.
-    await passageFiles(this.#engine)?.sweep({ halfWritten: "leave" })
+    for (const files of [passageFiles(this.#engine), noteFiles(this.#engine)])
+      await files?.sweep({ halfWritten: "leave" })
     await this.#engine.scrub({ words: !this.#scrubbed.has(user) })
     this.#scrubbed.add(user)
   }

@@ -68,6 +68,10 @@ export class VectorIndex {
     return this.#ids.length
   }
 
+  has(id: string): boolean {
+    return this.#slots.has(id)
+  }
+
   /** What it holds of the memory, ids and distances included, roughly. */
   get bytes(): number {
     const { byteLength } = this.#distances

@@ -8,8 +8,11 @@ const HALF = ".part"
 
 /** What the database says of the vectors in a file, and what each of them is known by. */
 export interface FiledRows {
-  /** Whether the newest vector in it is the one that the database has under this number: after a restore it is another. */
-  hasNewest(owner: string, head: IndexHead): Promise<boolean>
+  /**
+   * Up to which number the file is of these rows: what is newest in it is what the database has under that number. After a
+   * restore that is something else, and then it is undefined.
+   */
+  goodUpTo(owner: string, head: IndexHead): Promise<number | undefined>
   /** Whether something in it is not there any more. */
   hasGone(owner: string, documents: IndexHead["documents"]): Promise<boolean>
   /** Whether a file may be read of which something is gone: who reads it leaves that out. */
@@ -35,7 +38,8 @@ export class IndexFiles {
   async read(owner: string, wanted: { embedder: string; dimensions: number }): Promise<FiledIndex | undefined> {
     const idOf = this.#rows.idOf.bind(this.#rows)
     const found = await readIndexFile(this.#path(owner), { ...wanted, idOf }).catch(() => undefined)
-    if (found && (await this.#fits(owner, found.head))) return found
+    const version = found && (await this.#goodUpTo(owner, found.head))
+    if (found && version !== undefined) return { ...found, head: { ...found.head, version } }
     await this.remove(owner)
     return undefined
   }
@@ -74,9 +78,9 @@ export class IndexFiles {
     }
   }
 
-  async #fits(owner: string, head: IndexHead): Promise<boolean> {
-    if (!(await this.#rows.hasNewest(owner, head))) return false
-    return this.#rows.outlivesGone || !(await this.#rows.hasGone(owner, head.documents))
+  async #goodUpTo(owner: string, head: IndexHead): Promise<number | undefined> {
+    if (!this.#rows.outlivesGone && (await this.#rows.hasGone(owner, head.documents))) return undefined
+    return this.#rows.goodUpTo(owner, head)
   }
 
   #path(owner: string): string {

@@ -12,10 +12,10 @@ export class PassageRows implements FiledRows {
     this.#engine = engine
   }
 
-  async hasNewest(collection: string, { embedder, version, newest }: IndexHead): Promise<boolean> {
+  async goodUpTo(collection: string, { embedder, version, newest }: IndexHead): Promise<number | undefined> {
     const sql = "SELECT edition, ordinal FROM passage_vector WHERE collection = ? AND embedder = ? AND version = ?"
     const [row] = await this.#engine.query<{ edition: string; ordinal: number }>(sql, [collection, embedder, version])
-    return row !== undefined && `${row.edition} ${row.ordinal}` === newest
+    return row && `${row.edition} ${row.ordinal}` === newest ? version : undefined
   }
 
   async hasGone(collection: string, documents: IndexHead["documents"]): Promise<boolean> {

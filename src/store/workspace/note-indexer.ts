@@ -54,7 +54,7 @@ export class NoteIndexer {
     this.#needs = needs
     this.#loop = new EmbeddingLoop({
       ...{ clock, log, failure: "notes_not_indexed" },
-      sweep: () => vectors.sweep(),
+      sweep: () => this.#sweep(),
       next: () => this.#next(),
       forgetOthers: () => vectors.forgetOthers(),
       prepare: () => this.#begin(),
@@ -63,7 +63,10 @@ export class NoteIndexer {
     })
     vectors.caughtUp = (person) => this.#caughtUp(person)
     this.#unlisten = needs.workspaces.onChange((person, changes) => {
-      if (changes.some(({ table, row }) => table === "notes" && row !== null)) this.#want(person)
+      const notes = changes.filter(({ table }) => table === "notes")
+      if (notes.some(({ row }) => row !== null)) this.#want(person)
+      // A file that cannot be removed now is looked for again: it holds nothing that anybody reads.
+      if (notes.some(({ row }) => row === null)) vectors.indexes.removed(person).catch(() => {})
     })
     this.wake()
   }
@@ -80,10 +83,19 @@ export class NoteIndexer {
     await closing
   }
 
-  /** What a process had begun with that died goes on now, and not when its time is up. */
+  /** Files of what is gone, which a process that died may have left; and what it had begun with goes on now. */
   async #begin(): Promise<void> {
-    if (!this.#begun) await this.#needs.vectors.freeDead()
+    const { vectors } = this.#needs
+    if (!this.#begun) await vectors.indexes.sweep("remove")
+    if (!this.#begun) await vectors.freeDead()
     this.#begun = true
+  }
+
+  async #sweep(): Promise<boolean> {
+    const { vectors, workspaces } = this.#needs
+    // What another node has removed is still in a file of this one.
+    if (workspaces.engine.manyMachines) await vectors.indexes.sweep("leave")
+    return vectors.sweep()
   }
 
   #want(person: UserId, served?: () => void): void {

@@ -1,13 +1,12 @@
 import type { UserId } from "../../protocol/ids.ts"
 import type { Applied, Match, Vector } from "../../protocol/ports/workspace.ts"
-import { KeptIndexes, type KeptOptions } from "../../vectors/kept-indexes.ts"
 import { fromText, rank, toBase64, toUnit } from "../../vectors/unit.ts"
-import { VectorIndex } from "../../vectors/vector-index.ts"
 import { inPortions, type WorkspaceStatement } from "../../workspace/layout.ts"
 import { EmbeddingClaims } from "../library/embedding-claims.ts"
 import type { Engine } from "../engine/engine.ts"
 import { changesOf } from "./workspaces.ts"
 import type { NoteVectors } from "./keeper.ts"
+import { NoteIndexes, type NoteIndexOptions } from "./note-indexes.ts"
 
 export interface IndexedNote {
   readonly id: string
@@ -25,15 +24,6 @@ export interface EmbeddedNote extends Pick<IndexedNote, "id" | "person" | "title
   readonly vector: Float32Array
 }
 
-interface Kept {
-  readonly index: VectorIndex
-  /** Up to which version of the person's vectors it has been read. */
-  version: number
-  readonly bytes: number
-}
-
-/** Read at a time: other work gets its turn in between. */
-const PAGE = 500
 /** Looked for at a time: each look begins anew. */
 const SWEPT = 2000
 /** Candidates asked of the index beyond those wanted: its order is exact to a few thousandths, and some rows may be gone. */
@@ -45,22 +35,22 @@ const TABLE = {
   ...{ order: "at DESC", columns: "note" },
 }
 
-/** The vectors of everybody's notes, in the database; the indexes that find by them, in memory. */
+/** The vectors of everybody's notes, in the database. */
 export class SqlNoteVectors implements NoteVectors {
   readonly #engine: Engine
   readonly #embedder: string
   readonly #now: () => number
-  readonly #kept: KeptIndexes<Kept>
-  readonly #reading = new Map<string, Promise<Kept>>()
+  /** The indexes that find by them. */
+  readonly indexes: NoteIndexes
   readonly #claims: EmbeddingClaims<{ readonly note: string }>
   /** Resolves when what the person has written so far is indexed, or after a while. Set by whoever does that. */
   caughtUp: (person: UserId) => Promise<void> = async () => {}
 
-  constructor(engine: Engine, embedder: string, options: KeptOptions) {
+  constructor(engine: Engine, embedder: string, options: NoteIndexOptions) {
     this.#engine = engine
     this.#embedder = embedder
     this.#now = () => options.clock.now()
-    this.#kept = new KeptIndexes(options)
+    this.indexes = new NoteIndexes(engine, embedder, options)
     this.#claims = new EmbeddingClaims(engine, TABLE, { embedder, now: this.#now })
   }
 
@@ -161,7 +151,7 @@ export class SqlNoteVectors implements NoteVectors {
     if (vector.embedder !== this.#embedder) return []
     await this.caughtUp(person)
     const query = toUnit(vector.numbers)
-    const kept = await this.#current(person, query.length)
+    const kept = await this.indexes.current(person, query.length)
     const among = projectId == null ? undefined : await this.#notesIn(person, projectId)
     for (;;) {
       const found = kept.index.nearest(query, limit + SPARE, among).map(({ id }) => id)
@@ -186,7 +176,10 @@ export class SqlNoteVectors implements NoteVectors {
   }
 
   /** What an earlier process had claimed that is known to be dead. */
-  freeDead = (): Promise<void> => this.#claims.freeDead()
+  freeDead(): Promise<void> {
+    return this.#claims.freeDead()
+  }
+
   /** Notes of a person's that wait to be embedded, those that came last first, for whoever asks alone. */
   async claim(person: UserId, limit: number): Promise<IndexedNote[]> {
     const claimed = (await this.#claims.claim(person, limit)).map(({ note }) => note)
@@ -237,38 +230,6 @@ export class SqlNoteVectors implements NoteVectors {
     await this.#engine.change({ type: "statements", statements: [{ sql, values }] })
   }
 
-  /** The person's index, up to the newest vector that is committed, whichever node has written it. */
-  async #current(person: UserId, dimensions: number): Promise<Kept> {
-    const before = this.#reading.get(person)
-    const reading = (before ?? Promise.resolve()).then(() => this.#readOn(person, dimensions))
-    const settled = reading.catch(() => undefined) as Promise<Kept>
-    this.#reading.set(person, settled)
-    try {
-      return await reading
-    } finally {
-      if (this.#reading.get(person) === settled) this.#reading.delete(person)
-    }
-  }
-
-  async #readOn(person: UserId, dimensions: number): Promise<Kept> {
-    const kept = this.#kept.of(person, () => keptFrom(new VectorIndex(dimensions)))
-    const sql = `SELECT note, version, vector FROM note_vector WHERE person = ? AND embedder = ? AND version > ?
-      ORDER BY version LIMIT ?`
-    for (;;) {
-      const values = [person, this.#embedder, kept.version, PAGE]
-      const rows = await this.#engine.query<{ note: string; version: number; vector: string }>(sql, values)
-      for (const { note, version, vector } of rows) {
-        const numbers = fromText(vector)
-        if (numbers.length === dimensions) kept.index.set(note, numbers)
-        kept.version = Number(version)
-      }
-      if (rows.length < PAGE) break
-      await new Promise((resolve) => setImmediate(resolve))
-    }
-    this.#kept.trim()
-    return kept
-  }
-
   async #notesIn(person: UserId, projectId: string): Promise<string[]> {
     const sql = "SELECT id FROM note WHERE person = ? AND project_id = ?"
     return (await this.#engine.query<{ id: string }>(sql, [person, projectId])).map(({ id }) => id)
@@ -290,11 +251,3 @@ export class SqlNoteVectors implements NoteVectors {
 
 /** With the number as it stands in the index over those that wait: otherwise it would not be used. */
 const WAITS = `embedder = ? AND ${TABLE.waits}`
-
-const keptFrom = (index: VectorIndex): Kept => ({
-  index,
-  version: 0,
-  get bytes() {
-    return index.bytes
-  },
-})
