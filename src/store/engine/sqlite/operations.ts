@@ -180,14 +180,22 @@ function change(
 }
 
 function claim(prepared: PreparedStatements, operation: Commit): Committed {
-  const { key, node, fence, seen, now, head } = operation
+  const { key, node, fence, seen, now, head, release } = operation
   if (!head) throw new Error("a claim needs the row of its conversation")
   const { agent, model, provider, mode, title, status, device, connection, settings } = head
-  const letGo = operation.release ? 1 : 0
+  const columns = [agent, model, provider, mode, title, status, device, connection, settings, now]
+  if (!operation.withInbox) {
+    // All that is asked of the row is that it is as it was read: what it says then is known, and need not be returned.
+    const [owner, read] = release ? [null, seen] : [node, null]
+    const claimed = prepared.the("claimAsRead").run(...columns, owner, read, key, fence, seen, node, operation.after)
+    if (claimed.changes === 0) throw new Refused(whyNotClaimed(prepared, operation))
+    return { key, fence: fence + 1, arrivals: seen, released: release }
+  }
+  const letGo = release ? 1 : 0
   const row = get<[fence: number, arrivals: number, owner: string | null, last: number | null]>(
     prepared.the("claim"),
-    ...[agent, model, provider, mode, title, status, device, connection, settings, now, letGo, seen, node, letGo, seen],
-    ...[key, fence, operation.withInbox ? 1 : 0, seen, node],
+    ...[...columns, letGo, seen, node, letGo, seen],
+    ...[key, fence, seen, node],
   )
   if (!row) throw new Refused(whyNotClaimed(prepared, operation))
   // Also where it adds nothing: what it says about the conversation would be old.

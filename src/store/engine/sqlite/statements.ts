@@ -14,9 +14,13 @@ const sql = {
     WHERE key = ? AND owner = ? AND fence = ? AND arrivals = ?`,
   claim: `UPDATE conversation SET ${HEAD}, fence = fence + 1,
       owner = CASE WHEN ? AND arrivals = ? THEN NULL ELSE ? END, seen = CASE WHEN ? AND arrivals = ? THEN arrivals ELSE seen END
-    WHERE key = ? AND fence = ? AND (? OR arrivals = ?)
+    WHERE key = ? AND fence = ?
       AND (owner IS NULL OR owner = ? OR NOT EXISTS (SELECT 1 FROM node WHERE node.id = owner))
     RETURNING fence, arrivals, owner, (SELECT max(position) FROM event WHERE conversation = key)`,
+  claimAsRead: `UPDATE conversation SET ${HEAD}, fence = fence + 1, owner = ?, seen = coalesce(?, seen)
+    WHERE key = ? AND fence = ? AND arrivals = ?
+      AND (owner IS NULL OR owner = ? OR NOT EXISTS (SELECT 1 FROM node WHERE node.id = owner))
+      AND coalesce((SELECT max(position) FROM event WHERE conversation = key), 0) = ?`,
   create: `INSERT INTO conversation (agent, model, provider, mode, title, status, device, connection, settings, updated_at, id, person, owner,
       fence, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?) ON CONFLICT (id) DO NOTHING`,
   whoHolds: `SELECT fence, owner, EXISTS (SELECT 1 FROM node WHERE node.id = owner)
