@@ -2,7 +2,6 @@ import type { ConversationId, UserId } from "../protocol/ids.ts"
 import type { Engine } from "./engine/engine.ts"
 import type { Statement } from "./engine/operations.ts"
 import { AUDIT_ID_OF_CALL } from "./journal/mirror-rows.ts"
-import { PROPOSAL_STATES } from "./proposals/states.ts"
 import { secretHash } from "./people/hashed-secret.ts"
 import { passageFiles } from "./library/passage-indexes.ts"
 import { noteFiles } from "./workspace/note-rows.ts"
@@ -135,7 +134,7 @@ function conversations(which: Condition, tables: readonly PersonalTable[], reuse
     // First, because this is the row on which every commit hangs: from here on no writer, wherever it is, adds anything.
     { sql: `UPDATE conversation SET owner = NULL, fence = fence + 1, seen = arrivals WHERE ${where}`, values },
     ...tables.flatMap(({ table, column, names, foundBy }) =>
-      (foundBy ? further(foundBy, { sql: keys, values }) : [{ sql: "", values: [] }]).map((found) => {
+      (foundBy ? further(foundBy, which) : [{ sql: "", values: [] }]).map((found) => {
         const sql = `DELETE FROM ${table} WHERE ${column} IN (${rows[names]})${found.sql}`
         return { sql, values: [...values, ...found.values] }
       }),
@@ -147,7 +146,8 @@ function conversations(which: Condition, tables: readonly PersonalTable[], reuse
 }
 
 /** A condition that an index answers; of several, each for rows that the others leave out. */
-function further(foundBy: NonNullable<PersonalTable["foundBy"]>, { sql: keys, values }: Condition): Condition[] {
+function further(foundBy: NonNullable<PersonalTable["foundBy"]>, { sql: where, values }: Condition): Condition[] {
+  const keys = `SELECT key FROM conversation WHERE ${where}`
   switch (foundBy) {
     case "runs begun": {
       const begun = `SELECT message_id FROM event WHERE type = 'run_started' AND conversation IN (${keys})`
@@ -157,8 +157,12 @@ function further(foundBy: NonNullable<PersonalTable["foundBy"]>, { sql: keys, va
       const made = `SELECT ${AUDIT_ID_OF_CALL} FROM event WHERE call_id IS NOT NULL AND conversation IN (${keys})`
       return [{ sql: ` AND id IN (${made})`, values }]
     }
-    case "state":
-      return PROPOSAL_STATES.map((state) => ({ sql: ` AND ${state}`, values: [] }))
+    case "person":
+      // Where it is not noted yet whose a row is there is an index by conversation; else all of one person's are looked at.
+      return [
+        { sql: " AND person IS NULL", values: [] },
+        { sql: ` AND person IN (SELECT person FROM conversation WHERE ${where})`, values },
+      ]
   }
 }
 

@@ -9,7 +9,7 @@ export interface PersonalTable {
    * How the rows of a conversation are found where there is no index by it, because every turn would have to keep that: by
    * what its events say, or by the indexes there are. All other ways read every row that anybody has.
    */
-  readonly foundBy?: "runs begun" | "calls made" | "state"
+  readonly foundBy?: "runs begun" | "calls made" | "person"
   /** What tells its rows apart and puts them in order, of those whose rows have no `id`. */
   readonly place?: string
 }
@@ -44,7 +44,7 @@ export const personalTables: readonly PersonalTable[] = [
     table: "proposal",
     column: "conversation",
     names: "conversation key",
-    foundBy: "state",
+    foundBy: "person",
     exported: "shown with its conversation",
   },
   {

@@ -51,13 +51,12 @@ import { runsThatGoOn } from "./041-060/050-runs-that-go-on.ts"
 import { sharedRuns } from "./041-060/051-shared-runs.ts"
 import { keptFolds } from "./041-060/052-kept-folds.ts"
 import { lapsedProposals } from "./041-060/053-lapsed-proposals.ts"
-import { proposalsThatAreOver } from "./041-060/054-proposals-that-are-over.ts"
-import { doubtfulProposals } from "./041-060/055-doubtful-proposals.ts"
-import { usageDays } from "./041-060/056-usage-days.ts"
-import { proposalsOfPeople } from "./041-060/057-proposals-of-people.ts"
-import { proposalsWithoutOwner } from "./041-060/058-proposals-without-owner.ts"
-import { listedProposals } from "./041-060/059-listed-proposals.ts"
-import { unseenProposals } from "./041-060/060-unseen-proposals.ts"
+import { doubtfulProposals } from "./041-060/054-doubtful-proposals.ts"
+import { usageDays } from "./041-060/055-usage-days.ts"
+import { proposalsOfPeople } from "./041-060/056-proposals-of-people.ts"
+import { proposalsWithoutOwner } from "./041-060/057-proposals-without-owner.ts"
+import { listedProposals } from "./041-060/058-listed-proposals.ts"
+import { unseenProposals } from "./041-060/059-unseen-proposals.ts"
 import type { Migration } from "./migration.ts"
 
 /** The schema, step by step, in the order of the files: what is new is added at the end, and nothing is taken out. */
@@ -115,7 +114,6 @@ export const migrations: readonly Migration[] = [
   sharedRuns,
   keptFolds,
   lapsedProposals,
-  proposalsThatAreOver,
   doubtfulProposals,
   usageDays,
   proposalsOfPeople,

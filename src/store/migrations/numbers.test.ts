@@ -62,13 +62,12 @@ const remembered = [
   "051_shared_runs",
   "052_kept_folds",
   "053_lapsed_proposals",
-  "054_proposals_that_are_over",
-  "055_doubtful_proposals",
-  "056_usage_days",
-  "057_proposals_of_people",
-  "058_proposals_without_owner",
-  "059_listed_proposals",
-  "060_unseen_proposals",
+  "054_doubtful_proposals",
+  "055_usage_days",
+  "056_proposals_of_people",
+  "057_proposals_without_owner",
+  "058_listed_proposals",
+  "059_unseen_proposals",
 ]
 
 /** Files that got another number after databases had remembered their names. */

@@ -1,6 +1,6 @@
 import type { UserId } from "../../protocol/ids.ts"
 import type { ProposalQuery } from "../../protocol/requests.ts"
-import { IS_OPEN, PROPOSAL_STATES } from "./states.ts"
+import { IS_OPEN } from "./states.ts"
 
 interface Sql {
   readonly sql: string
@@ -17,10 +17,10 @@ const OF_PERSON = "q.person = (SELECT key FROM person WHERE id = ?)"
 /** Where the proposals of a person are found, each by an index: in the places together stands every one, in one of them. */
 export function placesOf(user: UserId, { status, seen, conversationId }: Which): Sql[] {
   if (conversationId !== undefined)
-    return PROPOSAL_STATES.map((state) => {
+    return ["q.person IS NULL", "q.person = c.person"].map((whose) => {
       const of =
         "conversation c CROSS JOIN person p CROSS JOIN proposal q WHERE p.key = c.person AND q.conversation = c.key"
-      return { sql: `${of} AND c.id = ? AND p.id = ? AND q.${state}`, values: [conversationId, user] }
+      return { sql: `${of} AND c.id = ? AND p.id = ? AND ${whose}`, values: [conversationId, user] }
     })
   // Hardly any, whosesoever they are.
   if (status === "in_doubt") return [{ sql: `${FROM} AND p.id = ? AND q.status = 'in_doubt'`, values: [user] }]

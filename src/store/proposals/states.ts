@@ -4,7 +4,3 @@
  */
 export const IS_OPEN = "status IN ('pending', 'applying', 'in_doubt')"
 export const HAS_EXPIRED = "status = 'expired'"
-export const IS_OVER = "status NOT IN ('pending', 'applying', 'in_doubt', 'expired')"
-
-/** Every proposal is in one of them. */
-export const PROPOSAL_STATES = [IS_OPEN, HAS_EXPIRED, IS_OVER] as const

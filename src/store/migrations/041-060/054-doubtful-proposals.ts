@@ -5,6 +5,6 @@ import type { Migration } from "../migration.ts"
  * all that nobody ever answered, which stay open for good.
  */
 export const doubtfulProposals: Migration = {
-  name: "055_doubtful_proposals",
+  name: "054_doubtful_proposals",
   index: { name: "proposal_doubtful", table: "proposal", over: "(conversation) WHERE status = 'in_doubt'" },
 }

@@ -5,7 +5,7 @@ import type { Migration } from "../migration.ts"
  * somebody asks for that day first. The rows of the calls stay what is true; these are made from them.
  */
 export const usageDays: Migration = {
-  name: "056_usage_days",
+  name: "055_usage_days",
   statements: ({ clustered }) => [
     `CREATE TABLE usage_day (
       person TEXT NOT NULL,

@@ -2,7 +2,7 @@ import type { Migration } from "../migration.ts"
 
 /** What expired before its person saw it, and what may: an inbox shows it whenever a page is opened. */
 export const unseenProposals: Migration = {
-  name: "060_unseen_proposals",
+  name: "059_unseen_proposals",
   index: {
     name: "proposal_unseen",
     table: "proposal",
