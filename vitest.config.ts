@@ -11,6 +11,9 @@ const together = Math.min(availableParallelism() + 2, 16)
 /** Files that are left out this time: `scripts/test.ts`. */
 const leftOut = process.env.PAWL_TEST_LEFT_OUT?.split(",") ?? []
 
+/** A file that is about PostgreSQL alone has no test then, which is no mistake of its own. */
+const isWithoutPostgres = process.env.PAWL_TEST_ENGINES === "sqlite"
+
 /** The names of files say how they are run: `x.slow.test.ts`, `x.fresh.test.ts`, `test/web/x.test.ts`. */
 const named = (tag: string) => `{src,web,test}/**/*.${tag}.test.ts`
 const ofPage = "test/web/**"
@@ -59,6 +62,7 @@ export default defineConfig({
         isolate: false,
         setupFiles: "test/support/each-file.ts",
         alias: [{ find: /^.*\/children\/beside-module\.ts$/, replacement: besideModule }],
+        passWithNoTests: isWithoutPostgres,
         hookTimeout: 120_000,
         // A second, the default, is luck on a machine that has other things to do; whoever waits in vain waits once.
         expect: { poll: { timeout: 60_000 } },

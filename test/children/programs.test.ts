@@ -21,7 +21,8 @@ test("nobody starts one of them but by way of src/children", () => {
     /process\.execPath|extends Worker|new Worker\(/.test(readFileSync(join(root, path), "utf8")),
   )
   expect(starting.sort()).toEqual([
-    "src/cli/crashtest/spawn-life.ts", // a whole Pawl, which is to be killed
+    "src/cli/crashtest/life-process.ts", // a whole Pawl, which is to be killed
+    "src/cli/crashtest/outside.ts", // opens it, as it would any file
     "src/store/engine/sqlite/backup.ts", // whoever makes a backup waits for it, and is told what went wrong with it
   ])
 })
