@@ -1,9 +1,9 @@
 import pg from "pg"
 import { describe, expect, test } from "vitest"
-import type { Commit, DecisionCondition } from "../../src/store/engine/operations.ts"
-import { openStore } from "../../src/store/store.ts"
-import { countQueries } from "../support/count-queries.ts"
-import { databases } from "../support/databases.ts"
+import type { Commit, DecisionCondition } from "./operations.ts"
+import { openStore } from "../store.ts"
+import { countQueries } from "../../../test/support/count-queries.ts"
+import { databases } from "../../../test/support/databases.ts"
 
 const NOW = Date.UTC(2026, 0, 1)
 const LATER = NOW + 60_000
