@@ -91,7 +91,7 @@ async function firstSearches(engine: Engine, { user, numbers }: { user: UserId; 
     await library.vectors.indexes.settled()
     return cpu
   }
-  if (engine.besideFile) rmSync(engine.besideFile("vectors"), { recursive: true, force: true })
+  if (engine.cacheFolder) rmSync(engine.cacheFolder("vectors"), { recursive: true, force: true })
   return { rows: await first(), file: await first() }
 }
 
