@@ -44,6 +44,13 @@ test.each(["device.js", "index.js", firstImport("token")])("%s loads no server",
   expect([...loadedWith(firstImport("serve"))].filter((name) => name.startsWith("server-"))).toHaveLength(1)
 })
 
+test("a program that embeds Pawl imports no module of Node's that would then make what it makes on demand", () => {
+  const dear = ["node:crypto", "node:fs", "node:fs/promises", "node:util", "node:worker_threads", "node:zlib"]
+  const loaded = loadedWith("index.js")
+  expect(dear.filter((name) => loaded.has(name))).toEqual([])
+  expect([...loaded].some((name) => name.startsWith("node:"))).toBe(true) // or this test would show nothing
+})
+
 test("what evaluates is loaded by the command that does, and by nothing else", () => {
   const holds = (name: string) => readFileSync(join(dist, name), "utf8").includes('"evaluation-judge"')
   const commands = ["serve", "chat", "exec", "acp", "mcp", "ingest"].map(firstImport)
