@@ -50,7 +50,7 @@ function newShape(lease: LeaseKind, parts: readonly CommitPart[]): CommitShape {
  * its WHERE but without the lock; both let the row of a zombie through during a takeover.
  *
  * Only the parts that have rows are in it: a part without any costs PostgreSQL as much as one row. A single commit has a
- * statement of its own, which costs half of that for a group of one, and waits for whoever holds the conversation.
+ * statement of its own, which is cheaper than that for a group of one, and waits for whoever holds the conversation.
  *
  * Answers in the order of the operations; undefined where the lease, the fence or the place does not fit any more, and in
  * a group also where somebody else holds the conversation.

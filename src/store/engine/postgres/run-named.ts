@@ -8,7 +8,7 @@ export type TextRow = readonly (string | null)[]
  * The rows of each of the statements, which are run one after the other in one transaction of their own, on one way to
  * the server and back. Where one of them fails, none was done.
  *
- * The driver's own queries do the same with two thirds more of the processor's time: they copy what they are given,
+ * The driver's own queries take half as much again of the processor's time, or more: they copy what they are given,
  * ask for the columns each time, and make an object of each row.
  */
 export function runNamed(client: ClientBase, statements: readonly NamedStatement[]): Promise<TextRow[][]> {
