@@ -38,7 +38,13 @@ async function checkConversation(store: Store, { key, id, user, status }: Row): 
   const holds = (so: boolean, what: string) => check(so, `${what} of ${id}`)
   holds(isId("conv", id) && slotOf(id) === slotOf(user), "the id")
   const events = (await store.journal.read(id)) as JournalEvent[]
-  holds(same(events.map(({ position }) => position), events.map((_, at) => at + 1)), "the positions") // prettier-ignore
+  holds(
+    same(
+      events.map(({ position }) => position),
+      events.map((_, at) => at + 1),
+    ),
+    "the positions",
+  )
   const onDisk = replay(id, user, events)
   const loaded = await store.journal.load(id)
   const { inbox: _, arrivals: __, ...fold } = loaded
@@ -65,12 +71,32 @@ async function checkConversation(store: Store, { key, id, user, status }: Row): 
   }
   const audited = await ask<{ id: string }>("SELECT proposal_id AS id FROM audit_entry WHERE conversation_id = ?", id)
   const applied = proposals.filter(({ status: said }) => said === "applied")
-  holds(same(audited.map((entry) => entry.id), applied.map((proposal) => proposal.id)), "the audit") // prettier-ignore
+  holds(
+    same(
+      audited.map((entry) => entry.id),
+      applied.map((proposal) => proposal.id),
+    ),
+    "the audit",
+  )
   // What a reply has cost is on record with it.
-  const usage = await ask<{ id: string; person: string; day: string }>("SELECT id, person, day FROM usage WHERE conversation = ?", id) // prettier-ignore
+  const usage = await ask<{ id: string; person: string; day: string }>(
+    "SELECT id, person, day FROM usage WHERE conversation = ?",
+    id,
+  )
   const replies = events.filter((event) => event.type === "message" && event.role === "assistant")
   const sorted = (all: string[]) => all.sort()
-  holds(same(sorted(usage.map((used) => used.id)), sorted(replies.map((reply) => reply.type === "message" ? reply.id : ""))), "what was used") // prettier-ignore
-  const dayOf = new Map(replies.map((reply) => [reply.type === "message" ? reply.id : "", new Date(reply.at).toISOString().slice(0, 10)])) // prettier-ignore
-  holds(usage.every((used) => used.person === user && used.day === dayOf.get(used.id as never)), "the days of what was used") // prettier-ignore
+  holds(
+    same(
+      sorted(usage.map((used) => used.id)),
+      sorted(replies.map((reply) => (reply.type === "message" ? reply.id : ""))),
+    ),
+    "what was used",
+  )
+  const dayOf = new Map(
+    replies.map((reply) => [reply.type === "message" ? reply.id : "", new Date(reply.at).toISOString().slice(0, 10)]),
+  )
+  holds(
+    usage.every((used) => used.person === user && used.day === dayOf.get(used.id as never)),
+    "the days of what was used",
+  )
 }
