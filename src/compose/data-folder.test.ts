@@ -42,3 +42,17 @@ test.skipIf(process.platform === "win32")(
     db.close()
   },
 )
+
+test.skipIf(process.platform !== "linux")(
+  "a folder where none can be made is refused at once, also where the system only says that there is nothing",
+  () => {
+    expect(() => makeDataFolder("/proc/nope/data")).toThrow(/^The data folder \(PAWL_DATA\) cannot be made: ENOENT/)
+    const file = join(newFolder(), "letter.txt")
+    writeFileSync(file, "x")
+    expect(() => makeDataFolder(join(file, "data"))).toThrow(/cannot be made: EEXIST.*letter\.txt/)
+    expect(() => makeDataFolder(file)).toThrow(/cannot be made: EEXIST/)
+    const deep = join(newFolder(), "a", "b")
+    makeDataFolder(deep)
+    expect(modeOf(deep)).toBe("700")
+  },
+)

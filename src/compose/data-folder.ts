@@ -1,5 +1,5 @@
-import { chmodSync, lstatSync, mkdirSync, readdirSync } from "node:fs"
-import { join } from "node:path"
+import { chmodSync, lstatSync, mkdirSync, readdirSync, statSync } from "node:fs"
+import { dirname, join, resolve } from "node:path"
 import { SettingsError } from "./settings-error.ts"
 
 /** What this program keeps in its data folder. Nothing else is touched: somebody may have pointed it at their home. */
@@ -13,7 +13,7 @@ const OTHERS = 0o077
  */
 export function makeDataFolder(folder: string): void {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    makeFolders(resolve(folder))
   } catch (error) {
     throw new SettingsError(`The data folder (PAWL_DATA) cannot be made: ${errorReason(error)}.`, { cause: error })
   }
@@ -23,6 +23,19 @@ export function makeDataFolder(folder: string): void {
     } catch {
       // Gone meanwhile, or somebody else's: `pawl doctor` names what stays open.
     }
+  }
+}
+
+/** Node's own way to make several tries for ever where a file system has no folder to make it in and says so, as `/proc` does. */
+function makeFolders(folder: string): void {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return
+  const parent = dirname(folder)
+  if (parent !== folder) makeFolders(parent)
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    // Another process was faster.
+    if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw error
   }
 }
 
