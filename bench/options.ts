@@ -1,8 +1,9 @@
 import { parseArgs } from "node:util"
+import { MAX_PASSAGES } from "../src/protocol/ports/library.ts"
 import { isVariant, type OursName, variants, type VariantName } from "./contender.ts"
 import { type Workload, workloads } from "./run-workload.ts"
 
-export const USAGE = `npm run bench -- [--quick | --full] [--workload w1,w3] [--only pawl-normal] [--out folder]
+export const USAGE = `npm run bench -- [--quick | --full] [--workload w1,w3] [--only pawl-normal] [--passages 50000] [--out folder]
 npm run bench -- --profile <variant> <workload>
 
 --quick    a smoke run of under 20 s: checks answers and transcripts, judges no times
@@ -10,12 +11,14 @@ npm run bench -- --profile <variant> <workload>
 --only     ours: ${Object.keys(variants)
   .filter((name) => name.startsWith("pawl-"))
   .join(", ")}; their floors run with them
+--passages how many W8 searches through SQLite, instead of what the size says; one person has ${MAX_PASSAGES} at most
 --profile  where the CPU goes, for any variant: ${Object.keys(variants).join(", ")}`
 
 export interface Options {
   readonly size: "quick" | "usual" | "full"
   readonly workloads: readonly Workload[]
   readonly only: readonly OursName[] | undefined
+  readonly passages: number | undefined
   readonly out: string | undefined
   readonly profile: { readonly variant: VariantName; readonly workload: Workload } | undefined
 }
@@ -30,6 +33,7 @@ export function readOptions(args: readonly string[]): Options {
       full: { type: "boolean" },
       workload: { type: "string" },
       only: { type: "string" },
+      passages: { type: "string" },
       out: { type: "string" },
       profile: { type: "boolean" },
     },
@@ -40,9 +44,16 @@ export function readOptions(args: readonly string[]): Options {
     size: values.quick ? "quick" : values.full ? "full" : "usual",
     workloads: values.workload?.split(",").map(toWorkload) ?? workloads,
     only: values.only?.split(",").map(toOurs),
+    passages: values.passages === undefined ? undefined : toPassages(values.passages),
     out: values.out,
     profile: values.profile ? { variant: toVariant(variant), workload: toWorkload(workload) } : undefined,
   }
+}
+
+function toPassages(text: string): number {
+  const count = Number(text)
+  if (Number.isInteger(count) && count > 0 && count <= MAX_PASSAGES) return count
+  throw new TypeError(`--passages ${text}: a whole number up to ${MAX_PASSAGES}, which is what one person may have`)
 }
 
 function toWorkload(text: string): Workload {

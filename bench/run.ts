@@ -12,7 +12,7 @@ import { Places } from "./places.ts"
 import { toPlot } from "./plot.ts"
 import { profile } from "./profile.ts"
 import { runWorkload, type Workload } from "./run-workload.ts"
-import { sizes } from "./sizes.ts"
+import { type Sizes, sizes } from "./sizes.ts"
 import { toTable } from "./table.ts"
 
 /** More than most machines have cores: much of a smoke run is waiting for processes, and for leases of the dead. */
@@ -106,7 +106,8 @@ function pairs({ workloads, only }: Options): Pair[] {
   })
 }
 
-async function measure({ workload, ours, floors }: Pair, { size }: Options, places: Places): Promise<Series> {
+async function measure({ workload, ours, floors }: Pair, options: Options, places: Places): Promise<Series> {
+  const { size } = options
   const rounds: Round[] = []
   console.error(`${workload} ${ours} …`)
   if (noNats !== undefined && needsNats(workload)) return { workload, ours, rounds, skipped: noNats }
@@ -118,8 +119,8 @@ async function measure({ workload, ours, floors }: Pair, { size }: Options, plac
     if (problem !== undefined) return { workload, ours, rounds, skipped: `no PostgreSQL (${problem})` }
   }
   const isBundled = size === "quick"
-  const run = (variant: FloorName | OursName) =>
-    runWorkload({ workload, variant, sizes: sizes[size], places, isBundled })
+  const asked = sizesOf(options)
+  const run = (variant: FloorName | OursName) => runWorkload({ workload, variant, sizes: asked, places, isBundled })
   try {
     for (let round = 0; round < sizes[size].rounds; round++) {
       const beside: Partial<Record<FloorName, Numbers[]>> = {}
@@ -133,6 +134,11 @@ async function measure({ workload, ours, floors }: Pair, { size }: Options, plac
   } catch (error) {
     return { workload, ours, rounds, failed: (error as Error).message }
   }
+}
+
+function sizesOf({ size, passages }: Options): Sizes {
+  const { w8, ...others } = sizes[size]
+  return { ...others, w8: passages === undefined ? w8 : { ...w8, passages } }
 }
 
 function write({ out, size }: Options, results: object, plot: string): void {
