@@ -30,9 +30,9 @@ const VIEW = `SELECT c.key, c.id, c.title, c.agent, c.provider, c.model, c.mode,
     (SELECT max(position) FROM event WHERE conversation = c.key) AS position
   FROM conversation c JOIN person p ON p.key = c.person`
 
-/** Of a run that was paused and goes on the row still says that it is paused, and the conversation that it goes on. */
+/** Of a run that was paused and goes on the row still says that it is paused, and the conversation that it goes on. The usual pause may be left out. */
 const RUN = `r.id, c.id AS conversation_id, CASE WHEN r.status = 'paused' AND c.status = 'running' THEN 'running' ELSE r.status END AS status,
-    r.iteration, r.max_iterations, CASE WHEN r.status = 'paused' AND c.status = 'running' THEN NULL ELSE r.pause_reason END AS pause_reason, r.error_code,
+    r.iteration, r.max_iterations, CASE WHEN r.status = 'paused' AND c.status = 'running' THEN NULL WHEN r.status = 'paused' THEN coalesce(r.pause_reason, 'awaiting_confirmation') END AS pause_reason, r.error_code,
     r.error_message, r.input_tokens, r.output_tokens, r.started_at, r.ended_at,
     coalesce(r.model, (SELECT max(u.model) FROM usage u WHERE u.run = r.id)) AS model,
     (SELECT CASE WHEN count(*) = count(u.cost) THEN CAST(sum(u.cost) AS BIGINT) END FROM usage u WHERE u.run = r.id) AS cost`
