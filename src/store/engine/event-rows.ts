@@ -34,8 +34,13 @@ export const EVENTS = `SELECT ${EVENT_COLUMNS} FROM event
  * models are shown. Only for the fold: what is shown to anybody is
  * read whole. That reply is looked for where a row asks for it: a conversation of one run has none.
  */
-export const toFoldQuery = ({ table, at, isType, isRole, counted }: FoldWords): string => `WITH
-  run AS (SELECT coalesce((SELECT position FROM ${table} WHERE conversation = ? AND ${isType("run_started")}
+export const toFoldQuery = ({
+  table,
+  at,
+  isType,
+  isRole,
+  counted,
+}: FoldWords): string => `WITH run AS (SELECT coalesce((SELECT position FROM ${table} WHERE conversation = ? AND ${isType("run_started")}
     AND body NOT LIKE '%"undoes":%' AND body NOT LIKE '%"again":%' AND body NOT LIKE '%"compacts":%'
     ORDER BY position DESC LIMIT 1), 0) AS newest),
   counted AS (SELECT coalesce((SELECT position FROM ${table} WHERE conversation = ? AND position < (SELECT newest FROM run)

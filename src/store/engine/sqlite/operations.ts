@@ -196,7 +196,7 @@ function claim(prepared: PreparedStatements, operation: Commit): Committed {
   const row = get<[fence: number, arrivals: number, owner: string | null, last: number | null]>(
     prepared.the("claim"),
     ...[...columns, letGo, seen, node, letGo, seen],
-    ...[key, fence, seen, node],
+    ...[key, fence, node],
   )
   if (!row) throw new Refused(whyNotClaimed(prepared, operation))
   // Also where it adds nothing: what it says about the conversation would be old.
