@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs"
 import type { Finding } from "./finding.ts"
 
 const GIGABYTE = 2 ** 30
-/** On x86_64 1.4 GB for the process and 0.6 for each of its threads, of which there are ten at most; on arm64 two thirds of it. */
+/** On x86_64 1.4 GB for the process and 0.6 for each of its threads, ten at most; on arm64 1 GB and 0.4. */
 const ENOUGH_BYTES = 8 * GIGABYTE
 /** As the system calls them, and as a shell does. */
 const BOUNDS = { "Max address space": "ulimit -v", "Max data size": "ulimit -d" }
