@@ -1,7 +1,6 @@
 import type { ConversationId, UserId } from "../protocol/ids.ts"
 import type { Engine } from "./engine/engine.ts"
 import type { Statement } from "./engine/operations.ts"
-import { AUDIT_ID_OF_CALL } from "./journal/mirror-rows.ts"
 import { secretHash } from "./people/hashed-secret.ts"
 import { passageFiles } from "./library/passage-indexes.ts"
 import { noteFiles } from "./workspace/note-rows.ts"
@@ -153,9 +152,9 @@ function further(foundBy: NonNullable<PersonalTable["foundBy"]>, { sql: where, v
       const begun = `SELECT message_id FROM event WHERE type = 'run_started' AND conversation IN (${keys})`
       return [{ sql: ` AND id IN (${begun})`, values }]
     }
-    case "calls made": {
-      const made = `SELECT ${AUDIT_ID_OF_CALL} FROM event WHERE call_id IS NOT NULL AND conversation IN (${keys})`
-      return [{ sql: ` AND id IN (${made})`, values }]
+    case "user id": {
+      const whose = `SELECT person FROM conversation WHERE ${where}`
+      return [{ sql: ` AND user_id IN (SELECT id FROM person WHERE key IN (${whose}))`, values }]
     }
     case "person":
       // Where it is not noted yet whose a row is there is an index by conversation; else all of one person's are looked at.

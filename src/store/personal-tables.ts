@@ -9,7 +9,7 @@ export interface PersonalTable {
    * How the rows of a conversation are found where there is no index by it, because every turn would have to keep that: by
    * what its events say, or by the indexes there are. All other ways read every row that anybody has.
    */
-  readonly foundBy?: "runs begun" | "calls made" | "person"
+  readonly foundBy?: "runs begun" | "user id" | "person"
   /** What tells its rows apart and puts them in order, of those whose rows have no `id`. */
   readonly place?: string
 }
@@ -33,7 +33,7 @@ export const personalTables: readonly PersonalTable[] = [
     table: "audit_entry",
     column: "conversation_id",
     names: "conversation id",
-    foundBy: "calls made",
+    foundBy: "user id",
     exported: "shown as audit",
   },
   { table: "message_key", column: "conversation", names: "conversation key", exported: "hashes that no one can read" },

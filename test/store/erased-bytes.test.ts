@@ -45,18 +45,12 @@ async function fillEveryTable({ engine }: Store, user: string): Promise<string[]
   const node = { sql: "INSERT INTO node (id, beats, locked) VALUES (?, 1, 0)", values: [NODE] }
   await engine.change({ type: "statements", statements: [node] })
   const filled: string[] = []
-  // Those that are found by events are rows of a commit, or are not there: what a real one says is made longer.
-  const lengthen = (table: string, column: string, whose: string, value: unknown) => {
-    const words = `${WORD} ${table} ${column} ${"lorem ".repeat(500)}`
-    const sql = `UPDATE ${table} SET ${column} = ? WHERE ${whose} = ?`
-    return { sql, values: [words, value], mustChange: true }
-  }
-  const statements = [
-    lengthen("run", "error_message", "conversation", conversation?.key),
-    lengthen("audit_entry", "summary", "conversation_id", conversation?.id),
-  ]
+  // Runs are found by events: each is a row of a commit, or is not there, and what a real one says is made longer.
+  const words = `${WORD} run error_message ${"lorem ".repeat(500)}`
+  const longer = "UPDATE run SET error_message = ? WHERE conversation = ?"
+  const statements = [{ sql: longer, values: [words, conversation?.key], mustChange: true }]
   expect(await engine.change({ type: "statements", statements })).toMatchObject({ ok: true })
-  filled.push("run", "audit_entry")
+  filled.push("run")
   for (const { table, column, names } of personalTables) {
     if (names === "call of a conversation" || filled.includes(table)) continue
     type Column = { name: string; type: string; pk: number }
@@ -64,6 +58,9 @@ async function fillEveryTable({ engine }: Store, user: string): Promise<string[]
     const values = columns.map(({ name, type }) => {
       if (name === column) return owner[names]
       if (name === "node") return NODE
+      // Whose a row is, where its owner is another column: the same person, as in every row that a commit writes.
+      if (name === "person" && type !== "TEXT") return person
+      if (name === "user_id") return user
       return type === "TEXT"
         ? `${WORD} ${table} ${name} ${"lorem ".repeat(500)}`
         : type === "BLOB"

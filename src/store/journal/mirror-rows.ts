@@ -75,9 +75,6 @@ export function toAuditRows({ id, user }: Conversation, changed: readonly OpenPr
 /** A call is applied once, so its own id names the row: a second one is impossible, not merely avoided. */
 const auditIdOf = (id: CallId): AuditId => id.replace(/^call_/, "aud_") as AuditId
 
-/** The same in SQL, of the `call_id` of an event. */
-export const AUDIT_ID_OF_CALL = "replace(call_id, 'call_', 'aud_')"
-
 /** What model calls have used, for those whose price is looked after. */
 export function toUsageRows({ id, user, run }: Conversation, events: readonly JournalEvent[]): UsageRow[] {
   const rows: UsageRow[] = []
