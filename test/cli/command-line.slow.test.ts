@@ -392,5 +392,7 @@ describe.concurrent("pawl", () => {
       expect.stringContaining("wrong The database (DATABASE_URL) cannot be opened"),
     ])
     expect(ill.stdout).not.toContain("hunter2")
+    const lastOf = ({ stdout }: { readonly stdout: string }) => stdout.trimEnd().split("\n").at(-1)
+    expect([lastOf(well), lastOf(ill)]).toEqual(["Nothing is wrong.", "1 thing is wrong."])
   })
 })

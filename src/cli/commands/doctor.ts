@@ -37,8 +37,11 @@ export async function run(words: readonly string[]): Promise<number> {
     findings.push({ mark, what })
     if (!json) process.stdout.write(`${mark.padEnd(5)} ${what}\n`)
   }
-  const ok = findings.every(({ mark }) => mark !== "wrong")
-  if (json) process.stdout.write(`${JSON.stringify({ ok, findings }, null, 2)}\n`)
+  const wrong = findings.filter(({ mark }) => mark === "wrong").length
+  const ok = wrong === 0
+  // The one line that matters may have gone by: the list is long.
+  const verdict = ok ? "Nothing is wrong." : `${wrong === 1 ? "1 thing is" : `${wrong} things are`} wrong.`
+  process.stdout.write(json ? `${JSON.stringify({ ok, findings }, null, 2)}\n` : `\n${verdict}\n`)
   return ok ? 0 : 1
 }
 
