@@ -26,7 +26,8 @@ const MAX_OUT_OF_ORDER = 256
 /** Characters in a page of messages, unless one message alone has more. */
 const PAGE_CHARACTERS = 2_000_000
 
-const VIEW = `SELECT c.key, c.id, c.title, c.agent, c.provider, c.model, c.mode, c.status, c.device, c.connection, c.settings, c.created_at, c.updated_at,
+const VIEW = `SELECT c.key, c.id, c.title, c.agent, c.provider, c.model,
+    coalesce(nullif(c.mode, ''), 'confirm') AS mode, coalesce(nullif(c.status, ''), 'awaiting_confirmation') AS status, c.device, c.connection, c.settings, c.created_at, c.updated_at,
     (SELECT max(position) FROM event WHERE conversation = c.key) AS position
   FROM conversation c JOIN person p ON p.key = c.person`
 

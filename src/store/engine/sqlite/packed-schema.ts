@@ -41,7 +41,12 @@ export const packedSchema: readonly string[] = [
       e.call_id AS tool_call_id, e.at AS created_at
     FROM event e JOIN conversation c ON c.key = e.conversation JOIN person p ON p.key = c.person
     WHERE e.role IS NOT NULL`,
-  // What a paused run usually waits for, and the run that a proposal's event stands in, are left out of their rows.
+  // What is usual of a conversation that waits, what a paused run usually waits for, and the run that a proposal's event stands in, are left out of their rows.
+  "DROP VIEW conversations",
+  `CREATE VIEW conversations AS
+    SELECT c.id, p.id AS user_id, c.title, c.agent, c.provider, c.model, coalesce(nullif(c.mode, ''), 'confirm') AS mode,
+      coalesce(nullif(c.status, ''), 'awaiting_confirmation') AS status, c.created_at, c.updated_at
+    FROM conversation c JOIN person p ON p.key = c.person`,
   "DROP VIEW runs",
   `CREATE VIEW runs AS
     SELECT r.id, c.id AS conversation_id,

@@ -2,8 +2,10 @@ import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { EVENT_COLUMNS } from "../event-rows.ts"
 import { AUDIT_COLUMNS, USAGE_COLUMNS } from "../operations.ts"
 
-const HEAD =
-  "agent = ?, model = ?, provider = ?, mode = ?, title = ?, status = ?, device = ?, connection = ?, settings = ?, updated_at = ?"
+/** What most conversations say that wait for a person is left out; whoever reads the row puts it back. */
+const MODE = "replace(?, 'confirm', '')"
+const STATUS = "replace(?, 'awaiting_confirmation', '')"
+const HEAD = `agent = ?, model = ?, provider = ?, mode = ${MODE}, title = ?, status = ${STATUS}, device = ?, connection = ?, settings = ?, updated_at = ?`
 
 const EVENT_VALUES = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
 
@@ -22,7 +24,7 @@ const sql = {
       AND (owner IS NULL OR owner = ? OR NOT EXISTS (SELECT 1 FROM node WHERE node.id = owner))
       AND coalesce((SELECT max(position) FROM event_row WHERE conversation = key), 0) = ?`,
   create: `INSERT INTO conversation (agent, model, provider, mode, title, status, device, connection, settings, updated_at, id, person, owner,
-      fence, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?) ON CONFLICT (id) DO NOTHING`,
+      fence, created_at) VALUES (?, ?, ?, ${MODE}, ?, ${STATUS}, ?, ?, ?, ?, ?, ?, ?, 1, ?) ON CONFLICT (id) DO NOTHING`,
   whoHolds: `SELECT fence, owner, EXISTS (SELECT 1 FROM node WHERE node.id = owner)
     FROM conversation WHERE key = ?`,
   run: `INSERT INTO run (conversation, id, status, iteration, max_iterations, pause_reason, error_code, error_message,
