@@ -69,6 +69,8 @@ const awkward: EventRow[] = [
   row("step", { body: body({ step: "\u0007".repeat(3000) }) }),
   row("from_the_future", { body: body({ status: "completed" }) }),
   row("constructor"),
+  // The newest run: a fold is told what the last reply before it has used that a provider has counted.
+  row("run_started", { id: newId("run", BOB), body: body({ maxIterations: 5 }) }),
 ]
 
 async function open(known = migrations) {
