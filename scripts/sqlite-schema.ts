@@ -1,6 +1,6 @@
 import { openSqlite, sqliteWords } from "../src/store/engine/open-sqlite.ts"
 import { migrations } from "../src/store/migrations/list.ts"
-import { migrate, neededOn } from "../src/store/migrations/migrate.ts"
+import { migrate } from "../src/store/migrations/migrate.ts"
 
 /** `src/store/migrations/sqlite-schema.ts`, as the steps of the schema have it. */
 export async function printSqliteSchema(): Promise<string> {
@@ -10,11 +10,7 @@ export async function printSqliteSchema(): Promise<string> {
   await engine.close()
   const lines = rows.map(({ sql }) => `    ${quoted(sql.replace(/\s+/g, " "))},\n`).join("")
   const steps = migrations.map(({ name }) => `    ${quoted(name)},\n`).join("")
-  const needs = migrations.flatMap((step) => {
-    const version = neededOn("sqlite", step)
-    return version === undefined ? [] : [`${quoted(step.name)}: ${quoted(version)}`]
-  })
-  return `${HEAD}  steps: [\n${steps}  ],\n  needs: { ${needs.join(", ")} },\n  statements: [\n${lines}  ],\n}\n`
+  return `${HEAD}  steps: [\n${steps}  ],\n  statements: [\n${lines}  ],\n}\n`
 }
 
 /** In the order in which they were made. What a virtual table keeps its words in is made with it. */

@@ -30,7 +30,7 @@ export class Erasure {
   async conversation(user: UserId, id: ConversationId): Promise<boolean> {
     const mine = { sql: "id = ? AND person IN (SELECT key FROM person WHERE id = ?)", values: [id, user] }
     const tables = personalTables.filter(({ names }) => !names.startsWith("person"))
-    const [lock, ...rest] = conversations(mine, tables, this.#engine)
+    const [lock, ...rest] = conversations(mine, tables, this.#engine.reusesKeys)
     const own = removeFilesOnlyUsedIn(user, id)
     const statements = [{ ...(lock as Statement), mustChange: true }, ...own, ...rest]
     const { ok } = await this.#engine.change({ type: "statements", statements, patience: "long" })
@@ -104,7 +104,7 @@ export class Erasure {
     const ofPerson = [...personalTables.filter(({ names }) => names.startsWith("person")), ...ofPacks]
     const ofConversations = personalTables.filter(({ names }) => !names.startsWith("person"))
     return [
-      ...conversations(theirs, ofConversations, this.#engine),
+      ...conversations(theirs, ofConversations, this.#engine.reusesKeys),
       ...ofPerson.map(({ table, column, names }): Statement => {
         const whose = names === "person id" ? "?" : "(SELECT key FROM person WHERE id = ?)"
         return { sql: `DELETE FROM ${table} WHERE ${column} = ${whose}`, values: [user] }
@@ -119,7 +119,7 @@ interface Condition {
 }
 
 /** Removes conversations, their rows in these tables first. */
-function conversations(which: Condition, tables: readonly PersonalTable[], engine: Engine): Statement[] {
+function conversations(which: Condition, tables: readonly PersonalTable[], reusesKeys: boolean): Statement[] {
   const { sql: where, values } = which
   const keys = `SELECT key FROM conversation WHERE ${where}`
   const rows: Record<PersonalTable["names"], string> = {
@@ -134,11 +134,11 @@ function conversations(which: Condition, tables: readonly PersonalTable[], engin
     { sql: `UPDATE conversation SET owner = NULL, fence = fence + 1, seen = arrivals WHERE ${where}`, values },
     ...tables.flatMap(({ table, column, names, foundBy }) =>
       (foundBy ? further(foundBy, which) : [{ sql: "", values: [] }]).map((found) => {
-        const sql = `DELETE FROM ${table === "event" ? engine.eventTable : table} WHERE ${column} IN (${rows[names]})${found.sql}`
+        const sql = `DELETE FROM ${table} WHERE ${column} IN (${rows[names]})${found.sql}`
         return { sql, values: [...values, ...found.values] }
       }),
     ),
-    ...(engine.reusesKeys ? [keepKey(which)] : []),
+    ...(reusesKeys ? [keepKey(which)] : []),
     { sql: `DELETE FROM conversation WHERE ${where}`, values },
     { sql: "DELETE FROM conversation WHERE person = 0 AND key < (SELECT max(key) FROM conversation)", values: [] },
   ]

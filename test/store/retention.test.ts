@@ -18,8 +18,7 @@ const tablesOf = async ({ engine }: Store): Promise<string[]> => {
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE 'passage_words%' AND name NOT LIKE 'passage_grams%'"
       : // The parts of a table are erased with it.
         "SELECT relname AS name FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition"
-  const names = (await engine.query<{ name: string }>(sql, [])).map(({ name }) => name)
-  return names.map((name) => (name === engine.eventTable ? "event" : name)) // where that is a view of it
+  return (await engine.query<{ name: string }>(sql, [])).map(({ name }) => name)
 }
 
 /** How many rows each table has that could hold something of somebody. */

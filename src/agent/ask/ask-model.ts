@@ -1,7 +1,6 @@
 import { AppError, codeOf, failure, hasCode } from "../../protocol/errors.ts"
 import type { NewEvent } from "../../protocol/events.ts"
 import { newId } from "../../protocol/ids.ts"
-import { idLike } from "../calls/id-like.ts"
 import type { Part } from "../../protocol/conversation/message.ts"
 import { brokenOffReply } from "./broken-reply.ts"
 import type { Conversation } from "../conversation.ts"
@@ -145,11 +144,8 @@ function toEvents({ conversation }: Work, whole: Whole): NewEvent[] {
 
 const NO_STAGES = { data: undefined, steps: [] }
 
-function toMessage({ user, seq }: Conversation, parts: Part[]) {
-  const call = parts.find((part) => part.type === "call")
-  const id = call ? idLike("msg", call.id) : newId("msg", user)
-  return { type: "message", id, seq: seq + 1, role: "assistant", parts } as const
-}
+const toMessage = ({ user, seq }: Conversation, parts: Part[]) =>
+  ({ type: "message", id: newId("msg", user), seq: seq + 1, role: "assistant", parts }) as const
 
 /** Broken off by a person or a limit: what was shown is kept, and says so. */
 async function stopped(work: Work, reply: Reply): Promise<void> {

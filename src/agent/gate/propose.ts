@@ -1,6 +1,5 @@
 import type { NewEvent } from "../../protocol/events.ts"
 import { newId } from "../../protocol/ids.ts"
-import { idLike } from "../calls/id-like.ts"
 import type { ActionClass, Proposed } from "../../protocol/proposals/proposal.ts"
 import { mendText } from "../../protocol/text/text.ts"
 import { toolEnd } from "../calls/tool-end.ts"
@@ -135,8 +134,7 @@ function toProposed(
     ...(preview.revision === undefined ? {} : { revision: mendText(preview.revision) }),
   }
   return {
-    // A call that a person has edited is proposed again.
-    id: call.state === "new" ? idLike("prop", call.id) : newId("prop", conversation.user, now),
+    id: newId("prop", conversation.user, now),
     callId: call.id,
     action: ACTIONS.has(preview.action) ? preview.action : "destructive_update",
     summary: mendText(preview.summary.slice(0, 1000)) + asked,

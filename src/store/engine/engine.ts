@@ -42,8 +42,6 @@ export interface Engine {
   readonly skipLocked?: string
   /** The milliseconds of the database server's own clock, as SQL; only where it is a server, with a clock of its own. */
   readonly serverTime?: string
-  /** The table in which the rows of `event` lie, where that is a view: deleted there, nothing is copied on the way. */
-  readonly eventTable: string
   /** A key the database has counted up is given again when its row is gone. */
   readonly reusesKeys: boolean
   /** Rejects, with the reason, where there is no room for what is written next. Writes nothing that stays. */

@@ -1,6 +1,6 @@
 import type { EventPage } from "../../agent/journal.ts"
 import { EVENT_VERSION } from "../../protocol/event-version.ts"
-import type { EventType, JournalEvent, UnknownEvent } from "../../protocol/events.ts"
+import type { JournalEvent, UnknownEvent } from "../../protocol/events.ts"
 import type { CallPart, Finish, Part } from "../../protocol/conversation/message.ts"
 import { toStorableJson } from "../../protocol/text/text.ts"
 
@@ -34,47 +34,21 @@ export const EVENTS = `SELECT ${EVENT_COLUMNS} FROM event
  * models are shown. Only for the fold: what is shown to anybody is
  * read whole. That reply is looked for where a row asks for it: a conversation of one run has none.
  */
-export const toFoldQuery = ({
-  table,
-  at,
-  isType,
-  isRole,
-  counted,
-}: FoldWords): string => `WITH run AS (SELECT coalesce((SELECT position FROM ${table} WHERE conversation = ? AND ${isType("run_started")}
+export const EVENTS_TO_FOLD = `WITH run AS (SELECT coalesce((SELECT position FROM event WHERE conversation = ? AND type = 'run_started'
     AND body NOT LIKE '%"undoes":%' AND body NOT LIKE '%"again":%' AND body NOT LIKE '%"compacts":%'
     ORDER BY position DESC LIMIT 1), 0) AS newest),
-  counted AS (SELECT coalesce((SELECT position FROM ${table} WHERE conversation = ? AND position < (SELECT newest FROM run)
-    AND ${isRole("assistant")} AND ${counted} ORDER BY position DESC LIMIT 1), 0) AS reply)
-  SELECT position, type, version, ${at},
-    CASE WHEN ${isType("run_started")} OR ${isRole("user")} THEN message_id END, role, seq, content, tool_calls, call_id,
-    CASE WHEN position >= newest OR ${isRole("user")} OR NOT (${isType("message", "run_started")}) THEN body
+  counted AS (SELECT coalesce((SELECT position FROM event WHERE conversation = ? AND position < (SELECT newest FROM run)
+    AND role = 'assistant' AND body LIKE '%"inputTokens":%' AND body NOT LIKE '%"inputTokens":null%' ORDER BY position DESC LIMIT 1), 0) AS reply)
+  SELECT position, type, version, at,
+    CASE WHEN type = 'run_started' OR role = 'user' THEN message_id END, role, seq, content, tool_calls, call_id,
+    CASE WHEN position >= newest OR role = 'user' OR (type <> 'message' AND type <> 'run_started') THEN body
       WHEN position = (SELECT reply FROM counted) THEN body
-      WHEN ${isType("message")} THEN CASE WHEN substr(body, 2, 7) = '"parts"' THEN body END
+      WHEN type = 'message' THEN CASE WHEN substr(body, 1, 8) = '{"parts"' THEN body END
       WHEN body LIKE '%"undoes":%' OR body LIKE '%"compacts":%' THEN body END
-  FROM ${table}, run
-  WHERE conversation = ? AND NOT (position < newest AND ${isType("tool_start", "run_ended")} AND version = ${EVENT_VERSION}
+  FROM event, run
+  WHERE conversation = ? AND NOT (position < newest AND type IN ('tool_start', 'run_ended') AND version = ${EVENT_VERSION}
     AND coalesce(body, '') NOT LIKE '%"refuses":%')
   ORDER BY position`
-
-/** How a fold's statement says what it looks for, where rows may lie in the database in another way than they are read. */
-export interface FoldWords {
-  readonly table: string
-  readonly at: string
-  isType(...types: EventType[]): string
-  isRole(role: "user" | "assistant"): string
-  /** Of a reply: a provider has counted what it was shown. */
-  readonly counted: string
-}
-
-const plainFoldWords: FoldWords = {
-  table: "event",
-  at: "at",
-  isType: (...types) => `type IN (${types.map((type) => `'${type}'`).join(", ")})`,
-  isRole: (role) => `role = '${role}'`,
-  counted: `body LIKE '%"inputTokens":%' AND body NOT LIKE '%"inputTokens":null%'`,
-}
-
-export const EVENTS_TO_FOLD = toFoldQuery(plainFoldWords)
 
 /** What the row of an event holds: message fields in columns of their own, the rest as JSON. What is plain is left out. */
 export function toRow(event: JournalEvent): EventRow {

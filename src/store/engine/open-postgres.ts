@@ -27,7 +27,6 @@ export const postgresWords: Words = {
   bytes: "BYTEA",
   changeView: (name, select) => [`CREATE OR REPLACE VIEW ${name} AS ${select}`],
   uncompressed: (table, column) => [`ALTER TABLE ${table} ALTER COLUMN ${column} SET STORAGE EXTERNAL`],
-  packsRows: false,
 }
 
 export interface PostgresOptions {
@@ -157,7 +156,6 @@ export function openPostgres({ url, durability, connections, waits = WAITS, cach
     ...(cacheFolder === undefined ? {} : { cacheFolder: (what: string) => join(cacheFolder, what) }),
     skipLocked: "FOR NO KEY UPDATE SKIP LOCKED",
     serverTime: "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
-    eventTable: "event",
     reusesKeys: false,
     broken: new AbortController().signal,
     change: change as Engine["change"],

@@ -5,13 +5,12 @@ import { DatabaseSync, type StatementSync } from "node:sqlite"
 import type { Log } from "../../agent/ports.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { Engine } from "./engine.ts"
-import type { EventRow } from "./event-rows.ts"
+import { EVENTS, EVENTS_TO_FOLD, type EventRow } from "./event-rows.ts"
 import { toIndexStatement } from "./new-index.ts"
 import type { Words } from "./schema-words.ts"
 import type { Operation } from "./operations.ts"
 import { openConnection } from "./sqlite/connection.ts"
 import { sqliteFullText } from "./sqlite/full-text.ts"
-import { PACKED_EVENTS, PACKED_EVENTS_TO_FOLD, unpackRow } from "./sqlite/packed-events.ts"
 import { scrub } from "./sqlite/scrub-deleted.ts"
 import { SqliteWriter } from "./sqlite/writer.ts"
 import { FULL, toReadFailure } from "./store-failure.ts"
@@ -25,7 +24,6 @@ export const sqliteWords: Words = {
   bytes: "BLOB",
   changeView: (name, select) => [`DROP VIEW ${name}`, `CREATE VIEW ${name} AS ${select}`],
   uncompressed: () => [],
-  packsRows: true,
 }
 
 export interface SqliteOptions {
@@ -51,12 +49,6 @@ export function openSqlite({ file, durability, log }: SqliteOptions): Engine {
     statement.setReturnArrays(true)
     return statement
   }
-  const readEvents = (sql: string, values: readonly number[], withIds: boolean): EventRow[] =>
-    reading(() => {
-      const rows = prepareRows(sql).all(...values) as unknown as EventRow[]
-      for (const row of rows) unpackRow(row, withIds)
-      return rows
-    })
   let closing: Promise<void> | undefined
 
   return {
@@ -65,7 +57,6 @@ export function openSqlite({ file, durability, log }: SqliteOptions): Engine {
     exclusive: lock !== undefined || file === ":memory:",
     manyMachines: false,
     ...(file === ":memory:" ? {} : { cacheFolder: (what: string) => `${file}-${what}` }),
-    eventTable: "event_row",
     reusesKeys: true,
     broken: writer.broken,
     change: ((operation: Operation) => writer.change(operation)) as Engine["change"],
@@ -82,8 +73,9 @@ export function openSqlite({ file, durability, log }: SqliteOptions): Engine {
     weaknesses: async () => [],
     query: async <Row>(sql: string, values: readonly unknown[]) =>
       reading(() => prepare(sql).all(...(values as string[])) as Row[]),
-    events: async (key, { after, upTo, limit }) => readEvents(PACKED_EVENTS, [key, after, upTo, limit], true),
-    eventsToFold: async (key) => readEvents(PACKED_EVENTS_TO_FOLD, [key, key, key], false),
+    events: async (key, { after, upTo, limit }) =>
+      reading(() => prepareRows(EVENTS).all(key, after, upTo, limit) as unknown as EventRow[]),
+    eventsToFold: async (key) => reading(() => prepareRows(EVENTS_TO_FOLD).all(key, key, key) as unknown as EventRow[]),
     hurry() {}, // a file does not fall silent
     close() {
       closing ??= writer.close().then(() => {

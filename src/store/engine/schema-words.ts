@@ -16,6 +16,4 @@ export interface Words {
   readonly bytes: string
   /** Has a column of bytes stored as they are, where the engine would try to make each value smaller. */
   uncompressed(table: string, column: string): string[]
-  /** Rows lie packed in the file of one server; a database that others write to as well has them as they are. */
-  readonly packsRows: boolean
 }

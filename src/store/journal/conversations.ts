@@ -26,14 +26,13 @@ const MAX_OUT_OF_ORDER = 256
 /** Characters in a page of messages, unless one message alone has more. */
 const PAGE_CHARACTERS = 2_000_000
 
-const VIEW = `SELECT c.key, c.id, c.title, c.agent, c.provider, c.model,
-    coalesce(nullif(c.mode, ''), 'confirm') AS mode, coalesce(nullif(c.status, ''), 'awaiting_confirmation') AS status, c.device, c.connection, c.settings, c.created_at, c.updated_at,
+const VIEW = `SELECT c.key, c.id, c.title, c.agent, c.provider, c.model, c.mode, c.status, c.device, c.connection, c.settings, c.created_at, c.updated_at,
     (SELECT max(position) FROM event WHERE conversation = c.key) AS position
   FROM conversation c JOIN person p ON p.key = c.person`
 
-/** Of a run that was paused and goes on the row still says that it is paused, and the conversation that it goes on. The usual pause may be left out. */
+/** Of a run that was paused and goes on the row still says that it is paused, and the conversation that it goes on. */
 const RUN = `r.id, c.id AS conversation_id, CASE WHEN r.status = 'paused' AND c.status = 'running' THEN 'running' ELSE r.status END AS status,
-    r.iteration, r.max_iterations, CASE WHEN r.status = 'paused' AND c.status = 'running' THEN NULL WHEN r.status = 'paused' THEN coalesce(r.pause_reason, 'awaiting_confirmation') END AS pause_reason, r.error_code,
+    r.iteration, r.max_iterations, CASE WHEN r.status = 'paused' AND c.status = 'running' THEN NULL ELSE r.pause_reason END AS pause_reason, r.error_code,
     r.error_message, r.input_tokens, r.output_tokens, r.started_at, r.ended_at,
     coalesce(r.model, (SELECT max(u.model) FROM usage u WHERE u.run = r.id)) AS model,
     (SELECT CASE WHEN count(*) = count(u.cost) THEN CAST(sum(u.cost) AS BIGINT) END FROM usage u WHERE u.run = r.id) AS cost`

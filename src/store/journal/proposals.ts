@@ -30,10 +30,7 @@ interface Opening {
   readonly at: number
 }
 
-/** The row may leave out its run: it is the one that its event stands in. */
-const RUN_ID = `CASE q.run_id WHEN '' THEN (SELECT e.message_id FROM event e WHERE e.conversation = q.conversation
-    AND e.position < q.position AND e.type = 'run_started' ORDER BY e.position DESC LIMIT 1) ELSE q.run_id END AS run_id`
-const COLUMNS = `q.id, q.conversation, c.id AS conversation_id, ${RUN_ID}, q.position, q.status, q.code, q.expires_at, q.seen_at`
+const COLUMNS = `q.id, q.conversation, c.id AS conversation_id, q.run_id, q.position, q.status, q.code, q.expires_at, q.seen_at`
 const SELECT = `SELECT ${COLUMNS} FROM proposal q JOIN conversation c ON c.key = q.conversation`
 
 /** Proposals as people read them. Their words stand in the journal, in the event that opened them; here is their state. */

@@ -57,7 +57,6 @@ import { proposalsOfPeople } from "./041-060/056-proposals-of-people.ts"
 import { proposalsWithoutOwner } from "./041-060/057-proposals-without-owner.ts"
 import { listedProposals } from "./041-060/058-listed-proposals.ts"
 import { unseenProposals } from "./041-060/059-unseen-proposals.ts"
-import { packedRows } from "./041-060/060-packed-rows.ts"
 import type { Migration } from "./migration.ts"
 
 /** The schema, step by step, in the order of the files: what is new is added at the end, and nothing is taken out. */
@@ -121,5 +120,4 @@ export const migrations: readonly Migration[] = [
   proposalsWithoutOwner,
   listedProposals,
   unseenProposals,
-  packedRows,
 ]

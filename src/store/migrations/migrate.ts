@@ -24,8 +24,6 @@ export interface MigrateOptions {
 /** The schema as its steps leave it: a new database is made by these statements in a third of the time. */
 export interface WholeSchema {
   readonly steps: readonly string[]
-  /** Of those that need a version of Pawl: which. */
-  readonly needs?: Readonly<Record<string, string>>
   readonly statements: readonly string[]
 }
 
@@ -67,10 +65,7 @@ export async function migrate(engine: Engine, words: Words, options: MigrateOpti
       : toPortion(missing, done ? isAlone : isPartition)
     const statements = [
       ...(made ? made.statements.map(toStatement) : done ? [] : [LIST]),
-      ...portion.flatMap((step) => [
-        toRow(step, engine),
-        ...(made ? [] : toStatements(step, words, done !== undefined)),
-      ]),
+      ...portion.flatMap((step) => [toRow(step), ...(made ? [] : toStatements(step, words, done !== undefined))]),
       ...(portion.length === missing.length ? along : []),
     ]
     try {
@@ -104,11 +99,7 @@ const ownSteps = async (): Promise<readonly Migration[]> => (await import("./lis
  */
 async function stepsOf(printed: WholeSchema | undefined, done: DoneSteps | undefined): Promise<readonly Migration[]> {
   if (!printed || (done && !printed.steps.every((name) => done.has(name)))) return ownSteps()
-  // None is missing, or the schema is made as a whole.
-  return printed.steps.map((name) => {
-    const needs = printed.needs?.[name]
-    return { name, statements: () => [], ...(needs === undefined ? {} : { needs }) }
-  })
+  return printed.steps.map((name) => ({ name, statements: () => [] })) // none is missing, or the schema is made as a whole
 }
 
 const HELD =
@@ -127,9 +118,7 @@ function toPortion(missing: readonly Migration[], isAlone: (step: Migration) => 
 }
 
 /** That it needs a newer version is written only by the steps that do: the column is younger than the list. */
-function toRow(step: Migration, engine: Engine): Statement {
-  const { name } = step
-  const needs = neededOn(engine.name, step)
+function toRow({ name, needs }: Migration): Statement {
   const [columns, values] = needs === undefined ? ["name", [name]] : ["name, needs", [name, needs]]
   const marks = values.map(() => "?").join(", ")
   const sql = `INSERT INTO migration (${columns}) VALUES (${marks}) ON CONFLICT (name) DO NOTHING`
@@ -141,9 +130,5 @@ function toStatements(step: Migration, words: Words, inUse: boolean): Statement[
   if (!isIndex(step)) return step.statements(words).map(toStatement)
   return inUse ? [] : [toStatement(toIndexStatement(step.index))]
 }
-
-/** The version that a step needs on this engine. */
-export const neededOn = (name: Engine["name"], { needs }: Migration): string | undefined =>
-  typeof needs === "object" ? needs[name] : needs
 
 const toStatement = (sql: string): Statement => ({ sql, values: [] })

@@ -1,4 +1,3 @@
-import type { Engine } from "../engine/engine.ts"
 import type { NewIndex } from "../engine/new-index.ts"
 import type { PartitionedTable } from "../engine/partitioned.ts"
 import type { Words } from "../engine/schema-words.ts"
@@ -16,9 +15,9 @@ interface Step {
   readonly name: string
   /**
    * Only where nodes that do not know this step cannot work with what it leaves: the version that an operator has to start
-   * instead of them, of both engines or of one. They refuse to start and name it.
+   * instead of them. They refuse to start and name it.
    */
-  readonly needs?: string | { readonly [Name in Engine["name"]]?: string }
+  readonly needs?: string
 }
 
 /** Safe to be killed in (one transaction), in plain SQL that both engines read alike. */

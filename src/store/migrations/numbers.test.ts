@@ -68,7 +68,6 @@ const remembered = [
   "057_proposals_without_owner",
   "058_listed_proposals",
   "059_unseen_proposals",
-  "060_packed_rows",
 ]
 
 /** Files that got another number after databases had remembered their names. */

@@ -10,7 +10,6 @@ import type {
   Refusal,
   Statements,
 } from "../operations.ts"
-import { pushPacked } from "./packed-events.ts"
 import { EVENTS_AT_ONCE, PreparedStatements } from "./statements.ts"
 
 type Value = string | number | null
@@ -126,9 +125,9 @@ function commit(prepared: PreparedStatements, operation: Commit, end: number | u
   const appended = appendUnderLease(prepared, operation, end)
   const committed = appended ?? takeLease(prepared, operation, end)
   const { key } = committed
-  if (!appended) insertEvents(prepared, key, operation)
+  if (!appended) insertEvents(prepared, key, operation.events)
   if (operation.run) prepared.the("run").run(key, ...operation.run)
-  for (const [id, , ...state] of operation.proposals) prepared.the("proposal").run(key, id, ...state)
+  for (const proposal of operation.proposals) prepared.the("proposal").run(key, ...proposal)
   for (const audit of operation.audits) prepared.the("audit").run(...audit)
   for (const usage of operation.usage) prepared.the("usage").run(...usage)
   for (const number of operation.taken) prepared.the("take").run(key, number)
@@ -147,7 +146,7 @@ function appendUnderLease(
   if (lease !== "hold" || head || release || taken.length > 0 || after !== end) return undefined
   if (events.length === 0 || events.length > EVENTS_AT_ONCE) return undefined
   const values: Value[] = []
-  for (const event of events) pushPacked(values, event)
+  for (const event of events) values.push(...event)
   values.push(key, node, fence, seen)
   if (prepared.appendEvents(events.length).run(...values).changes === 0) return undefined
   return { key, fence, arrivals: seen, released: false }
@@ -234,15 +233,11 @@ function follows(events: readonly EventRow[], last: number): boolean {
   return !first || first[0] === last + 1
 }
 
-function insertEvents(prepared: PreparedStatements, key: number, { events, lease, now }: Commit): void {
-  const born = lease === "create" ? now : undefined
+function insertEvents(prepared: PreparedStatements, key: number, events: readonly EventRow[]): void {
   for (let start = 0; start < events.length; start += EVENTS_AT_ONCE) {
     const count = Math.min(EVENTS_AT_ONCE, events.length - start)
     const values: Value[] = []
-    for (let index = start; index < start + count; index++) {
-      values.push(key)
-      pushPacked(values, events[index] as EventRow, born)
-    }
+    for (let index = start; index < start + count; index++) values.push(key, ...(events[index] as EventRow))
     prepared.insertEvents(count).run(...values)
   }
 }

@@ -2,39 +2,37 @@ import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { EVENT_COLUMNS } from "../event-rows.ts"
 import { AUDIT_COLUMNS, USAGE_COLUMNS } from "../operations.ts"
 
-/** What most conversations say that wait for a person is left out; whoever reads the row puts it back. */
-const MODE = "replace(?, 'confirm', '')"
-const STATUS = "replace(?, 'awaiting_confirmation', '')"
-const HEAD = `agent = ?, model = ?, provider = ?, mode = ${MODE}, title = ?, status = ${STATUS}, device = ?, connection = ?, settings = ?, updated_at = ?`
+const HEAD =
+  "agent = ?, model = ?, provider = ?, mode = ?, title = ?, status = ?, device = ?, connection = ?, settings = ?, updated_at = ?"
 
 const EVENT_VALUES = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
 
 const sql = {
   lease: "SELECT arrivals FROM conversation WHERE key = ? AND owner = ? AND fence = ?",
-  lastPosition: "SELECT max(position) FROM event_row WHERE conversation = ?",
+  lastPosition: "SELECT max(position) FROM event WHERE conversation = ?",
   change: `UPDATE conversation SET ${HEAD}, owner = ?, seen = coalesce(?, seen)
     WHERE key = ? AND owner = ? AND fence = ? AND arrivals = ?`,
   claim: `UPDATE conversation SET ${HEAD}, fence = fence + 1,
       owner = CASE WHEN ? AND arrivals = ? THEN NULL ELSE ? END, seen = CASE WHEN ? AND arrivals = ? THEN arrivals ELSE seen END
     WHERE key = ? AND fence = ?
       AND (owner IS NULL OR owner = ? OR NOT EXISTS (SELECT 1 FROM node WHERE node.id = owner))
-    RETURNING fence, arrivals, owner, (SELECT max(position) FROM event_row WHERE conversation = key)`,
+    RETURNING fence, arrivals, owner, (SELECT max(position) FROM event WHERE conversation = key)`,
   claimAsRead: `UPDATE conversation SET ${HEAD}, fence = fence + 1, owner = ?, seen = coalesce(?, seen)
     WHERE key = ? AND fence = ? AND arrivals = ?
       AND (owner IS NULL OR owner = ? OR NOT EXISTS (SELECT 1 FROM node WHERE node.id = owner))
-      AND coalesce((SELECT max(position) FROM event_row WHERE conversation = key), 0) = ?`,
+      AND coalesce((SELECT max(position) FROM event WHERE conversation = key), 0) = ?`,
   create: `INSERT INTO conversation (agent, model, provider, mode, title, status, device, connection, settings, updated_at, id, person, owner,
-      fence, created_at) VALUES (?, ?, ?, ${MODE}, ?, ${STATUS}, ?, ?, ?, ?, ?, ?, ?, 1, ?) ON CONFLICT (id) DO NOTHING`,
+      fence, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?) ON CONFLICT (id) DO NOTHING`,
   whoHolds: `SELECT fence, owner, EXISTS (SELECT 1 FROM node WHERE node.id = owner)
     FROM conversation WHERE key = ?`,
   run: `INSERT INTO run (conversation, id, status, iteration, max_iterations, pause_reason, error_code, error_message,
-      input_tokens, output_tokens, started_at, ended_at, model) VALUES (?, ?, ?, ?, ?, nullif(?, 'awaiting_confirmation'), ?, ?, ?, ?, ?, ?, ?)
+      input_tokens, output_tokens, started_at, ended_at, model) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (id) DO UPDATE SET status = excluded.status, iteration = excluded.iteration,
       pause_reason = excluded.pause_reason, error_code = excluded.error_code, error_message = excluded.error_message,
       input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens, ended_at = excluded.ended_at,
       model = excluded.model`,
   proposal: `INSERT INTO proposal (conversation, id, run_id, position, status, code, expires_at, decided_by, decided_at)
-    VALUES (?, ?, '', ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET status = excluded.status, code = excluded.code,
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET status = excluded.status, code = excluded.code,
       decided_by = excluded.decided_by, decided_at = coalesce(decided_at, excluded.decided_at)`,
   usage: `INSERT INTO usage (${USAGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run, id) DO NOTHING`,
   decide: `UPDATE proposal SET status = ?, decided_by = ?, decided_at = ?
@@ -68,7 +66,7 @@ export class PreparedStatements {
 
   insertEvents(count: number): StatementSync {
     return (this.#inserts[count] ??= this.#prepare(
-      `INSERT INTO event_row (conversation, ${EVENT_COLUMNS}) VALUES ${repeated(`(?, ${EVENT_VALUES})`, count)}`,
+      `INSERT INTO event (conversation, ${EVENT_COLUMNS}) VALUES ${repeated(`(?, ${EVENT_VALUES})`, count)}`,
     ))
   }
 
@@ -87,7 +85,7 @@ export class PreparedStatements {
 
 function appending(count: number): string {
   const rows = count === 1 ? "" : `, (VALUES ${repeated(`(${EVENT_VALUES})`, count)}) AS new`
-  return `INSERT INTO event_row (conversation, ${EVENT_COLUMNS}) SELECT key, ${count === 1 ? EVENT_VALUES : "new.*"}
+  return `INSERT INTO event (conversation, ${EVENT_COLUMNS}) SELECT key, ${count === 1 ? EVENT_VALUES : "new.*"}
     FROM conversation${rows} WHERE key = ? AND owner = ? AND fence = ? AND arrivals = ?`
 }
 
