@@ -2,11 +2,17 @@
 import fs from "node:fs"
 import { syncBuiltinESMExports } from "node:module"
 
+// In its place from the beginning: whoever asks for it when it is loaded keeps what it was given.
+const { fdatasync } = fs
+let hasDied = false
+const dying = (fd: number, callback: (error: Error | null) => void) => {
+  if (!hasDied) return fdatasync(fd, callback)
+  setImmediate(() => callback(Object.assign(new Error("EIO: i/o error, fdatasync"), { code: "EIO" })))
+}
+fs.fdatasync = dying as typeof fs.fdatasync
+syncBuiltinESMExports()
+
 process.on("SIGUSR2", () => {
-  const failing = (_fd: number, callback: (error: Error) => void) => {
-    setImmediate(() => callback(Object.assign(new Error("EIO: i/o error, fdatasync"), { code: "EIO" })))
-  }
-  fs.fdatasync = failing as typeof fs.fdatasync
-  syncBuiltinESMExports()
+  hasDied = true
   process.stdout.write("the disk fails now\n")
 })
