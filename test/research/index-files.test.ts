@@ -8,7 +8,7 @@ import type { Engine } from "../../src/store/engine/engine.ts"
 import { SqlLibrary } from "../../src/store/library/library.ts"
 import { PassageIndexer } from "../../src/store/library/passage-indexer.ts"
 import { openStore, type Store } from "../../src/store/store.ts"
-import { databases } from "../support/databases.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 import { WordEmbedder } from "../support/word-embedder.ts"
 
@@ -16,7 +16,7 @@ const log = { info() {}, warn() {}, error() {} }
 const embedder = new WordEmbedder()
 const clock = new TurnedClock()
 const WORDS = ["swallow", "anvil", "lentil", "harbour", "comet", "glacier"]
-describe.each(databases)("files of indexes, on $name", ({ name, create }) => {
+describe.each(databasesInTurn(import.meta.filename))("files of indexes, on $name", ({ name, create }) => {
   let store: Store
   let url: string
   let folder: string

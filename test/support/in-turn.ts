@@ -21,6 +21,7 @@ const groups: readonly (readonly string[])[] = [
     "test/web/every-page.test.ts",
     "test/web/first-run.test.ts",
     "test/web/hostile-replies.test.ts",
+    "test/web/nothing-covered.test.ts",
     "test/web/proposals/expired.test.ts",
   ],
   [
@@ -55,6 +56,7 @@ const groups: readonly (readonly string[])[] = [
     "test/web/conversation/context.test.ts",
     "test/web/data/analyst.test.ts",
     "test/web/session.test.ts",
+    "test/workspace/ten-thousand-notes.slow.test.ts",
   ],
   [
     "src/agent/cite/work-limit.slow.test.ts",
@@ -65,12 +67,10 @@ const groups: readonly (readonly string[])[] = [
     "test/web/conversation/files.test.ts",
     "test/web/conversation/long-messages.test.ts",
     "test/web/data/chart-specs.test.ts",
-    "test/web/nothing-covered.test.ts",
     "test/web/runs.test.ts",
     "test/web/settings.test.ts",
     "test/web/tabs.test.ts",
     "test/workspace/orchestrator.slow.test.ts",
-    "test/workspace/ten-thousand-notes.slow.test.ts",
   ],
 ]
 

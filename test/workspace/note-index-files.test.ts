@@ -8,7 +8,7 @@ import type { Engine } from "../../src/store/engine/engine.ts"
 import { openStore, type Store } from "../../src/store/store.ts"
 import { NoteIndexer } from "../../src/store/workspace/note-indexer.ts"
 import { SqlNoteVectors } from "../../src/store/workspace/note-vectors.ts"
-import { databases } from "../support/databases.ts"
+import { databasesInTurn } from "../support/databases.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 import { WordEmbedder } from "../support/word-embedder.ts"
 
@@ -17,7 +17,7 @@ const embedder = new WordEmbedder()
 const WORDS = ["swallow", "anvil", "lentil", "harbour", "comet", "glacier"]
 let people = 0
 
-describe.each(databases)("files of notes' indexes, on $name", ({ name, create }) => {
+describe.each(databasesInTurn(import.meta.filename))("files of notes' indexes, on $name", ({ name, create }) => {
   const clock = new TurnedClock()
   let url: string
   let store: Store
