@@ -206,6 +206,18 @@ describe.each(databases)("the journal on $name", ({ create }) => {
     },
   )
 
+  test("refuses a claim by a fold that its writer has gone on from and let go of, also where it adds nothing", async () => {
+    await using database = await create()
+    const { store, journal } = await open(database.url)
+    await using _ = store
+    const conversation = await begin(store, journal)
+    const rival = otherNode(store.engine)
+    const old = await rival.load(conversation.id)
+    await journal.append(conversation, stage(conversation, [{ type: "step", step: "last" }], clock), { release: true })
+    expect(await rival.claim(old, [], NOT_YET)).toBe("moved")
+    expect(await rival.claim(await rival.load(conversation.id), [], NOT_YET)).toBe("claimed")
+  })
+
   test("lets nobody write with a fold that was dropped, also where it is the writer with a newer one", async () => {
     await using database = await create()
     const { store, journal } = await open(database.url)
