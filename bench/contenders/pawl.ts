@@ -4,6 +4,7 @@ import type { Agent, Conversation, Model, ReplyPart } from "../engine.ts"
 import { answer, defineAgent, defineTool, newId, openEngine, type OpenedEngine, type Tool } from "../engine.ts"
 import type { JournalEvent, UnknownEvent } from "../../src/protocol/events.ts"
 import type { ConversationId, ProposalId } from "../../src/protocol/ids.ts"
+import { openIn } from "../../src/store/proposals/states.ts"
 import type { Contender, OpenOptions, Place, Variant } from "../contender.ts"
 import { DELTA, decide, type Entry, heldUp, lookUp, TOOL } from "../script.ts"
 
@@ -66,7 +67,7 @@ export async function toContender(pawl: OpenedEngine, variant: Variant): Promise
     },
     async resume(id) {
       const known = id as ConversationId
-      const [waiting] = await store.engine.query<{ id: ProposalId }>(WAITING, [id])
+      const [waiting] = await store.engine.query<{ id: ProposalId }>(WAITING, [id, id])
       if (!waiting) throw new Error(`${id} has no open proposal`)
       await runtime.submit(known, { type: "decide", proposalId: waiting.id, decision: "commit", by: person.id })
       await runtime.rest(known)
@@ -86,9 +87,7 @@ export async function toContender(pawl: OpenedEngine, variant: Variant): Promise
   }
 }
 
-/** The words of the index `proposal_open`, without which SQLite would not use it. */
-const WAITING = `SELECT q.id FROM proposal q JOIN conversation c ON c.key = q.conversation
-  WHERE c.id = ? AND q.status IN ('pending', 'applying', 'in_doubt') AND q.status = 'pending'`
+const WAITING = openIn("q.id", "c.id = ?")
 
 const usage = { inputTokens: 400, outputTokens: 100 }
 const DELTA_PART: ReplyPart = { type: "text", text: DELTA }

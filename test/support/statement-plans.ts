@@ -18,7 +18,7 @@ const LARGE = [
   "kept_fold",
 ]
 /** Indexes of a few rows, whatever there is in the table: what is at work, what waits for somebody or was never answered. */
-const OF_FEW = ["conversation_open", "proposal_open", "proposal_doubtful", "proposal_without_owner"]
+const OF_FEW = ["conversation_open", "proposal_at_hand", "proposal_doubtful"]
 
 /** Every statement that is sent to this engine from here on, once. */
 export function recordStatements(engine: Engine): Sent[] {

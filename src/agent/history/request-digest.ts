@@ -3,9 +3,11 @@ import { crc32 } from "node:zlib"
 import type { HistoryMessage, ModelRequest, ShownFile, ToolDeclaration } from "../model.ts"
 
 /** How it is digested. One of another version is as good as none: nothing would be equal. */
-const VERSION = "1"
+const VERSION = "2"
+/** The version before had more letters of the same digests, with dots between them. */
+const LONGER = "1"
 /** Letters of base64url, six bits each, of what seldom changes and is digested then. */
-const LENGTH = 6
+const LENGTH = 4
 /** How many of the newest messages have a digest on record: a request nearly always has two more than the one before it. */
 const NEWEST = 2
 /** Behind the number of messages: they were not those that the fold holds, and what follows cannot go on from them. */
@@ -33,15 +35,25 @@ export function digestRequest(asked: ModelRequest, sent: ModelRequest, held: rea
   const options = ofOptions(asked)
   const files = sent === asked ? "" : ofFiles(sent.history)
   const count = history === held ? `${history.length}` : `${history.length}${CHANGED}`
-  return `${VERSION}.${ofSystem(system)}.${ofTools(tools)}.${options}.${files}.${count}.${ofHistory(history).newest.join(".")}`
+  return `${VERSION}${ofSystem(system)}${ofTools(tools)}${options}${files}.${count}.${ofHistory(history).newest.join(".")}`
 }
 
 /** What `digestRequest` has made; undefined for what is none. */
 export function readDigest(recorded: string): RequestDigest | undefined {
-  const [version, system, tools, options, files, messages = "", ...newest] = recorded.split(".")
-  if (version !== VERSION || !system || !tools || !options || files === undefined || !/^\d+c?$/.test(messages))
-    return undefined
+  const all = recorded.split(".")
+  const [messages = "", ...newest] = ofMessages(all)
+  const first = all[0]?.slice(VERSION.length) ?? ""
+  const parts =
+    all[0] === LONGER ? all.slice(1, 5) : [0, 1, 2, 3].map((part) => first.slice(part * LENGTH, (part + 1) * LENGTH))
+  const [system, tools, options, files] = parts.map((part) => part.slice(0, LENGTH))
+  if (!system || !tools || !options || files === undefined || !/^\d+c?$/.test(messages)) return undefined
   return { system, tools, options, files, messages: Number.parseInt(messages, 10), newest }
+}
+
+/** The number of messages and what the newest come to, of either version. */
+function ofMessages(all: readonly string[]): string[] {
+  const [first = ""] = all
+  return first === LONGER ? all.slice(5) : first.startsWith(VERSION) ? all.slice(1) : []
 }
 
 /** What all messages up to each come to. For whoever compares: the loop keeps only the newest. */
@@ -79,9 +91,8 @@ function ofHistory(history: readonly HistoryMessage[]): Digested {
  */
 export function goOnFrom(recorded: string, history: readonly HistoryMessage[]): void {
   if (digested.get(history)?.count === history.length) return // it was asked by this very process
-  const [version, , , , , messages, ...newest] = recorded.split(".")
-  if (version === VERSION && messages === String(history.length))
-    digested.set(history, { count: history.length, newest })
+  const [messages, ...newest] = ofMessages(recorded.split("."))
+  if (messages === String(history.length)) digested.set(history, { count: history.length, newest })
 }
 
 /** For a fold that is kept, which has no longer the replies by which to go on; undefined before the first request. */

@@ -8,6 +8,7 @@ import type { Run } from "../../protocol/conversation/run.ts"
 import type { Engine } from "../engine/engine.ts"
 import { badCursor } from "../engine/newest-first.ts"
 import { EVENT_COLUMNS } from "../engine/event-rows.ts"
+import { USUAL_PAUSE } from "./mirror-rows.ts"
 import {
   type BesideRow,
   type ConversationRow,
@@ -30,10 +31,14 @@ const VIEW = `SELECT c.key, c.id, c.title, c.agent, c.provider, c.model, c.mode,
     (SELECT max(position) FROM event WHERE conversation = c.key) AS position
   FROM conversation c JOIN person p ON p.key = c.person`
 
-/** Of a run that was paused and goes on the row still says that it is paused, and the conversation that it goes on. */
+/**
+ * Of a run that was paused and goes on the row still says that it is paused, and the conversation that it goes on. The usual
+ * reason of a pause goes without saying.
+ */
 const RUN = `r.id, c.id AS conversation_id, CASE WHEN r.status = 'paused' AND c.status = 'running' THEN 'running' ELSE r.status END AS status,
-    r.iteration, r.max_iterations, CASE WHEN r.status = 'paused' AND c.status = 'running' THEN NULL ELSE r.pause_reason END AS pause_reason, r.error_code,
-    r.error_message, r.input_tokens, r.output_tokens, r.started_at, r.ended_at,
+    r.iteration, r.max_iterations,
+    CASE WHEN r.status = 'paused' AND c.status <> 'running' THEN coalesce(r.pause_reason, '${USUAL_PAUSE}') END AS pause_reason,
+    r.error_code, r.error_message, r.input_tokens, r.output_tokens, r.started_at, r.ended_at,
     coalesce(r.model, (SELECT max(u.model) FROM usage u WHERE u.run = r.id)) AS model,
     (SELECT CASE WHEN count(*) = count(u.cost) THEN CAST(sum(u.cost) AS BIGINT) END FROM usage u WHERE u.run = r.id) AS cost`
 

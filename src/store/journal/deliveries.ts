@@ -1,6 +1,8 @@
 import type { ConversationId, ProposalId, UserId } from "../../protocol/ids.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
 import type { Engine } from "../engine/engine.ts"
+import { ProposalOwners } from "../proposals/owners.ts"
+import { IS_OPEN, openIn } from "../proposals/states.ts"
 import type { SqlProposals } from "./proposals.ts"
 
 /** Proposals that began to wait together and about which somebody has to be told. */
@@ -24,20 +26,23 @@ interface Row {
  */
 export class SqlDeliveries {
   readonly #engine: Engine
+  readonly #owners: ProposalOwners
   readonly #proposals: SqlProposals
 
   constructor(engine: Engine, proposals: SqlProposals) {
     this.#engine = engine
+    this.#owners = new ProposalOwners(engine)
     this.#proposals = proposals
   }
 
   /** Those that nobody has been told of, or that are to be tried again by now. */
   async due(now: number, limit: number): Promise<Due[]> {
-    // The list of states is that of the index; without it the whole table would be read every time.
+    // What nobody has listed yet stands in the index of the open ones even when it is settled.
+    await this.#owners.assign()
     const sql = `SELECT DISTINCT q.conversation, q.position, c.id AS conversation_id, p.id AS user_id
       FROM proposal q JOIN conversation c ON c.key = q.conversation JOIN person p ON p.key = c.person
         LEFT JOIN delivery d ON d.conversation = q.conversation AND d.position = q.position
-      WHERE q.status IN ('pending', 'applying', 'in_doubt') AND q.status = 'pending' AND q.expires_at > ?
+      WHERE q.${IS_OPEN} AND q.status = 'pending' AND q.expires_at > ?
         AND (d.position IS NULL OR (d.ended_at IS NULL AND d.due_at <= ?))
       ORDER BY q.conversation, q.position LIMIT ?`
     const rows = await this.#engine.query<Row>(sql, [now, now, limit])
@@ -66,9 +71,9 @@ export class SqlDeliveries {
 
   /** All that began to wait together, as far as they still do: whoever has been told of one is not told of the others later. */
   async proposals({ conversation, position, user }: Due): Promise<Proposal[]> {
-    const sql = `SELECT id FROM proposal WHERE conversation = ? AND position = ?
-      AND status IN ('pending', 'applying', 'in_doubt') AND status = 'pending' ORDER BY id`
-    const rows = await this.#engine.query<{ id: ProposalId }>(sql, [conversation, position])
+    const sql = `SELECT id FROM (${openIn("q.id, q.position, q.status", "c.key = ?")}) AS of
+      WHERE position = ? AND status = 'pending' ORDER BY id`
+    const rows = await this.#engine.query<{ id: ProposalId }>(sql, [conversation, conversation, position])
     const found = await Promise.all(rows.map(({ id }) => this.#proposals.find(user, id)))
     return found.filter((proposal) => proposal?.status === "pending") as Proposal[]
   }

@@ -2,6 +2,7 @@ import { type Conversation, conversationStatus, pauseReason, runStatus } from ".
 import type { OpenProposal } from "../../agent/conversation-writes.ts"
 import type { Input } from "../../agent/input.ts"
 import { statusAfterDecision, statusAfterResolution } from "../../protocol/calls/follow-calls.ts"
+import type { PauseReason } from "../../protocol/conversation/run.ts"
 import type { JournalEvent } from "../../protocol/events.ts"
 import type { AuditId, CallId } from "../../protocol/ids.ts"
 import { toStorableJson } from "../../protocol/text/text.ts"
@@ -25,7 +26,7 @@ export function toRunRow(conversation: Conversation): RunValues | null {
     runStatus(conversation) ?? run.status,
     run.iteration,
     run.maxIterations,
-    pauseReason(conversation) ?? null,
+    unusual(pauseReason(conversation)),
     run.error?.code ?? null,
     run.error?.message ?? null,
     run.usage?.inputTokens ?? null,
@@ -35,6 +36,12 @@ export function toRunRow(conversation: Conversation): RunValues | null {
     run.model ?? conversation.model,
   ]
 }
+
+/** Left out of the row of a paused run, and put back by whoever reads it. */
+export const USUAL_PAUSE: PauseReason = "awaiting_confirmation"
+
+const unusual = (reason: PauseReason | undefined): PauseReason | null =>
+  reason === undefined || reason === USUAL_PAUSE ? null : reason
 
 /** What of a proposal's row may change; the rest is said when it is opened. */
 export const toRowText = ({ status, code = "", decidedBy = "" }: OpenProposal): string =>

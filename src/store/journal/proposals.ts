@@ -10,7 +10,7 @@ import { toEvent } from "../engine/event-rows.ts"
 import { toTime } from "../engine/row-values.ts"
 import { ProposalOwners } from "../proposals/owners.ts"
 import { having, placesOf } from "../proposals/places.ts"
-import { HAS_EXPIRED, IS_OPEN } from "../proposals/states.ts"
+import { HAS_EXPIRED, openIn } from "../proposals/states.ts"
 
 interface Row {
   readonly id: ProposalId
@@ -76,8 +76,7 @@ export class SqlProposals {
 
   /** Those of a conversation that are not settled, in the order they were made. */
   async open(id: ConversationId): Promise<Proposal[]> {
-    const sql = `${SELECT} WHERE c.id = ? AND q.${IS_OPEN} ORDER BY q.position`
-    return this.#inOrder(await this.#engine.query<Row>(sql, [id]))
+    return this.#inOrder(await this.#engine.query<Row>(openIn(COLUMNS, "c.id = ?"), [id, id]))
   }
 
   /** The newest of a conversation that were settled as expired and not proposed again, in the order they were made. */

@@ -57,6 +57,8 @@ import { proposalsOfPeople } from "./041-060/056-proposals-of-people.ts"
 import { proposalsWithoutOwner } from "./041-060/057-proposals-without-owner.ts"
 import { listedProposals } from "./041-060/058-listed-proposals.ts"
 import { unseenProposals } from "./041-060/059-unseen-proposals.ts"
+import { proposalsAtHand } from "./041-060/060-proposals-at-hand.ts"
+import { fewerBytesOfWhatWaits } from "./061-080/061-fewer-bytes-of-what-waits.ts"
 import type { Migration } from "./migration.ts"
 
 /** The schema, step by step, in the order of the files: what is new is added at the end, and nothing is taken out. */
@@ -120,4 +122,6 @@ export const migrations: readonly Migration[] = [
   proposalsWithoutOwner,
   listedProposals,
   unseenProposals,
+  proposalsAtHand,
+  fewerBytesOfWhatWaits,
 ]

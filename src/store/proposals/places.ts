@@ -24,11 +24,15 @@ export function placesOf(user: UserId, { status, seen, conversationId }: Which):
     })
   // Hardly any, whosesoever they are.
   if (status === "in_doubt") return [{ sql: `${FROM} AND p.id = ? AND q.status = 'in_doubt'`, values: [user] }]
-  if (status === "applying") return [{ sql: `${FROM} AND p.id = ? AND q.${IS_OPEN}`, values: [user] }]
-  const unseen =
-    status === "expired" && seen === false ? " AND q.status IN ('pending', 'expired') AND q.seen_at IS NULL" : ""
+  // Says nothing new, but which index has the few.
+  const some =
+    status === "applying"
+      ? ` AND q.${IS_OPEN}`
+      : status === "expired" && seen === false
+        ? " AND q.status IN ('pending', 'expired') AND q.seen_at IS NULL"
+        : ""
   return [
-    { sql: `${FROM} AND ${OF_PERSON}${unseen}`, values: [user] },
+    { sql: `${FROM} AND ${OF_PERSON}${some}`, values: [user] },
     { sql: `${FROM} AND q.person IS NULL AND p.id = ?`, values: [user] },
   ]
 }
