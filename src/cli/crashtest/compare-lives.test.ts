@@ -23,6 +23,12 @@ const played = (more: Partial<Played> & { readonly said?: readonly TranscriptLin
 const baseline = toBaseline(played(), played()) as Baseline
 const told = (life: Played, mayRunAgain: string[] = []) => differencesOf(baseline, life, { mayRunAgain })
 
+test("a whole life that tried nothing of its scenario is no measure for those that are killed", () => {
+  const short = played()
+  const outcome = { ...short.outcome!, shortfall: "its replies call nope." }
+  expect(toBaseline({ ...short, outcome }, { ...short, outcome })).toBe("its replies call nope.")
+})
+
 test("a life that went as the whole one has no difference", () => {
   expect(told(played())).toEqual([])
 })

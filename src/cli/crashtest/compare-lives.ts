@@ -14,6 +14,7 @@ export function toBaseline(one: Played, other: Played): Baseline | string {
   if (!first || !second) return one.failure ?? other.failure ?? "it did not come to its end"
   const [problem] = [...one.problems, ...other.problems]
   if (problem !== undefined) return problem
+  if (first.shortfall !== undefined) return first.shortfall
   if (first.transcript.length !== second.transcript.length)
     return "two whole runs of it are not alike, so that nothing can be said of one that was killed"
   const varies = first.transcript.flatMap(({ text }, at) => (text === second.transcript[at]?.text ? [] : [at]))

@@ -46,6 +46,8 @@ export interface NotedEffect extends NotedCall {
 export interface LifeOutcome {
   readonly transcript: readonly TranscriptLine[]
   readonly status: string
+  /** Why nothing can be learnt from it, though it came to its end. */
+  readonly shortfall?: string
 }
 
 export interface TranscriptLine {

@@ -13,6 +13,7 @@ import { Boundaries } from "./boundaries.ts"
 import { type LifeEnd, lifeFiles, type LifeOrders, type NotedEffect, readLines } from "./life-files.ts"
 import { noteEffects } from "./noted-tools.ts"
 import { watchOutside } from "./outside.ts"
+import { shortfallOf } from "./shortfall.ts"
 import { checkedModels, toldModel } from "./told-model.ts"
 import { toTranscript } from "./transcript.ts"
 
@@ -56,7 +57,10 @@ async function live(config: Config, orders: LifeOrders): Promise<void> {
   const { ports } = server.pawl
   Object.assign(ports, { models: checkedModels(ports.models, files.problems) })
   const id = await play(server, orders, user)
-  const outcome = toTranscript(await store.journal.read(id))
+  const events = await store.journal.read(id)
+  const { tools } = ports.agents.of(await store.journal.load(id, true))
+  const shortfall = shortfallOf(events, orders.scenario, (name) => tools.find(name) !== undefined)
+  const outcome = { ...toTranscript(events), ...(shortfall === undefined ? {} : { shortfall }) }
   writeFileSync(`${files.outcome}.new`, JSON.stringify(outcome))
   renameSync(`${files.outcome}.new`, files.outcome)
 }
@@ -64,8 +68,15 @@ async function live(config: Config, orders: LifeOrders): Promise<void> {
 async function play(server: ComposedServer, orders: LifeOrders, user: UserId): Promise<ConversationId> {
   const { runtime, store } = server
   const { scenario, messageIds } = orders
+  const limit = scenario.maxIterations === undefined ? {} : { maxIterations: scenario.maxIterations }
   const words = (at: number) =>
-    ({ type: "message", id: messageIds[at] as MessageId, text: scenario.say[at] ?? "", when: "queue" }) as const
+    ({
+      type: "message",
+      id: messageIds[at] as MessageId,
+      text: scenario.say[at] ?? "",
+      when: "queue",
+      ...limit,
+    }) as const
   const [begun] = await store.retention.conversationsOf(user)
   const agent = scenario.agent ?? server.pawl.ports.agents.all[0]?.name ?? ""
   const id = begun?.id ?? (await runtime.begin({ user, agent, mode: scenario.mode }, words(0))).id

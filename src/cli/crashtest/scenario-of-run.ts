@@ -20,16 +20,26 @@ export async function scenarioOfRun(config: StoreConfig, run: RunId): Promise<Cr
     throw new CommandError(
       `Row ${newer.position} (${newer.type}) was written by a newer Pawl, and is not understood here.`,
     )
-  const known = events as JournalEvent[]
-  const messages = known.filter((event) => event.type === "message")
-  const asked = {
+  const scenario = scenarioIn(events as JournalEvent[])
+  if (scenario) return scenario
+  throw new CommandError(`${run} cannot be played again: nobody was asked in it, or no model has replied.`)
+}
+
+/** What was said, replied and decided in these rows; undefined where nobody was asked, or no model has replied. */
+export function scenarioIn(events: readonly JournalEvent[]): CrashScenario | undefined {
+  const messages = events.filter((event) => event.type === "message")
+  const begun = events.find((event) => event.type === "conversation_started")
+  const decide = decisionsIn(events)
+  // What was allowed to the longest of its runs does not cut off the others: they end where their replies do.
+  const rounds = events.flatMap((event) => (event.type === "run_started" ? event.maxIterations : []))
+  return CrashScenario.safeParse({
+    agent: begun?.agent,
+    mode: begun?.mode,
     say: messages.filter(({ role }) => role === "user").map(textOf),
     replies: messages.filter(isReply).map(toReply),
-  }
-  const begun = known.find((event) => event.type === "conversation_started")
-  const read = CrashScenario.safeParse({ agent: begun?.agent, mode: begun?.mode, ...asked, decide: decisionsIn(known) })
-  if (read.success) return read.data
-  throw new CommandError(`${run} cannot be played again: nobody was asked in it, or no model has replied.`)
+    ...(decide.length > 0 ? { decide } : {}),
+    ...(rounds.length > 0 ? { maxIterations: Math.max(...rounds) } : {}),
+  }).data
 }
 
 type Message = EventOf<"message">
@@ -43,9 +53,26 @@ const toReply = (message: Message) => ({
   calls: message.parts.flatMap((part) => (part.type === "call" ? [{ name: part.name, input: part.input }] : [])),
 })
 
-/** As each proposal was decided, in the order in which they were made. */
+/**
+ * As each proposal was decided, in the order in which they were made; one that was changed, as what came of it. What nobody
+ * agreed to, such as one that expired, was not done, and is not done here either.
+ */
 function decisionsIn(events: readonly JournalEvent[]): ("yes" | "no")[] {
-  const decided = new Map(events.flatMap((event) => (event.type === "decision" ? [[event.proposalId, event]] : [])))
-  const made = events.flatMap((event) => (event.type === "proposal" ? [event.proposal.id] : []))
-  return made.map((id) => (decided.get(id)?.decision === "reject" ? "no" : "yes"))
+  const agreed = new Set<string>()
+  const successors = new Map<string, string>()
+  const made: string[] = []
+  for (const event of events) {
+    if (event.type === "awaiting_confirmation") made.push(...event.proposals.map(({ id }) => id))
+    if (event.type === "decision" && event.decision === "commit") agreed.add(event.proposalId)
+    if (event.type !== "proposal") continue
+    const { proposal, replaces, approvedBy } = event
+    if (approvedBy !== undefined) agreed.add(proposal.id)
+    if (replaces === undefined) made.push(proposal.id)
+    else successors.set(replaces, proposal.id)
+  }
+  const last = (id: string): string => {
+    const next = successors.get(id)
+    return next === undefined ? id : last(next)
+  }
+  return made.map((id) => (agreed.has(last(id)) ? "yes" : "no"))
 }

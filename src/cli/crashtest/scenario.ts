@@ -22,6 +22,8 @@ export const CrashScenario = lazily(() =>
       .array(z.strictObject({ text: z.string().default(""), calls: z.array(ScriptedCall).default([]) }))
       .min(1)
       .optional(),
+    /** How many replies with calls a run may have; as many as its agent allows, unless said. */
+    maxIterations: z.number().int().min(1).max(100).optional(),
     /** What is said to each proposal, in their order; the last one to all that follow. */
     decide: z
       .union([Decided, z.array(Decided).min(1)])
