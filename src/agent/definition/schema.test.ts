@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { z } from "zod"
+import { lazily } from "../../protocol/lazily.ts"
 import { parse, type Schema, withJsonSchema } from "./schema.ts"
 import { answer, defineTool } from "./tool.ts"
 
@@ -25,7 +26,7 @@ const checksOnly = {
   },
 } as const
 
-describe("a tool whose input cannot be told to a model is refused when it is told", () => {
+describe("a tool whose input cannot be told to a model is refused when it is defined", () => {
   test.each([
     ["a Standard Schema without JSON schema", checksOnly, /Tool "count": .*no JSON schema.*withJsonSchema/],
     ["no schema at all", undefined, /Tool "count": .*Standard Schema.*z\.object/],
@@ -47,8 +48,15 @@ describe("a tool whose input cannot be told to a model is refused when it is tol
       /an object schema/,
     ],
   ])("%s", (_, input, says) => {
-    expect(() => define(input).declaration.inputSchema).toThrow(TypeError)
-    expect(() => define(input).declaration.inputSchema).toThrow(says)
+    expect(() => define(input)).toThrow(TypeError)
+    expect(() => define(input)).toThrow(says)
+  })
+
+  test("one that is made when it is first asked something is not made for that, and refused when it is told", () => {
+    let made = 0
+    const tool = define(lazily(() => (made++, z.string())))
+    expect(made).toBe(0)
+    expect(() => tool.declaration.inputSchema).toThrow(/an object schema, not one of type "string"/)
   })
 })
 

@@ -160,8 +160,9 @@ export type Tool = ToolDefinition<any> & { readonly declaration: ToolDeclaration
 const NAME = /^[a-z][a-z0-9_]{0,63}$/
 
 /**
- * Checks a tool once, when it is defined, so that a bad one never reaches a conversation; but for its schema, which is
- * converted when somebody asks for it: that takes a millisecond, and of a hundred tools an agent has ten.
+ * Checks a tool once, when it is defined, so that a bad one never reaches a conversation. A schema that is made when it is
+ * first asked something (`protocol/lazily.ts`) is left alone until then: to convert one takes a millisecond, a server has
+ * hundreds, and its own are known to be good.
  */
 export function defineTool<Input>(definition: ToolDefinition<Input>): Tool {
   const { name, description } = definition
@@ -177,5 +178,9 @@ export function defineTool<Input>(definition: ToolDefinition<Input>): Tool {
       return toJsonSchema(name, definition.input)
     },
   }
+  if (isMade(definition.input)) toJsonSchema(name, definition.input)
   return { ...definition, declaration }
 }
+
+/** Of one that is not there is nothing yet but what it inherits. Whatever is no schema is looked at too, and refused. */
+const isMade = (schema: unknown): boolean => Object(schema) !== schema || Reflect.ownKeys(schema as object).length > 0
