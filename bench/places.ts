@@ -7,7 +7,8 @@ import { type Postgres, startPostgres } from "./postgres.ts"
 /** Fresh places for contenders, all under one folder that is gone afterwards. */
 export class Places {
   // BENCH_TMP names another disk. It must not be one in memory, or fsync would cost nothing.
-  readonly #root = mkdtempSync(join(process.env.BENCH_TMP ?? tmpdir(), "pawl-bench-"))
+  readonly #disk = process.env.BENCH_TMP ?? tmpdir()
+  readonly #root = mkdtempSync(join(this.#disk, "pawl-bench-"))
   #count = 0
   #postgres: Promise<Postgres> | undefined
   #bundle: Promise<string> | undefined
@@ -19,7 +20,7 @@ export class Places {
 
   /** The server, started when first asked for. Rejects where there are no binaries for it. */
   postgres(): Promise<Postgres> {
-    return (this.#postgres ??= startPostgres())
+    return (this.#postgres ??= startPostgres(this.#disk))
   }
 
   /** The child as a published package would be, made when first asked for. */

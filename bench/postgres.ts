@@ -10,11 +10,11 @@ export interface Postgres {
   stop(): Promise<void>
 }
 
-/** The throwaway server of the tests, with fsync switched on again: here the disk is part of what is measured. */
-export async function startPostgres(): Promise<Postgres> {
+/** The throwaway server of the tests, but on this disk and with fsync switched on again: here that is part of what is measured. */
+export async function startPostgres(disk: string): Promise<Postgres> {
   const script = join(import.meta.dirname, "..", "test", "support", "throwaway-postgres.ts")
   // It ends when its input does, so it goes with this process however that ends.
-  const server = spawn(process.execPath, [script], { stdio: ["pipe", "pipe", "pipe"], detached: true })
+  const server = spawn(process.execPath, [script, `in=${disk}`], { stdio: ["pipe", "pipe", "pipe"], detached: true })
   let problem = ""
   server.stderr.on("data", (text) => (problem += String(text)))
   const ended = once(server, "close").then(() => undefined)

