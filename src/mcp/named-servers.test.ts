@@ -58,6 +58,16 @@ test("what was read counts for a moment", async () => {
   there.push(stored("elsewhere"))
   expect(await namesIn(named.of(ada))).toEqual(["old"])
   expect(held).toEqual([])
-  clock.turn(5000)
+  clock.turn(1000)
   expect(await answered(named.of(ada), letGo)).toEqual(["old", "elsewhere"])
+})
+
+test("whoever asks how it is now gets what another node has changed, and so do those who ask next", async () => {
+  const { there, people, letGo } = slowStore()
+  const named = new NamedServers([], people, new TurnedClock(0))
+  there.push(stored("old"))
+  await answered(named.of(ada), letGo)
+  there.splice(0, 1, stored("elsewhere"))
+  expect(await answered(named.now(ada), letGo)).toEqual(["elsewhere"])
+  expect(await namesIn(named.of(ada))).toEqual(["elsewhere"])
 })

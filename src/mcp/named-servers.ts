@@ -9,8 +9,8 @@ export interface NamedByPeople {
   list(user: UserId): Promise<readonly StoredMcpServer[]>
 }
 
-/** For how long what was read of somebody's servers counts: another node may have changed them. */
-const FRESH_MS = 5000
+/** For how long what was read of somebody's servers counts for runs. Another node may have changed them, and is heard of within 2 s. */
+const FRESH_MS = 1000
 const MAX_KEPT = 1000
 const TIMEOUT_SECONDS = 60
 const TASK_SECONDS = 3600
@@ -22,7 +22,7 @@ export class NamedServers {
   readonly #people: NamedByPeople
   readonly #clock: Clock
   #noneAt: number | undefined
-  /** How often something was changed here: what was read before a change and comes after it is not kept. */
+  /** How often something was forgotten: what was asked for before that and comes after it is not kept. */
   #changes = 0
   readonly #kept = new Map<UserId, { readonly servers: readonly McpServer[]; readonly at: number }>()
 
@@ -37,6 +37,13 @@ export class NamedServers {
     return this.#operators.length === 0 && this.#isFresh(this.#noneAt)
   }
 
+  /** As they are in the record, whichever node has changed them: for people, whose next request goes to any node. */
+  now(user: UserId): Promise<readonly McpServer[]> {
+    this.forget(user)
+    return this.of(user)
+  }
+
+  /** As they were a moment ago: for runs. What was removed since has no pinned tools any more, and is not called. */
   async of(user: UserId): Promise<readonly McpServer[]> {
     if (this.#isFresh(this.#noneAt)) return this.#operators
     const kept = this.#kept.get(user)
@@ -56,7 +63,7 @@ export class NamedServers {
     return servers
   }
 
-  /** Something of somebody's has been changed here. */
+  /** What was read of somebody's counts no more: it has been changed here, or may have been elsewhere. */
   forget(user: UserId): void {
     this.#changes++
     this.#noneAt = undefined

@@ -43,7 +43,7 @@ export class OwnServers {
 
   async list(user: UserId): Promise<McpServerView[]> {
     const { named, pins } = this.#ports
-    const [servers, states] = await Promise.all([named.of(user), this.#ports.signIns.states(user)])
+    const [servers, states] = await Promise.all([named.now(user), this.#ports.signIns.states(user)])
     return Promise.all(
       servers.map(async (server) => toServerView(server, await pins.read(server.key), states.get(server.key))),
     )
@@ -55,7 +55,7 @@ export class OwnServers {
    */
   async add(user: UserId, given: NewMcpServer, signal: AbortSignal): Promise<McpServerView> {
     const { records, named, pins } = this.#ports
-    const problem = this.#problemWith(given, await named.of(user))
+    const problem = this.#problemWith(given, await named.now(user))
     if (problem) throw failure("bad_request", { problem })
     const stored = toStored(records.newId(user), given)
     const found = await this.#ask(stored, user, signal)
@@ -83,7 +83,7 @@ export class OwnServers {
     const before = (await records.list(user)).find((each) => each.name === name)
     if (!before) throw failure("not_found")
     const { whole, isMoved, isAsked } = toChanged(before, change)
-    const others = (await named.of(user)).filter(({ key }) => key !== before.id)
+    const others = (await named.now(user)).filter(({ key }) => key !== before.id)
     const problem = this.#problemWith(whole, others)
     if (problem) throw failure("bad_request", { problem })
     const stored = toStored(isMoved ? records.newId(user) : before.id, whole)
@@ -118,7 +118,7 @@ export class OwnServers {
     }: { readonly answer: string; readonly session: string | undefined; readonly signal: AbortSignal },
   ): Promise<McpServerView> {
     const tools = await this.#ports.tools()
-    const find = async (key: string) => (await this.#ports.named.of(user)).find((each) => each.key === key)
+    const find = async (key: string) => (await this.#ports.named.now(user)).find((each) => each.key === key)
     const server = await tools.finishSignIn({ user, answer, session, find })
     await tools.look(server, user, signal).catch(() => {})
     return this.#view(user, server.name)
@@ -178,7 +178,7 @@ export class OwnServers {
   }
 
   async #find(user: UserId, name: string): Promise<McpServer> {
-    const server = (await this.#ports.named.of(user)).find((each) => each.name === name)
+    const server = (await this.#ports.named.now(user)).find((each) => each.name === name)
     if (!server) throw failure("not_found")
     return server
   }
