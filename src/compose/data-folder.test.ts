@@ -56,3 +56,7 @@ test.skipIf(process.platform !== "linux")(
     expect(modeOf(deep)).toBe("700")
   },
 )
+
+test("a folder that is not there leaves nothing open", () => {
+  expect(openToOthers(join(newFolder(), "never-made"))).toEqual([])
+})

@@ -1,4 +1,4 @@
-import { chmodSync, lstatSync, mkdirSync, readdirSync, statSync } from "node:fs"
+import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, statSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { SettingsError } from "./settings-error.ts"
 
@@ -41,7 +41,8 @@ function makeFolders(folder: string): void {
 
 /** What other users of this machine could read, of what is ours. Windows keeps such things elsewhere. */
 export function openToOthers(folder: string): string[] {
-  if (process.platform === "win32") return []
+  // With a PostgreSQL a command makes no folder, and has nothing there.
+  if (process.platform === "win32" || !existsSync(folder)) return []
   return readdirSync(folder)
     .filter((name) => OURS.test(name))
     .map((name) => join(folder, name))
