@@ -5,6 +5,7 @@ import type { CollectionView } from "../../src/protocol/library.ts"
 import { SqlLibrary } from "../../src/store/library/library.ts"
 import { PassageIndexer } from "../../src/store/library/passage-indexer.ts"
 import { openStore } from "../../src/store/store.ts"
+import { shared } from "../support/cluster/links.ts"
 import { anyDatabase, databases } from "../support/databases.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
@@ -15,6 +16,9 @@ import { WordEmbedder } from "../support/word-embedder.ts"
 class SteppedEmbedder extends WordEmbedder {
   #steps = 0
   #wake = () => {}
+  readonly #begun = Promise.withResolvers<void>()
+  /** Somebody has given it texts. */
+  readonly begun: Promise<void> = this.#begun.promise
 
   step(): void {
     this.#steps++
@@ -22,6 +26,7 @@ class SteppedEmbedder extends WordEmbedder {
   }
 
   override async embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
+    this.#begun.resolve()
     const stopped = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }))
     while (this.#steps === 0 && !signal.aborted)
       await Promise.race([stopped, new Promise<void>((resolve) => (this.#wake = resolve))])
@@ -140,6 +145,40 @@ describe.each(anyDatabase)("how far documents are, on $name", ({ create }) => {
     expect(frames.at(-1)?.data).toEqual({ collections: [] })
     await bob.begin({ title: "Bob's own" })
     expect((await other).map(({ type }) => type)).toEqual(["snapshot", "conversation"])
+  })
+})
+
+describe.each(shared)("two servers on one $name", ({ create }) => {
+  test("the feed of the one tells how far documents are that the other is at work on, and that it is over", async () => {
+    await using place = await create()
+    const [embedder, clock] = [new SteppedEmbedder(), new TurnedClock()]
+    await using one = await Face.open({ url: place.url, model: scripted(), embedder })
+    await using two = await Face.open({ url: place.url, model: scripted(), embedder: new WordEmbedder(), clock })
+    const [here, there] = [await one.as("ada"), await two.as("ada")]
+    let told: string[] = []
+    const feed = readFrames(await there.send("GET", "/api/feed"), (frames) => {
+      told = frames.flatMap(({ type, data }) =>
+        type === "ingest" ? data.collections.map(({ name }: { name: string }) => name) : [],
+      )
+      return frames.at(-1)?.type === "ingest" && frames.at(-1)?.data.collections.length === 0
+    })
+    const { id } = (await here.post("/api/collections", { name: "Papers" })).body
+    await here.post(`/api/collections/${id}/documents`, { name: "a.md", content: sections(3) })
+    await embedder.begun
+    /** Half a minute passes at the other one, or less where it is so before: what is claimed here stays claimed. */
+    const pass = async (isSo: () => boolean) => {
+      for (let ms = 0; !isSo() && ms < 30_000; ms += 100) {
+        await clock.turn(100)
+        await two.store.engine.query("SELECT 1", []) // by then most of what was asked has been answered
+      }
+    }
+    await pass(() => told.length > 0)
+    expect(told[0]).toBe("Papers")
+    let isOver = false
+    void feed.then(() => (isOver = true))
+    embedder.step()
+    await pass(() => isOver)
+    await feed
   })
 })
 

@@ -32,6 +32,12 @@ export interface WaitingTable {
   readonly columns: string
 }
 
+export interface WaitingPerson {
+  readonly person: UserId
+  /** Of something that waits nobody is at work on it. */
+  readonly isFree: boolean
+}
+
 /**
  * Who is at work on what waits for vectors. A claim is a lease: nobody else begins with it before it is released or its time is
  * up, and what a killed process had claimed is taken over then.
@@ -64,8 +70,8 @@ export class EmbeddingClaims<Row> {
     await this.#engine.change({ type: "statements", statements })
   }
 
-  /** People of whom something waits that nobody is at work on; whose waits longest first. */
-  async people(): Promise<UserId[]> {
+  /** People of whom something waits; first those of whom nobody is at work on it, and of these whose waits longest. */
+  async people(): Promise<WaitingPerson[]> {
     const { name, waits } = this.#table
     // From one person to the next: it is asked again for every few rows, and would each time look through all that wait.
     const next = `SELECT min(person) FROM ${name} WHERE embedder = ? AND ${waits}`
@@ -73,9 +79,10 @@ export class EmbeddingClaims<Row> {
         SELECT (${next} AND ${name}.person > waiting.person) FROM waiting WHERE person IS NOT NULL),
       longest (person, since) AS (SELECT person,
         (SELECT min(at) FROM ${name} WHERE ${name}.person = waiting.person AND ${this.#free}) FROM waiting)
-      SELECT person FROM longest WHERE since IS NOT NULL ORDER BY since, person`
+      SELECT person, since FROM longest WHERE person IS NOT NULL ORDER BY since IS NULL, since, person`
     const values = [this.#embedder, this.#embedder, this.#embedder, this.#now()]
-    return (await this.#engine.query<{ person: UserId }>(sql, values)).map(({ person }) => person)
+    const rows = await this.#engine.query<{ person: UserId; since: number | null }>(sql, values)
+    return rows.map(({ person, since }) => ({ person, isFree: since !== null }))
   }
 
   /** What waits of a person's, for whoever asks alone. */

@@ -95,9 +95,10 @@ export class PassageIndexer {
   /** Some passages of whose turn it is, of as many documents as it takes. False when nothing waits for this process. */
   async #next(): Promise<boolean> {
     const { vectors, ingests } = this.#needs.library
-    const people = await vectors.waitingPeople()
-    // Whichever process has added it: whoever looks sees how far it is.
-    for (const each of people) ingests.tell(each)
+    const waiting = await vectors.waitingPeople()
+    // Whichever process has added it, and whichever is at work on it: whoever looks sees how far it is.
+    for (const { person: each } of waiting) ingests.tell(each)
+    const people = waiting.flatMap(({ person: each, isFree }) => (isFree ? [each] : []))
     const person = this.#turns.next(people)
     if (person === undefined) return false
     const most = people.length > 1 ? MAX_OF_EACH : MAX_PASSAGES

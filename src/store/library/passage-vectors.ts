@@ -3,7 +3,7 @@ import type { KeptOptions } from "../../vectors/kept-indexes.ts"
 import { toBase64, toUnit } from "../../vectors/unit.ts"
 import { inPortions } from "../../workspace/layout.ts"
 import { inserts } from "./editions.ts"
-import { EmbeddingClaims } from "./embedding-claims.ts"
+import { EmbeddingClaims, type WaitingPerson } from "./embedding-claims.ts"
 import { PassageIndexes } from "./passage-indexes.ts"
 import type { Engine } from "../engine/engine.ts"
 import type { Statement } from "../engine/operations.ts"
@@ -128,8 +128,8 @@ export class PassageVectors {
     ]
   }
 
-  /** People of whom something waits that nobody is at work on; whose waits longest first. */
-  waitingPeople(): Promise<UserId[]> {
+  /** People of whom something waits; first those of whom nobody is at work on it, and of these whose waits longest. */
+  waitingPeople(): Promise<WaitingPerson[]> {
     return this.#claims.people()
   }
 

@@ -166,8 +166,8 @@ export class SqlNoteVectors implements NoteVectors {
   }
 
   /** People of whom a note waits that nobody is at work on; whose waits longest first. */
-  waitingPeople(): Promise<UserId[]> {
-    return this.#claims.people()
+  async waitingPeople(): Promise<UserId[]> {
+    return (await this.#claims.people()).flatMap(({ person, isFree }) => (isFree ? [person] : []))
   }
 
   /** Whether somebody is at work on a note of theirs. */
