@@ -136,6 +136,32 @@ test("one that lives and is not heard has to be looked for", async () => {
   expect(one.hearsOthers()).toBe(false)
 })
 
+test("one that lives and stays unheard is said once, and so is that all are heard again; a start or a death is not worth a word", async () => {
+  const net = new LossyNet()
+  const clock = new TurnedClock()
+  const logged: string[] = []
+  const say = (event: string, { nodes = [] }: { nodes?: string[] }) => void logged.push(`${event} ${nodes.join()}`)
+  const log = { info: say, warn: say, error: say }
+  let living = [B]
+  const one = new ClusterBus(net.join(A), { clock, carriesWords: true, others: () => living, log })
+  const pass = async (seconds: number) => {
+    for (let at = 0; at < seconds; at += 2) await clock.turn(2000)
+  }
+  await pass(10) // as one that takes its time to start, or has just died
+  living = []
+  await pass(30)
+  expect([one.isPartial, logged]).toEqual([false, []])
+  living = [B]
+  await pass(30)
+  expect([one.isPartial, logged]).toEqual([true, [`bus_partial ${B}`]])
+  new ClusterBus(net.join(B), { clock, carriesWords: true })
+  await pass(4)
+  expect([one.isPartial, logged.slice(1)]).toEqual([false, ["bus_whole "]])
+  net.wire(A).turn(false) // then nobody is heard, which is another matter
+  await pass(30)
+  expect([one.isPartial, logged.length]).toEqual([false, 2])
+})
+
 test("nothing is kept of a reply that is written elsewhere once nobody watches it", async () => {
   const { two, settle, write } = open()
   const id = newId("conv")

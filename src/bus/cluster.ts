@@ -1,10 +1,12 @@
 import { monotonicOf } from "../agent/clock.ts"
-import type { Bus, Happened, Live, LiveReply, NewsKind, Watched } from "../agent/ports.ts"
+import type { Bus, Happened, Live, LiveReply, Log, NewsKind, Watched } from "../agent/ports.ts"
+import { silentLog } from "../agent/silent-log.ts"
 import type { ConversationId, UserId } from "../protocol/ids.ts"
 import { InProcessBus } from "./in-process.ts"
 import { NodeVoice, type VoiceOptions } from "./node-voice.ts"
 import { type NodeWord, readLetter, type WordOf } from "./node-words.ts"
 import { OwnWatches, portionsOf } from "./own-watches.ts"
+import { UnheardNodes } from "./unheard-nodes.ts"
 import { type Addressee, EVERYBODY, type Wire } from "./wire.ts"
 
 /** How often a process says that it is there. */
@@ -15,6 +17,7 @@ const SILENT_MS = 5 * BEAT_MS
 export interface ClusterOptions extends VoiceOptions {
   /** The others that are known to be there: one of them may have no wire, and be heard of in the record alone. */
   others?(): Iterable<string>
+  readonly log?: Log
 }
 
 /**
@@ -28,6 +31,7 @@ export class ClusterBus implements Bus, AsyncDisposable {
   readonly #options: ClusterOptions
   readonly #voice: NodeVoice
   readonly #watches: OwnWatches
+  readonly #unheard: UnheardNodes
   readonly #revoked = new Set<() => void>()
   readonly #doubts = new Set<(about?: Watched) => void>()
   #stopBeating: () => void = () => {}
@@ -36,6 +40,7 @@ export class ClusterBus implements Bus, AsyncDisposable {
     this.#wire = wire
     this.#options = options
     this.#voice = new NodeVoice(wire, options)
+    this.#unheard = new UnheardNodes(options.log ?? silentLog)
     this.#watches = new OwnWatches({
       clock: options.clock,
       say: (word) => this.#voice.say(EVERYBODY, word),
@@ -110,9 +115,16 @@ export class ClusterBus implements Bus, AsyncDisposable {
   }
 
   hearsOthers(): boolean {
-    if (!this.#wire.up) return false
-    for (const node of this.#options.others?.() ?? []) if (!this.#voice.interest.knows(node)) return false
-    return true
+    return this.#wire.up && this.#unheardNow().length === 0
+  }
+
+  /** Others are alive that have not been heard for a while, though the wire is there. */
+  get isPartial(): boolean {
+    return this.#wire.up && this.#unheard.any
+  }
+
+  #unheardNow(): string[] {
+    return [...(this.#options.others?.() ?? [])].filter((node) => !this.#voice.interest.knows(node))
   }
 
   /** How long a word to each of the others takes, there and back. */
@@ -234,7 +246,10 @@ export class ClusterBus implements Bus, AsyncDisposable {
   #beat(): void {
     const { clock } = this.#options
     this.#sayBeat()
-    this.#voice.forgetSilent(monotonicOf(clock) - SILENT_MS)
+    const now = monotonicOf(clock)
+    this.#voice.forgetSilent(now - SILENT_MS)
+    // While the wire is away nobody is heard, and that has been said.
+    if (this.#wire.up) this.#unheard.look(this.#unheardNow(), now)
     this.#stopBeating = clock.alarm(BEAT_MS, () => this.#beat(), "background")
   }
 

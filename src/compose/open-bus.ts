@@ -10,8 +10,8 @@ import type { Store } from "../store/store.ts"
 import { SettingsError } from "./settings-error.ts"
 import type { ServerSettings } from "./settings.ts"
 
-/** How a server hears others of its cluster: `none` where there is nothing to hear them by. */
-export type BusState = "ok" | "down" | "none"
+/** How a server hears others of its cluster: `partial` where not all of them, `none` where there is nothing to hear them by. */
+export type BusState = "ok" | "partial" | "down" | "none"
 
 /** How a server hears of what happens, and speaks to the others. */
 export interface NodeLinks extends AsyncDisposable {
@@ -47,10 +47,10 @@ export function openLinks(
   const { url, cluster, carriesWords } = nats
   const credentials = nats.credentialsFile === undefined ? undefined : readCredentials(nats.credentialsFile)
   const wire = new NatsWire({ url, cluster, credentials }, { self: store.node.id, ...ports })
-  const bus = new ClusterBus(wire, { clock: ports.clock, carriesWords, others: () => store.node.others })
+  const bus = new ClusterBus(wire, { ...ports, carriesWords, others: () => store.node.others })
   // What is asked of devices are words of people, too.
   const messages = carriesWords ? new WireMessages(wire, { mail, log: ports.log }) : mail
-  const state = () => (wire.up ? ("ok" as const) : ("down" as const))
+  const state = () => (wire.up ? (bus.isPartial ? "partial" : "ok") : "down")
   const lag = () => ({ serverMs: wire.lagMs, nodesMs: bus.lagsMs(), unheard: wire.unheard })
   return { bus, messages, state, lag, [Symbol.asyncDispose]: () => bus[Symbol.asyncDispose]() }
 }

@@ -24,6 +24,7 @@ function readReplySettings(text: string): ReplySettings | undefined {
 export const replySetting = setting(readBy(readReplySettings, FORMS), {
   says: "How models reply where neither agent, conversation nor message says otherwise: `effort`, `thinking`, `thinkingTokens`, `temperature`, `maxOutputTokens`, `stop`, `parallelCalls`. A model that does not know one is asked without it.",
   usually: {},
+  usuallyInWords: "as the model's provider would",
 })
 
 /** The same of a command's `--set name=value`, given once or several times. */

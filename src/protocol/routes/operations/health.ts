@@ -15,12 +15,12 @@ export const healthRoutes = defineRoutes({
     method: "GET",
     path: "/readyz",
     needs: "nobody",
-    says: "The store takes what it is given, found out by writing; 503 with the reason while it does not (it cannot be reached, the disk is full), and while the server is going down. `warnings` say what works and is set in a way that breaks a promise; `bus` whether other nodes are heard at once (`ok`), are looked for in the database until they are (`down`), or there is no NATS (`none`).",
+    says: "The store takes what it is given, found out by writing; 503 with the reason while it does not (it cannot be reached, the disk is full), and while the server is going down. `warnings` say what works and is set in a way that breaks a promise; `bus` whether other nodes are heard at once (`ok`), some of those that are alive are not (`partial`), all are looked for in the database until they are (`down`), or there is no NATS (`none`).",
     answers: {
       200: lazily(() =>
         z.object({
           status: z.literal("ready"),
-          bus: z.enum(["ok", "down", "none"]),
+          bus: z.enum(["ok", "partial", "down", "none"]),
           warnings: z.array(z.string()).optional(),
         }),
       ),

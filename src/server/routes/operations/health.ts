@@ -10,7 +10,7 @@ export interface HealthPorts {
   /** Aborted, with the reason, when only a new start can make this process serve again. */
   readonly broken: AbortSignal
   /** Rejects while the store cannot be reached, or when it is better to ask another server: with the reason, where known. */
-  ready(): Promise<{ readonly warnings: readonly string[]; readonly bus: "ok" | "down" | "none" }>
+  ready(): Promise<{ readonly warnings: readonly string[]; readonly bus: "ok" | "partial" | "down" | "none" }>
 }
 
 /** For whoever looks after the server. */
