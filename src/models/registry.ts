@@ -7,6 +7,7 @@ import { type ModelAbilities, type ModelEndpoint, toAbilities } from "../protoco
 import { defaultModel } from "./default-model.ts"
 import { DiscoveredModels, type ListedEndpoint, type ListsOptions } from "./discovered-models.ts"
 import type { ModelEntry } from "./providers/model-catalogue.ts"
+import type { ProbedProvider } from "./discovery/probe.ts"
 import { offlineModel } from "./offline/model.ts"
 import { type ProviderTable, providerTable } from "./providers/provider-table.ts"
 import type { RetryPolicy } from "./providers/errors/retry.ts"
@@ -108,6 +109,19 @@ export class ModelRegistry implements ModelSource {
       woken.abort()
     }
     return { items: this.list(), endpoints: discovered.states() }
+  }
+
+  /** Whether those are reached, and take their keys, that are set up and asked for no list. It costs nothing. */
+  async probe(signal: AbortSignal): Promise<ProbedProvider[]> {
+    const { probe } = await import("./discovery/probe.ts")
+    const asked = this.table.names.map(async (provider): Promise<ProbedProvider | undefined> => {
+      const connection = connectTo(provider, this.#settings)
+      if ("need" in connection || connection.listing) return undefined
+      if (!connection.probe) return { provider, outcome: "unasked" }
+      const { fetch = globalThis.fetch } = this.#waysTo(provider)
+      return { provider, ...(await probe(connection.probe, fetch, signal)) }
+    })
+    return (await Promise.all(asked)).filter((probed) => probed !== undefined)
   }
 
   /** What a name or an alias stands for, available or not. Throws `unknown_model`. */

@@ -1,5 +1,5 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs"
-import { createServer } from "node:http"
+import { createServer, type IncomingMessage } from "node:http"
 import { once } from "node:events"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
@@ -103,6 +103,33 @@ test.each<[what: string, disk: { free: number; takes: number }, marks: string[],
 })
 
 test.each([
+  ["anthropic", "x-api-key", 200, "ok", /^provider anthropic: answers/],
+  ["anthropic", "x-api-key", 401, "wrong", /^provider anthropic: it refused the key; see to its key/],
+  ["gemini", "x-goog-api-key", 503, "wrong", /^provider google: it answered with status 503; see to/],
+  ["azure_openai", "api-key", 404, "note", /^provider azure: it is reached, .*pawl exec --model azure\/…/],
+] as const)(
+  "a provider that is asked for no list is reached with its key too: %s with %s, and %i is %s",
+  async (name, header, status, mark, says) => {
+    const asked: string[] = []
+    await using provider = await answering((request) => {
+      asked.push(`${request.url} ${String(request.headers[header])}`)
+      return status
+    })
+    const variable = name.toUpperCase()
+    const address = name === "azure_openai" ? "AZURE_OPENAI_ENDPOINT" : `${variable}_BASE_URL`
+    const found = await providersOf({ [`${variable}_API_KEY`]: "sk-secret-of-ada", [address]: provider.url })
+    expect(found).toEqual([[mark, expect.stringMatching(says)]])
+    expect(asked).toEqual([expect.stringMatching(/^\/(?:openai\/)?v1(?:beta)?\/models sk-secret-of-ada$/)])
+    expect(JSON.stringify(found)).not.toContain("sk-secret")
+  },
+)
+
+test("one that answers nothing for nothing is named, with what to try", async () => {
+  const found = await providersOf({ AWS_BEARER_TOKEN_BEDROCK: "sk-secret-of-ada", AWS_REGION: "eu-west-1" })
+  expect(found).toEqual([["note", expect.stringMatching(/^provider bedrock: it is set up; .*exec --model bedrock\/…/)]])
+})
+
+test.each([
   [200, "ok", /^provider openai: answers, \d+ models/],
   [401, "wrong", /^provider openai: .*; see to its key and its address$/],
 ])(
@@ -130,3 +157,30 @@ test.each([
     }
   },
 )
+
+/** What is told of providers that are set up so. */
+async function providersOf(environment: Record<string, string>) {
+  const folder = mkdtempSync(join(tmpdir(), "doctor-"))
+  try {
+    await using server = await composeServer(readConfig({ PAWL_DATA: folder, ...environment }), {
+      localEmbedder: "none",
+    })
+    return await all(examineProviders(server.personal.shared))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** A server that answers each request with a status, and a list where all is well. */
+async function answering(toStatus: (request: IncomingMessage) => number) {
+  const server = createServer((request, response) => {
+    response.writeHead(toStatus(request), { "content-type": "application/json" }).end(JSON.stringify({ data: [] }))
+  }).listen(0, "127.0.0.1")
+  await once(server, "listening")
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.close()
+    },
+  }
+}

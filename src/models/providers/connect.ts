@@ -1,6 +1,7 @@
 import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider"
 import { isHostLabel, splitQuery, toAzureEndpoint, toBaseUrl } from "./endpoints/endpoint.ts"
 import { toGeminiEndpoint, toVersionedUrl, withQuery } from "./endpoints/endpoint.ts"
+import type { ProviderProbe } from "../discovery/probe.ts"
 import { type ModelListing, toListing } from "./model-listing.ts"
 import { toldItsBound, withThinkingInBounds } from "./request/messages-body.ts"
 import type { Quirks } from "./quirks.ts"
@@ -22,6 +23,8 @@ export interface ProviderConnection {
   readonly isFound?: boolean
   /** Where it tells which models it has, if it does. */
   readonly listing?: ModelListing
+  /** What it answers for nothing, where it tells no models that we would read. */
+  readonly probe?: ProviderProbe
   open(id: string, fetch: typeof globalThis.fetch): Promise<LanguageModelV4>
 }
 
@@ -86,6 +89,7 @@ export const connectGoogle: Connect = ({ apiKey, baseUrl: given }) => {
   return {
     listPrice: new URL(baseUrl).hostname === new URL(GOOGLE).hostname,
     dialect: "gemini",
+    probe: probeAt(baseUrl, { "x-goog-api-key": apiKey }),
     async open(id, fetch) {
       const { GoogleLanguageModel } = await import("@ai-sdk/google/internal")
       const { base, query } = splitQuery(baseUrl)
@@ -140,6 +144,7 @@ function responsesServer(baseUrl: string, headers: Readonly<Record<string, strin
   return {
     listPrice: false,
     dialect: "responses",
+    probe: probeAt(baseUrl, headers),
     // The journal is where conversations are kept: OpenAI stores nothing, and thinking comes back to us encrypted.
     // Schemas of answers are a help: held to strictly, OpenAI takes few of them.
     providerOptions: { openai: { store: false, strictJsonSchema: false } },
@@ -154,6 +159,12 @@ function responsesServer(baseUrl: string, headers: Readonly<Record<string, strin
       })
     },
   }
+}
+
+/** Their lists of models: OpenAI, Azure, Anthropic and Gemini have them at the same place. */
+function probeAt(baseUrl: string, headers: Readonly<Record<string, string>>): ProviderProbe {
+  const { base, query } = splitQuery(baseUrl)
+  return { url: `${base}/models${query}`, headers }
 }
 
 /** Any server that speaks OpenAI's chat completions. */
@@ -184,9 +195,11 @@ export function messagesServer({
   listPrice = false,
   quirks,
 }: Compatible): ProviderConnection {
+  const sent = { "anthropic-version": "2023-06-01", ...(apiKey ? { "x-api-key": apiKey } : {}), ...headers }
   return {
     listPrice,
     dialect: "messages",
+    probe: probeAt(baseUrl, sent),
     // Gateways in front of it know marks too, or say that they do not.
     marksCache: true,
     ...(quirks ? { quirks } : {}),
@@ -198,7 +211,7 @@ export function messagesServer({
           new AnthropicLanguageModel(id, {
             provider: "anthropic.messages",
             baseURL: base,
-            headers: { "anthropic-version": "2023-06-01", ...(apiKey ? { "x-api-key": apiKey } : {}), ...headers },
+            headers: sent,
             transformRequestBody: (body) => withThinkingInBounds(body, most),
             fetch: withQuery(fetch, query),
           }),
