@@ -12,7 +12,7 @@ const words = (role: "user" | "assistant", text: string, more: Partial<Extract<N
 const calling = words("assistant", "", {
   parts: [{ type: "call", id: CALL, name: "save", input: {} }],
   model: "m",
-  usage: { inputTokens: 10, outputTokens: 2, provider: "mistral", cost: 0.5 },
+  usage: { inputTokens: 10, outputTokens: 2, cachedTokens: 8, provider: "mistral", cost: 0.5 },
 })
 const result = (status: Extract<NewEvent, { type: "tool_end" }>["status"], ms = 0): NewEvent => ({
   ...{ type: "tool_end", callId: CALL, id: "msg_2" as MessageId, seq: 2, status, text: "", ms },
@@ -173,6 +173,7 @@ test("the run has used what its calls have, by the names of the conventions", ()
     "gen_ai.provider.name": "mistral_ai",
     "gen_ai.usage.input_tokens": 20,
     "gen_ai.usage.output_tokens": 4,
+    "gen_ai.usage.cache_read.input_tokens": 16,
     "pawl.usage.cost_usd": 1,
   })
 })

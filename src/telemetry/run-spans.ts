@@ -184,7 +184,7 @@ class RunFold {
   }
 
   #count(usage: Usage | undefined): void {
-    if (usage) this.#usage = addUsage(this.#usage, usage)
+    if (usage) this.#usage = { ...addUsage(this.#usage, usage), ...addDetails(this.#usage, usage) }
     this.#provider = providerName(usage) ?? this.#provider
   }
 
@@ -202,6 +202,15 @@ class RunFold {
     const id = spanIdOf(runId, what)
     this.spans.push({ ...span, kind, run: runId, id, attributes: all, error, position: this.#position })
   }
+}
+
+/** What a run's own sum leaves out: of these tokens the cache's, and those of thinking. Undefined where nobody has counted them. */
+function addDetails(sum: Usage | undefined, usage: Usage): Partial<Usage> {
+  const add = (of: "cachedTokens" | "cacheWriteTokens" | "reasoningTokens") => {
+    const counted = [sum?.[of], usage[of]].filter((count) => typeof count === "number")
+    return counted.length > 0 ? { [of]: counted.reduce((total, count) => total + count, 0) } : {}
+  }
+  return { ...add("cachedTokens"), ...add("cacheWriteTokens"), ...add("reasoningTokens") }
 }
 
 type Chat = Pick<EndedSpan, "from" | "to" | "attributes" | "error">

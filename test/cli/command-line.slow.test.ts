@@ -187,6 +187,11 @@ describe.concurrent("pawl exec", () => {
       /Words · add a task: buy milk\n[^]*calls create_task\n[^]*Create task · done\n[^]*Completed\n$/,
     )
     const [run = ""] = stdout.split(" ")
+    const foreign = await command(["show", `${run}x`], environment)
+    expect(foreign).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/There is no run_\w+ here, .*--server URL/),
+    })
     const beside = (await command(["show", run, run], environment)).stdout
     expect(beside.split("\n")[0]).toMatch(new RegExp(`^${run}.* │ ${run}`))
 

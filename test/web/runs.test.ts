@@ -26,7 +26,7 @@ test("what happened in a run is seen while it goes on, row by row, as the state 
   await timeline(page)
     .getByRole("button", { name: /Waits for a yes: Create task "Buy milk".*goes on/ })
     .waitFor()
-  expect(await timeline(page).getByText("1,812 → 44 tokens, 1,200 from the cache, $0.0031").count()).toBe(1)
+  expect(await timeline(page).getByText("1,812 → 44 tokens, 1,200 cached, $0.0031").count()).toBe(1)
 
   // It is decided elsewhere, and the page follows.
   await ada.post(`/api/agent/proposals/${waiting.proposals[0].id}/commit`)

@@ -1,4 +1,4 @@
-import { type Client, ClientError } from "../../client/index.ts"
+import { type Client, ClientError, hasCode } from "../../client/index.ts"
 import { readRunRows } from "../../client/timeline/read-run-rows.ts"
 import { toTimeline } from "../../client/timeline/timeline.ts"
 import { baseUrl } from "../../compose/server-url.ts"
@@ -76,9 +76,16 @@ export async function run(words: readonly string[]): Promise<number> {
     const columns = await Promise.all([first, other].map((id) => drawn(place.client, id, halfOf(width()))))
     return print(sideBySide(columns[0] ?? [], columns[1] ?? [], width()))
   } catch (error) {
+    if (hasCode(error, "not_found")) throw new CommandError(missingWords(taken ?? positionals.join(" or "), server))
     if (error instanceof ClientError) throw new CommandError(error.message)
     throw error
   }
+}
+
+/** Not here, or somebody else's: nobody learns which. Without a server it is asked of what this machine's own user did. */
+function missingWords(named: string, server: string | undefined): string {
+  const where = "What people did on a server is asked of it, as one of them: --server URL and PAWL_TOKEN."
+  return `There is no ${named} here, or it is not yours.${server === undefined ? ` ${where}` : ""}`
 }
 
 /** The run that is meant: of a conversation its newest, and without a word the newest of the newest conversation. */
@@ -95,16 +102,17 @@ async function runOf({ client, newest }: ClientPlace, word: string | undefined):
 
 async function told(client: Client, id: string, { rows, json }: { rows?: boolean; json?: boolean }): Promise<string[]> {
   if (rows) return (await readRunRows(client, id)).map((row) => JSON.stringify(row))
-  if (json)
-    return [JSON.stringify({ run: await readRun(client, id), ...toTimeline(await readRunRows(client, id)) }, null, 2)]
+  if (json) return [JSON.stringify({ run: await readRun(client, id), ...(await timelineOf(client, id)) }, null, 2)]
   return drawn(client, id, width())
 }
 
 async function drawn(client: Client, id: string, columns: number): Promise<string[]> {
   const { status, model } = await readRun(client, id)
   const head = [id, status, ...(model ? [model] : [])].join(" · ")
-  return [head, ...timelineLines(toTimeline(await readRunRows(client, id)), columns)]
+  return [head, ...timelineLines(await timelineOf(client, id), columns)]
 }
+
+const timelineOf = async (client: Client, id: string) => toTimeline(await readRunRows(client, id), Date.now())
 
 const readRun = (client: Client, id: string) => client.readRun({ params: { id } })
 

@@ -24,7 +24,9 @@ export interface TimelineEntry {
   /** The row that it ended with, where that is another one. */
   endPosition?: number
   readonly kind: TimelineKind
-  readonly at: number
+  /** Of a trouble: something was asked for once more, the server went on after a crash, or another model answered. */
+  readonly trouble?: "retry" | "restart" | "fallback"
+  at: number
   /** How long it took; undefined for a moment. */
   ms?: number
   /** It had not ended at the last row that was read. */

@@ -10,10 +10,13 @@ const MAX_WORDS = 300
 /** One line per type of event; the compiler refuses a type without one. */
 export const follow: { readonly [Type in EventType]: Follow<Type> } = {
   conversation_started: moment("other", () => "The conversation began"),
-  settings: moment("other", ({ model, mode, title }) => {
+  settings(following, event) {
+    const { model, mode, title, titledBy } = event
     const set = [model && `model ${model}`, mode && `mode ${mode}`, title && `title “${title}”`].filter(Boolean)
-    return set.length > 0 ? `Set: ${set.join(", ")}` : "Settings changed"
-  }),
+    const entry = { kind: "other", title: set.length > 0 ? `Set: ${set.join(", ")}` : "Settings changed" } as const
+    if (titledBy) following.add({ ...since(following, event), ...entry, detail: titledBy.model, ...used(titledBy) })
+    else following.add({ ...at(event), ...entry })
+  },
   run_started: moment("other", ({ undoes, again, compacts }) => {
     if (undoes) return "A run that undoes"
     if (again) return "A run that proposes again"
@@ -51,10 +54,14 @@ export const follow: { readonly [Type in EventType]: Follow<Type> } = {
     following.begin(event.callId, { ...at(event), kind: "wait", title })
   },
   tool_end(following, event) {
-    const how = event.reusedFrom ? "as read before" : callWords[event.status]
+    const said = event.status === "error" ? firstLine(event.text) : ""
+    const how = event.reusedFrom ? "as read before" : [callWords[event.status], said].filter(Boolean).join(": ")
     for (const [proposal, call] of following.callOf)
       if (call === event.callId) following.end(proposal, event, callWords[event.status])
-    if (following.end(event.callId, event, how)) return
+    const entry = following.end(event.callId, event, how)
+    // A read that answers at once has both of its rows in one commit: the result alone knows how long it took.
+    if (entry?.kind === "call") following.lengthen(entry, event)
+    if (entry) return
     following.add({ ...at(event), kind: "call", title: nameOf(following, event.callId), detail: how })
   },
   awaiting_confirmation(following, event) {
@@ -84,15 +91,21 @@ export const follow: { readonly [Type in EventType]: Follow<Type> } = {
     following.end(event.callId, event, event.choice)
   },
   late_result: moment("call", ({ status }) => `A result that was late: ${callWords[status]}`),
-  restarted: moment("trouble", ({ because, detail }) => {
+  // What was begun before is lost, and the time that it took with it.
+  restarted(following, event) {
+    const { because, detail } = event
     const why = {
       crash: "the server stopped",
       handover: "another server took over",
       provider: detail ?? "the provider",
     }
-    return `Begun anew: ${why[because]}`
-  }),
-  fallback: moment("trouble", ({ from, to, message }) => `${to} instead of ${from}: ${message}`),
+    const trouble = because === "provider" ? "retry" : "restart"
+    following.add({ ...lost(following, event), kind: "trouble", trouble, title: `Begun anew: ${why[because]}` })
+  },
+  fallback(following, event) {
+    const title = `${event.to} instead of ${event.from}: ${event.message}`
+    following.add({ ...lost(following, event), kind: "trouble", trouble: "fallback", title })
+  },
   history_cut: moment("room", ({ seq }) => `The model sees what came after message ${seq}`),
   compaction(following, event) {
     const title = {
@@ -108,6 +121,9 @@ export const follow: { readonly [Type in EventType]: Follow<Type> } = {
   },
   run_ended(following, event) {
     const why = event.error ? `${event.error.code}: ${event.error.message}` : event.reason
+    // It was at something until then, and nothing else tells of it: mostly a model that was asked in vain.
+    if (event.error && following.open.size === 0 && event.at > following.before)
+      following.add({ ...since(following, event), kind: "model", title: "No reply", detail: event.error.code })
     following.add({ ...at(event), kind: "end", title: humanName(event.status), ...(why ? { detail: why } : {}) })
   },
 }
@@ -122,6 +138,10 @@ const since = ({ before }: Following, { position, at: until }: Placed) => ({
   at: Math.min(before, until),
   ms: Math.max(0, until - before),
 })
+
+/** The same of what came to nothing; where nothing was under way it is a moment. */
+const lost = (following: Following, event: Placed) =>
+  following.before < event.at ? since(following, event) : at(event)
 
 const used = ({ usage }: { readonly usage?: TimelineEntry["usage"] | undefined }) => (usage ? { usage } : {})
 
@@ -145,6 +165,8 @@ function replyOf(following: Following, event: EventOf<"message">): TimelineEntry
   return { ...entry, ...(detail ? { detail } : {}), ...used(event) }
 }
 
+const firstLine = (text: string): string => text.trim().split("\n", 1)[0]?.slice(0, MAX_WORDS) ?? ""
+
 /** The beginning of what was said, in one line. */
 const wordsOf = ({ parts }: EventOf<"message">): string =>
   parts
@@ -162,5 +184,11 @@ function waitingFor({
   attempts,
 }: Waiting): Omit<TimelineEntry, "position" | "at"> {
   const which = attempt && attempts ? `, try ${attempt} of ${attempts}` : ""
-  return { kind: "trouble", title: `Waits ${seconds} s for ${provider}${which}`, detail: because, ms: seconds * 1000 }
+  return {
+    kind: "trouble",
+    trouble: "retry",
+    title: `Waits ${seconds} s for ${provider}${which}`,
+    detail: because,
+    ms: seconds * 1000,
+  }
 }

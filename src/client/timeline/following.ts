@@ -36,6 +36,12 @@ export class Following {
     if (detail !== undefined) entry.detail = entry.detail ? `${entry.detail}: ${detail}` : detail
     return entry
   }
+
+  /** It took at least so long. */
+  lengthen(entry: TimelineEntry, { at, ms }: { readonly at: number; readonly ms: number }): void {
+    entry.at = Math.min(entry.at, at - ms)
+    entry.ms = Math.max(entry.ms ?? 0, ms)
+  }
 }
 
 type EndingRow = Pick<TimelineEntry, "at" | "position">

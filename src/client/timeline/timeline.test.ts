@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest"
 import { EVENT_VERSION } from "../../protocol/event-version.ts"
 import type { RecordedEvent } from "../../protocol/conversation/run-journal.ts"
 import { toTimeline } from "./timeline.ts"
+import { totalWords } from "./total-words.ts"
 
 const START = 1_700_000_000_000
 
@@ -29,7 +30,7 @@ describe("the timeline of a run", () => {
         [2, "awaiting_confirmation", { proposals: [{ id: "prop_1", callId: "call_1", summary: "Create task" }] }],
         [12, "decision", { proposalId: "prop_1", decision: "commit", by: "ada" }],
         [12, "tool_start", { callId: "call_1" }],
-        [13, "tool_end", { callId: "call_1", status: "ok" }],
+        [13, "tool_end", { callId: "call_1", status: "ok", text: "Made.", ms: 900 }],
         [16, "message", reply([{ type: "text", text: "Done." }], { finish: "stop", usage: usage(150, 100, 0.02) })],
         [16, "run_ended", { status: "completed" }],
       ),
@@ -51,6 +52,7 @@ describe("the timeline of a run", () => {
     ])
     expect(totals).toEqual({
       ...{ ms: 16_000, modelMs: 5000, callMs: 1000, waitingMs: 10_000, modelCalls: 2, calls: 1, troubles: 0 },
+      ...{ retries: 0, restarts: 0, fallbacks: 0 },
       ...{ inputTokens: 250, outputTokens: 20, cachedTokens: 160, cost: 0.03 },
     })
   })
@@ -62,13 +64,13 @@ describe("the timeline of a run", () => {
         [1, "message", reply([call("call_1", "a"), call("call_2", "b")], { usage: usage(1, 0, null) })],
         [1, "tool_start", { callId: "call_1" }],
         [2, "tool_start", { callId: "call_2" }],
-        [4, "tool_end", { callId: "call_1", status: "error" }],
+        [4, "tool_end", { callId: "call_1", status: "error", text: "There is no b.\nAt all.", ms: 3000 }],
         [5, "step", { step: "thinking_about_it" }],
       ),
     )
     const told = entries.filter(({ kind }) => kind === "call")
     expect(told.map(({ title, detail, ms, isOpen }) => [title, detail, ms, isOpen])).toEqual([
-      ["A", "failed", 3000, undefined],
+      ["A", "failed: There is no b.", 3000, undefined],
       ["B", undefined, 3000, true],
     ])
     expect(totals).toMatchObject({ callMs: 4000, cost: null })
@@ -79,17 +81,17 @@ describe("the timeline of a run", () => {
       rows(
         [0, "run_started"],
         [1, "step", { step: "waiting", detail: { provider: "openai", because: "rate_limited", seconds: 4 } }],
-        [5, "restarted", { because: "crash" }],
-        [5, "fallback", { from: "m", to: "n", because: "overloaded", message: "It is overloaded.", until: 0 }],
-        [7, "message", reply([call("call_1", "delete_task")])],
-        [7, "awaiting_confirmation", { proposals: [{ id: "prop_1", callId: "call_1", summary: "Delete task" }] }],
-        [9, "tool_end", { callId: "call_1", status: "expired" }],
-        [9, "run_ended", { status: "failed", error: { code: "expired", message: "Nobody said yes." } }],
+        [8, "restarted", { because: "crash" }],
+        [8, "fallback", { from: "m", to: "n", because: "overloaded", message: "It is overloaded.", until: 0 }],
+        [10, "message", reply([call("call_1", "delete_task")])],
+        [10, "awaiting_confirmation", { proposals: [{ id: "prop_1", callId: "call_1", summary: "Delete task" }] }],
+        [12, "tool_end", { callId: "call_1", status: "expired", text: "", ms: 0 }],
+        [12, "run_ended", { status: "failed", error: { code: "expired", message: "Nobody said yes." } }],
       ),
     )
     expect(entries.map(({ kind, title, detail, ms }) => [kind, title, detail, ms]).slice(1)).toEqual([
       ["trouble", "Waits 4 s for openai", "rate_limited", 4000],
-      ["trouble", "Begun anew: the server stopped", undefined, undefined],
+      ["trouble", "Begun anew: the server stopped", undefined, 3000],
       ["trouble", "n instead of m: It is overloaded.", undefined, undefined],
       ["model", "m", "calls delete_task", 2000],
       ["wait", "Waits for a yes: Delete task", "expired, not done", 2000],
@@ -97,6 +99,60 @@ describe("the timeline of a run", () => {
       ["end", "Failed", "expired: Nobody said yes.", undefined],
     ])
     expect(totals).toMatchObject({ modelMs: 2000, waitingMs: 2000, troubles: 3 })
+    expect(totals).toMatchObject({ retries: 1, restarts: 1, fallbacks: 1 })
+    expect(totalWords(totals)[1]).toBe("0 model calls · 1 call · 1 restart · 1 retry · 1 fallback")
+  })
+
+  test("a run that failed while its model was asked was with that model until then", () => {
+    const { entries, totals } = toTimeline(
+      rows(
+        [0, "run_started"],
+        [0, "message", words],
+        [3, "run_ended", { status: "failed", error: { code: "provider_error", message: "It broke." } }],
+      ),
+    )
+    const told = entries.map(({ kind, title, detail, ms }) => [kind, title, detail, ms])
+    expect(told.slice(2)).toEqual([
+      ["model", "No reply", "provider_error", 3000],
+      ["end", "Failed", "provider_error: It broke.", undefined],
+    ])
+    expect(totals.modelMs).toBe(3000)
+  })
+
+  test("a read whose rows are of one commit took as long as its result says", () => {
+    const { entries, totals } = toTimeline(
+      rows(
+        [0, "run_started"],
+        [1, "message", reply([call("call_1", "look")])],
+        [3, "tool_start", { callId: "call_1" }],
+        [3, "tool_end", { callId: "call_1", status: "ok", text: "Seen.", ms: 1500 }],
+      ),
+    )
+    expect(entries.at(-1)).toMatchObject({ title: "Look", at: START + 1500, ms: 1500 })
+    expect(totals.callMs).toBe(1500)
+  })
+
+  test("is over when it has ended, whatever is settled later; what a title has used counts", () => {
+    const told = rows(
+      [0, "run_started"],
+      [2, "message", reply([{ type: "text", text: "Hello." }], { usage: usage(100, 0, 0.01) })],
+      [2, "run_ended", { status: "completed" }],
+      [4, "settings", { title: "Hello", titledBy: { model: "s", tries: 1, usage: usage(50, 0, 0.02) } }],
+      [9000, "settings", { mode: "auto" }],
+    )
+    const { totals, until, entries } = toTimeline(told, START + 9_999_000)
+    expect([until, totals.ms, totals.modelMs]).toEqual([START + 2000, 2000, 2000])
+    expect(totals).toMatchObject({ modelCalls: 2, inputTokens: 150, cost: 0.03 })
+    expect(entries.at(-2)).toMatchObject({ title: "Set: title “Hello”", detail: "s", ms: 2000 })
+  })
+
+  test("of one that waits it is told how long it has waited by now", () => {
+    const told = rows(
+      [0, "run_started"],
+      [1, "awaiting_confirmation", { proposals: [{ id: "prop_1", callId: "call_1", summary: "Save" }] }],
+    )
+    expect(toTimeline(told, START + 61_000)).toMatchObject({ until: START + 61_000, totals: { waitingMs: 60_000 } })
+    expect(toTimeline(told).totals.waitingMs).toBe(0)
   })
 
   test("a row of a newer Pawl, or of a name that every object has, is told as such", () => {

@@ -19,18 +19,24 @@ export interface RunTimeline {
 const known = (row: RecordedEvent): JournalEvent | undefined =>
   row.version === EVENT_VERSION && Object.hasOwn(follow, row.type) ? (row as unknown as JournalEvent) : undefined
 
-/** Pure: the same rows, the same timeline. */
-export function toTimeline(rows: readonly RecordedEvent[]): RunTimeline {
+/** What may stand behind the end of a run and is no part of it: somebody settles something, days later. */
+const BEHIND: ReadonlySet<string> = new Set(["settings", "grant_revoked", "late_result"])
+
+/** Pure: the same rows, the same timeline. `now` is how long a run that is not over has been going on, or has waited. */
+export function toTimeline(rows: readonly RecordedEvent[], now?: number): RunTimeline {
   const startedAt = rows[0]?.at ?? 0
   const following = new Following(startedAt)
+  let [until, isOver] = [startedAt, false]
   for (const row of rows) {
     const event = known(row)
     if (event) (follow[event.type] as Follow<EventType>)(following, event)
     else following.add({ position: row.position, kind: "other", at: row.at, title: `${row.type}, of a newer Pawl` })
     following.before = Math.max(following.before, row.at)
+    isOver = row.type === "run_ended" || (isOver && BEHIND.has(row.type))
+    if (row.type === "run_ended" || !isOver) until = row.at
   }
   const entries = following.entries.toSorted((a, b) => a.at - b.at || a.position - b.position)
-  const until = rows.at(-1)?.at ?? startedAt
+  if (!isOver && now !== undefined) until = Math.max(until, now)
   for (const entry of following.open.values()) entry.ms = Math.max(0, until - entry.at)
   return { startedAt, until, entries, totals: totalsOf(entries, until - startedAt) }
 }

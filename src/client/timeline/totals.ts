@@ -10,6 +10,10 @@ export interface Totals {
   readonly calls: number
   /** How often something broke off, was waited for, or went to another model. */
   readonly troubles: number
+  /** Of these: what was asked for once more, how often a server went on after a crash, and answers of another model. */
+  readonly retries: number
+  readonly restarts: number
+  readonly fallbacks: number
   readonly inputTokens: number
   readonly outputTokens: number
   /** Of the input: what the provider had in its cache. */
@@ -22,6 +26,7 @@ export function totalsOf(entries: readonly TimelineEntry[], ms: number): Totals 
   const used = entries.flatMap(({ usage }) => usage ?? [])
   const sum = (key: "inputTokens" | "outputTokens" | "cachedTokens") =>
     used.reduce((total, usage) => total + (usage[key] ?? 0), 0)
+  const troubled = (which: TimelineEntry["trouble"]) => entries.filter(({ trouble }) => trouble === which).length
   const known = used.every(({ cost }) => typeof cost === "number")
   return {
     ms,
@@ -31,6 +36,7 @@ export function totalsOf(entries: readonly TimelineEntry[], ms: number): Totals 
     modelCalls: used.length,
     calls: entries.filter(({ kind }) => kind === "call").length,
     troubles: entries.filter(({ kind }) => kind === "trouble").length,
+    ...{ retries: troubled("retry"), restarts: troubled("restart"), fallbacks: troubled("fallback") },
     inputTokens: sum("inputTokens"),
     outputTokens: sum("outputTokens"),
     cachedTokens: sum("cachedTokens"),

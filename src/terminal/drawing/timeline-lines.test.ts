@@ -19,3 +19,27 @@ test("a timeline is drawn within its width, and nothing in it is an order to the
     }
   }
 })
+
+test("however much was said, what it used is not what is cut, nor how a wait ended", () => {
+  const usage = { inputTokens: 1000, outputTokens: 50, cachedTokens: 800, cost: 0.00048 }
+  const parts = [{ type: "text", text: "word ".repeat(60) }]
+  const proposals = [{ id: "prop_1", callId: "call_1", summary: `Create task "${"milk ".repeat(30)}"` }]
+  const told = [
+    { type: "run_started" },
+    { type: "message", role: "assistant", model: "m", parts, usage },
+    { type: "awaiting_confirmation", proposals },
+    { type: "decision", proposalId: "prop_1", decision: "reject", by: "ada" },
+  ]
+  const rows = told.map((row, at) => ({ ...row, version: EVENT_VERSION, position: at + 2, at: at * 900 }))
+  const lines = timelineLines(toTimeline(rows), 120)
+  expect(lines.find((line) => line.includes("word"))).toMatch(
+    /  m · word word .*… · 1,000 → 50 tokens, 800 cached, \$0\.00048$/,
+  )
+  expect(lines.find((line) => line.includes("Waits"))).toMatch(/Waits for a yes: Create task "milk .*… · no$/)
+  for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(120)
+  const narrow = timelineLines(toTimeline(rows), 80)
+  const reply = narrow.findIndex((line) => line.includes("word"))
+  expect(narrow[reply]).toMatch(/  m · word word .*…$/)
+  expect(narrow[reply + 1]?.trim()).toBe("1,000 → 50 tokens, 800 cached, $0.00048")
+  for (const line of narrow) expect(widthOf(line)).toBeLessThanOrEqual(80)
+})

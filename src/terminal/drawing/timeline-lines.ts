@@ -5,6 +5,8 @@ import { duration } from "../../client/words.ts"
 import { toShown } from "../shown.ts"
 import { fit, widthOf } from "../text-width.ts"
 
+/** Shorter than this the beginning of a text says nothing. */
+const MIN_WORDS = 8
 const TIME = 11
 const BAR = 20
 /** Narrower than this, there is no room for bars. */
@@ -15,7 +17,7 @@ export function timelineLines(timeline: RunTimeline, width: number): string[] {
   return [
     ...totalWords(timeline.totals),
     "",
-    ...timeline.entries.map((entry) => entryLine(entry, timeline, width)),
+    ...timeline.entries.flatMap((entry) => entryLines(entry, timeline, width)),
   ].map((line) => clipped(line, width))
 }
 
@@ -31,14 +33,31 @@ export function sideBySide(left: readonly string[], right: readonly string[], wi
   })
 }
 
-function entryLine(entry: TimelineEntry, timeline: RunTimeline, width: number): string {
+function entryLines(entry: TimelineEntry, timeline: RunTimeline, width: number): string[] {
   const { at, ms, isOpen, title, detail, usage, position } = entry
   const took = ms === undefined ? "" : `${duration(ms)}${isOpen ? " …" : ""}`
   const start = `${String(position).padStart(5)}  ${`+${duration(at - timeline.startedAt)}`.padStart(TIME)}`
   const bar = width >= WITH_BARS ? `  ${barOf(entry, timeline)}` : ""
-  const used = usage && usedWords(usage)
-  const words = [title, ...(detail ? [detail] : []), ...(used ? [used] : [])].join(" · ")
-  return `${start}  ${took.padStart(TIME)}${bar}  ${words}`
+  const before = `${start}  ${took.padStart(TIME)}${bar}  `
+  const indent = " ".repeat(widthOf(before))
+  const used = usage ? usedWords(usage) : ""
+  return wordLines([title, detail ?? ""], used, width - indent.length).map((line, at) => (at ? indent : before) + line)
+}
+
+/**
+ * What it was, how it went and what it used. The longer of the first two gives way, so that neither how a wait ended nor what a
+ * reply has used is what is cut; where that leaves nothing of it, what was used stands below.
+ */
+function wordLines(words: readonly [title: string, detail: string], used: string, width: number): string[] {
+  const [title, detail] = [toShown(words[0]), toShown(words[1])]
+  const joined = (...parts: string[]) => parts.filter(Boolean).join(" · ")
+  const over = widthOf(joined(title, detail, used)) - width
+  if (over <= 0) return [joined(title, detail, used)]
+  const isTitle = widthOf(title) > widthOf(detail)
+  const room = widthOf(isTitle ? title : detail) - over
+  if (room >= MIN_WORDS)
+    return [isTitle ? joined(clipped(title, room), detail, used) : joined(title, clipped(detail, room), used)]
+  return used ? [...wordLines(words, "", width), used] : [joined(title, detail)]
 }
 
 /** Where in the run it was, and how much of it: the whole bar is the whole run. */
