@@ -1,10 +1,5 @@
+import type { ProviderProbe } from "../providers/model-listing.ts"
 import { JsonAsker, ListFault } from "./ask-json.ts"
-
-/** What a provider answers for nothing to whoever has a key. */
-export interface ProviderProbe {
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-}
 
 export interface ProbedProvider {
   readonly provider: string

@@ -15,6 +15,12 @@ export interface ModelListing {
   readonly tellsPrices: boolean
 }
 
+/** What a provider answers for nothing to whoever has a key. */
+export interface ProviderProbe {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
 interface Reached {
   readonly baseUrl: string
   readonly apiKey?: string | undefined
