@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os"
 import { join } from "node:path"
 import { defineConfig, type TestUserConfig } from "vitest/config"
+import { OrderOfFiles } from "./test/support/order-of-files.ts"
 
 /**
  * Two more than there are cores, for while others wait for a child, a browser or the database: with one more, a sixth of
@@ -10,6 +11,9 @@ const together = Math.min(availableParallelism() + 2, 16)
 
 /** Files that are left out this time: `scripts/test.ts`. */
 const leftOut = process.env.PAWL_TEST_LEFT_OUT?.split(",") ?? []
+
+/** Where all files run, the slow ones stand among the others, in the same workers: `test/support/order-of-files.ts`. */
+const isWhole = process.env.PAWL_TEST_WHOLE === "1"
 
 /** A file that is about PostgreSQL alone has no test then, which is no mistake of its own. */
 const isWithoutPostgres = process.env.PAWL_TEST_ENGINES === "sqlite"
@@ -26,17 +30,21 @@ const besideModule = join(import.meta.dirname, "test/support/processes/beside-mo
  * three times as slow: what a test takes is nobody's measure.
  */
 const projects: Readonly<Record<string, TestUserConfig>> = {
-  /** What waits for events and not for the clock, and takes a moment. */
+  /** What waits for events and not for the clock, and takes a moment; in a run of all, the slow ones too. */
   unit: {
     include: ["{src,web,test}/**/*.test.ts"],
-    exclude: [named("{slow,fresh}"), ofPage],
+    exclude: [named(isWhole ? "fresh" : "{slow,fresh}"), ofPage, ...leftOut],
     maxWorkers: together,
-    testTimeout: 120_000,
+    testTimeout: isWhole ? 180_000 : 120_000,
   },
   /** The same where it matters that nobody has loaded a module before: each file in a process of its own. */
   fresh: { include: [named("fresh")], isolate: true, maxWorkers: together, testTimeout: 120_000 },
   /** Kill -9 loops, property tests, recorded traffic, terminals: all that does not fit into a minute together with `unit`. */
-  slow: { include: [named("slow")], exclude: [ofPage, ...leftOut], maxWorkers: together, testTimeout: 180_000 },
+  ...(isWhole
+    ? {}
+    : {
+        slow: { include: [named("slow")], exclude: [ofPage, ...leftOut], maxWorkers: together, testTimeout: 180_000 },
+      }),
   /** The page in a real browser, which all files share. */
   web: { include: [`${ofPage}/*.test.ts`], exclude: leftOut, maxWorkers: together, ...page() },
 }
@@ -55,6 +63,7 @@ export default defineConfig({
   test: {
     // Runs once for all projects.
     globalSetup: "test/support/setup.ts",
+    sequence: { sequencer: OrderOfFiles },
     projects: Object.entries(projects).map(([name, options]) => ({
       test: {
         name,

@@ -32,6 +32,8 @@ if (isLong) process.env.PAWL_TEST_LONG = "1"
 
 const ours = ["--quick", "--long"]
 const { filter, options } = parseCLI(["vitest", "run", ...words.filter((word) => !ours.includes(word))])
+// All files of a kind in the same workers, and what waits beside what works: `test/support/order-of-files.ts`.
+if (filter.length === 0 && !isQuick && options.project === undefined) process.env.PAWL_TEST_WHOLE = "1"
 // Of what takes long and seldom fails, usually a quarter; whoever names a file means it.
 if (filter.length === 0 && !isQuick && !isLong) leaveOut()
 const vitest = await startVitest(filter, { ...options, root })
