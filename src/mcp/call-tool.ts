@@ -1,7 +1,7 @@
 import type { Clock } from "../agent/clock.ts"
 import type { JoinedTool } from "../agent/definition/joined-tools.ts"
 import { type Answer, type CallContext, failed } from "../agent/definition/tool.ts"
-import { codeOf, failure } from "../protocol/errors.ts"
+import { codeOf, failure, hasCode } from "../protocol/errors.ts"
 import type { JsonObject } from "../protocol/schema.ts"
 import { askInCall } from "./ask-in-call.ts"
 import { callAsTask, hasTask } from "./call-as-task.ts"
@@ -92,7 +92,7 @@ export async function callTool(
   } catch (error) {
     signal.throwIfAborted()
     if (isSignInError(error)) return notCalled(joined, context, error.message)
-    if (codeOf(error) === "mcp_server_failed" && !isSent) return notCalled(joined, context, (error as Error).message)
+    if (!isSent && isUnreached(error)) return notCalled(joined, context, (error as Error).message)
     const problem = problemOf(error, { secrets })
     if (codeOf(error) === "outcome_unknown") return notCalled(joined, context, (error as Error).message)
     if (joined.effect === "write" && isSent)
@@ -100,6 +100,10 @@ export async function callTool(
     return failed(failure("mcp_server_failed", { problem }).message)
   }
 }
+
+/** No connection was had: a server that failed, or an address at which people may reach nothing. */
+const isUnreached = (error: unknown): boolean =>
+  hasCode(error, "mcp_server_failed") || hasCode(error, "host_not_allowed")
 
 const NOT_KEPT = "It does not keep a connection open. Try again later."
 

@@ -220,7 +220,7 @@ describe.concurrent("pawl exec", () => {
     })
     expect(code).toBe(1)
     expect(stderr).toBe(
-      "pawl: The MCP server cannot be used: 127.0.0.1 is no public address. Only an operator can let people reach it, with PAWL_ALLOW_PRIVATE_HOSTS.\n",
+      "pawl: 127.0.0.1 is no public address. Only an operator can let people reach it, with PAWL_ALLOW_PRIVATE_HOSTS.\n",
     )
   })
 

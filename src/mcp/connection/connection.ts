@@ -8,6 +8,7 @@ import { toToolFacts } from "../definition/tool-facts.ts"
 import { type QuestioningCall, QuestioningCalls } from "./questioning-calls.ts"
 import { connect, type Ways } from "./connect.ts"
 import { problemOf } from "./problem-of.ts"
+import { refusedAddress } from "./refused-address.ts"
 import { isSignInError, type RequestAuth } from "./request-auth.ts"
 import { TaskRequests } from "./task-requests.ts"
 
@@ -140,7 +141,9 @@ export const isForgotten = (error: unknown): boolean => (error as { status?: unk
 
 /** What a person can do something about is told as it is. */
 const toFailure = (error: unknown, secrets: readonly string[]): Error =>
-  isSignInError(error) ? error : failure("mcp_server_failed", { problem: problemOf(error, { secrets }) })
+  isSignInError(error)
+    ? error
+    : (refusedAddress(error) ?? failure("mcp_server_failed", { problem: problemOf(error, { secrets }) }))
 
 const secretsOf = ({ secrets }: McpServer, auth: RequestAuth | undefined): readonly string[] => [
   ...secrets,
