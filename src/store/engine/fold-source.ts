@@ -12,7 +12,10 @@ export interface FoldRow {
   readonly fold: string | null
 }
 
-/** What a conversation is folded from. Where a fold is kept there are no events: few of them are needed then. */
+/**
+ * What a conversation is folded from. Where a fold is kept there are no events: few of them are needed then. The row is read
+ * first, so that of a fold that was kept in between it says nothing, and there are no events all the same.
+ */
 export interface FoldSource {
   readonly row: FoldRow
   readonly events: readonly EventRow[]

@@ -65,9 +65,9 @@ async function readSource(engine: Engine, id: ConversationId): Promise<Source | 
 }
 
 async function readWhole(engine: Engine, id: ConversationId, { row, events }: Source): Promise<Read> {
-  const { key, user_id, kept } = row as HeadAndFold
-  // Beside a fold that is kept, and could not be used, nothing was read.
-  const rows = events && kept === null ? events : await engine.eventsToFold(key)
+  const { key, user_id } = row as HeadAndFold
+  // None were read beside a fold that is kept: it could not be used, or somebody kept it behind the question for the row.
+  const rows = events && events.length > 0 ? events : await engine.eventsToFold(key)
   return { conversation: replay(id, user_id, rows.map(toEvent)), read: rows.length }
 }
 
