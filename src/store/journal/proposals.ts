@@ -57,15 +57,19 @@ export class SqlProposals {
     if (which.conversationId === undefined) await this.#owners.assign()
     const [time, last] = cursor === undefined ? [Number.MAX_SAFE_INTEGER, ""] : parseTimeCursor(cursor)
     const wanted = having(which, this.#now())
-    const found = await Promise.all(
-      placesOf(user, which).map(({ sql: place, values }) => {
-        // The first of the conditions says nothing new, but where in the index to begin.
-        const sql = `SELECT ${COLUMNS} FROM ${place} AND ${wanted.sql} AND q.expires_at <= ?
-          AND (q.expires_at < ? OR q.id < ?) ORDER BY q.expires_at DESC, q.id DESC LIMIT ?`
-        return this.#engine.query<Row>(sql, [...values, ...wanted.values, time, time, last, limit + 1])
-      }),
+    // One question for all places: a row that is noted between two of them would be found in neither.
+    const places = placesOf(user, which).map(({ sql: place, values }) => {
+      // The first of the conditions says nothing new, but where in the index to begin.
+      const sql = `SELECT * FROM (SELECT ${COLUMNS} FROM ${place} AND ${wanted.sql} AND q.expires_at <= ?
+        AND (q.expires_at < ? OR q.id < ?) ORDER BY q.expires_at DESC, q.id DESC LIMIT ?) AS found`
+      return { sql, values: [...values, ...wanted.values, time, time, last, limit + 1] }
+    })
+    const sql = places.map((place) => place.sql).join(" UNION ALL ")
+    const rows = await this.#engine.query<Row>(
+      sql,
+      places.flatMap(({ values }) => values),
     )
-    const rows = found.flat().sort((a, b) => b.expires_at - a.expires_at || (a.id < b.id ? 1 : -1))
+    rows.sort((a, b) => b.expires_at - a.expires_at || (a.id < b.id ? 1 : -1))
     const items = rows.slice(0, limit)
     const end = items.at(-1)
     return {

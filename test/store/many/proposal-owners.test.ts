@@ -56,6 +56,30 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(await list("&status=pending")).toEqual(before)
   })
 
+  test("nothing is missing from a list while another node notes whose the proposals are", async () => {
+    await using database = await create()
+    const { face, ada, waiting } = await open(database.url)
+    await using _ = face
+    const { engine } = face.store
+    const { query, change } = engine
+    const note = { sql: "UPDATE proposal SET person = (SELECT key FROM person WHERE name = 'ada')", values: [] }
+    // By this node nothing is noted; by the other one between any two questions of a list.
+    let before: Promise<unknown> = Promise.resolve()
+    Object.assign(engine, {
+      change: () => Promise.reject(new Error("the disk is full")),
+      query: (sql: string, values: unknown[]) => {
+        if (!sql.includes("ORDER BY q.expires_at")) return query(sql, values)
+        const answer = before.then(() => query(sql, values))
+        before = answer.then(() => change({ type: "statements", statements: [note] }))
+        return answer
+      },
+    })
+    const { body } = await ada.get("/api/agent/proposals?status=pending")
+    await before
+    Object.assign(engine, { query, change })
+    expect(body.items.map((item: { id: string }) => item.id).toSorted()).toEqual(waiting.toSorted())
+  })
+
   test("what expired unseen leaves the inbox when it is seen", async () => {
     await using database = await create()
     const { face, ada, waiting, list } = await open(database.url)
