@@ -34,10 +34,11 @@ describe.each(databasesInTurn(import.meta.filename))("files of notes' indexes, o
 
   /** A process that begins: nothing in memory. `rows` counts vectors that it has read one by one. */
   function begin(of: Store = store) {
-    const read = { rows: 0 }
+    const read = { rows: 0, beforeFile: async () => {} }
     const query: Engine["query"] = async <Row>(sql: string, values: readonly unknown[]) => {
       const rows = await of.engine.query<Row>(sql, values)
       if (sql.includes("note, version, vector FROM")) read.rows += rows.length
+      if (sql.includes("note, version, hash FROM")) await read.beforeFile()
       return rows
     }
     return { vectors: new SqlNoteVectors({ ...of.engine, query }, embedder.name, { clock, leastFiled: 3 }), read }
@@ -171,6 +172,30 @@ describe.each(databasesInTurn(import.meta.filename))("files of notes' indexes, o
     writeFileSync(`${file}.part`, "half")
     await indexing(begin().vectors, user)
     expect([existsSync(file), existsSync(`${file}.part`)]).toEqual([false, false])
+  })
+
+  test("a note that is read while the file is about to be written stays in the index, and comes into the file", async () => {
+    const { user, ids, first } = await fill()
+    await put(user, "meteor")
+    await indexing(first.vectors, user)
+    const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    first.read.beforeFile = () => (asked.resolve(), answered.promise)
+    const writing = found(first, user, "meteor")
+    await asked.promise
+    await put(user, "nebula")
+    await write(user, ids.get("anvil")!, "hammer")
+    const other = begin()
+    await indexing(other.vectors, user)
+    const nearest = async (word: string) => {
+      const vector = { embedder: embedder.name, numbers: [...embedder.vectorOf(word)] }
+      return (await first.vectors.nearest(user, vector, { limit: 1 }))[0]?.content
+    }
+    expect([await nearest("nebula"), await nearest("hammer")]).toEqual(["nebula", "hammer"])
+    answered.resolve()
+    expect(await writing).toBe("meteor")
+    expect([await nearest("nebula"), await nearest("hammer")]).toEqual(["nebula", "hammer"])
+    const next = begin()
+    expect([await found(next, user, "nebula"), next.read.rows]).toEqual(["nebula", 0])
   })
 
   test("another node has files of its own, and loses what is gone within ten minutes", async () => {

@@ -105,24 +105,28 @@ describe.each(databases)("the fold of a long conversation on $name", ({ name, cr
     },
   )
 
-  test.runIf(name === "postgres")("is read whole where it is kept between the two questions of one reading", async () => {
-    await using world = await open(60)
-    const { position, version, body } = await world.kept()
-    await world.change("DELETE FROM kept_fold")
-    const other = new pg.Client({ connectionString: world.url })
-    await other.connect()
-    await world.engine.foldSource?.(world.id, FOLD_VERSION) // prepared by now: what follows is asked one after the other
-    // Whoever reads has the row then, and waits with the question for the events.
-    await other.query("BEGIN; LOCK TABLE event IN ACCESS EXCLUSIVE MODE")
-    const reading = readFold(world.engine, world.id)
-    const waiting = "SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'event'::regclass"
-    await expect.poll(async () => (await other.query(waiting)).rowCount).toBe(1)
-    const insert = "INSERT INTO kept_fold (conversation, position, version, body) SELECT key, $1, $2, $3 FROM conversation"
-    await other.query(insert, [position, version, body])
-    await other.query("COMMIT")
-    await other.end()
-    expect(comparable((await reading).conversation)).toEqual(comparable(await world.whole()))
-  })
+  test.runIf(name === "postgres")(
+    "is read whole where it is kept between the two questions of one reading",
+    async () => {
+      await using world = await open(60)
+      const { position, version, body } = await world.kept()
+      await world.change("DELETE FROM kept_fold")
+      const other = new pg.Client({ connectionString: world.url })
+      await other.connect()
+      await world.engine.foldSource?.(world.id, FOLD_VERSION) // prepared by now: what follows is asked one after the other
+      // Whoever reads has the row then, and waits with the question for the events.
+      await other.query("BEGIN; LOCK TABLE event IN ACCESS EXCLUSIVE MODE")
+      const reading = readFold(world.engine, world.id)
+      const waiting = "SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'event'::regclass"
+      await expect.poll(async () => (await other.query(waiting)).rowCount).toBe(1)
+      const insert =
+        "INSERT INTO kept_fold (conversation, position, version, body) SELECT key, $1, $2, $3 FROM conversation"
+      await other.query(insert, [position, version, body])
+      await other.query("COMMIT")
+      await other.end()
+      expect(comparable((await reading).conversation)).toEqual(comparable(await world.whole()))
+    },
+  )
 
   test("is kept anew when much stands behind it, and no older one takes its place", async () => {
     await using world = await open(60)

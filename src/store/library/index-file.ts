@@ -18,6 +18,8 @@ export interface FiledIndex {
   readonly index: VectorIndex
   /** For each vector: its document's place in the list, and its number in that. */
   readonly places: Uint32Array
+  /** Those of the index when the rest was said of it. */
+  readonly changes: number
 }
 
 /** Changes with what is in the file: one of another version is made anew. Bytes are in the order of little-endian machines. */
@@ -35,13 +37,10 @@ const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Bytes =>
 
 /**
  * Magic, length of the head, head, then the parts, then the SHA-256 of all before. False, and a file that nobody reads, where
- * `isSame` says that the parts were changed meanwhile.
+ * the index was changed meanwhile.
  */
-export async function writeIndexFile(
-  path: string,
-  { head, index, places }: FiledIndex,
-  isSame: () => boolean,
-): Promise<boolean> {
+export async function writeIndexFile(path: string, { head, index, places, changes }: FiledIndex): Promise<boolean> {
+  const isSame = () => index.changes === changes
   await using file = await open(path, "wx", 0o600)
   const hash = createHash("sha256")
   const text = Buffer.from(JSON.stringify(head))
@@ -82,7 +81,8 @@ export async function readIndexFile(path: string, wanted: WantedIndex) {
   const ids = Array.from({ length: head.count }, (_, slot) => {
     return wanted.idOf(head.documents[places[2 * slot]!]!, places[2 * slot + 1]!)
   })
-  return { head, places, index: new VectorIndex(head.dimensions, { ...parts, ids } satisfies IndexParts) }
+  const index = new VectorIndex(head.dimensions, { ...parts, ids } satisfies IndexParts)
+  return { head, places, index, changes: index.changes }
 }
 
 /** What a file says that it holds, without looking at the rest of it. */

@@ -48,9 +48,8 @@ export class IndexFiles {
   async write(owner: string, filed: FiledIndex): Promise<boolean> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 })
     const path = join(this.#folder, `${owner}.${randomUUID()}${HALF}`)
-    const { changes } = filed.index
     try {
-      if (!(await writeIndexFile(path, filed, () => filed.index.changes === changes))) return false
+      if (!(await writeIndexFile(path, filed))) return false
       await rename(path, this.#path(owner))
       // What was removed while this was written was removed from a file that was not there yet.
       if (await this.#rows.hasGone(owner, filed.head.documents)) await this.remove(owner)

@@ -117,18 +117,21 @@ export class PassageIndexes {
 
   /** What was removed by another process, or was not met since, is still in memory. */
   async #toFile(collection: CollectionId, kept: PassageIndex): Promise<FiledIndex | undefined> {
+    const { version: before } = kept
     const there = await this.#rows.editionsOf(collection)
-    for (const [document, { edition, passages }] of kept.documents) {
-      if (there.has(edition)) continue
-      for (const id of passages) kept.index.delete(id)
-      kept.documents.delete(document)
-    }
     // By this one the next process tells whether the file is of these rows: it has to be one that is still there.
     const sql = `SELECT edition, ordinal, version FROM passage_vector
       WHERE collection = ? AND embedder = ? AND version <= ?
         AND edition IN (SELECT edition FROM document WHERE collection = ?) ORDER BY version DESC LIMIT 1`
     type Newest = Pick<VectorRow, "edition" | "ordinal" | "version">
-    const [newest] = await this.#engine.query<Newest>(sql, [collection, this.#embedder, kept.version, collection])
+    const [newest] = await this.#engine.query<Newest>(sql, [collection, this.#embedder, before, collection])
+    // What was read since they were asked for is not among them, and would be taken for gone.
+    if (kept.version !== before) return this.#toFile(collection, kept)
+    for (const [document, { edition, passages }] of kept.documents) {
+      if (there.has(edition)) continue
+      for (const id of passages) kept.index.delete(id)
+      kept.documents.delete(document)
+    }
     if (newest) Object.assign(kept, { version: Number(newest.version), newest: `${newest.edition} ${newest.ordinal}` })
     return kept.index.size === 0 ? undefined : toFile(kept, this.#embedder)
   }
@@ -187,7 +190,7 @@ function toFile({ index, documents, version, newest }: PassageIndex, embedder: s
     ...{ embedder, version, newest, documents: list },
     ...{ dimensions: index.dimensions, count: index.size },
   }
-  return { head, index, places }
+  return { head, index, places, changes: index.changes }
 }
 
 function indexOfFile({ head, index, places }: FiledIndex): PassageIndex {

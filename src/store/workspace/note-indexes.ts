@@ -124,8 +124,10 @@ export class NoteIndexes {
 
   /** What was removed, or written anew and not met since, is still in memory: it is not written down. */
   async #toFile(person: UserId, kept: NoteIndex): Promise<FiledIndex | undefined> {
-    const { index, versions } = kept
+    const { index, versions, version: before } = kept
     const there = await this.#rows.editionsOf(person, this.#embedder)
+    // What was read since they were asked for is not among them, and would be taken for gone.
+    if (kept.version !== before) return this.#toFile(person, kept)
     for (const [note, version] of versions) {
       if (there.get(note)?.version === version && index.has(note)) continue
       index.delete(note)
@@ -138,7 +140,7 @@ export class NoteIndexes {
     const places = new Uint32Array(2 * index.size)
     for (let slot = 0; slot < index.size; slot++) places[2 * slot] = slot
     const { dimensions, size: count } = index
-    return { head: { ...head, dimensions, count }, index, places }
+    return { head: { ...head, dimensions, count }, index, places, changes: index.changes }
   }
 }
 
