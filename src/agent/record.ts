@@ -27,19 +27,18 @@ export interface RunSignals extends Pick<Work, "pause"> {
 /** Why work is broken off. */
 export type Stop = "cancel" | "run_timeout" | "shutdown"
 
-/**
- * Makes events durable and visible, with the inbox items they came from. When it returns they survive anything; when it
- * throws, nothing may be assumed.
- */
+/** Makes events durable and visible. When it returns they survive anything; when it throws, nothing may be assumed. */
 export function record(
   work: Pick<Work, "conversation" | "agent" | "ports">,
   events: readonly NewEvent[],
-  taken: readonly InboxItem[] = [],
 ): Promise<void> {
-  return commitStaged(work, stage(work.conversation, events, work.ports.clock.now()), taken)
+  return commitStaged(work, stage(work.conversation, events, work.ports.clock.now()))
 }
 
-/** The same for events that are staged already, with the inbox items they came from. */
+/**
+ * The same for events that are staged already, with the inbox items they came from. Where it takes some and others have
+ * arrived nothing is recorded, and the fold is an old one: then only the loop may go on, which loads it anew.
+ */
 export async function commitStaged(
   { conversation, agent, ports }: Pick<Work, "conversation" | "agent" | "ports">,
   events: readonly JournalEvent[],

@@ -17,7 +17,7 @@ const LOOK_EVERY_MS = 2000
 
 /**
  * Asks the person. The question is on record before anybody sees it; the answer comes as any input does, and the first that is
- * found counts, in the commit that takes it from the inbox. Rejects when the call is stopped.
+ * found counts. Rejects when the call is stopped.
  */
 export async function askPerson(
   work: Work,
@@ -30,12 +30,11 @@ export async function askPerson(
   const id = newId("ques", conversation.user, now)
   const question: Question = { ...asked, id, callId: call.id, expiresAt: now + QUESTION_MS }
   await record(work, [{ type: "step", step: QUESTION, detail: question }])
-  const answer = await firstAnswer(work, id, signal)
-  const settled = toSettled(id, answer)
-  // Also those that came second: they are answered with what the first has made of it.
-  const taken = conversation.inbox.filter((item) => isAnswerTo(id, item))
-  conversation.inbox = conversation.inbox.filter((item) => !taken.includes(item))
-  await record(work, [{ type: "step", step: QUESTION_SETTLED, detail: settled }], taken)
+  signal.throwIfAborted() // while that was recorded: one that aborts before it is listened to is never heard
+  const settled = toSettled(id, await firstAnswer(work, id, signal))
+  // Answers stay in the inbox until the next step, which makes nothing of them. To take them here would be refused where
+  // something else has just arrived, and with it all that this call has yet to say: its fold would be an old one.
+  await record(work, [{ type: "step", step: QUESTION_SETTLED, detail: settled }])
   return settled
 }
 
