@@ -26,3 +26,17 @@ test("one that could not be loaded is tried again by the next who asks", async (
   await expect(part()).rejects.toThrow("not there")
   expect(await part()).toBe(2)
 })
+
+test("one that cannot be loaded is told, and keeps none behind it from being loaded", async () => {
+  let isThere = false
+  let loads = 0
+  const missing = latePart(async () => {
+    if (!isThere) throw new Error("not there")
+  })
+  latePart(async () => ++loads)
+  await expect(loadLateParts()).rejects.toThrow("not there")
+  expect(loads).toBe(1)
+  isThere = true
+  await missing()
+  await loadLateParts()
+})

@@ -19,8 +19,11 @@ export function latePart<Part>(load: () => Promise<Part>): () => Promise<Part> {
 
 /**
  * Loads all of them, one after the other. A server runs for weeks, and its files may be those of another version by then:
- * what it needs in the middle of a turn must not have to be read from there.
+ * what it needs in the middle of a turn must not have to be read from there. One that cannot be loaded keeps none of the
+ * others from being; the first such error is thrown when all were tried.
  */
 export async function loadLateParts(): Promise<void> {
-  for (const load of parts) await load()
+  const problems: unknown[] = []
+  for (const load of parts) await load().catch((error: unknown) => problems.push(error))
+  if (problems.length > 0) throw problems[0]
 }

@@ -23,6 +23,7 @@ export class Job implements RunSignals {
   /** It ended as the writer, with nothing left to do. */
   rested = false
   done: Promise<void> = Promise.resolve()
+  readonly #clock: Clock
   readonly #limits: Limits
   #run: RunId | undefined
   // These two are made when somebody asks for them: few jobs are anybody's suspect, or taken over.
@@ -31,15 +32,16 @@ export class Job implements RunSignals {
   #goesOn = false
   #hasTried = false
   #controller = new AbortController()
-  readonly #limit: PausableAlarm
+  /** Of the run it works on. */
+  #limit: PausableAlarm | undefined
 
   constructor(id: ConversationId, clock: Clock, limits: Limits) {
     this.id = id
+    this.#clock = clock
     this.#limits = limits
-    this.#limit = new PausableAlarm(clock, () => this.stop("run_timeout"))
   }
 
-  readonly pause = (): (() => void) => this.#limit.pause()
+  readonly pause = (): (() => void) => this.#limit?.pause() ?? (() => {})
 
   signalFor(run: RunId | undefined, workedMs: number): AbortSignal {
     if (run !== this.#run) {
@@ -47,6 +49,9 @@ export class Job implements RunSignals {
       // Going down concerns every run, a cancel only the one it was meant for.
       const { aborted, reason } = this.#controller.signal
       if (aborted && reason !== "shutdown") this.#controller = new AbortController()
+      // A new one: what a call of the run before still waits for, unheard, does not stop the time of this one.
+      this.#limit?.cancel()
+      this.#limit = new PausableAlarm(this.#clock, () => this.stop("run_timeout"))
       this.#limit.set(Math.max(0, this.#limits.runSeconds * 1000 - workedMs))
     }
     return this.#controller.signal
@@ -82,7 +87,7 @@ export class Job implements RunSignals {
   }
 
   end(): void {
-    this.#limit.cancel()
+    this.#limit?.cancel()
     this.endClaimTry()
   }
 }
