@@ -14,6 +14,7 @@ describe("the official MCP client on the wire", () => {
   let server: Awaited<ReturnType<typeof openServer>>
   let token: string
   const [heard, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const stays = Promise.withResolvers<void>()
   const script = scripted(
     always(({ history }) => {
       const last = history.at(-1)
@@ -28,6 +29,10 @@ describe("the official MCP client on the wire", () => {
       if (last?.role === "user" && last.text === "wait") {
         heard.resolve()
         await goOn.promise
+      }
+      if (last?.role === "user" && last.text === "stay") {
+        stays.resolve()
+        await new Promise((_, stop) => signal.addEventListener("abort", stop, { once: true }))
       }
       yield* script.stream(request, signal)
     },
@@ -101,6 +106,16 @@ describe("the official MCP client on the wire", () => {
     ["the end of a handshake that never began", { method: "notifications/initialized" }, 202],
   ])("%s changes nothing", async (_what, message, status) => {
     expect((await post(JSON.stringify({ jsonrpc: "2.0", ...message }))).status).toBe(status)
+  })
+
+  test("a call can be taken back whose number an answer that nobody asked for had before", async () => {
+    const session = { "mcp-session-id": "one client" }
+    expect((await post(JSON.stringify({ jsonrpc: "2.0", id: 7, result: {} }), session)).status).toBe(202)
+    const asked = post(call(7, "ask_agent", { message: "stay", agent: "test" }), session)
+    await stays.promise
+    const back = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 7 } }
+    expect((await post(JSON.stringify(back), session)).status).toBe(202)
+    expect(await (await asked).text()).toContain('"isError":true')
   })
 
   test("another kind of body, another site's page and another way of asking are refused", async () => {

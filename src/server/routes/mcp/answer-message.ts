@@ -57,7 +57,12 @@ export async function answerMessage(c: Context<Env>, ports: McpServerPorts, mess
       onerror: (error) => ports.log.info("mcp_refused", { error: error.message.slice(0, 200) }),
     },
   )
-  const { status, headers, body } = await handler.fetch(c.req.raw, { parsedBody: message })
+  const answered = handler.fetch(c.req.raw, { parsedBody: message })
+  const { status, headers, body } = await answered.catch((error: unknown) => {
+    close()
+    throw error
+  })
+  if (!body) close()
   if (method === "initialize" && status === 200) headers.set(SESSION, randomUUID())
   return c.newResponse(body && onceOver(body, close), status as 200, Object.fromEntries(headers))
 }
@@ -65,13 +70,16 @@ export async function answerMessage(c: Context<Env>, ports: McpServerPorts, mess
 /** A label of one client, which sends it with each message. Nothing is kept under it but the calls that are being answered. */
 const SESSION = "mcp-session-id"
 
-/** The same bytes; `close` is called when all are read, or nobody wants more. */
+/** The same bytes; `close` is called when all are read, nobody wants more, or there are no more to be had. */
 function onceOver(body: ReadableStream<Uint8Array>, close: () => void): ReadableStream<Uint8Array> {
   const reader = body.getReader()
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const { done, value } = await reader.read()
+        const { done, value } = await reader.read().catch((error: unknown) => {
+          close()
+          throw error
+        })
         if (!done) return controller.enqueue(value)
         close()
         controller.close()
