@@ -108,6 +108,14 @@ interface Page {
   readonly nextCursor: string | null
 }
 
+/** All of a search, as the page does it: a page of it looks at so many titles and no more. */
+async function searched(get: (path: string) => Promise<Page>): Promise<void> {
+  for (let cursor: string | null = ""; cursor !== null;) {
+    const { nextCursor }: Page = await get(`/api/conversations?search=zeppelin${cursor && `&cursor=${cursor}`}`)
+    cursor = nextCursor
+  }
+}
+
 async function questionsTo(served: Served): Promise<Record<string, () => Promise<unknown>>> {
   const get = async (path: string) => (await served.get(path)) as Page
   // Plain talk from long ago.
@@ -126,6 +134,7 @@ async function questionsTo(served: Served): Promise<Record<string, () => Promise
   return {
     list: () => get("/api/conversations?limit=50"),
     "list, the last page": () => get(`/api/conversations?limit=50&cursor=${OLD}`),
+    "search, and nothing is found": () => searched(get),
     open: () => get(`/api/conversations/${id}`),
     messages: () => get(`/api/conversations/${id}/messages?limit=50`),
     "older messages": () => get(`/api/conversations/${id}/messages?before=20&limit=20`),

@@ -18,6 +18,8 @@ export interface PageOptions {
   readonly cursor?: string
   /** 50 without. */
   readonly limit?: number
+  /** Only those whose title has these words. A page may then hold less than its limit and still have a `nextCursor`. */
+  readonly search?: string
 }
 
 /** Messages in order; `nextBefore` is what to ask for next to page back, null at the beginning. */

@@ -3,11 +3,11 @@ import type { Schema } from "../agent/definition/schema.ts"
 import { Grant } from "../protocol/proposals/grant.ts"
 import {
   ConversationPatch,
+  ConversationQuery,
   DoubtChoice,
   MessageQuery,
   NewConversation,
   NewMessage,
-  PageQuery,
   ProposalEdit,
   ProposalQuery,
   Rejection,
@@ -24,7 +24,7 @@ export {
   ConversationPatch as GivenChange,
   DoubtChoice as GivenChoice,
   MessageQuery as GivenRange,
-  PageQuery as GivenPage,
+  ConversationQuery as GivenPage,
   ProposalQuery as GivenFilter,
   Rejection as GivenRejection,
   ReplySettings as GivenReply,

@@ -97,6 +97,17 @@ export const PageQuery = lazily(() =>
 )
 export type PageQuery = z.infer<typeof PageQuery>
 
+export const ConversationQuery = lazily(() =>
+  PageQuery.extend({
+    /**
+     * Only those whose title has these words, as they stand. One page looks at 20,000 titles at most, so it may hold less
+     * than its limit, or nothing, and have a `nextCursor`.
+     */
+    search: z.string().trim().min(1).max(200).optional(),
+  }),
+)
+export type ConversationQuery = z.infer<typeof ConversationQuery>
+
 export const ProposalQuery = lazily(() =>
   PageQuery.extend({
     status: ProposalStatus.optional(),

@@ -1,21 +1,19 @@
 import { Search } from "../icons/signs.ts"
-import { useEffect, useState } from "react"
+import { useState } from "react"
 import type { ConversationView } from "../../src/protocol/index.ts"
 import { attempt } from "../parts/explain.ts"
 import { useExpired } from "../proposal/expired.ts"
 import { feed, loadMore } from "../state/feed.ts"
 import { useStore } from "../state/store.ts"
 import { ConversationEntry } from "./conversation-entry.tsx"
+import { useTitleSearch } from "./use-title-search.ts"
 
 /** All conversations by when something last happened in them, and a search over their titles. */
 export function ConversationList() {
   const { list, known, next } = useStore(feed)
   const [words, setWords] = useState("")
   const wanted = words.trim().toLowerCase()
-  useEffect(() => {
-    // A search is over all of them, so the pages that were not needed yet are fetched now.
-    if (wanted !== "" && next !== null) void attempt(loadMore)
-  }, [wanted, next, list])
+  const searched = useTitleSearch(wanted)
   const expired = useExpired(list.proposals)
   const waiting = new Set(list.proposals.flatMap(({ id, conversationId }) => (expired.has(id) ? [] : [conversationId])))
   const found = list.conversations.filter(({ title }) => (title ?? "").toLowerCase().includes(wanted))
@@ -56,9 +54,9 @@ export function ConversationList() {
             </ul>
           </section>
         ))}
-        {known && found.length === 0 && (
-          <p className="px-2 py-3 text-sm text-faint">
-            {wanted === "" ? "Your conversations will be listed here." : "No title has these words."}
+        {known && (
+          <p role="status" className="px-2 py-3 text-sm text-faint empty:hidden">
+            {toldOf(wanted, found.length, searched)}
           </p>
         )}
         {wanted === "" && next !== null && list.conversations.length >= 50 && (
@@ -73,6 +71,13 @@ export function ConversationList() {
       </div>
     </>
   )
+}
+
+function toldOf(wanted: string, count: number, searched: ReturnType<typeof useTitleSearch>): string {
+  if (wanted === "") return count === 0 ? "Your conversations will be listed here." : ""
+  if (searched === "searching") return "Searching …"
+  if (searched === "newest only") return "There may be older ones. More words find fewer."
+  return count === 0 ? "No title has these words." : ""
 }
 
 interface Group {

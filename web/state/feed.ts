@@ -58,6 +58,23 @@ async function load(): Promise<void> {
   feed.change({ list: withConversations(feed.value.list, items), next: nextCursor })
 }
 
+/** So many of a search are listed; with more words there are fewer. */
+const MOST_FOUND = 200
+
+/** Lists those whose titles have these words, wherever they stand. False where there may be more than are shown. */
+export async function searchTitles(search: string, signal: AbortSignal): Promise<boolean> {
+  let cursor: string | null | undefined
+  for (let found = 0; cursor !== null;) {
+    if (found >= MOST_FOUND) return false
+    const query = { search, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) }
+    const { items, nextCursor } = await client.listConversations({ query, signal })
+    feed.change({ list: withConversations(feed.value.list, items) })
+    found += items.length
+    cursor = nextCursor
+  }
+  return true
+}
+
 export async function deleteConversation(id: string): Promise<void> {
   await client.deleteConversation({ params: { id } })
   feed.change({ list: withoutConversation(feed.value.list, id) })

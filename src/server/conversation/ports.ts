@@ -12,7 +12,7 @@ import type { Run } from "../../protocol/conversation/run.ts"
 import type { AuditId, ConnectionId, ConversationId, MessageId, ProposalId, RunId, UserId } from "../../protocol/ids.ts"
 import type { AuditEntry } from "../../protocol/proposals/audit.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
-import type { PageQuery, ProposalQuery } from "../../protocol/requests.ts"
+import type { ConversationQuery, PageQuery, ProposalQuery } from "../../protocol/requests.ts"
 
 /** What is needed to find a conversation, to set it, and to decide in it. */
 export interface ConversationPorts {
@@ -53,7 +53,7 @@ export interface MessageRange {
 
 /** Conversations as people read them. What is somebody else's is undefined, like what does not exist. */
 export interface Conversations {
-  list(user: UserId, page: PageQuery): Promise<Page<ConversationView>>
+  list(user: UserId, page: ConversationQuery): Promise<Page<ConversationView>>
   find(user: UserId, id: ConversationId): Promise<ConversationView | undefined>
   messages(id: ConversationId, range: MessageRange): Promise<MessagesRead>
   /** Undefined where the conversation has none of that id. */

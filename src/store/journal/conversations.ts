@@ -3,12 +3,13 @@ import type { ConversationView } from "../../protocol/conversation/conversation.
 import type { CallId, ConversationId, MessageId, RunId, UserId } from "../../protocol/ids.ts"
 import type { Message } from "../../protocol/conversation/message.ts"
 import { NOTICED } from "../../protocol/notices.ts"
-import type { PageQuery } from "../../protocol/requests.ts"
+import type { ConversationQuery, PageQuery } from "../../protocol/requests.ts"
 import type { Run } from "../../protocol/conversation/run.ts"
 import type { Engine } from "../engine/engine.ts"
 import { badCursor } from "../engine/newest-first.ts"
 import { EVENT_COLUMNS } from "../engine/event-rows.ts"
 import { USUAL_PAUSE } from "./mirror-rows.ts"
+import { findTitles } from "./titles.ts"
 import {
   type BesideRow,
   type ConversationRow,
@@ -67,12 +68,21 @@ export class SqlConversations {
     this.#engine = engine
   }
 
-  async list(user: UserId, { cursor, limit }: PageQuery): Promise<Page<ConversationView>> {
+  async list(user: UserId, { cursor, limit, search }: ConversationQuery): Promise<Page<ConversationView>> {
     const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : toNumber(cursor)
+    if (search !== undefined) return this.#titled(user, { words: search, before, limit })
     const sql = `${VIEW} WHERE p.id = ? AND c.key < ? ORDER BY c.key DESC LIMIT ?`
     const rows = await this.#engine.query<ConversationRow>(sql, [user, before, limit + 1])
     const items = rows.slice(0, limit)
     return { items: items.map(toConversationView), nextCursor: rows.length > limit ? String(items.at(-1)?.key) : null }
+  }
+
+  async #titled(user: UserId, wanted: Parameters<typeof findTitles>[2]): Promise<Page<ConversationView>> {
+    const { keys, next } = await findTitles(this.#engine, user, wanted)
+    const marks = keys.map(() => "?").join(", ")
+    const sql = `${VIEW} WHERE p.id = ? AND c.key IN (${marks}) ORDER BY c.key DESC`
+    const rows = keys.length === 0 ? [] : await this.#engine.query<ConversationRow>(sql, [user, ...keys])
+    return { items: rows.map(toConversationView), nextCursor: next === null ? null : String(next) }
   }
 
   /** Undefined for one that does not exist and for one of somebody else's alike. */

@@ -11,6 +11,7 @@ import { toShown, toShownLines } from "../shown.ts"
 import type { MessageFile } from "../../protocol/conversation/message-file.ts"
 import { filesBack } from "./sent-files.ts"
 import { answerCommand, declineCommand } from "./question-commands.ts"
+import { conversationsCommand } from "./conversations-command.ts"
 import { compactCommand, summaryCommand } from "./summary-commands.ts"
 import { modelCommand } from "./model-command.ts"
 import { reasoningCommand } from "./reasoning-command.ts"
@@ -35,7 +36,6 @@ interface SlashCommand {
   run(context: CommandContext, word: string): Promise<void> | void
 }
 
-const LISTED = 20
 const AUDITED = 50
 
 export const commands: Readonly<Record<string, SlashCommand>> = {
@@ -57,7 +57,11 @@ export const commands: Readonly<Record<string, SlashCommand>> = {
   },
   agent: { takes: "[NAME]", says: "the agents, or begin a new conversation with this one", run: chooseAgent },
   mode: { takes: "MODE", says: "read-only, confirm or auto (Shift+Tab goes round)", run: chooseMode },
-  conversations: { takes: "[N]", says: "your conversations, or go to one of them", run: goTo },
+  conversations: {
+    takes: "[N|WORDS]",
+    says: "your conversations, find some by title, or go to one",
+    run: conversationsCommand,
+  },
   new: { says: "leave this conversation; your next words begin another", run: startAnew },
   fork: { takes: "[N]", says: "branch off here, or before your Nth last message", run: fork },
   continue: { says: "have the model go on where its limit cut its reply", run: goOn },
@@ -152,32 +156,6 @@ async function chooseMode({ talk }: CommandContext, word: string): Promise<void>
   const mode = Mode.safeParse(word)
   if (!mode.success) return talk.print(line(`! A mode is one of ${Mode.options.join(", ")}.`))
   await talk.setMode(mode.data)
-}
-
-async function goTo({ talk }: CommandContext, word: string): Promise<void> {
-  const { items } = await talk.client.listConversations({ query: { limit: LISTED } })
-  const chosen = items[Number(word) - 1]
-  if (word !== "" && chosen) return void (await talk.enter(chosen.id))
-  const folders = talk.reached.folders?.() ?? new Map<string, string>()
-  const rows = items.map(({ title, status, updatedAt, id }, index): Line => {
-    const waits = status === "awaiting_confirmation" ? " · waits" : status === "running" ? " · works" : ""
-    const here = id === talk.conversation?.id ? " · here" : ""
-    const name = toShown(title ?? "Untitled")
-    const folder = folders.get(id)
-    const where = folder ? ` · ${toShown(folder)}` : ""
-    const more = ` · ${toTime(updatedAt)}${waits}${here}${where}`
-    return [span(`${String(index + 1).padStart(2)}  ${name}`), span(more, DIM)]
-  })
-  const end = rows.length === 0 ? "There are none yet." : "/conversations N goes to one."
-  talk.print([], ...rows, line(end, DIM))
-}
-
-/** As the clock on the wall has it; the day only where it is another one. */
-function toTime(iso: string): string {
-  const at = new Date(iso)
-  const two = (number: number) => String(number).padStart(2, "0")
-  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} `
-  return `${at.toDateString() === new Date().toDateString() ? "" : day}${two(at.getHours())}:${two(at.getMinutes())}`
 }
 
 async function grants({ talk }: CommandContext, word: string): Promise<void> {

@@ -336,6 +336,25 @@ test("conversations are found, renamed and deleted, in every tab at once", async
   expect(faults).toEqual([])
 })
 
+test("a title is found among conversations that are not listed yet, without listing all of them", async () => {
+  const { site, ada, context, faults } = await visit.begin(scripted(always(says("ok"))))
+  await ada.begin({ title: "The oldest of all" })
+  for (let i = 0; i < 50; i++) await ada.begin({ title: `Another ${i}` })
+  const { page } = await site.look(context)
+  const asked: string[] = []
+  page.on("request", (request) => void (/conversations\?/.test(request.url()) && asked.push(request.url())))
+  await page.goto(site.url)
+  await page.getByRole("button", { name: "Another 49", exact: true }).waitFor()
+  const oldest = page.getByRole("button", { name: "The oldest of all", exact: true })
+  expect(await oldest.count()).toBe(0)
+  await page.getByRole("searchbox", { name: "Search conversations" }).fill("OLDEST")
+  await oldest.waitFor()
+  expect(asked.map((url) => new URL(url).searchParams.get("search"))).toEqual(["oldest"])
+  await page.getByRole("searchbox", { name: "Search conversations" }).fill("nowhere")
+  await page.getByText("No title has these words.").waitFor()
+  expect(faults).toEqual([])
+})
+
 test("with the keyboard alone: skip, write, approve, begin anew", async () => {
   const { page, faults } = await visit.begin(scripted(milk, says("Thank you.")))
   const skip = page.getByRole("link", { name: "Skip to the conversation" })

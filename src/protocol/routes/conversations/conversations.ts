@@ -8,7 +8,7 @@ import {
   MessageQuery,
   ModelChoice,
   NewConversation,
-  PageQuery,
+  ConversationQuery,
   StateQuery,
 } from "../../requests.ts"
 import { defineRoutes } from "../route.ts"
@@ -28,8 +28,10 @@ export const conversationRoutes = defineRoutes({
     method: "GET",
     path: "/api/conversations",
     needs: "read",
-    says: "Your conversations, newest first.",
-    query: PageQuery,
+    says:
+      "Your conversations, newest first; with `search` those whose title has these words. A page of a search may hold " +
+      "less than its limit while `nextCursor` says that there is more to look at.",
+    query: ConversationQuery,
     answers: { 200: pageOf(ConversationView) },
   },
   readConversation: {

@@ -4,6 +4,7 @@ import * as words from "../../../dialects/mcp/words.ts"
 import { failure } from "../../../protocol/errors.ts"
 import { type ConversationId, isId, type ProposalId } from "../../../protocol/ids.ts"
 import { ProposalStatus } from "../../../protocol/proposals/proposal.ts"
+import { ConversationQuery } from "../../../protocol/requests.ts"
 import { conversationOf, proposalOf } from "../../conversation/find.ts"
 import { defineMcpTool } from "./tool.ts"
 import { lazily } from "../../../protocol/lazily.ts"
@@ -14,12 +15,19 @@ const limit = (most: number) => z.number().int().min(1).max(most).default(20).de
 export const listConversations = defineMcpTool({
   name: "list_conversations",
   title: "List conversations",
-  description: "The person's conversations with agents, the newest first.",
+  description:
+    "The person's conversations with agents, the newest first; with `search` those whose title has these words.",
   needs: "read",
   reads: true,
-  input: lazily(() => z.strictObject({ cursor: Cursor, limit: limit(100) })),
-  async run({ cursor, limit: most }, { caller, ports }) {
-    const { items, nextCursor } = await ports.conversations.list(caller.person.id, { cursor, limit: most })
+  input: lazily(() =>
+    z.strictObject({
+      search: ConversationQuery.shape.search.describe("Only those whose title has these words"),
+      cursor: Cursor,
+      limit: limit(100),
+    }),
+  ),
+  async run({ search, cursor, limit: most }, { caller, ports }) {
+    const { items, nextCursor } = await ports.conversations.list(caller.person.id, { search, cursor, limit: most })
     const lines = items.map(words.conversationLine)
     return toResult(lines.join("\n") || "There are no conversations.", {
       conversations: items.map(({ id, title, agent, status, updatedAt }) => ({ id, title, agent, status, updatedAt })),
