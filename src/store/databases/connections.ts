@@ -69,9 +69,9 @@ export class SqlConnections {
     const few = `(SELECT count(*) FROM connection WHERE person = ?) < ${MAX}`
     const there = stored ? " AND EXISTS (SELECT 1 FROM kept_file WHERE id = ? AND path IS NOT NULL)" : ""
     const sql = `INSERT INTO connection (id, person, name, engine, key_id, sealed, created_at, updated_at)
-      SELECT ?, ?, ?, ?, ?, ?, ${now}, ${now} WHERE ${few}${there}`
+      SELECT ?, ?, ?, ?, ?, ?, CAST(? AS BIGINT), CAST(? AS BIGINT) WHERE ${few}${there}`
     await this.#sealed.write(user, id, target, ({ keyId, sealed }) => {
-      const values = [id, user, name, target.kind, keyId, sealed, user]
+      const values = [id, user, name, target.kind, keyId, sealed, now, now, user]
       if (!stored || target.kind !== "sqlite") return { sql, values }
       const insert = { sql, values: [...values, stored.id] }
       return [nameBytes(user, target.path, stored), insert, unnameWithout(id, stored)]

@@ -1,7 +1,7 @@
 import { mkdirSync, statfs } from "node:fs"
 import { dirname } from "node:path"
 import { promisify } from "node:util"
-import { DatabaseSync, type StatementSync } from "node:sqlite"
+import { DatabaseSync } from "node:sqlite"
 import type { Log } from "../../agent/ports.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { Engine } from "./engine.ts"
@@ -11,6 +11,7 @@ import type { Words } from "./schema-words.ts"
 import type { Operation } from "./operations.ts"
 import { openConnection } from "./sqlite/connection.ts"
 import { sqliteFullText } from "./sqlite/full-text.ts"
+import { KeptStatements } from "./sqlite/kept-statements.ts"
 import { scrub } from "./sqlite/scrub-deleted.ts"
 import { SqliteWriter } from "./sqlite/writer.ts"
 import { FULL, toReadFailure } from "./store-failure.ts"
@@ -38,14 +39,9 @@ export function openSqlite({ file, durability, log }: SqliteOptions): Engine {
   const db = openConnection(file)
   const writer = new SqliteWriter(db, { file, durability, log })
   const lock = file === ":memory:" ? undefined : lockFile(`${file}-owner`)
-  const prepared = new Map<string, StatementSync>()
-  const prepare = (sql: string) => {
-    let statement = prepared.get(sql)
-    if (!statement) prepared.set(sql, (statement = db.prepare(sql)))
-    return statement
-  }
+  const statements = new KeptStatements(db)
   const prepareRows = (sql: string) => {
-    const statement = prepare(sql)
+    const statement = statements.prepare(sql)
     statement.setReturnArrays(true)
     return statement
   }
@@ -72,7 +68,7 @@ export function openSqlite({ file, durability, log }: SqliteOptions): Engine {
     scrub: async (what) => (file === ":memory:" ? undefined : scrub(file, what, log)),
     weaknesses: async () => [],
     query: async <Row>(sql: string, values: readonly unknown[]) =>
-      reading(() => prepare(sql).all(...(values as string[])) as Row[]),
+      reading(() => statements.prepare(sql).all(...(values as string[])) as Row[]),
     events: async (key, { after, upTo, limit }) =>
       reading(() => prepareRows(EVENTS).all(key, after, upTo, limit) as unknown as EventRow[]),
     eventsToFold: async (key) => reading(() => prepareRows(EVENTS_TO_FOLD).all(key, key, key) as unknown as EventRow[]),

@@ -35,11 +35,12 @@ export class SqlUsage {
 
   /** Of the days from one to another, both included. */
   async read(user: UserId, { from, to }: { from: string; to: string }): Promise<UsageAnswer> {
-    const { summed, single } = await this.#days.find(user, { from, to })
+    const found = await this.#days.find(user, { from, to })
+    const [summed, single] = [padded(found.summed), padded(found.single)]
     // Named one by one: what is added up meanwhile is still read as single calls, and nothing twice.
     const used = `(SELECT ${WHAT}, ${COUNTS.join(", ")} FROM usage_day WHERE person = ? AND day IN (${marks(summed)})
       UNION ALL SELECT ${WHAT}, ${OF_CALL} FROM usage WHERE person = ? AND day IN (${marks(single)})) AS used`
-    const values = [user, ...orNone(summed), user, ...orNone(single)]
+    const values = [user, ...summed, user, ...single]
     const ask = <Row>(sql: string) => this.#engine.query<Row>(sql, values)
     const kinds = "day, model, provider, paid_by"
     const [days, conversations] = await Promise.all([
@@ -63,12 +64,16 @@ export class SqlUsage {
   }
 }
 
+/** Engines keep statements prepared: there is one for each of these lengths, and not for every number of days. */
+const LENGTHS = [1, 8, 32, 128, 512]
+
 /** A list in SQL is never empty; no day is called so. */
-const orNone = (days: readonly string[]): readonly string[] => (days.length > 0 ? days : [""])
-const marks = (days: readonly string[]): string =>
-  orNone(days)
-    .map(() => "?")
-    .join(", ")
+function padded(days: readonly string[]): readonly string[] {
+  const length = LENGTHS.find((each) => days.length <= each) ?? days.length
+  return [...days, ...new Array<string>(length - days.length).fill("")]
+}
+
+const marks = (days: readonly string[]): string => days.map(() => "?").join(", ")
 
 function sum(rows: readonly Counts[]): Counts {
   const total = { calls: 0, input_tokens: 0, output_tokens: 0, cached_tokens: 0, cost: 0, unpriced: 0 }

@@ -54,9 +54,9 @@ export class SqlCollections {
   async create(user: UserId, name: string): Promise<CollectionView> {
     const now = this.#now()
     const id = newId("col", user, now)
-    const sql = `INSERT INTO collection (id, person, name, created_at, updated_at) SELECT ?, ?, ?, ${now}, ${now}
+    const sql = `INSERT INTO collection (id, person, name, created_at, updated_at) SELECT ?, ?, ?, CAST(? AS BIGINT), CAST(? AS BIGINT)
       WHERE (SELECT count(*) FROM collection WHERE person = ?) < ${MAX_COLLECTIONS} ON CONFLICT (person, name) DO NOTHING`
-    const statements = [{ sql, values: [id, user, name, user], mustChange: true }]
+    const statements = [{ sql, values: [id, user, name, now, now, user], mustChange: true }]
     const { ok } = await this.#engine.change({ type: "statements", statements })
     const made = ok ? await this.find(user, id) : undefined
     if (made) return made

@@ -163,8 +163,8 @@ export class SqlDocuments {
         mustChange: true,
       },
       {
-        sql: `INSERT INTO edition (id, person, state, at) SELECT edition, person, 'gone', ${this.#now()} ${mine} AND edition <> ''`,
-        values,
+        sql: `INSERT INTO edition (id, person, state, at) SELECT edition, person, 'gone', CAST(? AS BIGINT) ${mine} AND edition <> ''`,
+        values: [this.#now(), ...values],
       },
       {
         sql: `DELETE FROM embedding WHERE person = ? AND edition IN (SELECT edition ${mine})`,
@@ -181,8 +181,8 @@ export class SqlDocuments {
     const statements: Statement[] = [
       { sql: "DELETE FROM collection WHERE id = ? AND person = ?", values, mustChange: true },
       {
-        sql: `INSERT INTO edition (id, person, state, at) SELECT edition, person, 'gone', ${this.#now()} ${all} AND edition <> ''`,
-        values,
+        sql: `INSERT INTO edition (id, person, state, at) SELECT edition, person, 'gone', CAST(? AS BIGINT) ${all} AND edition <> ''`,
+        values: [this.#now(), ...values],
       },
       { sql: "DELETE FROM embedding WHERE collection = ? AND person = ?", values },
       { sql: `DELETE ${all}`, values },

@@ -46,10 +46,10 @@ export class SqlMcpServers {
     const { id, name, agents, target } = server
     const now = this.#now()
     const sql = `INSERT INTO mcp_server (id, person, name, agents, key_id, sealed, created_at, updated_at)
-      SELECT ?, ?, ?, ?, ?, ?, ${now}, ${now} WHERE (SELECT count(*) FROM mcp_server WHERE person = ?) < ${MAX}
+      SELECT ?, ?, ?, ?, ?, ?, CAST(? AS BIGINT), CAST(? AS BIGINT) WHERE (SELECT count(*) FROM mcp_server WHERE person = ?) < ${MAX}
       ON CONFLICT (person, name) DO NOTHING`
     await this.#sealed.write(user, id, target, ({ keyId, sealed }) => {
-      return { sql, values: [id, user, name, JSON.stringify(agents), keyId, sealed, user] }
+      return { sql, values: [id, user, name, JSON.stringify(agents), keyId, sealed, now, now, user] }
     })
     const there = await this.#named(user, name)
     if (there?.id === id) return

@@ -10,6 +10,7 @@ import type {
   Refusal,
   Statements,
 } from "../operations.ts"
+import { KeptStatements } from "./kept-statements.ts"
 import { EVENTS_AT_ONCE, PreparedStatements } from "./statements.ts"
 
 type Value = string | number | null
@@ -31,7 +32,7 @@ class Refused extends Error {
 export class SqliteOperations {
   readonly #db: DatabaseSync
   readonly #prepared: PreparedStatements
-  readonly #others = new Map<string, StatementSync>()
+  readonly #others: KeptStatements
   /**
    * Where the journals end that were last appended to from here, by conversation. Right for as long as the lease is: who
    * else appends has taken it over first.
@@ -41,6 +42,7 @@ export class SqliteOperations {
   constructor(db: DatabaseSync) {
     this.#db = db
     this.#prepared = new PreparedStatements(db)
+    this.#others = new KeptStatements(db)
   }
 
   /** All operations in one commit. One that is refused or fails undoes only itself. */
@@ -114,9 +116,7 @@ export class SqliteOperations {
   }
 
   #prepare(sql: string): StatementSync {
-    let statement = this.#others.get(sql)
-    if (!statement) this.#others.set(sql, (statement = this.#db.prepare(sql)))
-    return statement
+    return this.#others.prepare(sql)
   }
 }
 

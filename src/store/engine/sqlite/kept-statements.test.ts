@@ -1,0 +1,16 @@
+import { DatabaseSync } from "node:sqlite"
+import { expect, test } from "vitest"
+import { KeptStatements } from "./kept-statements.ts"
+
+test("the same words are prepared once, and of many others the oldest go", () => {
+  const db = new DatabaseSync(":memory:")
+  const statements = new KeptStatements(db, 3)
+  const first = statements.prepare("SELECT 1")
+  statements.prepare("SELECT 2")
+  statements.prepare("SELECT 3")
+  expect(statements.prepare("SELECT 1")).toBe(first)
+  statements.prepare("SELECT 4")
+  expect(statements.prepare("SELECT 1")).not.toBe(first)
+  expect(first.all()).toHaveLength(1) // whoever has it goes on with it
+  db.close()
+})
