@@ -150,7 +150,8 @@ export interface Happened {
   readonly type: string
 }
 
-export type NewsKind = "conversations" | "workspace"
+export const newsKinds = ["conversations", "workspace", "library"] as const
+export type NewsKind = (typeof newsKinds)[number]
 
 /** The text of the reply that is open after `position`. */
 export interface LiveReply {

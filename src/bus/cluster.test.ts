@@ -240,9 +240,10 @@ test("wakes, news and revocations reach the others, and are not passed on by the
   one.wake(id)
   one.spreadRevoked()
   one.spreadNews(user, "workspace")
+  one.spreadNews(user, "library")
   await settle()
-  expect(heard).toEqual(expect.arrayContaining([[id, "elsewhere"], "revoked", "workspace"]))
-  expect([heard.length, letters]).toEqual([3, 0])
+  expect(heard).toEqual(expect.arrayContaining([[id, "elsewhere"], "revoked", "workspace", "library"]))
+  expect([heard.length, letters]).toEqual([4, 0])
 })
 
 test("how long a word takes there and back is known of each that answers, also of one that has stopped answering", async () => {

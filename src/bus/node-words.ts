@@ -1,5 +1,5 @@
 import { z } from "zod"
-import type { NewsKind } from "../agent/ports.ts"
+import { type NewsKind, newsKinds } from "../agent/ports.ts"
 import { CallProgress } from "../protocol/conversation/call-progress.ts"
 import type { JournalEvent } from "../protocol/events.ts"
 import type { ConversationId, UserId } from "../protocol/ids.ts"
@@ -47,7 +47,7 @@ const word = lazily(() =>
     z.object({
       type: z.literal("news"),
       user,
-      kind: z.custom<NewsKind>((kind) => kind === "conversations" || kind === "workspace"),
+      kind: z.custom<NewsKind>((kind) => newsKinds.some((known) => known === kind)),
     }),
     z.object({ type: z.literal("wake"), id: conversation }),
     z.object({ type: z.literal("revoked") }),

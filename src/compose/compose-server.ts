@@ -154,6 +154,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
           fallback,
         },
         joining: mcp,
+        library: libraryRecords,
         observeJournal: telemetry && ((journal) => telemetry.observe(journal)),
         summaryModel: settings.summaryModel,
         settings: settings.reply,

@@ -11,7 +11,7 @@ import { loadLateParts } from "../agent/concurrency/late-part.ts"
 import { ReadCache } from "../agent/calls/read-cache.ts"
 import { Runtime } from "../agent/runtime/runtime.ts"
 import { startSweeping } from "../agent/runtime/sweep.ts"
-import { Elsewhere } from "../agent/runtime/elsewhere.ts"
+import { type ChangeSource, Elsewhere } from "../agent/runtime/elsewhere.ts"
 import { InProcessBus } from "../bus/in-process.ts"
 import { answerSchema } from "../models/answer-schema.ts"
 import { observed } from "../bus/observed.ts"
@@ -51,6 +51,8 @@ export interface EngineOptions {
   readonly summaryModel?: string | undefined
   /** What no tool may tell: taken out of every result. */
   readonly secrets?: Iterable<string>
+  /** Who says whose documents were changed in this process, for others that share the database. */
+  readonly library?: ChangeSource
   /** How often it looks at what other processes have written to the same database. */
   readonly lookMs?: number
   /** Takes up by itself what a dead process has left, now and while it is open. `false`: the caller sees to that. */
@@ -107,7 +109,7 @@ export async function openEngine(options: EngineOptions): Promise<OpenedEngine> 
   }
   const runtime = new Runtime(ports)
   const { journal, bus, log } = ports
-  const elsewhere = lookElsewhere(store, { runtime, journal, bus, clock, log }, options.lookMs)
+  const elsewhere = lookElsewhere(store, { runtime, journal, bus, clock, log }, options)
   const stopSweeping = options.recovers === false ? undefined : startSweeping(runtime, ports.log)
   const loadRest = () => void loadLateParts().catch((error: unknown) => log.warn("late_parts_failed", { error }))
   const restTimer = setTimeout(loadRest, LATE_MS).unref()
@@ -130,9 +132,10 @@ export async function openEngine(options: EngineOptions): Promise<OpenedEngine> 
 function lookElsewhere(
   store: Store,
   parts: Pick<Ports, "journal" | "bus" | "clock" | "log"> & { readonly runtime: Runtime },
-  everyMs?: number,
+  { library, lookMs }: Pick<EngineOptions, "library" | "lookMs">,
 ): Elsewhere | undefined {
   if (store.engine.exclusive) return undefined
-  const { news, workspaces } = store
-  return new Elsewhere({ ...parts, news, workspaces, ...(everyMs ? { everyMs } : {}) })
+  const { news, workspaces: workspace } = store
+  const sources = { workspace, ...(library ? { library } : {}) }
+  return new Elsewhere({ ...parts, news, sources, ...(lookMs ? { everyMs: lookMs } : {}) })
 }

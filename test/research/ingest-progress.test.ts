@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { silentLog } from "../../src/agent/silent-log.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
 import { failure } from "../../src/protocol/errors.ts"
 import type { CollectionView } from "../../src/protocol/library.ts"
@@ -16,9 +17,6 @@ import { WordEmbedder } from "../support/word-embedder.ts"
 class SteppedEmbedder extends WordEmbedder {
   #steps = 0
   #wake = () => {}
-  readonly #begun = Promise.withResolvers<void>()
-  /** Somebody has given it texts. */
-  readonly begun: Promise<void> = this.#begun.promise
 
   step(): void {
     this.#steps++
@@ -26,7 +24,6 @@ class SteppedEmbedder extends WordEmbedder {
   }
 
   override async embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
-    this.#begun.resolve()
     const stopped = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }))
     while (this.#steps === 0 && !signal.aborted)
       await Promise.race([stopped, new Promise<void>((resolve) => (this.#wake = resolve))])
@@ -148,57 +145,64 @@ describe.each(anyDatabase)("how far documents are, on $name", ({ create }) => {
   })
 })
 
+/** A document of a hundred passages, as a process beside the server keeps it. */
+const document = {
+  ...{ source: "a", kind: "text" as const, title: "a", authors: [], date: null, hash: "a", text: "x".repeat(100) },
+  passages: Array.from({ length: 100 }, (_, i) => ({ start: i, end: i + 1, headings: [] })),
+} as const
+
+test("whoever watches is told of documents that another process is at work on", async () => {
+  const { url } = await anyDatabase[0]!.create()
+  await using store = await openStore({ url, durability: "normal" })
+  const [clock, embedder] = [new TurnedClock(), new WordEmbedder()]
+  const [here, beside] = [1, 2].map(() => new SqlLibrary(store.engine, { clock, embedder: embedder.name })) as [
+    SqlLibrary,
+    SqlLibrary,
+  ]
+  const indexer = new PassageIndexer({ library: here, embedder, clock, log: silentLog })
+  await indexer.settled()
+  const user = await userOf({ store })
+  let told = 0
+  here.ingests.watch(user, () => told++)
+  await beside.keep(user, await beside.ensureCollection(user, "Papers"), document)
+  expect(await beside.vectors.claim(user, 64)).toHaveLength(1)
+  await clock.turn(2000)
+  await indexer.settled()
+  await indexer.close()
+  expect([told, embedder.seen]).toEqual([1, []])
+})
+
 describe.each(shared)("two servers on one $name", ({ create }) => {
-  test("the feed of the one tells how far documents are that the other is at work on, and that it is over", async () => {
+  test("the feed at the one tells that a document was read in at the other, however short it is", async () => {
     await using place = await create()
-    const [embedder, clock] = [new SteppedEmbedder(), new TurnedClock()]
-    await using one = await Face.open({ url: place.url, model: scripted(), embedder })
+    const clock = new TurnedClock()
+    await using one = await Face.open({ url: place.url, model: scripted(), embedder: new WordEmbedder() })
     await using two = await Face.open({ url: place.url, model: scripted(), embedder: new WordEmbedder(), clock })
     const [here, there] = [await one.as("ada"), await two.as("ada")]
-    let told: string[] = []
+    let isTold = false
     const feed = readFrames(await there.send("GET", "/api/feed"), (frames) => {
-      told = frames.flatMap(({ type, data }) =>
-        type === "ingest" ? data.collections.map(({ name }: { name: string }) => name) : [],
-      )
-      return frames.at(-1)?.type === "ingest" && frames.at(-1)?.data.collections.length === 0
+      return (isTold = frames.some(({ type, data }) => type === "ingest" && data.collections.length === 0))
     })
     const { id } = (await here.post("/api/collections", { name: "Papers" })).body
-    await here.post(`/api/collections/${id}/documents`, { name: "a.md", content: sections(3) })
-    await embedder.begun
-    /** Half a minute passes at the other one, or less where it is so before: what is claimed here stays claimed. */
-    const pass = async (isSo: () => boolean) => {
-      for (let ms = 0; !isSo() && ms < 30_000; ms += 100) {
-        await clock.turn(100)
-        await two.store.engine.query("SELECT 1", []) // by then most of what was asked has been answered
-      }
+    await here.post(`/api/collections/${id}/documents`, { name: "a.md", content: sections(1) })
+    await expect.poll(async () => (await here.get(`/api/collections/${id}`)).body.progress).toBeUndefined()
+    const counted = async () => (await one.store.news.read([await userOf(one)])).map(({ kind }) => kind)
+    await expect.poll(counted).toContain("library")
+    for (let ms = 0; !isTold && ms < 30_000; ms += 100) {
+      await clock.turn(100)
+      await two.store.engine.query("SELECT 1", []) // by then most of what was asked has been answered
     }
-    await pass(() => told.length > 0)
-    expect(told[0]).toBe("Papers")
-    let isOver = false
-    void feed.then(() => (isOver = true))
-    embedder.step()
-    await pass(() => isOver)
+    expect(isTold).toBe(true)
     await feed
   })
 })
 
+const userOf = async ({ store }: Pick<Face, "store">) => (await store.people.ensure("ada", 0)).id
+
 test("what a killed server had begun with goes on at once when it starts again, from where it was", async () => {
   const { url } = await databases.find(({ name }) => name === "sqlite")!.create()
   const clock = new TurnedClock()
-  const log = { info() {}, warn() {}, error() {} }
   const embedder = new WordEmbedder()
-  const text = "x".repeat(100)
-  const passages = Array.from({ length: 100 }, (_, i) => ({ start: i, end: i + 1, headings: [] }))
-  const document = {
-    source: "a",
-    kind: "text",
-    title: "a",
-    authors: [],
-    date: null,
-    hash: "a",
-    text,
-    passages,
-  } as const
   let collection: Awaited<ReturnType<SqlLibrary["ensureCollection"]>>
   {
     await using store = await openStore({ url, durability: "normal", clock })
@@ -218,7 +222,7 @@ test("what a killed server had begun with goes on at once when it starts again, 
   const library = new SqlLibrary(store.engine, { clock, embedder: embedder.name })
   const { id: user } = await store.people.ensure("ada", 0)
   expect((await library.collection(user, collection))?.progress).toEqual({ documents: 1, passages: 100, embedded: 64 })
-  const indexer = new PassageIndexer({ library, embedder, clock, log })
+  const indexer = new PassageIndexer({ library, embedder, clock, log: silentLog })
   await indexer.settled()
   await indexer.close()
   expect((await library.collection(user, collection))?.progress).toBeUndefined()

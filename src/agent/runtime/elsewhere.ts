@@ -1,7 +1,7 @@
 import type { ConversationId, UserId } from "../../protocol/ids.ts"
 import { type Clock, monotonicOf } from "../clock.ts"
 import type { Journal, Recorded } from "../journal.ts"
-import type { Bus, Live, Log, NewsKind, Watched } from "../ports.ts"
+import { type Bus, type Live, type Log, type NewsKind, newsKinds, type Watched } from "../ports.ts"
 import type { Runtime } from "./runtime.ts"
 
 /** How often a process that shares its database looks what the others have written, where nothing else tells it. */
@@ -24,11 +24,16 @@ export interface NewsCount {
   readonly count: number
 }
 
+export interface ChangeSource {
+  onChange(listener: (user: UserId) => void): () => void
+}
+
 export interface ElsewherePorts {
   readonly runtime: Pick<Runtime, "working" | "lose">
   readonly journal: Pick<Journal, "recorded">
   readonly news: News
-  readonly workspaces: { onChange(listener: (user: UserId) => void): () => void }
+  /** What people have beside conversations, and who says whose was changed here. */
+  readonly sources: Partial<Record<Exclude<NewsKind, "conversations">, ChangeSource>>
   readonly bus: Bus
   readonly clock: Clock
   readonly log: Log
@@ -44,7 +49,11 @@ export class Elsewhere implements AsyncDisposable {
   readonly #ports: ElsewherePorts
   readonly #counts = new Map<string, number>()
   /** Whose things this process has changed, and the others have not been told. */
-  readonly #changed = { conversations: new Set<UserId>(), workspace: new Set<UserId>() }
+  readonly #changed: Record<NewsKind, Set<UserId>> = {
+    conversations: new Set(),
+    workspace: new Set(),
+    library: new Set(),
+  }
   readonly #unsubscribe: () => void
   #looking: Promise<void> | undefined
   #cancel: () => void = () => {}
@@ -57,17 +66,17 @@ export class Elsewhere implements AsyncDisposable {
   #lookedAt: number
 
   constructor(ports: ElsewherePorts) {
-    const { workspaces, bus } = ports
+    const { sources, bus } = ports
     this.#ports = ports
     this.#lookedAt = monotonicOf(ports.clock)
-    const stops = [
-      workspaces.onChange((user) => {
-        this.#changed.workspace.add(user)
-        bus.spreadNews(user, "workspace")
+    const changes = (["workspace", "library"] as const).map((kind) =>
+      sources[kind]?.onChange((user) => {
+        this.#changed[kind].add(user)
+        bus.spreadNews(user, kind)
       }),
-      bus.onDoubt((about) => this.#lookNow(about ?? "all")),
-    ]
-    this.#unsubscribe = () => stops.forEach((stop) => stop())
+    )
+    const stops = [...changes, bus.onDoubt((about) => this.#lookNow(about ?? "all"))]
+    this.#unsubscribe = () => stops.forEach((stop) => stop?.())
     this.#wait()
   }
 
@@ -173,7 +182,7 @@ export class Elsewhere implements AsyncDisposable {
 
   /** What cannot be told now is told with the next look. */
   async #tellOthers(): Promise<void> {
-    for (const kind of ["conversations", "workspace"] as const) {
+    for (const kind of newsKinds) {
       const users = [...this.#changed[kind]]
       if (users.length === 0) continue
       this.#changed[kind].clear()

@@ -110,6 +110,7 @@ export class Feed implements FrameSource<FeedFrame>, WaitingSource<FeedFrame> {
   /** Another process has changed something, and what is not known: all of it is told anew. */
   #hearNews(kind: NewsKind): void {
     if (kind === "conversations") this.#everything = true
+    else if (kind === "library") this.#hearLibrary()
     else for (const table of tableNames) this.#rows.set(table, undefined)
     this.#stir()
   }
@@ -121,6 +122,12 @@ export class Feed implements FrameSource<FeedFrame>, WaitingSource<FeedFrame> {
       this.#rows.set(table, isTold ? ids : undefined)
     }
     this.#stir()
+  }
+
+  /** A short document may have been read in by now: then it is told that it is over. */
+  #hearLibrary(): void {
+    this.#ingesting = true
+    this.#expectIngests()
   }
 
   /** Something of the person's is being read in: from now on it is looked at until it is over. */

@@ -54,7 +54,7 @@ export class SqlLibrary implements LibraryRecords {
   readonly #documents: SqlDocuments
   readonly vectors: PassageVectors
   readonly ingests: SqlIngests
-  readonly #listeners = new Set<() => void>()
+  readonly #listeners = new Set<(user: UserId) => void>()
 
   constructor(engine: Engine, { clock, embedder, ...filed }: LibraryOptions) {
     const now = () => clock.now()
@@ -69,8 +69,8 @@ export class SqlLibrary implements LibraryRecords {
     return this.#engine
   }
 
-  /** Told when something was added, replaced or removed: there is work to do. */
-  onChange(listener: () => void): () => void {
+  /** Told when something of somebody's was added, replaced or removed: there is work to do. */
+  onChange(listener: (user: UserId) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
@@ -230,7 +230,7 @@ export class SqlLibrary implements LibraryRecords {
   }
 
   #tell(user: UserId): void {
-    for (const listener of this.#listeners) listener()
+    for (const listener of this.#listeners) listener(user)
     this.ingests.tell(user)
   }
 }

@@ -1,7 +1,7 @@
 import type { UserId } from "../../protocol/ids.ts"
 import type { Engine } from "../engine/engine.ts"
 
-type Kind = "conversations" | "workspace"
+type Kind = "conversations" | "workspace" | "library"
 
 interface Count {
   readonly user: UserId
