@@ -154,6 +154,10 @@ describe.each(anyDatabase)("a title on $name", ({ create }) => {
       expect({ n: Number(row?.n), held: Number(row?.held) }).toEqual({ n: asked, held: 0 })
       expect(Number(row?.cost) / 1_000_000).toBeCloseTo(asked * COST, 8)
       expect((await world.load(id)).titled).toBe(asked === 2 ? "model" : undefined)
+      // What the run says that it took has the title's tokens where it has its cost.
+      const { usage } = (await world.store.conversations.runs(id, { limit: 1 })).items[0]!
+      expect(usage).toMatchObject({ inputTokens: asked * 1000, outputTokens: asked * 100 })
+      expect(usage?.cost).toBeCloseTo(asked * COST, 8)
     }
   })
 })

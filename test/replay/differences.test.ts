@@ -102,6 +102,17 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect(rebuilt.requests.map(({ verdict }) => verdict)).toEqual(["equal"])
   })
 
+  test("a row that is not there ends what can be said, whatever stands behind it", async () => {
+    await using database = await create()
+    await using world = await openWorld({ url: database.url, model: script(), tools: [look] })
+    const id = await world.begin("Look.")
+    const events = await world.events(id)
+    const at = events.findIndex(({ type }) => type === "tool_end")
+    const rebuilt = await rebuildOf(world, id, events.toSpliced(at, 1))
+    expect(rebuilt.missing).toBe(events[at]?.position)
+    expect(rebuilt.requests.map(({ verdict }) => verdict)).toEqual(["equal"])
+  })
+
   test("another model is given what is on record, calls nothing, and is stopped where it calls something else", async () => {
     await using database = await create()
     let looked = 0

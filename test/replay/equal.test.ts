@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest"
 import { answer, failed as refuses } from "../../src/agent/definition/tool.ts"
 import { calls, fails, replies, type Script, says, thinks } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
+import { unlikeRow } from "../../src/cli/replay/unlike-row.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { read, write } from "../support/loop/tools.ts"
 import { openWorld } from "../support/loop/world.ts"
@@ -53,7 +54,10 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
           await world.pawl.runtime.rest(id)
           await world.send(id, "Go on, and look at more.")
         }
-        const { requests, newer } = await rebuildAll(world, id)
+        const rebuilt = await rebuildAll(world, id)
+        const { requests, newer } = rebuilt
+        const [row] = (await world.store.conversations.runs(id, { limit: 1 })).items
+        expect(row && unlikeRow(row, rebuilt)).toEqual([])
         await world[Symbol.asyncDispose]()
         const told = requests.map(({ verdict, differences, reply }) => ({ verdict, differences, finish: reply.finish }))
         expect(told.filter(({ verdict }) => verdict !== "equal" && verdict !== "broken off")).toEqual([])

@@ -41,6 +41,8 @@ export interface RebuiltRun {
   readonly conversation: Conversation
   /** The first row that a newer Pawl has written: from there on nothing can be said. */
   readonly newer: { readonly position: number; readonly type: string } | undefined
+  /** The first row that is not there though a later one is: from there on nothing can be said either. */
+  readonly missing: number | undefined
 }
 
 export interface Rebuilding {
@@ -71,7 +73,9 @@ export async function rebuildRequests(
   const earlier: EarlierHistory[] = []
   for (const event of events) {
     if (event.position > rows.upTo) break
-    if (!isKnown(event)) return { requests, asides, conversation, newer: event }
+    const next = conversation.position + 1
+    if (event.position !== next) return { requests, asides, conversation, newer: undefined, missing: next }
+    if (!isKnown(event)) return { requests, asides, conversation, newer: event, missing: undefined }
     if (isReply(event) && event.position >= rows.start) {
       dropSettled(conversation)
       const rebuilt = await rebuild(rebuilding, conversation, { reply: event, earlier })
@@ -88,7 +92,7 @@ export async function rebuildRequests(
     foldIn(conversation, event)
   }
   dropSettled(conversation)
-  return { requests, asides, conversation, newer: undefined }
+  return { requests, asides, conversation, newer: undefined, missing: undefined }
 }
 
 /** A reply of a model. One that we have written, as an undo does, names none, and answers no request. */

@@ -39,6 +39,15 @@ export function toKeptFold(conversation: Conversation): string | undefined {
 
 /** The fold that was kept; undefined where the text is none, or of another position. */
 export function fromKeptFold(whose: Whose, position: number, text: string): Conversation | undefined {
+  try {
+    return unpacked(whose, position, text)
+  } catch {
+    // Something stands there that is no map or list where one belongs: the journal is read in its place.
+    return undefined
+  }
+}
+
+function unpacked(whose: Whose, position: number, text: string): Conversation | undefined {
   const kept = parsed(text)
   if (!kept || kept.position !== position || kept.history?.length !== kept.marks?.length) return undefined
   const { digested, spared, leftOut, reasoners, proposals, undone, grants, brought, stages, ...rest } = kept
@@ -79,12 +88,8 @@ const toMap = <Key, Value>(entries: readonly (readonly [Key, Value])[]): Readonl
 
 /** Written by us in one commit: it is whole, or not there. Somebody's hand may have been at it all the same. */
 function parsed(text: string): Kept | undefined {
-  try {
-    const kept = JSON.parse(text) as Partial<Kept> | null
-    return Array.isArray(kept?.history) && Array.isArray(kept.marks) && kept.stages ? (kept as Kept) : undefined
-  } catch {
-    return undefined
-  }
+  const kept = JSON.parse(text) as Partial<Kept> | null
+  return Array.isArray(kept?.history) && Array.isArray(kept.marks) && kept.stages ? (kept as Kept) : undefined
 }
 
 /** What JSON gives back as it was. */

@@ -29,8 +29,16 @@ const applying = () => waits().decides(1, "commit").decides(2, "commit").starts(
 const oneWaits = () => waits().decides(1, "commit").starts(1)
 const doubted = () => applying().doubts(1)
 
+const paid = { model: "m", promptHash: "", tries: 1, usage: { inputTokens: 1, outputTokens: 1 } }
+
 test.each<[what: string, story: Staged, events: NewEvent[], rows: [head: boolean, run: boolean, proposals: string[]]]>([
   ["a title", asked(), [{ type: "settings", title: "New" }], [true, false, []]],
+  [
+    "a title that a model was asked for",
+    asked().ends("completed"),
+    [{ type: "settings", titledBy: paid }],
+    [true, true, []],
+  ],
   ["a step", asked(), [{ type: "step", step: "next" }], [false, false, []]],
   ["a run", staged(), [{ type: "run_started", runId: run(1), maxIterations: 5 }], [true, true, []]],
   ["the end of a run", asked(), [{ type: "run_ended", status: "completed" }], [true, true, []]],

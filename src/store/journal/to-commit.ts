@@ -125,7 +125,9 @@ function changedRows(
   for (const event of events) {
     // What a program was waited for is there: the run goes on, or waits for the next.
     const goesOn = event.type === "tool_end" && event.by !== undefined
-    const changed = goesOn ? BOTH : table[event.type]
+    // A title comes when the run is over, and is on its bill.
+    const isPaid = event.type === "settings" && event.titledBy?.usage !== undefined
+    const changed = goesOn || isPaid ? BOTH : table[event.type]
     if (changed.withProposal && !proposals.some(({ proposed }) => isAbout(event, proposed.callId))) continue
     head ||= changed.head
     run ||= changed.run && (!changed.ifPaused || pauseReason(conversation) !== undefined)

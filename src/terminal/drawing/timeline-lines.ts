@@ -7,8 +7,8 @@ import { fit, widthOf } from "../text-width.ts"
 
 /** Shorter than this the beginning of a text says nothing. */
 const MIN_WORDS = 8
-const TIME = 11
-const BAR = 20
+const TIME = 13
+const BAR = 16
 /** Narrower than this, there is no room for bars. */
 const WITH_BARS = 90
 

@@ -118,7 +118,8 @@ export const roomsWithin: Readonly<Record<string, Readonly<Record<string, readon
     open: ["process", "settings"],
     crashtest: ["process", "settings"],
     doctor: ["settings"],
-    commands: ["crashtest", "doctor", "open", "process", "settings"],
+    replay: [],
+    commands: ["crashtest", "doctor", "open", "process", "replay", "settings"],
   },
   web: {
     icons: [],
