@@ -8,7 +8,7 @@ import { calls, finishes, replies, says, thinks } from "../../src/models/scripte
 import { always, scripted } from "../../src/models/scripted/model.ts"
 import type { SharedRun } from "../../src/protocol/conversation/shared-run.ts"
 import type { RunJournal } from "../../src/protocol/conversation/run-journal.ts"
-import { newId } from "../../src/protocol/ids.ts"
+import { type CallId, type ConversationId, newId } from "../../src/protocol/ids.ts"
 import { databasesInTurn } from "../support/databases.ts"
 import { codeOf } from "../support/server/browser.ts"
 import { Face, Visitor } from "../support/server/face.ts"
@@ -84,6 +84,26 @@ describe.each(databasesInTurn(import.meta.filename))("a link to a run on $name",
     // And it opens nothing but itself.
     for (const address of [`/api/runs/${run}`, `/api/runs/${run}/journal`, `/api/shared-runs/${id}`])
       expect((await bob.get(address)).status).toBe(404)
+  })
+
+  test("shows what became of its own calls later, and nothing of a call of an earlier run that ends in it", async () => {
+    const conversation = await ada.begin({ agent: "test" })
+    const { run: before } = (await ada.say(conversation, "Please weigh the other parcel.")).body
+    const { run } = (await ada.say(conversation, "Please weigh the parcel.")).body
+    for (const { id } of [before, run]) {
+      const { items } = (await ada.get(`/api/runs/${id}/journal`)).body as RunJournal
+      const callId = items.find(({ type }) => type === "tool_end")!.callId as CallId
+      const text = id === run.id ? "Weighed again." : "The parcel of the run before."
+      await face.store.journal.addToInbox(conversation as ConversationId, {
+        ...{ type: "late_result", callId, status: "ok", text },
+      })
+    }
+    await ada.say(conversation, "The words of the run behind.") // queued behind them, which are taken first
+    await face.pawl.runtime.rest(conversation as ConversationId)
+    const { secret } = (await ada.post(`/api/runs/${run.id}/shares`, {})).body
+    const { text } = await open(bob, secret)
+    expect(text).toContain("Weighed again.")
+    expect(text).not.toContain("run before")
   })
 
   test("is listed for its person alone, of whom only a hash of it is kept and nothing secret is exported", async () => {

@@ -9,6 +9,7 @@ import { toSharedRow } from "../../conversation/to-shared-row.ts"
 import { userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
 import { serveRoute } from "../../request/serve-route.ts"
+import { ownRows } from "./own-rows.ts"
 import type { ConversationRoutePorts } from "./ports.ts"
 import { readRunJournal } from "./run-journal.ts"
 
@@ -43,9 +44,10 @@ export function sharedRunRoutes(app: Hono<Env>, ports: ConversationRoutePorts): 
     const { start } = place
     const { id, conversationId } = run
     const { rows, nextAfter } = await readRunJournal(ports, { id, conversationId, after: after + start - 1 })
+    const own = await ownRows(ports, { conversationId, start }, rows)
     return {
       run: { status, model, error, startedAt, endedAt },
-      items: rows.flatMap((row) => toSharedRow(row, start) ?? []),
+      items: own.flatMap((row) => toSharedRow(row, start) ?? []),
       nextAfter: nextAfter === null ? null : nextAfter - start + 1,
     }
   })
