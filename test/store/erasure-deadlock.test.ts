@@ -1,5 +1,8 @@
 import pg from "pg"
 import { describe, expect, test } from "vitest"
+import { emptyConversation } from "../../src/agent/empty-conversation.ts"
+import { stage } from "../../src/agent/replay/replay.ts"
+import { newId } from "../../src/protocol/ids.ts"
 import { openStore } from "../../src/store/store.ts"
 import { databases } from "../support/databases.ts"
 
@@ -25,6 +28,36 @@ describe.runIf(postgres)("on postgres", () => {
       await client.query("DELETE FROM reservation WHERE person = $1", [user])
       await client.query("COMMIT")
       expect(await erased).toBe(true)
+    } finally {
+      await client.end()
+    }
+  })
+
+  test("of a conversation that is being erased no result of a query is kept", async () => {
+    await using database = await postgres!.create()
+    await using store = await openStore({ url: database.url })
+    const { id: user } = await store.people.ensure("ada", 1)
+    const conversation = emptyConversation(newId("conv"), user)
+    const { id } = conversation
+    const begun = { type: "conversation_started", agent: "a", model: null, provider: null, mode: "confirm" } as const
+    await store.journal.create(conversation, stage(conversation, [{ ...begun, title: null }], 1), false)
+    const client = new pg.Client(database.url)
+    await client.connect()
+    try {
+      // The erasure has to wait for this, when it has gone through the results.
+      await client.query("INSERT INTO message_file_use VALUES ('file_1', $1, 'msg_1', $2, 1)", [id, user])
+      await client.query("BEGIN; SELECT 1 FROM message_file_use FOR UPDATE")
+      const erased = store.retention.eraseConversation(user, id)
+      await expect.poll(() => store.engine.query(WAITS, [])).toHaveLength(1)
+      let isKept = false
+      const answer = { columns: [], rows: [["secret"]], truncated: false }
+      const result = { connectionId: newId("conn"), conversationId: id, sql: "SELECT 'secret'", answer }
+      const kept = store.results.keep(user, result as never).finally(() => (isKept = true))
+      await expect.poll(async () => isKept || (await store.engine.query(WAITS, [])).length === 2).toBe(true)
+      await client.query("COMMIT")
+      expect(await erased).toBe(true)
+      await kept
+      expect(await store.engine.query("SELECT id FROM query_result", [])).toEqual([])
     } finally {
       await client.end()
     }

@@ -51,7 +51,7 @@ export class SqlQueryResults implements QueryResults {
     const values = [...texts, result.length, truncated ? 1 : 0, now, conversationId, conversationId]
     await this.#engine.change({
       type: "statements",
-      statements: [{ sql: INSERT, values }, tooMuchOf(user, this.#most)],
+      statements: [holdStill(conversationId), { sql: INSERT, values }, tooMuchOf(user, this.#most)],
     })
     return { id, connectionId, sql, columns, rows, truncated, ...told(warnings), hash, createdAt: toTime(now) }
   }
@@ -70,6 +70,12 @@ export class SqlQueryResults implements QueryResults {
 }
 
 const told = (warnings: readonly string[] | undefined) => (warnings ? { warnings: [...warnings] } : {})
+
+/** Changes nothing, and stands in line with whoever erases the conversation: a result is erased with it, or not kept. */
+const holdStill = (conversation: NewResult["conversationId"]): Statement => ({
+  sql: "UPDATE conversation SET seen = seen WHERE id = ?",
+  values: [conversation],
+})
 
 /** Of a conversation that was erased while it asked, nothing is kept. */
 const INSERT = `INSERT INTO query_result
