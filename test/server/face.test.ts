@@ -159,6 +159,11 @@ describe.each(anyDatabase)("the face on $name", ({ create }) => {
     expect(second.body.messages[0].content).toBe("oat milk, please")
     const late = await ada.post(`/api/agent/proposals/${first.id}/commit`)
     expect([late.status, late.body.code, late.body.proposal.status]).toEqual([409, "proposal_decided", "superseded"])
+    const runs = (await ada.get(`/api/conversations/${id}/runs`)).body.items as { status: string; endedAt: string }[]
+    expect(runs.map(({ status, endedAt }) => [status, endedAt !== null])).toEqual([
+      ["paused", false],
+      ["cancelled", true],
+    ])
   })
 
   test("lists come in pages, newest first", async () => {

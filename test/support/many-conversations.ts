@@ -100,7 +100,7 @@ export class ManyConversations implements AsyncDisposable {
   write(each: Conversation, words: string): Promise<boolean | string> {
     const { key, fence } = bookkeepingOf(each)
     const [lease, node, now] = ["hold", this.#node.id, START] as const
-    const none = { head: null, born: null, run: null, proposals: [], audits: [], usage: [], taken: [], deciding: null }
+    const none = { head: null, born: null, runs: [], proposals: [], audits: [], usage: [], taken: [], deciding: null }
     const events: EventRow[] = [[2, "step", 1, START, null, null, null, words, null, null, null]]
     const where = { key, fence, seen: 0, after: 1, withInbox: false, release: false }
     const commit = { type: "commit", lease, node, now, ...where, ...none, events } as const

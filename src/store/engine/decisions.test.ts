@@ -25,7 +25,7 @@ describe.each(databases)("a decision on $name", ({ name, create }) => {
     const { engine } = store
     const person = await store.people.ensure("ada", NOW)
     const where = { node: "node_1", now: NOW, fence: 0, seen: 0, withInbox: false, after: 0, head: HEAD }
-    const none = { run: null, proposals: [], audits: [], usage: [], taken: [] }
+    const none = { runs: [], proposals: [], audits: [], usage: [], taken: [] }
     const [{ key: owner } = { key: 0 }] = await engine.query<{ key: number }>("SELECT key FROM person", [])
     const born = { id: `conv_${person.id}`, person: owner }
     const begun = { ...where, ...none, lease: "create", key: 0, born, release: true, deciding: null } as const

@@ -27,7 +27,8 @@ export interface Commit {
   /** Where the journal ends in the caller's fold, without these events. */
   readonly after: number
   readonly events: readonly EventRow[]
-  readonly run: RunValues | null
+  /** One, where any; two where the words that begin one end another. */
+  readonly runs: readonly RunValues[]
   readonly proposals: readonly ProposalRow[]
   readonly audits: readonly AuditRow[]
   /** What the model calls behind these events have used. */

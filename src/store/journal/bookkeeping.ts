@@ -18,6 +18,8 @@ export interface Bookkeeping {
   leftBehind: LeftBehind
   /** What the rows of its open proposals say, in the words of `toRowText`. */
   proposals: Map<ProposalId, string> | undefined
+  /** The newest run as of the last commit: one that another has taken the place of since is no part of the fold any more. */
+  run: Conversation["run"]
 }
 
 /**
@@ -52,7 +54,8 @@ function begin(
   { key, fence, leftBehind }: Read,
   proposals: Bookkeeping["proposals"],
 ): Bookkeeping {
-  const books = { key, fence, held: false, seen: 0, taken: undefined, leftBehind, proposals }
+  const { run } = conversation
+  const books = { key, fence, held: false, seen: 0, taken: undefined, leftBehind, proposals, run }
   // Not seen by whoever compares or copies folds: it is no part of what the journal says.
   Object.defineProperty(conversation, BOOKKEEPING, { value: books })
   return books

@@ -19,21 +19,35 @@ export function toHeadRow(conversation: Conversation): HeadRow {
 
 /** Written when a run starts, pauses or ends; what it counts in between is told by the journal. */
 export function toRunRow(conversation: Conversation): RunValues | null {
-  const { run } = conversation
+  const { run, model } = conversation
   if (!run) return null
+  return toRunValues({ run, model }, runStatus(conversation) ?? run.status, unusual(pauseReason(conversation)))
+}
+
+/** Of a run that was ended by the words that began the next. */
+export const toEndedRunRow = (run: FoldedRun, { model }: Pick<Conversation, "model">): RunValues =>
+  toRunValues({ run, model }, run.status, null)
+
+type FoldedRun = NonNullable<Conversation["run"]>
+
+function toRunValues(
+  { run, model }: { readonly run: FoldedRun } & Pick<Conversation, "model">,
+  status: string,
+  pause: PauseReason | null,
+): RunValues {
   return [
     run.id,
-    runStatus(conversation) ?? run.status,
+    status,
     run.iteration,
     run.maxIterations,
-    unusual(pauseReason(conversation)),
+    pause,
     run.error?.code ?? null,
     run.error?.message ?? null,
     run.usage?.inputTokens ?? null,
     run.usage?.outputTokens ?? null,
     run.startedAt,
     run.endedAt ?? null,
-    run.model ?? conversation.model,
+    run.model ?? model,
   ]
 }
 

@@ -69,14 +69,31 @@ test.each<[what: string, story: Staged, events: NewEvent[], rows: [head: boolean
   ],
   ["a grant of nothing", asked(), [{ type: "grant_revoked", by: ADA }], [false, false, []]],
 ])("the commit of %s changes the rows that it changes, and no other", (_, story, events, rows) => {
-  const { head, run: runRow, proposals } = commit(story, events)
-  expect([head !== null, runRow !== null, proposals.map(([, , , status]) => status)]).toEqual(rows)
+  const { head, runs, proposals } = commit(story, events)
+  expect([head !== null, runs.length > 0, proposals.map(([, , , status]) => status)]).toEqual(rows)
 })
 
 test("a result beside what is proposed for others leaves the row of the run alone", () => {
   const story = called()
   const proposed: NewEvent = { type: "proposal", proposal: story.proposed(2), approvedBy: "policy" }
-  expect(commit(story, [end(1, "error"), proposed])).toMatchObject({ run: null, proposals: [{ length: 8 }] })
+  expect(commit(story, [end(1, "error"), proposed])).toMatchObject({ runs: [], proposals: [{ length: 8 }] })
+})
+
+test("words that end a run and begin another change the rows of both", () => {
+  const next: NewEvent[] = [
+    { type: "run_ended", status: "cancelled", reason: "superseded" },
+    { type: "run_started", runId: run(2), maxIterations: 5 },
+  ]
+  const story = waits()
+  expect(
+    commit(story, next).runs.map(([id, status, , , pause, , , , , , endedAt]) => [id, status, pause, endedAt]),
+  ).toEqual([
+    [run(1), "cancelled", null, 1],
+    [run(2), "running", null, null],
+  ])
+  const last = commit(story, [{ type: "run_ended", status: "completed" }])
+  expect(last.runs.map(([id, status]) => [id, status])).toEqual([[run(2), "completed"]])
+  expect(commit(story, [{ type: "run_started", runId: run(3), maxIterations: 5 }]).runs).toHaveLength(1)
 })
 
 describe("a proposal", () => {

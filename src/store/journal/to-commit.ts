@@ -6,9 +6,17 @@ import type { EventType, JournalEvent } from "../../protocol/events.ts"
 import type { CallId } from "../../protocol/ids.ts"
 import { isSettled } from "../../protocol/proposals/status-after-call.ts"
 import { toRow } from "../engine/event-rows.ts"
-import type { Commit } from "../engine/operations.ts"
+import type { Commit, RunValues } from "../engine/operations.ts"
 import { type Bookkeeping, bookkeepingOf } from "./bookkeeping.ts"
-import { toAuditRows, toHeadRow, toProposalRows, toRowText, toRunRow, toUsageRows } from "./mirror-rows.ts"
+import {
+  toAuditRows,
+  toHeadRow,
+  toEndedRunRow,
+  toProposalRows,
+  toRowText,
+  toRunRow,
+  toUsageRows,
+} from "./mirror-rows.ts"
 
 /** What a commit is told beside its events. */
 export interface Committing extends Pick<Commit, "lease" | "node" | "now" | "release"> {
@@ -41,7 +49,7 @@ export function toCommit(conversation: Conversation, events: readonly JournalEve
     born,
     after: events[0] ? events[0].position - 1 : conversation.position,
     events: events.map(toRow),
-    run: changed.run ? toRunRow(conversation) : null,
+    runs: changed.run ? toRunRows(conversation, events, books) : NONE,
     proposals: proposals.length === 0 ? NONE : toProposalRows(proposals, conversation.at, deciding),
     audits: proposals.length === 0 ? NONE : toAuditRows(conversation, proposals),
     // Only where a reply is new: a fork repeats what the conversation it comes from has paid for.
@@ -51,6 +59,17 @@ export function toCommit(conversation: Conversation, events: readonly JournalEve
   }
   if (proposals.length > 0) dropSettled(conversation)
   return commit
+}
+
+/** With that of the run which words have ended that begin another, in one commit: its row would say for good that it waits. */
+function toRunRows(conversation: Conversation, events: readonly JournalEvent[], books: Bookkeeping): RunValues[] {
+  const { run: last } = books
+  books.run = conversation.run
+  const row = toRunRow(conversation)
+  const end = events.findIndex(({ type }) => type === "run_ended")
+  const isSuperseded = end >= 0 && events.some(({ type }, index) => type === "run_started" && index > end)
+  const ended = isSuperseded && last && last !== conversation.run ? [toEndedRunRow(last, conversation)] : []
+  return row ? [...ended, row] : ended
 }
 
 /** A decision that waited has changed its proposal's row when it came. If it comes to nothing, that row has to go back. */

@@ -33,7 +33,7 @@ export const commitParts: readonly CommitPart[] = [
   {
     name: "runs",
     columns: columnsOf(RUN_COLUMNS, "ttnntttnnnnt"),
-    rows: ({ run }) => (run ? [run] : NONE),
+    rows: ({ runs }) => runs,
     sql: (from, values) => `INSERT INTO run (conversation, ${RUN_COLUMNS}) SELECT lease.key, ${values} FROM ${from}
       ON CONFLICT (id) DO UPDATE SET status = excluded.status, iteration = excluded.iteration,
         pause_reason = excluded.pause_reason, error_code = excluded.error_code, error_message = excluded.error_message,

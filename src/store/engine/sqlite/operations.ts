@@ -126,7 +126,7 @@ function commit(prepared: PreparedStatements, operation: Commit, end: number | u
   const committed = appended ?? takeLease(prepared, operation, end)
   const { key } = committed
   if (!appended) insertEvents(prepared, key, operation.events)
-  if (operation.run) prepared.the("run").run(key, ...operation.run)
+  for (const run of operation.runs) prepared.the("run").run(key, ...run)
   for (const proposal of operation.proposals) prepared.the("proposal").run(key, ...proposal)
   for (const audit of operation.audits) prepared.the("audit").run(...audit)
   for (const usage of operation.usage) prepared.the("usage").run(...usage)
@@ -219,9 +219,9 @@ function whyNotClaimed(prepared: PreparedStatements, { key, fence, node }: Commi
   return row && row[0] === fence && row[1] !== null && row[1] !== node && row[2] === 1 ? "busy" : "moved"
 }
 
-function onlyAppends({ lease, head, run, proposals, audits, usage, taken, release }: Commit): boolean {
-  if (lease !== "hold" || head || run || release) return false
-  return proposals.length + audits.length + usage.length + taken.length === 0
+function onlyAppends({ lease, head, runs, proposals, audits, usage, taken, release }: Commit): boolean {
+  if (lease !== "hold" || head || release) return false
+  return runs.length + proposals.length + audits.length + usage.length + taken.length === 0
 }
 
 const lastPosition = (prepared: PreparedStatements, key: number): number =>
