@@ -2,34 +2,64 @@ import { setImmediate as turn } from "node:timers/promises"
 import { expect, test } from "vitest"
 import { LoopShare } from "./loop-share.ts"
 
-test("of streams that always have more, each turn of the event loop hands on so much of all together, in turn", async () => {
+/** Streams that always have more, in the order in which they began: how often each was served when one came to its end. */
+async function servedWhenOneEnds(sizes: readonly number[], pieces: number): Promise<number[]> {
+  const share = new LoopShare(2048)
+  const served = sizes.map(() => 0)
+  const seen: number[][] = []
+  const stream = async (size: number, at: number) => {
+    const take = share.join()
+    for (; served[at]! < pieces; served[at]!++) await take(size)
+    seen.push([...served])
+  }
+  await Promise.all(sizes.map(stream))
+  return seen[0] ?? []
+}
+
+test("each turn of the event loop hands on so much of all streams together", async () => {
   const share = new LoopShare(10)
-  const handedOn: string[] = []
-  const stream = async (name: string) => {
+  let handedOn = 0
+  const stream = async () => {
+    const take = share.join()
     for (let piece = 0; piece < 4; piece++) {
-      await share.take(5)
-      handedOn.push(name)
+      await take(5)
+      handedOn++
     }
   }
-  const all = Promise.all(["a", "b", "c"].map(stream))
-  const inTurns: string[] = []
-  for (let seen = 0; handedOn.length < 12; seen = handedOn.length) {
+  const all = Promise.all([stream(), stream(), stream()])
+  const inTurns: number[] = []
+  for (let seen = 0; handedOn < 12; seen = handedOn) {
     await turn()
-    inTurns.push(handedOn.slice(seen).join(""))
+    inTurns.push(handedOn - seen)
   }
   await all
-  expect(Math.max(...inTurns.map((names) => names.length))).toBeLessThanOrEqual(4)
+  expect(Math.max(...inTurns)).toBeLessThanOrEqual(4)
   expect(inTurns.length).toBeGreaterThanOrEqual(4)
-  // Nobody has had two more than another.
-  for (const name of ["a", "b", "c"]) expect(handedOn.slice(0, 6)).toContain(name)
+})
+
+test("of streams that are alike the first ends while the others are at their beginnings, and these have all gone on", async () => {
+  const pieces = 100
+  const [first, ...others] = await servedWhenOneEnds(Array<number>(20).fill(2048), pieces)
+  expect(first).toBe(pieces)
+  expect(Math.min(...others)).toBeGreaterThan(0)
+  // In the order of asking it would be nearly all of them.
+  expect(others.reduce((sum, count) => sum + count, 0)).toBeLessThan(pieces)
+})
+
+test("a stream that comes word by word goes on beside many fast ones, though it began last", async () => {
+  const pieces = 100
+  const fast = Array<number>(50).fill(2048)
+  const served = await servedWhenOneEnds([...fast, 50], pieces)
+  // In the order of asking it would be one for each of the fast ones.
+  expect(served.at(-1)).toBeGreaterThan(20)
 })
 
 test("where there is room nobody waits, and a piece that is larger than a turn's share comes alone", async () => {
-  const share = new LoopShare(10)
-  expect(share.take(100)).toBeUndefined()
-  const next = share.take(1)
+  const take = new LoopShare(10).join()
+  expect(take(100)).toBeUndefined()
+  const next = take(1)
   expect(next).toBeInstanceOf(Promise)
   await next
   await turn()
-  expect(share.take(1)).toBeUndefined()
+  expect(take(1)).toBeUndefined()
 })

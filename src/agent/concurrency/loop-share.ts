@@ -1,20 +1,42 @@
+/** Pieces of so many bytes are those of a stream that comes word by word. */
+const SMALL = 1024
+/** Of so many that are handed on, one is not of the oldest stream. */
+const EVERY = 4
+
+interface Waiting {
+  readonly amount: number
+  /** Which stream it is of: the number is larger the later that began. */
+  readonly stream: number
+  readonly go: () => void
+}
+
 /**
  * Shares the event loop among streams that may bring more than it can handle at once: so much of all of them together is
- * handed on per turn of it, and the rest waits in the order of asking. What a stream brings is worked on in microtasks, before
- * which no socket or timer has its turn: with a few hundred fast streams the loop was held for seconds.
+ * handed on per turn of it, and the rest waits. What a stream brings is worked on in microtasks, before which no socket or
+ * timer has its turn: with a few hundred fast streams the loop was held for seconds.
+ *
+ * Who began first goes first. In the order of asking all would come to their ends together, and all of them be in memory
+ * whole. Every fourth is another one, so that all go on: one that comes word by word, else who has waited longest.
  */
 export class LoopShare {
   readonly #perTurn: number
-  readonly #waiting: { readonly amount: number; readonly go: () => void }[] = []
+  readonly #waiting: Waiting[] = []
+  #streams = 0
   #used = 0
+  #handedOn = 0
   #isScheduled = false
 
   constructor(perTurn: number) {
     this.#perTurn = perTurn
   }
 
-  /** Undefined where there is room in this turn; otherwise resolves in the turn in which there is. */
-  take(amount: number): Promise<void> | undefined {
+  /** The share of a stream that begins now: undefined where there is room in this turn; otherwise resolves in the turn in which there is. */
+  join(): (amount: number) => Promise<void> | undefined {
+    const stream = this.#streams++
+    return (amount) => this.#take(amount, stream)
+  }
+
+  #take(amount: number, stream: number): Promise<void> | undefined {
     if (!this.#isScheduled) {
       this.#isScheduled = true
       setImmediate(() => this.#nextTurn())
@@ -23,19 +45,29 @@ export class LoopShare {
       this.#used += amount
       return undefined
     }
-    return new Promise((go) => this.#waiting.push({ amount, go }))
+    return new Promise((go) => this.#waiting.push({ amount, stream, go }))
   }
 
   #nextTurn(): void {
     this.#used = 0
-    let served = 0
-    for (; served < this.#waiting.length && this.#used < this.#perTurn; served++) {
-      const { amount, go } = this.#waiting[served]!
+    this.#isScheduled = this.#waiting.length > 0
+    while (this.#waiting.length > 0 && this.#used < this.#perTurn) {
+      const [{ amount, go }] = this.#waiting.splice(this.#whoIsNext(), 1) as [Waiting]
       this.#used += amount
       go()
     }
-    this.#waiting.splice(0, served)
-    this.#isScheduled = served > 0
-    if (served > 0) setImmediate(() => this.#nextTurn())
+    if (this.#isScheduled) setImmediate(() => this.#nextTurn())
+  }
+
+  /** Its place among those that wait, who stand in the order of asking. */
+  #whoIsNext(): number {
+    if (this.#handedOn++ % EVERY === 0) {
+      const small = this.#waiting.findIndex(({ amount }) => amount < SMALL)
+      return Math.max(0, small)
+    }
+    let oldest = 0
+    for (let at = 1; at < this.#waiting.length; at++)
+      if (this.#waiting[at]!.stream < this.#waiting[oldest]!.stream) oldest = at
+    return oldest
   }
 }

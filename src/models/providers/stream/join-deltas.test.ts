@@ -70,6 +70,13 @@ describe.each(formats)("of deltas of %s", (_, write) => {
   })
 })
 
+test("what is left of a piece holds none of the memory of the piece", () => {
+  const piece = Buffer.from(TEXTS.map((content) => sse(chatChunk({ content }))).join(""))
+  const left = joinDeltas(piece)
+  expect(left.length).toBeLessThan(piece.length / 4)
+  expect(left.buffer.byteLength).toBe(left.length)
+})
+
 test.each([
   ["of another choice", (i: number) => sse({ choices: [{ index: i % 2, delta: { content: `w${i}` } }] })],
   [

@@ -4,8 +4,8 @@
  */
 const TEXT_BEGINS =
   /"delta": ?\{(?:"role": ?"assistant", ?|"type": ?"(?:text|thinking)_delta", ?|"content": ?null, ?)?"(?:content|reasoning_content|reasoning|text|thinking)": ?"/
-const BACKSLASH = 92
-const END = "\n\n"
+const [QUOTE, BACKSLASH] = [34, 92]
+const END = Buffer.from("\n\n")
 /** Shorter pieces hold hardly two events. */
 const WORTH_BYTES = 512
 
@@ -13,80 +13,96 @@ const WORTH_BYTES = 512
  * Events that follow each other in a piece of a provider's stream and differ in nothing but the text of their delta, as one
  * event with all of that text. To an adapter each event costs 20 to 30 µs, whatever it holds; a provider that is faster than
  * we are then costs us less, not more. Whatever is not such an event stays as it is, to the byte.
+ *
+ * Looked at as bytes: what is looked for is ASCII, which is no part of any other letter, and a text would be as large again.
  */
-export function joinDeltas(bytes: Uint8Array): Uint8Array {
-  if (bytes.length < WORTH_BYTES) return bytes
-  // A letter a byte: what is looked for is ASCII, and bytes of other letters are never taken for it.
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1")
-  const joined: string[] = []
-  /** Up to where `text` is in `joined`. */
+export function joinDeltas(piece: Uint8Array): Uint8Array {
+  if (piece.length < WORTH_BYTES) return piece
+  const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.length)
+  /** What stays of the piece: where it begins, where it ends, and so on. */
+  const kept: number[] = []
+  /** Up to where that is known. */
   let done = 0
-  for (let at = startOfEvent(text); at !== -1;) {
-    const first = readDelta(text, at)
-    let next = first ? first.end : endOfEvent(text, at)
+  for (let at = startOfEvent(bytes); at !== -1;) {
+    const first = readDelta(bytes, at)
+    let next = first ? first.end : endOfEvent(bytes, at)
     if (next === -1) break
     if (first) {
-      const texts: string[] = []
-      for (let more = follow(text, next, first); more; more = follow(text, next, first)) {
-        texts.push(more.text)
-        next = more.end
+      for (let textEnd = follow(bytes, next, first); textEnd !== -1; textEnd = follow(bytes, next, first)) {
+        if (next === first.end) kept.push(done, first.textEnd)
+        kept.push(next + first.textStart - first.start, textEnd)
+        next = textEnd + first.end - first.textEnd
       }
-      if (texts.length > 0) {
-        joined.push(text.slice(done, first.textEnd), ...texts, first.behind)
+      if (next > first.end) {
+        kept.push(first.textEnd, first.end)
         done = next
       }
     }
     at = next
   }
-  if (done === 0) return bytes
-  joined.push(text.slice(done))
-  return Buffer.from(joined.join(""), "latin1")
+  if (done === 0) return piece
+  kept.push(done, bytes.length)
+  return copyOf(bytes, kept)
 }
 
+/** An event: where it starts, where its text does, where that ends, and where the next event starts. */
 interface Delta {
-  /** The event up to its text, and behind it, the blank line included. */
-  readonly before: string
-  readonly behind: string
+  readonly start: number
+  readonly textStart: number
   readonly textEnd: number
   readonly end: number
 }
 
 /** What comes before the first end of an event may be the rest of one. */
-function startOfEvent(text: string): number {
-  return text.startsWith("data:") || text.startsWith("event:") ? 0 : endOfEvent(text, 0)
+function startOfEvent(bytes: Buffer): number {
+  const start = bytes.toString("latin1", 0, 6)
+  return start.startsWith("data:") || start === "event:" ? 0 : endOfEvent(bytes, 0)
 }
 
-function endOfEvent(text: string, from: number): number {
-  const end = text.indexOf(END, from)
+function endOfEvent(bytes: Buffer, from: number): number {
+  const end = bytes.indexOf(END, from)
   return end === -1 ? -1 : end + END.length
 }
 
-function readDelta(text: string, at: number): Delta | undefined {
-  const end = endOfEvent(text, at)
+function readDelta(bytes: Buffer, start: number): Delta | undefined {
+  const end = endOfEvent(bytes, start)
   if (end === -1) return undefined
-  const found = TEXT_BEGINS.exec(text.slice(at, end))
+  const found = TEXT_BEGINS.exec(bytes.toString("latin1", start, end))
   if (!found) return undefined
-  const start = at + found.index + found[0].length
-  const textEnd = endOfText(text, start)
+  const textStart = start + found.index + found[0].length
+  const textEnd = endOfText(bytes, textStart)
   if (textEnd === -1 || textEnd >= end) return undefined
-  return { before: text.slice(at, start), behind: text.slice(textEnd, end), textEnd, end }
+  return { start, textStart, textEnd, end }
 }
 
-/** The event at this place, where it is the same but for its text. */
-function follow(text: string, at: number, { before, behind }: Delta): { text: string; end: number } | undefined {
-  if (!text.startsWith(before, at)) return undefined
-  const start = at + before.length
-  const textEnd = endOfText(text, start)
-  if (textEnd === -1 || !text.startsWith(behind, textEnd)) return undefined
-  return { text: text.slice(start, textEnd), end: textEnd + behind.length }
+/** Where the text ends of the event at this place, if that is the same but for its text; else -1. */
+function follow(bytes: Buffer, at: number, { start, textStart, textEnd, end }: Delta): number {
+  if (!isSame(bytes, at, start, textStart)) return -1
+  const found = endOfText(bytes, at + textStart - start)
+  return found !== -1 && isSame(bytes, found, textEnd, end) ? found : -1
+}
+
+/** Whether the bytes at this place are those from `start` to `end`. */
+function isSame(bytes: Buffer, at: number, start: number, end: number): boolean {
+  if (at + end - start > bytes.length) return false
+  for (let each = start; each < end; each++) if (bytes[each] !== bytes[at + each - start]) return false
+  return true
 }
 
 /** Where a JSON text that began ends; -1 where it does not. */
-function endOfText(text: string, from: number): number {
-  for (let at = text.indexOf('"', from); at !== -1; at = text.indexOf('"', at + 1)) {
-    let backslashes = 0
-    while (at - 1 - backslashes >= from && text.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes++
-    if (backslashes % 2 === 0) return at
+function endOfText(bytes: Buffer, from: number): number {
+  for (let at = from; at < bytes.length; at++) {
+    if (bytes[at] === QUOTE) return at
+    if (bytes[at] === BACKSLASH) at++
   }
   return -1
+}
+
+/** In a buffer of its own: what is left of a piece may wait for its turn, and the piece is many times as large. */
+function copyOf(bytes: Buffer, kept: readonly number[]): Buffer {
+  let size = 0
+  for (let at = 0; at < kept.length; at += 2) size += kept[at + 1]! - kept[at]!
+  const copy = Buffer.allocUnsafeSlow(size)
+  for (let [at, to] = [0, 0]; at < kept.length; at += 2) to += bytes.copy(copy, to, kept[at], kept[at + 1])
+  return copy
 }

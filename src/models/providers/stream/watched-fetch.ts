@@ -61,6 +61,7 @@ function tap({ body, headers }: Response, onChunk: (bytes: Uint8Array | undefine
     const reader = getReader()
     const read = reader.read.bind(reader)
     let left: Uint8Array | undefined
+    const take = reading.join()
     reader.read = async () => {
       if (!left) {
         const { done, value } = await read()
@@ -70,7 +71,7 @@ function tap({ body, headers }: Response, onChunk: (bytes: Uint8Array | undefine
       }
       const value = left.subarray(0, PORTION_BYTES)
       left = value.length < left.length ? left.subarray(PORTION_BYTES) : undefined
-      await reading.take(value.length)
+      await take(value.length)
       return { done: false, value }
     }
     return reader

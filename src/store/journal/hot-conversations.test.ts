@@ -1,0 +1,38 @@
+import { expect, test } from "vitest"
+import { emptyConversation } from "../../agent/empty-conversation.ts"
+import { newId } from "../../protocol/ids.ts"
+import { bookkeepingOf } from "./bookkeeping.ts"
+import { HotConversations } from "./hot-conversations.ts"
+
+function conversation(tokens: number) {
+  const user = newId("user")
+  return Object.assign(emptyConversation(newId("conv", user), user), { tokens })
+}
+
+/** How many of them are in memory once all have ended, one behind the other. */
+function keptOf(hot: HotConversations, ended: readonly ReturnType<typeof conversation>[]): number {
+  for (const each of ended) hot.keep(each, false)
+  return ended.filter(({ id }) => hot.get(id)).length
+}
+
+test("of ended conversations 64 are kept, and no more of their text than 2 million tokens", () => {
+  const short = Array.from({ length: 100 }, () => conversation(1000))
+  expect(keptOf(new HotConversations(), short)).toBe(64)
+  const long = Array.from({ length: 100 }, () => conversation(300_000))
+  expect(keptOf(new HotConversations(), long)).toBe(6)
+})
+
+test("the one that ended last is kept however long it is, until another has ended", () => {
+  const hot = new HotConversations()
+  const [longest, next] = [conversation(50_000_000), conversation(1)]
+  expect(keptOf(hot, [conversation(1), longest])).toBe(1)
+  expect(keptOf(hot, [next])).toBe(1)
+  expect(hot.get(longest.id)).toBeUndefined()
+})
+
+test("those that this node is the writer of are kept whatever their length", () => {
+  const hot = new HotConversations()
+  const held = Array.from({ length: 100 }, () => conversation(300_000))
+  for (const each of held) bookkeepingOf(each).held = true
+  expect(keptOf(hot, held)).toBe(100)
+})
