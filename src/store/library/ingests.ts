@@ -59,7 +59,8 @@ export class SqlIngests implements Ingests {
     this.#watchers.set(user, listeners.add(listener))
     return () => {
       listeners.delete(listener)
-      if (listeners.size === 0) this.#watchers.delete(user)
+      // Whoever leaves twice must not take along those who have come in between.
+      if (listeners.size === 0 && this.#watchers.get(user) === listeners) this.#watchers.delete(user)
     }
   }
 
