@@ -6,6 +6,7 @@ import type { EvalReport, EvalResult, EvalRun } from "./report/report.ts"
 import { sumUp, sumUpRuns } from "./report/sum-up.ts"
 import type { OpenPlace } from "./run/place.ts"
 import { placeNeeds } from "./run/case-run.ts"
+import { refuseUnknown } from "./run/refuse-unknown.ts"
 import { type CaseOutcome, runCase } from "./run/run-case.ts"
 
 export interface Evaluating extends PlanChoices {
@@ -52,6 +53,10 @@ export async function evaluate(file: EvalFile, evaluating: Evaluating): Promise<
     const named = { agent: cell.agent ?? "?", model: cell.model ?? "?" }
     return { cell, judges: judgesOf(cell, evaluating.judge ?? file.judge), runs: [], named }
   })
+  await refuseUnknown(
+    works.map(({ cell }) => cell),
+    evaluating.open,
+  )
   const queue = works.flatMap((work) => Array.from({ length: work.cell.repeat }, () => work))
   const all = queue.length
   let [done, costUsd] = [0, 0]

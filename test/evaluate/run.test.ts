@@ -306,3 +306,17 @@ test("who judges has to be named before anything is asked", async () => {
   const text = "cases: [{ name: a, say: Hi, script: [x], expect: { judge: polite } }]"
   await expect(evaluateText(text)).rejects.toThrow('case "a", expect.judge[0]: nobody is named who judges')
 })
+
+test("an agent or a model that is not there is refused before anything is asked, whatever else is in the file", async () => {
+  const cases = `
+cases:
+  - { name: fine, agent: workspace, say: Hi, script: [Hello], expect: { answer: Hello } }
+  - { name: misspelt, agent: workspace, model: ofline, say: Hi, expect: { answer: Hello } }`
+  let begun = 0
+  const onBegin = () => void (begun += 1)
+  await expect(evaluateText(cases, { onBegin })).rejects.toThrow(/^There is no model "ofline"\./)
+  await expect(evaluateText(cases, { onBegin, models: ["groq/x"] })).rejects.toThrow(/set GROQ_API_KEY/)
+  const agents = cases.replace("workspace, model: ofline", "workspce, model: offline")
+  await expect(evaluateText(agents, { onBegin })).rejects.toThrow(/^There is no agent "workspce"\./)
+  expect(begun).toBe(0)
+})
