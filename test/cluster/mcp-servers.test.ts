@@ -1,14 +1,19 @@
 import { describe, expect, test } from "vitest"
+import type { Script } from "../../src/models/scripted/script.ts"
 import { OutboundPolicy } from "../../src/models/network/outbound-policy.ts"
 import { calls, says, scripted } from "../../src/testing.ts"
 import { shared } from "../support/cluster/links.ts"
+import { AskingServer } from "../support/mcp/asking-server.ts"
+import { servers } from "../support/mcp/mcp-world.ts"
 import { PlayedServer } from "../support/mcp/played-server.ts"
 import { Face, type FaceOptions } from "../support/server/face.ts"
+import { readFrames, type SeenFrame } from "../support/server/stream.ts"
 
+const NOTHING = { type: "object" as const, properties: {} }
 const reach = new OutboundPolicy(["127.0.0.1"])
 
-describe.each(shared)("MCP servers of people, with two servers on one $name", ({ create }) => {
-  test("are there at the other one as soon as they are named, and are not called once they are removed", async () => {
+describe.each(shared)("MCP servers, with two servers on one $name", ({ create }) => {
+  test("of people are there at the other one as soon as they are named, and are not called once they are removed", async () => {
     await using place = await create()
     await using server = await PlayedServer.open([{ name: "echo", description: "Says it again." }])
     const open = (model: FaceOptions["model"]) => Face.open({ url: place.url, model, reach })
@@ -29,5 +34,25 @@ describe.each(shared)("MCP servers of people, with two servers on one $name", ({
     expect((await here.delete("/api/mcp-servers/notes")).status).toBe(204)
     expect((await there.post(`/api/agent/proposals/${items[0].id}/commit`)).body.status).toBe("failed")
     expect(server.methods).not.toContain("tools/call")
+  })
+
+  test("a question of theirs is answered at the other one, and once", async () => {
+    await using place = await create()
+    await using server = await AskingServer.open("modern", { message: "Shall I?", requestedSchema: NOTHING })
+    const mcp = servers({ inn: { url: server.url, data: "public", tools: { "*": "read" } } })
+    const open = (...script: Script[]) => Face.open({ url: place.url, model: scripted(...script), mcp })
+    await using one = await open(calls("inn__book", {}), says("Done."))
+    await using two = await open()
+    const [here, there] = [await one.as("ada"), await two.as("ada")]
+    const id = await here.begin({ agent: "test" })
+    const said = here.post(`/api/conversations/${id}/messages`, { text: "Book.", attended: true })
+    const isAsked = (frames: readonly SeenFrame[]) => frames.at(-1)?.data.step === "question"
+    const asked = (await readFrames(await there.watch(id), isAsked)).at(-1)?.data.detail
+    const path = `/api/conversations/${id}/questions/${asked.id}`
+    const first = await there.post(path, { action: "accept", content: {} })
+    const late = await here.post(path, { action: "decline" })
+    expect([first.status, late.status]).toEqual([200, 409])
+    expect((await said).body.run.status).toBe("completed")
+    expect(server.answers).toMatchObject([{ action: "accept" }])
   })
 })
