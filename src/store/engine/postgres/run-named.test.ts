@@ -71,6 +71,27 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("statements b
     expect(rows).toEqual([{ name: "divide" }, { name: "late" }, { name: "pid" }])
   })
 
+  test("stay prepared in bounded number, those that were used last; others are prepared again", async () => {
+    await using client = await connect()
+    const nth = (n: number) => named(`number ${n}`, `SELECT ${n}`)
+    for (let n = 0; n < 150; n++) {
+      expect(await runNamed(client, [nth(0), nth(n)])).toEqual([[["0"]], [[String(n)]]])
+      if (n === 10) await expect(runNamed(client, [named("wrong", "SELECT 1 FROM nowhere")])).rejects.toThrow()
+    }
+    const { rows } = await client.query<{ name: string }>("SELECT name FROM pg_prepared_statements")
+    expect(rows).toHaveLength(100)
+    expect(rows.map(({ name }) => name)).toEqual(expect.arrayContaining(["number 0", "number 149"]))
+    expect(await runNamed(client, [nth(1)])).toEqual([[["1"]]])
+  })
+
+  test("are prepared again where somebody has made the session forget them", async () => {
+    await using client = await connect()
+    await client.query("DEALLOCATE ALL")
+    const pid = named("pid", "SELECT pg_backend_pid()")
+    await expect(runNamed(client, [pid])).rejects.toMatchObject({ code: "26000" })
+    expect(await runNamed(client, [pid])).toHaveLength(1)
+  })
+
   test("fail where their connection ends, and where it has ended", async () => {
     const client = await connect()
     client.on("error", () => {})

@@ -17,8 +17,14 @@ export function runNamed(client: ClientBase, statements: readonly NamedStatement
   })
 }
 
-/** What each connection has prepared. */
+/** What each connection has prepared; what was used last comes last. */
 const known = new WeakMap<Connection, Set<string>>()
+
+/** Of each connection. A commit costs the server a quarter of a megabyte, and has a text for each number of rows of its parts. */
+const MAX_KNOWN = 100
+
+/** The session has lost what it had prepared. */
+const UNKNOWN_STATEMENT = "26000"
 
 /** What the driver calls with the answers, as they come. */
 class NamedStatements implements Submittable {
@@ -46,10 +52,13 @@ class NamedStatements implements Submittable {
   }
 
   submit(connection: Connection): void {
-    const names = known.get(connection)
-    this.#unknown = names ? this.#statements.filter(({ name }) => !names.has(name)) : this.#statements
+    const names = known.get(connection) ?? new Set<string>()
+    if (names.size === 0) known.set(connection, names)
+    this.#unknown = this.#statements.filter(({ name }) => !names.has(name))
+    for (const { name } of this.#statements) if (names.delete(name)) names.add(name)
+    const forgotten = leaveRoom(names, this.#unknown.length)
     // One that cannot be written to any more has ended, and says so to whoever waits.
-    if (connection.stream.writable) connection.stream.write(toMessages(this.#statements, this.#unknown))
+    if (connection.stream.writable) connection.stream.write(toMessages(this.#statements, this.#unknown, forgotten))
   }
 
   handleDataRow({ fields }: { readonly fields: TextRow }): void {
@@ -60,16 +69,25 @@ class NamedStatements implements Submittable {
     this.#at++
   }
 
-  handleError(error: unknown): void {
+  handleError(error: unknown, connection: Connection): void {
+    if ((error as { code?: unknown }).code === UNKNOWN_STATEMENT) known.delete(connection)
     this.#reject(error)
   }
 
   handleReadyForQuery(connection: Connection): void {
-    if (this.#unknown.length > 0) {
-      const names = known.get(connection) ?? new Set()
-      for (const { name } of this.#unknown) names.add(name)
-      known.set(connection, names)
-    }
+    const names = known.get(connection)
+    for (const { name } of this.#unknown) names?.add(name)
     this.#resolve(this.#rows)
   }
+}
+
+/** Takes out those that were not used for longest, as far as there would be too many. */
+function leaveRoom(names: Set<string>, more: number): string[] {
+  const out: string[] = []
+  for (const name of names) {
+    if (names.size + more <= MAX_KNOWN) break
+    names.delete(name)
+    out.push(name)
+  }
+  return out
 }

@@ -18,9 +18,14 @@ const FRAME_BYTES = 64
 /**
  * The messages that run statements one after the other, in one transaction of their own: all of them in one piece, as each
  * write is a system call. `unknown` are those that the server is to prepare first. What it may know under the name is
- * forgotten before: whether an attempt that failed came so far nobody knows, and to prepare a name twice is an error.
+ * forgotten before: whether an attempt that failed came so far nobody knows, and to prepare a name twice is an error. So are
+ * `forgotten`, which are to take no room any more.
  */
-export function toMessages(statements: readonly NamedStatement[], unknown: readonly NamedStatement[]): Buffer {
+export function toMessages(
+  statements: readonly NamedStatement[],
+  unknown: readonly NamedStatement[],
+  forgotten: readonly string[],
+): Buffer {
   const values = statements.map((statement) => statement.values.map(toText))
   let most = FRAME_BYTES
   for (const { name, text } of unknown) most += FRAME_BYTES + 2 * name.length + mostBytes(text)
@@ -28,7 +33,9 @@ export function toMessages(statements: readonly NamedStatement[], unknown: reado
     most += FRAME_BYTES + name.length
     for (const value of values[index] ?? []) most += value === null ? 4 : 4 + mostBytes(value)
   })
+  for (const name of forgotten) most += FRAME_BYTES + name.length
   const to = new MessageBuffer(most)
+  for (const name of forgotten) to.message("C", () => to.byte("S").name(name))
   for (const { name, text } of unknown) {
     to.message("C", () => to.byte("S").name(name))
     to.message("P", () => to.name(name).name(text).int16(0))
