@@ -10,6 +10,7 @@ import { examineDurability } from "../../src/cli/doctor/durability.ts"
 import { examineProviders } from "../../src/cli/doctor/providers.ts"
 import { examineReservations } from "../../src/cli/doctor/reservations.ts"
 import { examineStatements } from "../../src/cli/doctor/slow-statements.ts"
+import { examineTraces } from "../../src/cli/doctor/traces.ts"
 import { composeServer } from "../../src/compose/compose-server.ts"
 import { readConfig } from "../../src/cli/settings/config.ts"
 import { openStore } from "../../src/store/store.ts"
@@ -125,6 +126,35 @@ test.each([
   },
 )
 
+test.each([
+  ["http/json", 200, "ok", /^traces: http:\/\/127\.0\.0\.1:\d+ takes them, as http\/json$/],
+  ["http/protobuf", 200, "ok", /takes them, as http\/protobuf$/],
+  ["http/json", 401, "wrong", /answers with status 401; see to OTEL_EXPORTER_OTLP_HEADERS$/],
+  ["http/json", 404, "wrong", /status 404; see to the path of OTEL_EXPORTER_OTLP_ENDPOINT/],
+] as const)(
+  "whoever is told of traces is sent an empty batch as %s: %i is %s",
+  async (protocol, status, mark, says) => {
+    const asked: unknown[] = []
+    await using receiver = await answering(({ method, url, headers }) => {
+      asked.push([method, url, headers["content-type"], headers.authorization])
+      return status
+    })
+    const telemetry = tracesTo(receiver.url, protocol)
+    expect(await all(examineTraces(telemetry))).toEqual([[mark, expect.stringMatching(says)]])
+    const type = protocol === "http/json" ? "application/json" : "application/x-protobuf"
+    expect(asked).toEqual([["POST", "/v1/traces", type, "Bearer secret-of-ada"]])
+  },
+)
+
+test("whoever is told of traces and is not there is named, without a key; told nobody, nobody is asked", async () => {
+  const gone = await answering(() => 200)
+  await gone[Symbol.asyncDispose]()
+  const found = await all(examineTraces(tracesTo(gone.url, "http/json")))
+  expect(found).toEqual([["wrong", expect.stringMatching(/^traces: .* could not be reached; see to OTEL_/)]])
+  expect(JSON.stringify(found)).not.toContain("secret-of-ada")
+  expect(await all(examineTraces(undefined))).toEqual([])
+})
+
 test("one that answers nothing for nothing is named, with what to try", async () => {
   const found = await providersOf({ AWS_BEARER_TOKEN_BEDROCK: "sk-secret-of-ada", AWS_REGION: "eu-west-1" })
   expect(found).toEqual([["note", expect.stringMatching(/^provider bedrock: it is set up; .*exec --model bedrock\/…/)]])
@@ -158,6 +188,12 @@ test.each([
     }
   },
 )
+
+const tracesTo = (url: string, OTEL_EXPORTER_OTLP_PROTOCOL: string) =>
+  readConfig({
+    ...{ PAWL_DATA: tmpdir(), OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_EXPORTER_OTLP_PROTOCOL },
+    OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer%20secret-of-ada",
+  }).telemetry
 
 /** What is told of providers that are set up so. */
 async function providersOf(environment: Record<string, string>) {

@@ -16,13 +16,14 @@ import { examineProviders } from "../doctor/providers.ts"
 import { examineReservations } from "../doctor/reservations.ts"
 import { examineSandbox } from "../doctor/sandbox.ts"
 import { examineStatements } from "../doctor/slow-statements.ts"
+import { examineTraces } from "../doctor/traces.ts"
 import manifest from "../../../package.json" with { type: "json" }
 import { type ComposedServer, composeServer } from "../../compose/compose-server.ts"
 
 export const help = `Usage: pawl doctor [--json]
 
 Checks the set-up line by line: versions, settings, database and schema, what durability is in force, disks, the master key, other nodes and
-clocks, the bus between them, models, whether the providers that are set up answer, the sandbox, slow statements. What is worth a word
+clocks, the bus between them, models, whether the providers that are set up answer, and who is told of traces, the sandbox, slow statements. What is worth a word
 or wrong says what to do. Exit code 1 if something is wrong.
 
   --json  print it as JSON: {"ok", "findings": [{"mark", "what"}]}
@@ -84,6 +85,7 @@ async function* examine(): AsyncGenerator<Finding> {
     yield ["ok", `packs: ${open.packs.names.join(", ")} (${config.packs.join(", ")} by PAWL_PACKS)`]
   yield* examineModels(open.personal.shared)
   yield* examineProviders(open.personal.shared)
+  yield* examineTraces(config.telemetry)
   yield examineSandbox(config)
   yield* examineStatements(open.store)
   yield ["ok", `editors: ${process.argv.slice(0, 2).join(" ")} acp is the command for their settings (docs/editors.md)`]
