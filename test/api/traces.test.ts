@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs"
 import { expect, test } from "vitest"
 import { z } from "zod"
 import { defineTool, openPawl, type PawlOptions } from "../../src/index.ts"
@@ -44,6 +45,8 @@ test.each<[name: string, traces: object]>([
   ["share", { endpoint: "http://127.0.0.1:1", share: 2 }],
   ["sample", { endpoint: "http://127.0.0.1:1", sample: 1 }],
 ])("traces with a wrong %s are refused by name before anything is opened", async (name, traces) => {
-  const opening = openPawl({ store: ":memory:", models: scripted(), traces: traces as PawlOptions["traces"] & object })
-  await expect(opening).rejects.toThrow(name)
+  const folder = dataFolder()
+  const wrong = traces as PawlOptions["traces"] & object
+  await expect(openPawl({ store: `${folder}/pawl.db`, models: scripted(), traces: wrong })).rejects.toThrow(name)
+  expect(readdirSync(folder)).toEqual([])
 })

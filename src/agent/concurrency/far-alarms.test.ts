@@ -39,7 +39,9 @@ describe("alarms that are far away", () => {
       alarms.set(3_600_000, () => {}, true)
       alarms.set(3_600_000, () => {}, false)()
       alarms.set(1, () => console.log("awaited"), false)`
-    const told = execFileSync(process.execPath, ["--input-type=module", "-e", program], { encoding: "utf8" })
+    // One that is kept alive would be so for an hour, and this process with it.
+    const patience = { encoding: "utf8", timeout: 60_000 } as const
+    const told = execFileSync(process.execPath, ["--input-type=module", "-e", program], patience)
     expect(told).toBe("awaited\n")
   })
 })
