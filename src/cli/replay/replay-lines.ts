@@ -7,7 +7,7 @@ import type { Run } from "../../protocol/conversation/run.ts"
 import { sideBySide } from "../../terminal/drawing/timeline-lines.ts"
 import { toShown } from "../../terminal/shown.ts"
 import { fit } from "../../terminal/text-width.ts"
-import type { KeptFoldLook } from "../../store/journal/compare-fold.ts"
+import type { KeptFoldLook } from "./compare-fold.ts"
 import type { DryRun } from "./dry-run.ts"
 
 /** What a program reads through a pipe is as wide. */

@@ -2,9 +2,9 @@ import { FOLD_VERSION, fromKeptFold, toKeptFold } from "../../agent/replay/kept-
 import { replay } from "../../agent/replay/replay.ts"
 import { canonicalJson } from "../../protocol/canonical-json.ts"
 import type { ConversationId, UserId } from "../../protocol/ids.ts"
-import type { Engine } from "../engine/engine.ts"
-import { toEvent } from "../engine/event-rows.ts"
-import { FOLD_ROW, type FoldRow } from "../engine/fold-source.ts"
+import type { Engine } from "../../store/engine/engine.ts"
+import { toEvent } from "../../store/engine/event-rows.ts"
+import { FOLD_ROW, type FoldRow } from "../../store/engine/fold-source.ts"
 
 export interface KeptFoldLook {
   /**
