@@ -1,6 +1,5 @@
 import { once } from "node:events"
 import { renameSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
 import { sleep } from "../../agent/clock.ts"
 import { nextStep, rests } from "../../agent/next-step.ts"
 import { silentLog } from "../../agent/silent-log.ts"
@@ -11,6 +10,7 @@ import type { ConversationId, MessageId, UserId } from "../../protocol/ids.ts"
 import type { Config } from "../settings/config.ts"
 import { Boundaries } from "./boundaries.ts"
 import { type LifeEnd, lifeFiles, type LifeOrders, type NotedEffect, readLines } from "./life-files.ts"
+import { lifeSettings } from "./life-settings.ts"
 import { noteEffects } from "./noted-tools.ts"
 import { watchOutside } from "./outside.ts"
 import { shortfallOf } from "./shortfall.ts"
@@ -36,12 +36,7 @@ export async function liveAsTold(config: Config): Promise<void> {
 /** One life: plays the scenario from wherever the store says that it is, and writes down how it ended. */
 async function live(config: Config, orders: LifeOrders): Promise<void> {
   const files = lifeFiles(orders.folder)
-  const { filesFolder: _, telemetry: __, ...rest } = config
-  const settings = {
-    ...rest,
-    ...{ dataFolder: files.data, databaseUrl: `file:${join(files.data, "pawl.db")}`, nats: undefined },
-    ...{ filesFolder: undefined, telemetry: undefined, models: {} },
-  }
+  const settings = lifeSettings(config, files.data)
   await using store = await openConfiguredStore(settings, { log: silentLog })
   const user = (await store.people.ensure("crashtest", store.clock.now())).id
   const boundaries = new Boundaries(files, orders.dies)
