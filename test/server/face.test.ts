@@ -256,6 +256,24 @@ describe.each(anyDatabase)("the face on $name", ({ create }) => {
     expect((await ada.post(`/api/conversations/${id}/fork`, { position: 999 })).status).toBe(400)
   })
 
+  test("a fork has all the runs that it begins with, as they were", async () => {
+    const model = scripted(milk, says("Oh."), says("Ah."))
+    await using face = await Face.open({ url: await url(), model })
+    const ada = await face.as("ada")
+    const id = await ada.begin()
+    for (const words of ["milk", "no", "and now?"]) await ada.say(id, words)
+    const { position } = (await ada.get(`/api/conversations/${id}`)).body
+    const forked = await ada.post(`/api/conversations/${id}/fork`, { position })
+    const runsOf = async (of: string) => {
+      const runs = (await ada.get(`/api/conversations/${of}/runs`)).body.items as Record<string, unknown>[]
+      for (const run of runs) expect((await ada.get(`/api/runs/${run.id as string}`)).body).toEqual(run)
+      return runs.map(({ id: _, conversationId: __, usage: ___, ...run }) => run)
+    }
+    const runs = await runsOf(id)
+    expect(runs.map(({ status }) => status)).toEqual(["completed", "completed", "cancelled"])
+    expect(await runsOf(forked.body.id)).toEqual(runs)
+  })
+
   test("settings are kept; auto takes the approve scope and an operator who allows it", async () => {
     const model = scripted(milk, says("Done."))
     await using face = await Face.open({ url: await url(), model })

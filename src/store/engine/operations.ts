@@ -27,7 +27,7 @@ export interface Commit {
   /** Where the journal ends in the caller's fold, without these events. */
   readonly after: number
   readonly events: readonly EventRow[]
-  /** One, where any; two where the words that begin one end another. */
+  /** One, where any; two where the words that begin one end another; all that a fork begins with. */
   readonly runs: readonly RunValues[]
   readonly proposals: readonly ProposalRow[]
   readonly audits: readonly AuditRow[]

@@ -1,7 +1,8 @@
 import { type Conversation, pauseReason } from "../../agent/conversation.ts"
 import type { OpenProposal } from "../../agent/conversation-writes.ts"
 import type { InboxItem } from "../../agent/input.ts"
-import { dropSettled } from "../../agent/replay/replay.ts"
+import { emptyConversation } from "../../agent/empty-conversation.ts"
+import { dropSettled, replayOn } from "../../agent/replay/replay.ts"
 import type { EventType, JournalEvent } from "../../protocol/events.ts"
 import type { CallId } from "../../protocol/ids.ts"
 import { isSettled } from "../../protocol/proposals/status-after-call.ts"
@@ -61,15 +62,31 @@ export function toCommit(conversation: Conversation, events: readonly JournalEve
   return commit
 }
 
-/** With that of the run which words have ended that begin another, in one commit: its row would say for good that it waits. */
+/** Of the newest run, and of those before it that have ended in the same commit. */
 function toRunRows(conversation: Conversation, events: readonly JournalEvent[], books: Bookkeeping): RunValues[] {
   const { run: last } = books
   books.run = conversation.run
   const row = toRunRow(conversation)
   const end = events.findIndex(({ type }) => type === "run_ended")
-  const isSuperseded = end >= 0 && events.some(({ type }, index) => type === "run_started" && index > end)
-  const ended = isSuperseded && last && last !== conversation.run ? [toEndedRunRow(last, conversation)] : []
+  if (end < 0 || !events.some(({ type }, index) => type === "run_started" && index > end)) return row ? [row] : []
+  // Words that begin a run have ended one that waited; or a fork begins with all that there were.
+  const isFork = events[0]?.position === 1
+  const ended = isFork
+    ? runsBeforeLast(conversation, events)
+    : last && last !== conversation.run
+      ? [toEndedRunRow(last, conversation)]
+      : []
   return row ? [...ended, row] : ended
+}
+
+function runsBeforeLast({ id, user }: Conversation, events: readonly JournalEvent[]): RunValues[] {
+  const fold = emptyConversation(id, user)
+  const rows: RunValues[] = []
+  for (const event of events) {
+    if (event.type === "run_started" && fold.run) rows.push(toEndedRunRow(fold.run, fold))
+    replayOn(fold, [event])
+  }
+  return rows
 }
 
 /** A decision that waited has changed its proposal's row when it came. If it comes to nothing, that row has to go back. */
