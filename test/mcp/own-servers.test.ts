@@ -2,7 +2,9 @@ import { describe, expect, test } from "vitest"
 import { calls, says } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
 import { OutboundPolicy } from "../../src/models/network/outbound-policy.ts"
+import type { JournalEvent } from "../../src/protocol/events.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"
+import { of } from "../support/loop/checked-world.ts"
 import { databasesInTurn } from "../support/databases.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
 import { PlayedServer, text } from "../support/mcp/played-server.ts"
@@ -108,6 +110,28 @@ describe.each(databasesInTurn(import.meta.filename))("MCP servers of people, on 
     const clear = { name: "notes", url: "http://notes.example/mcp", headers: { "X-Key": "k" } }
     expect((await ada.post("/api/mcp-servers", clear)).body.detail).toMatch(/https only/)
     expect((await ada.get("/api/mcp-servers")).body.items).toEqual([])
+  })
+
+  test("whose address people may reach no more are not called, and what was agreed to is answered with why", async () => {
+    await using place = await create()
+    await using server = await PlayedServer.open([ECHO])
+    const told = async () => {
+      await using before = await Face.open({ url: place.url, model: scripted(calls("notes__echo", {})), reach })
+      const ada = await before.as("ada")
+      await ada.post("/api/mcp-servers", { name: "notes", url: server.url, agents: ["test"] })
+      const id = (await ada.post("/api/conversations", { agent: "test" })).body.id as ConversationId
+      return { id, waits: (await ada.say(id, "Say hello.")).body.proposals[0].id as string }
+    }
+    const { id, waits } = await told()
+    await using face = await Face.open({ url: place.url, model: scripted(says("It cannot be reached.")) })
+    const ada = await face.as("ada")
+    expect((await ada.post(`/api/agent/proposals/${waits}/commit`, {})).status).toBe(200)
+    await face.pawl.runtime.rest(id)
+    const events = (await face.store.journal.read(id)) as JournalEvent[]
+    expect(of(events, "tool_end")).toMatchObject([{ status: "error" }])
+    expect(JSON.stringify(events)).toContain("127.0.0.1 is no public address")
+    expect(JSON.stringify(events)).not.toContain("in_doubt")
+    expect(server.calls).toEqual([])
   })
 
   test("and those of the operator are told apart: only an admin agrees to what changed in these", async () => {
