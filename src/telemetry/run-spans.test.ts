@@ -156,6 +156,11 @@ test("the run has used what its calls have, by the names of the conventions", ()
   const rows = [
     START,
     words("user", "Go."),
+    {
+      type: "step",
+      step: "waiting",
+      detail: { provider: "m", because: "rate_limited", seconds: 3, attempt: 2 },
+    } as NewEvent,
     calling,
     result("ok"),
     { ...calling, parts: [] } as NewEvent,
@@ -169,7 +174,10 @@ test("the run has used what its calls have, by the names of the conventions", ()
     agent: "test",
     events: events as unknown as RecordedRun["events"],
   }
-  expect(runSpans(run, { content: false }).at(-1)?.attributes).toMatchObject({
+  const whole = runSpans(run, { content: false }).at(-1)
+  const why = { "pawl.retry.because": "rate_limited", "pawl.retry.after_seconds": 3, "pawl.retry.attempt": 2 }
+  expect(whole?.moments).toEqual([{ name: "waiting", at: 2, attributes: why }])
+  expect(whole?.attributes).toMatchObject({
     "gen_ai.provider.name": "mistral_ai",
     "gen_ai.usage.input_tokens": 20,
     "gen_ai.usage.output_tokens": 4,

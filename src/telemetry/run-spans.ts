@@ -1,6 +1,6 @@
 import { addUsage } from "../agent/add-usage.ts"
 import type { Usage } from "../protocol/conversation/message.ts"
-import type { AskedModel } from "../protocol/conversation/stages.ts"
+import { type AskedModel, Waiting } from "../protocol/conversation/stages.ts"
 import type { EventOf, JournalEvent } from "../protocol/events.ts"
 import type { ConversationId } from "../protocol/ids.ts"
 import { messageContent } from "./content.ts"
@@ -77,6 +77,7 @@ class RunFold {
       case "message":
         return event.role === "user" ? this.#hear(event) : this.#reply(event)
       case "step":
+        if (event.step === "waiting") return this.#note("waiting", event.at, waitingAttributes(event.detail))
         return this.#stage(event.step, event.asked, event.at)
       case "compaction":
         return event.asked && this.#stage("compaction", event.asked, event.at)
@@ -202,6 +203,14 @@ class RunFold {
     const id = spanIdOf(runId, what)
     this.spans.push({ ...span, kind, run: runId, id, attributes: all, error, position: this.#position })
   }
+}
+
+/** Why a provider is asked once more, and when: no word of anybody's. */
+function waitingAttributes(detail: unknown): SpanAttributes {
+  const waiting = Waiting.safeParse(detail).data
+  if (!waiting) return {}
+  const { because, seconds, attempt } = waiting
+  return { "pawl.retry.because": because, "pawl.retry.after_seconds": seconds, "pawl.retry.attempt": attempt }
 }
 
 /** What a run's own sum leaves out: of these tokens the cache's, and those of thinking. Undefined where nobody has counted them. */

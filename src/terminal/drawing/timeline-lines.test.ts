@@ -42,4 +42,9 @@ test("however much was said, what it used is not what is cut, nor how a wait end
   expect(narrow[reply]).toMatch(/  m · word word .*…$/)
   expect(narrow[reply + 1]?.trim()).toBe("1,000 → 50 tokens, 800 cached, $0.00048")
   for (const line of narrow) expect(widthOf(line)).toBeLessThanOrEqual(80)
+  // Half of a window, as beside another: the sums are on as many lines as they need.
+  const sums = timelineLines(toTimeline(rows), 40).slice(0, 4)
+  expect(sums.join(" · ")).toMatch(
+    / in all · models .* · calls 0 ms · waited 900 ms · 1 model call · 0 calls · 1,000 → /,
+  )
 })

@@ -5,6 +5,7 @@ import { duration } from "../../client/words.ts"
 import { toShown } from "../shown.ts"
 import { fit, widthOf } from "../text-width.ts"
 
+const BETWEEN = " · "
 /** Shorter than this the beginning of a text says nothing. */
 const MIN_WORDS = 8
 const TIME = 13
@@ -15,10 +16,21 @@ const WITH_BARS = 90
 /** A run line by line, as wide as it may be: when each stretch began, how long it took, and what it was. */
 export function timelineLines(timeline: RunTimeline, width: number): string[] {
   return [
-    ...totalWords(timeline.totals),
+    ...totalWords(timeline.totals).flatMap((line) => packed(line.split(BETWEEN), width)),
     "",
     ...timeline.entries.flatMap((entry) => entryLines(entry, timeline, width)),
   ].map((line) => clipped(line, width))
+}
+
+/** As many of the words on a line as fit, and the rest below. */
+function packed(words: readonly string[], width: number): string[] {
+  const lines: string[] = []
+  for (const word of words) {
+    const longer = `${lines.at(-1)}${BETWEEN}${word}`
+    if (lines.length > 0 && widthOf(longer) <= width) lines[lines.length - 1] = longer
+    else lines.push(word)
+  }
+  return lines
 }
 
 /** Two texts beside each other, in columns of the same width. */
@@ -50,7 +62,7 @@ function entryLines(entry: TimelineEntry, timeline: RunTimeline, width: number):
  */
 function wordLines(words: readonly [title: string, detail: string], used: string, width: number): string[] {
   const [title, detail] = [toShown(words[0]), toShown(words[1])]
-  const joined = (...parts: string[]) => parts.filter(Boolean).join(" · ")
+  const joined = (...parts: string[]) => parts.filter(Boolean).join(BETWEEN)
   const over = widthOf(joined(title, detail, used)) - width
   if (over <= 0) return [joined(title, detail, used)]
   const isTitle = widthOf(title) > widthOf(detail)
