@@ -120,7 +120,7 @@ export class NatsWire implements Wire {
           ...authenticator,
           ...loginOf(servers[0]!),
           servers: servers.map(({ host }) => host),
-          ...(servers.some(({ protocol }) => protocol === "tls:") ? { tls: {} } : {}),
+          ...(servers.some(({ protocol }) => protocol === "tls:") ? { tls: await encrypted(servers) } : {}),
           name: this.self,
           timeout: PATIENCE_MS,
           maxReconnectAttempts: -1,
@@ -213,6 +213,10 @@ export class NatsWire implements Wire {
     this.#ears?.changed()
   }
 }
+
+/** Loaded where it is wanted, as the client is. */
+const encrypted = async (servers: readonly URL[]) =>
+  (await import("./named-certificate.ts")).withNamedCertificate(servers)
 
 /** A name and a password, or a name alone, which is a token: the client does not take them from an address. */
 function loginOf({ username, password }: URL): { user: string; pass: string } | { token: string } | undefined {

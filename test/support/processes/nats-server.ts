@@ -43,6 +43,15 @@ export class NatsServer implements AsyncDisposable {
     return NatsServer.start("-c", file)
   }
 
+  /** One that speaks TLS alone, with this certificate. */
+  static withCertificate({ key, cert }: { readonly key: string; readonly cert: string }): Promise<NatsServer> {
+    const folder = mkdtempSync(join(tmpdir(), inject("testRun"), "nats-"))
+    const [keyFile, certFile] = [join(folder, "key.pem"), join(folder, "cert.pem")]
+    writeFileSync(keyFile, key)
+    writeFileSync(certFile, cert)
+    return NatsServer.start("--tls", "--tlskey", keyFile, "--tlscert", certFile)
+  }
+
   async start(): Promise<void> {
     const child = spawn(program ?? "", this.#options, { stdio: ["ignore", "ignore", "pipe"] })
     this.#child = child

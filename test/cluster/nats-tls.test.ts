@@ -1,0 +1,52 @@
+import { getCACertificates, setDefaultCACertificates } from "node:tls"
+import { describe, expect, test } from "vitest"
+import { systemClock } from "../../src/agent/clock.ts"
+import { NatsWire } from "../../src/bus/nats.ts"
+import { certificates } from "../support/cluster/nats-certificates.ts"
+import { hasNats, NatsServer } from "../support/processes/nats-server.ts"
+
+/** What a node says of the NATS at this address, first. */
+async function told(url: string): Promise<string> {
+  const first = Promise.withResolvers<string>()
+  const say = (event: string, { error }: { error?: unknown }) =>
+    first.resolve(error === undefined ? event : `${event}: ${(error as Error).message}`)
+  const log = { info: say, warn: say, error: say }
+  await using wire = new NatsWire({ url, cluster: "test" }, { self: "node_a", clock: systemClock, log })
+  wire.listen({ heard() {}, changed() {} })
+  return await first.promise
+}
+
+/** As by NODE_EXTRA_CA_CERTS. */
+async function trusting<T>(certificate: string, work: () => Promise<T>): Promise<T> {
+  const before = getCACertificates("default")
+  setDefaultCACertificates([...before, certificate])
+  try {
+    return await work()
+  } finally {
+    setDefaultCACertificates(before)
+  }
+}
+
+describe.skipIf(!hasNats)("NATS over TLS", () => {
+  const [address, name] = [certificates.address, certificates.localhost]
+
+  test("is used where a certificate that counts here names it, by address or by name, and nowhere else", async () => {
+    await using byAddress = await NatsServer.withCertificate(address)
+    await using byName = await NatsServer.withCertificate(name)
+    const at = (server: NatsServer, host: string) => server.url.replace("nats://127.0.0.1", `tls://${host}`)
+    expect(await told(at(byAddress, "127.0.0.1"))).toMatch(/^bus_down: .*certificate/)
+    await trusting(address.cert, async () => {
+      expect(await told(at(byAddress, "127.0.0.1"))).toBe("bus_up")
+      expect(await told(at(byAddress, "localhost"))).toMatch(/^bus_down: .*altnames/)
+    })
+    await trusting(name.cert, async () => {
+      expect(await told(at(byName, "localhost"))).toBe("bus_up")
+      expect(await told(at(byName, "127.0.0.1"))).toMatch(/^bus_down: /)
+    })
+  })
+
+  test("is not spoken to in the clear where TLS is asked for", async () => {
+    await using plain = await NatsServer.start()
+    expect(await told(plain.url.replace("nats://", "tls://pawl:secret@"))).toMatch(/^bus_down: .*tls/)
+  })
+})
