@@ -87,6 +87,8 @@ export type Input =
       readonly brings?: "outside" | "private" | "both"
       /** Its target was asked what became of it, maybe by several nodes: counts once, and not after a person has decided. */
       readonly whileInDoubt?: true
+      /** Which try of the call it tells of. */
+      readonly attempt?: number
     } & Effect)
 
 /** What a program brings of calls that were handed over to it. */

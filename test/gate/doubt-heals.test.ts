@@ -12,6 +12,8 @@ import { TurnedClock } from "../support/loop/world.ts"
 /** A target that loses its answer and is away then; `says` is what it tells when it is asked. */
 class Target {
   says: WriteOutcome | Error = "unknown"
+  /** The next answer comes when this does; it says what was so when it was asked. */
+  held: Promise<void> | undefined
   asked = 0
   written = 0
 
@@ -31,8 +33,11 @@ class Target {
 
   async answers(): Promise<WriteOutcome> {
     this.asked++
-    if (this.says instanceof Error) throw this.says
-    return this.says
+    const { says, held } = this
+    this.held = undefined
+    await held
+    if (says instanceof Error) throw says
+    return says
   }
 }
 
@@ -140,6 +145,29 @@ describe.each(databases)("a write in doubt whose target was away, on $name", ({ 
     await pass(60_000)
     expect(target.asked).toBe(before)
     expect(await resultsOf(world, id)).toMatchObject([{ status: "in_doubt" }])
+  })
+
+  test("what its target said of the first try does not settle the second, which may have been done", async () => {
+    await using opened = await open()
+    const { target, clock, pass, world, id, doubts, statuses } = opened
+    await pass(80_000)
+    target.says = "not-applied"
+    const late = Promise.withResolvers<void>()
+    target.held = late.promise
+    await clock.turn(80_000)
+    const asking = doubts.askTargets()
+    await expect.poll(() => target.asked).toBe(5)
+    const proposalId = (await world.proposals(id))[0]!.proposed.id
+    await world.pawl.runtime.submit(id, { type: "resolve", proposalId, choice: "retry", by: world.user })
+    await world.pawl.runtime.rest(id)
+    expect([target.written, await statuses()]).toEqual([2, ["in_doubt"]])
+    late.resolve()
+    await asking
+    await world.pawl.runtime.rest(id)
+    expect(await statuses()).toEqual(["in_doubt"])
+    target.says = answer("Saved.")
+    await pass(6 * 60_000)
+    expect(await resultsOf(world, id)).toMatchObject([{ status: "ok", text: "Saved." }])
   })
 
   test("two nodes that hear of it tell it once", async () => {

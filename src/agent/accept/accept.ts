@@ -252,8 +252,10 @@ function acceptResume(
 }
 
 function acceptLateResult(conversation: Conversation, input: Extract<Input, { type: "late_result" }>): NewEvent[] {
-  const { status, text, type, callId, whileInDoubt, ...effect } = input
+  const { status, text, type, callId, whileInDoubt, attempt, ...effect } = input
   const call = conversation.calls.find((open) => open.id === callId && open.state === "in_doubt")
+  // That an earlier try came to nothing says nothing of the one that is in doubt: told as not done it would be done again.
+  if (call && status === "error" && attempt !== undefined && attempt < call.attempts) return []
   if (call) return [{ ...toolEnd(conversation, call, { status, text, now: conversation.at }), ...effect }]
   return whileInDoubt ? [] : [{ type, callId, status, text, ...effect }]
 }

@@ -89,6 +89,7 @@ export class DoubtfulCalls {
       text,
       ...effect,
       whileInDoubt: true,
+      attempt: call.attempts,
     })
     bus.wake(id)
   }

@@ -99,6 +99,7 @@ async function refuse(work: Work, call: Call, end: EndOfCall, write?: Write): Pr
 async function perform(work: Work, write: Write): Promise<void> {
   const { call, tool, input } = write
   const { conversation, ports, signal } = work
+  const { attempts: attempt } = call
   const seconds = secondsFor(work, tool)
   const ended = await withTimeLimit<Answer>(
     { clock: ports.clock, seconds, signal, graceMs: WRITE_GRACE_MS },
@@ -126,7 +127,7 @@ async function perform(work: Work, write: Write): Promise<void> {
   // Still at work. Whatever is said now, the truth follows through the inbox when it ends.
   const tell = async ({ status, text, change, inverse, brings }: ReturnType<typeof toolEnd>) => {
     const effect = { ...(change ? { change } : {}), ...(inverse ? { inverse } : {}), ...(brings ? { brings } : {}) }
-    const result = { status: status === "ok" ? "ok" : "error", text, ...effect } as const
+    const result = { status: status === "ok" ? "ok" : "error", text, attempt, ...effect } as const
     ports.cache.forget(conversation.user)
     await ports.journal.addToInbox(conversation.id, { type: "late_result", callId: call.id, ...result })
     ports.bus.wake(conversation.id)
