@@ -9,7 +9,7 @@ import type { Engine } from "../engine/engine.ts"
 import { toEvent } from "../engine/event-rows.ts"
 import { toTime } from "../engine/row-values.ts"
 import { ProposalOwners } from "../proposals/owners.ts"
-import { having, placesOf } from "../proposals/places.ts"
+import { having, placesOf, type Which } from "../proposals/places.ts"
 import { HAS_EXPIRED, openIn } from "../proposals/states.ts"
 
 interface Row {
@@ -23,6 +23,15 @@ interface Row {
   readonly expires_at: number
   readonly seen_at: number | null
 }
+
+interface NewestOptions {
+  readonly cursor?: string | undefined
+  readonly limit: number
+  readonly now: number
+}
+
+/** What a person's inbox holds, in this order. */
+const INBOX: readonly Which[] = [{ status: "pending" }, { status: "in_doubt" }, { status: "expired", seen: false }]
 
 interface Opening {
   readonly proposed: Proposed
@@ -55,27 +64,32 @@ export class SqlProposals {
   /** A person's proposals of all conversations, newest first. */
   async list(user: UserId, { cursor, limit, ...which }: ProposalQuery): Promise<Page<Proposal>> {
     if (which.conversationId === undefined) await this.#owners.assign()
-    const [time, last] = cursor === undefined ? [Number.MAX_SAFE_INTEGER, ""] : parseTimeCursor(cursor)
-    const wanted = having(which, this.#now())
-    // One question for all places: a row that is noted between two of them would be found in neither.
-    const places = placesOf(user, which).map(({ sql: place, values }) => {
-      // The first of the conditions says nothing new, but where in the index to begin.
-      const sql = `SELECT * FROM (SELECT ${COLUMNS} FROM ${place} AND ${wanted.sql} AND q.expires_at <= ?
-        AND (q.expires_at < ? OR q.id < ?) ORDER BY q.expires_at DESC, q.id DESC LIMIT ?) AS found`
-      return { sql, values: [...values, ...wanted.values, time, time, last, limit + 1] }
-    })
-    const sql = places.map((place) => place.sql).join(" UNION ALL ")
-    const rows = await this.#engine.query<Row>(
-      sql,
-      places.flatMap(({ values }) => values),
-    )
-    rows.sort((a, b) => b.expires_at - a.expires_at || (a.id < b.id ? 1 : -1))
-    const items = rows.slice(0, limit)
-    const end = items.at(-1)
+    const rows = await this.#newest(user, [which], { cursor, limit: limit + 1, now: this.#now() })
+    const page = rows.slice(0, limit)
+    const end = page.at(-1)
     return {
-      items: await Promise.all(items.map((row) => this.#toProposal(row))),
+      items: await this.#toProposals(page),
       nextCursor: rows.length > limit && end ? `${end.expires_at}.${end.id}` : null,
     }
+  }
+
+  /** The newest of each of these kinds, newest first. */
+  async #newest(user: UserId, kinds: readonly Which[], { cursor, limit, now }: NewestOptions): Promise<Row[]> {
+    const [time, last] = cursor === undefined ? [Number.MAX_SAFE_INTEGER, ""] : parseTimeCursor(cursor)
+    // One question for all kinds and places: a row that goes from one to another between two of them would be in neither.
+    const places = kinds.flatMap((which) => {
+      const wanted = having(which, now)
+      return placesOf(user, which).map(({ sql: place, values }) => {
+        // The first of the conditions says nothing new, but where in the index to begin.
+        const sql = `SELECT * FROM (SELECT ${COLUMNS} FROM ${place} AND ${wanted.sql} AND q.expires_at <= ?
+          AND (q.expires_at < ? OR q.id < ?) ORDER BY q.expires_at DESC, q.id DESC LIMIT ?) AS found`
+        return { sql, values: [...values, ...wanted.values, time, time, last, limit] }
+      })
+    })
+    const sql = places.map((place) => place.sql).join(" UNION ALL ")
+    const values = places.flatMap((place) => place.values)
+    const rows = await this.#engine.query<Row>(sql, values)
+    return rows.sort((a, b) => b.expires_at - a.expires_at || (a.id < b.id ? 1 : -1))
   }
 
   /** Those of a conversation that are not settled, in the order they were made. */
@@ -91,22 +105,25 @@ export class SqlProposals {
 
   async #inOrder(rows: readonly Row[]): Promise<Proposal[]> {
     const placed = await Promise.all(rows.map(async (row) => ({ row, opening: await this.#openingOf(row) })))
-    placed.sort((a, b) => a.row.position - b.row.position || a.opening.index - b.opening.index)
-    return Promise.all(placed.map(({ row, opening }) => this.#toProposal(row, opening)))
+    const there = placed.flatMap(({ row, opening }) => (opening ? [{ row, opening }] : []))
+    there.sort((a, b) => a.row.position - b.row.position || a.opening.index - b.opening.index)
+    return Promise.all(there.map(({ row, opening }) => this.#toWords(row, opening)))
   }
 
   /** What a person's inbox holds: what waits for them, and what expired before they saw it. */
   async inbox(user: UserId, limit: number): Promise<Proposal[]> {
-    const queries = [{ status: "pending" }, { status: "in_doubt" }, { status: "expired", seen: false }] as const
-    const pages = await Promise.all(queries.map((query) => this.list(user, { ...query, limit })))
-    return pages.flatMap(({ items }) => items)
+    await this.#owners.assign()
+    const now = this.#now()
+    const rows = await this.#newest(user, INBOX, { limit, now })
+    const kindOf = ({ status, expires_at }: Row) => (status === "in_doubt" ? 1 : expires_at > now ? 0 : 2)
+    const kinds = INBOX.map((_, kind) => rows.filter((row) => kindOf(row) === kind).slice(0, limit))
+    return this.#toProposals(kinds.flat())
   }
 
   /** Those of a conversation that were settled as expired, and of which the person has not seen it. */
   async expired(id: ConversationId): Promise<Proposal[]> {
     const sql = `${SELECT} WHERE c.id = ? AND q.${HAS_EXPIRED} AND q.seen_at IS NULL ORDER BY q.position`
-    const rows = await this.#engine.query<Row>(sql, [id])
-    return Promise.all(rows.map((row) => this.#toProposal(row)))
+    return this.#toProposals(await this.#engine.query<Row>(sql, [id]))
   }
 
   /** The applied write that a proposal was to take back, where its run was one that undoes. */
@@ -127,20 +144,30 @@ export class SqlProposals {
     return (await this.#engine.change({ type: "statements", statements })).ok
   }
 
-  /** What stands in the event that opened a proposal, and which of its proposals it is. */
-  async #openingOf({ id, conversation, position }: Row): Promise<Opening> {
+  /** What stands in the event that opened a proposal, and which of its proposals it is. Undefined where that is gone by now. */
+  async #openingOf({ id, conversation, position }: Row): Promise<Opening | undefined> {
     const [row] = await this.#engine.events(conversation, { after: position - 1, upTo: position, limit: 1 })
-    const event = row && (toEvent(row) as EventOf<"awaiting_confirmation" | "proposal">)
-    const all = event?.type === "proposal" ? [event.proposal] : (event?.proposals ?? [])
+    if (!row) return undefined // erased, with its conversation, since the proposal was found
+    const event = toEvent(row) as EventOf<"awaiting_confirmation" | "proposal">
+    const all = event.type === "proposal" ? [event.proposal] : event.proposals
     const index = all.findIndex((candidate) => candidate.id === id)
     const proposed = all[index]
-    if (!event || !proposed) throw new Error(`${id} does not stand in the event that opened it`)
+    if (!proposed) throw new Error(`${id} does not stand in the event that opened it`)
     return { proposed, index, at: event.at }
   }
 
-  async #toProposal(row: Row, opening?: Opening): Promise<Proposal> {
+  async #toProposals(rows: readonly Row[]): Promise<Proposal[]> {
+    const found = await Promise.all(rows.map((row) => this.#toProposal(row)))
+    return found.filter((proposal) => proposal !== undefined)
+  }
+
+  async #toProposal(row: Row): Promise<Proposal | undefined> {
+    const opening = await this.#openingOf(row)
+    return opening && this.#toWords(row, opening)
+  }
+
+  async #toWords(row: Row, { proposed, at }: Opening): Promise<Proposal> {
     const { id, code } = row
-    const { proposed, at } = opening ?? (await this.#openingOf(row))
     const { callId, tool, action, summary, title, diff = null, undoable, version, hash } = proposed
     const late = row.status === "pending" && row.expires_at <= this.#now()
     return {

@@ -7,7 +7,7 @@ interface Sql {
   readonly values: readonly unknown[]
 }
 
-type Which = Omit<ProposalQuery, "cursor" | "limit">
+export type Which = Omit<ProposalQuery, "cursor" | "limit">
 
 /** SQLite takes a cross join in the order it is written in: from the index that has the few rows that are wanted. */
 const FROM =

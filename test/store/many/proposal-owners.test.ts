@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { calls, says } from "../../../src/models/scripted/script.ts"
 import { always, scripted } from "../../../src/models/scripted/model.ts"
+import type { UserId } from "../../../src/protocol/ids.ts"
 import { databases } from "../../support/databases.ts"
 import { Face } from "../../support/server/face.ts"
 
@@ -95,5 +96,53 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(await list("&status=expired&seen=false")).toEqual([settled])
     expect(await list("&status=expired&seen=true")).toEqual([late])
     expect(await list("&status=pending")).toHaveLength(COUNT - 2)
+  })
+
+  test("a conversation that is erased while its proposals are read is left out, and nothing fails for it", async () => {
+    await using database = await create()
+    const { face, ada, waiting } = await open(database.url)
+    await using _ = face
+    const { engine } = face.store
+    const { events } = engine
+    const { conversationId } = (await ada.get(`/api/agent/proposals/${waiting[2]}`)).body
+    const [person] = await engine.query<{ id: UserId }>("SELECT id FROM person WHERE name = 'ada'", [])
+    // By another node, between the question for the rows and that for their words.
+    let erasing: Promise<unknown> | undefined
+    Object.assign(engine, {
+      events: async (...asked: Parameters<typeof events>) => {
+        await (erasing ??= face.store.retention.eraseConversation(person!.id, conversationId))
+        return events(...asked)
+      },
+    })
+    const { status, body } = await ada.get("/api/agent/proposals?status=pending")
+    Object.assign(engine, { events })
+    const left = waiting.filter((id) => id !== waiting[2]).toSorted()
+    expect([status, body.items?.map((item: { id: string }) => item.id).toSorted()]).toEqual([200, left])
+  })
+
+  test("an inbox has what changes while it is read, once", async () => {
+    await using database = await create()
+    const { face, waiting } = await open(database.url)
+    await using _ = face
+    const { engine } = face.store
+    const { query, change } = engine
+    const [person] = await engine.query<{ id: UserId }>("SELECT id FROM person WHERE name = 'ada'", [])
+    // By another node, and between any two questions: one of them is in doubt now.
+    const sql =
+      "UPDATE proposal SET status = CASE WHEN status = 'pending' THEN 'in_doubt' ELSE 'pending' END WHERE id = ?"
+    let before: Promise<unknown> = Promise.resolve()
+    Object.assign(engine, {
+      query: (asked: string, values: unknown[]) => {
+        if (!asked.includes("ORDER BY q.expires_at")) return query(asked, values)
+        const answer = before.then(() => query(asked, values))
+        const statements = [{ sql, values: [waiting[1]] }]
+        before = answer.then(() => change({ type: "statements", statements }))
+        return answer
+      },
+    })
+    const inbox = await face.store.proposals.inbox(person!.id, 10)
+    await before
+    Object.assign(engine, { query })
+    expect(inbox.map(({ id }) => id as string).toSorted()).toEqual(waiting.toSorted())
   })
 })
