@@ -43,15 +43,20 @@ export function waitForEvent(
     readOn().catch((error: unknown) => {
       if (!hasCode(error, "not_found")) throw error // an erased conversation has ended
     })
+  let missed = false
   const listen = (live: Live) => {
-    if (live.type === "events") hear(live.events)
-    else if (live.type === "recorded" && live.position > heard) readOn().catch(() => {}) // with the next look
+    const position = live.type === "events" ? live.events[0]?.position : undefined
+    // What lies between was written before its writer knew of this watch, or was lost on its way here.
+    const isGap = position !== undefined && position > heard + 1
+    missed ||= isGap
+    if (live.type === "events" && !isGap) hear(live.events)
+    else if (isGap || (live.type === "recorded" && live.position > heard)) readOn().catch(() => {}) // with the next look
   }
   const unsubscribe = bus.subscribe(id, listen)
   return {
     async over() {
       const rested = restAnywhere({ runtime, journal, bus }, id).then((where) =>
-        where === "elsewhere" ? readToEnd() : undefined,
+        where === "elsewhere" || missed ? readToEnd() : undefined,
       )
       await Promise.race([happened.promise, rested])
     },

@@ -13,19 +13,19 @@ export async function newestRun(
   { conversations, journal }: Pick<StreamPorts, "conversations" | "journal">,
   id: ConversationId,
 ): Promise<NewestRun | undefined> {
-  let cursor: string | undefined
-  for (let upTo = Number.MAX_SAFE_INTEGER; ;) {
+  for (let cursor: string | undefined; ;) {
     const page = await conversations.runs(id, { limit: 1, ...(cursor === undefined ? {} : { cursor }) })
     const [run] = page.items
-    const start = await conversations.runStart(id, upTo)
-    if (!run || start === 0) return undefined
+    // By its id: the newest may be another by now, and how this one stands would be told of that.
+    const rows = run && (await conversations.rowsOfRun(id, run.id))
+    if (!rows) return undefined
+    const { start } = rows
     const [started] = await journal.read(id, { after: start - 1, upTo: start })
     if (started?.type !== "run_started" || !("runId" in started)) return undefined
     const { status, endedAt } = run
     if (!started.compacts) return { runId: started.runId, start, status, endedAt }
     cursor = page.nextCursor ?? undefined
     if (cursor === undefined) return undefined
-    upTo = start - 1
   }
 }
 

@@ -1,0 +1,59 @@
+import { expect, test } from "vitest"
+import type { Journal } from "../../agent/journal.ts"
+import type { Runtime } from "../../agent/runtime/runtime.ts"
+import { InProcessBus } from "../../bus/in-process.ts"
+import type { JournalEvent } from "../../protocol/events.ts"
+import { newId } from "../../protocol/ids.ts"
+import { waitForEvent } from "./wait-for-event.ts"
+
+const [id, user] = [newId("conv"), newId("user")]
+const row = (position: number) => ({ type: "tool_start", position, version: 1, at: 0 }) as unknown as JournalEvent
+
+/** Watches from behind row 1 for row 3, while four are on record. */
+function watch(runtime: Pick<Runtime, "rest" | "isWorking" | "closing">) {
+  const bus = new InProcessBus()
+  const rows = [1, 2, 3, 4].map(row)
+  const journal = {
+    async readPage(_: unknown, { after }: { after: number }) {
+      await new Promise(setImmediate)
+      return { events: rows.filter(({ position }) => position > after), found: 0, length: 0 }
+    },
+    recorded: async () => [],
+  } as unknown as Journal
+  const heard: number[] = []
+  const happens = ({ position }: JournalEvent) => heard.push(position) > 0 && position === 3
+  const watching = waitForEvent({ runtime: runtime as Runtime, bus, journal }, { id, position: 1 }, happens)
+  return {
+    watching,
+    heard,
+    tell: (position: number) => bus.publish(id, { type: "events", user, events: [row(position)] }),
+  }
+}
+
+const closing = new AbortController().signal
+
+test("what was written unheard is read as soon as something behind it is heard", async () => {
+  const atWork = { rest: async () => false, isWorking: () => true, closing }
+  const { watching, heard, tell } = watch(atWork)
+  using _ = watching
+  const over = watching.over()
+  tell(4)
+  await over
+  expect(heard).toEqual([2, 3, 4])
+})
+
+test("what was written unheard is known when the run has come to rest here", async () => {
+  const { watching, heard, tell } = watch({ rest: async () => true, isWorking: () => false, closing })
+  using _ = watching
+  tell(4)
+  await watching.over()
+  expect(heard).toEqual([2, 3, 4])
+})
+
+test("what is heard in order is not read again", async () => {
+  const { watching, heard, tell } = watch({ rest: async () => true, isWorking: () => false, closing })
+  using _ = watching
+  tell(2)
+  await watching.over()
+  expect(heard).toEqual([2])
+})
