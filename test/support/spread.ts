@@ -7,7 +7,7 @@ const AMONG = 0.7
 
 /**
  * The slow files evenly among the first of all, each kind in the order that it has. They mostly wait, for a lease, a grace
- * time or a child, and the others work: with the slow ones next to each other, a sixth of two cores stood idle.
+ * time or a child, and the others work: with the slow ones next to each other, a tenth of two cores stood idle.
  */
 export function spread<File extends Named>(files: readonly File[]): File[] {
   const waiting = files.filter(isSlow)
