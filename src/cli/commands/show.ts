@@ -1,8 +1,9 @@
 import { type Client, ClientError, hasCode } from "../../client/index.ts"
 import { readRunRows } from "../../client/timeline/read-run-rows.ts"
-import { toTimeline } from "../../client/timeline/timeline.ts"
+import { type RunTimeline, toTimeline } from "../../client/timeline/timeline.ts"
 import { baseUrl } from "../../compose/server-url.ts"
 import { RecentSecrets } from "../../models/providers/errors/recent-secrets.ts"
+import type { Run } from "../../protocol/conversation/run.ts"
 import { isId } from "../../protocol/ids.ts"
 import { sideBySide, timelineLines } from "../../terminal/drawing/timeline-lines.ts"
 import { type ClientPlace, openClient } from "../open/client.ts"
@@ -102,17 +103,24 @@ async function runOf({ client, newest }: ClientPlace, word: string | undefined):
 
 async function told(client: Client, id: string, { rows, json }: { rows?: boolean; json?: boolean }): Promise<string[]> {
   if (rows) return (await readRunRows(client, id)).map((row) => JSON.stringify(row))
-  if (json) return [JSON.stringify({ run: await readRun(client, id), ...(await timelineOf(client, id)) }, null, 2)]
+  if (json) {
+    const run = await readRun(client, id)
+    return [JSON.stringify({ run, ...(await timelineOf(client, run)) }, null, 2)]
+  }
   return drawn(client, id, width())
 }
 
 async function drawn(client: Client, id: string, columns: number): Promise<string[]> {
-  const { status, model } = await readRun(client, id)
-  const head = [id, status, ...(model ? [model] : [])].join(" · ")
-  return [head, ...timelineLines(await timelineOf(client, id), columns)]
+  const run = await readRun(client, id)
+  const head = [id, run.status, ...(run.model ? [run.model] : [])].join(" · ")
+  return [head, ...timelineLines(await timelineOf(client, run), columns)]
 }
 
-const timelineOf = async (client: Client, id: string) => toTimeline(await readRunRows(client, id), Date.now())
+/** One that is not over goes on until now; its rows alone do not tell, since the words of the next run may have ended it. */
+async function timelineOf(client: Client, { id, status }: Pick<Run, "id" | "status">): Promise<RunTimeline> {
+  const isOver = status !== "running" && status !== "paused"
+  return toTimeline(await readRunRows(client, id), isOver ? undefined : Date.now())
+}
 
 const readRun = (client: Client, id: string) => client.readRun({ params: { id } })
 

@@ -155,6 +155,13 @@ describe("the timeline of a run", () => {
     expect(toTimeline(told).totals.waitingMs).toBe(0)
   })
 
+  test("of one that nobody waits for it is told since when it is at work", () => {
+    const told = rows([0, "run_started"], [1, "message", words])
+    const { entries } = toTimeline(told, START + 31_000)
+    expect(entries.at(-1)).toMatchObject({ title: "At work", position: 3, at: START + 1000, ms: 30_000, isOpen: true })
+    expect(toTimeline(told).entries).toHaveLength(2)
+  })
+
   test("a row of a newer Pawl, or of a name that every object has, is told as such", () => {
     const [started] = rows([0, "run_started"])
     const newer = { type: "run_started", version: EVENT_VERSION + 1, position: 3, at: START, body: {} }

@@ -35,8 +35,14 @@ export function toTimeline(rows: readonly RecordedEvent[], now?: number): RunTim
     isOver = row.type === "run_ended" || (isOver && BEHIND.has(row.type))
     if (row.type === "run_ended" || !isOver) until = row.at
   }
+  if (!isOver && now !== undefined) {
+    until = Math.max(until, now)
+    const last = rows.at(-1)
+    // Nothing waits and no call is under way: mostly its model has been asked, of which no row tells before it answers.
+    if (last && following.open.size === 0)
+      following.begin("", { position: last.position, kind: "other", at: following.before, title: "At work" })
+  }
   const entries = following.entries.toSorted((a, b) => a.at - b.at || a.position - b.position)
-  if (!isOver && now !== undefined) until = Math.max(until, now)
   for (const entry of following.open.values()) entry.ms = Math.max(0, until - entry.at)
   return { startedAt, until, entries, totals: totalsOf(entries, until - startedAt) }
 }
