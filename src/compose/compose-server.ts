@@ -81,8 +81,10 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
     replaced.localEmbedder ??
     (embedder instanceof LocalEmbedder ? embedder : opening.adopt(new LocalEmbedder({ log }), (each) => each.close()))
   const libraryRecords = new SqlLibrary(store.engine, { clock, embedder: embedder.name })
-  opening.adopt(indexNotes({ workspaces: store.workspaces, embedder, clock, log }), (each) => each.close())
-  opening.adopt(new PassageIndexer({ library: libraryRecords, embedder, clock, log }), (each) => each.close())
+  if (replaced.indexing !== "none") {
+    opening.adopt(indexNotes({ workspaces: store.workspaces, embedder, clock, log }), (each) => each.close())
+    opening.adopt(new PassageIndexer({ library: libraryRecords, embedder, clock, log }), (each) => each.close())
+  }
 
   const { connections, results, attempts, workspaceOf, providerKeys: keys } = store
   const { sqliteRoot, superuserConnections, webSearch } = settings

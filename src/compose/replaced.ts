@@ -48,6 +48,8 @@ export interface Replaced {
   readonly embedder?: Embedder | undefined
   /** What a message is compared with examples by, to choose tools; none for who is gone before it has been read from disk. */
   readonly localEmbedder?: Embedder | "none" | undefined
+  /** None for a command that only looks: to make things findable writes, and takes away what another embedder has made. */
+  readonly indexing?: "none" | undefined
   readonly reach?: OutboundPolicy | undefined
   readonly devices?: Devices | undefined
   /** How this process speaks to the others that share the database, given how it would by itself. */

@@ -11,6 +11,7 @@ test("replay says of a run that it would be asked the same, tries another model 
   const environment = { PAWL_DATA: dataFolder(), PAWL_LOG: "off" }
   await command(["exec", "list my tasks"], environment)
   const id = run.exec((await command(["show", "--json"], environment)).stdout)?.[0] ?? ""
+  const vectors = await plantVector(environment.PAWL_DATA)
   const same = await command(["replay", id], environment)
   expect(same).toMatchObject({ code: 0, stderr: "" })
   expect(same.stdout.split("\n").slice(1)).toEqual([
@@ -27,6 +28,10 @@ test("replay says of a run that it would be asked the same, tries another model 
     /→ list_tasks \{\} +│ → list_tasks \{\}[\s\S]*the same to the end of the run\.\nCost: free/,
   )
   expect((await command(["show", id, "--rows"], environment)).stdout).toBe(rows)
+
+  // Whoever only looks has no vectors made or taken away, whatever embedder their shell has.
+  expect((await command(["doctor"], environment)).code).toBe(0)
+  expect(await vectors()).toEqual([{ embedder: "another", vector: "[1]" }])
 
   const foreign = await command(["replay", "run_../../etc/passwd\u001b[2J"], environment)
   expect(foreign).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/^pawl: That is no run:/) })
@@ -55,3 +60,19 @@ test("replay says of a run that it would be asked the same, tries another model 
     stderr: expect.stringContaining("no scenario"),
   })
 }, 120_000)
+
+/** A note whose vector another embedder has made long ago; what there is of vectors, for whoever asks later. */
+async function plantVector(data: string): Promise<() => Promise<unknown[]>> {
+  const open = () => openStore({ url: `file:${join(data, "pawl.db")}` })
+  const note =
+    "INSERT INTO note (id, person, title, content, created_at, updated_at) SELECT 'note_1', id, 'Tea', 'Green', 1, 1 FROM person"
+  const vector = `INSERT INTO note_vector (note, embedder, person, hash, note_updated_at, version, at, vector)
+    SELECT 'note_1', 'another', id, 'h', 1, 1, 1, '[1]' FROM person`
+  await using store = await open()
+  const statements = [note, vector].map((sql) => ({ sql, values: [] }))
+  await store.engine.change({ type: "statements", statements })
+  return async () => {
+    await using later = await open()
+    return await later.engine.query("SELECT embedder, vector FROM note_vector", [])
+  }
+}

@@ -59,7 +59,8 @@ async function* examine(): AsyncGenerator<Finding> {
     config = readConfig()
     yield* config.warnings.map((warning): Finding => ["note", warning])
     yield ["ok", "settings"]
-    opened = await composeServer(config, { log: createLog(config.secrets, undefined, config.log) })
+    const log = createLog(config.secrets, undefined, config.log)
+    opened = await composeServer(config, { log, indexing: "none" })
   } catch (error) {
     yield ["wrong", (error as Error).message]
     // What a pack has begun while it was loaded may never end, and nobody else can end it.

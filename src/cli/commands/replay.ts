@@ -49,7 +49,10 @@ export async function run(words: readonly string[]): Promise<number> {
   await using closing = new AsyncDisposableStack()
   if (folder) closing.use(folder)
   const server = closing.use(
-    await composeServer(config, { log: { ...log, info() {} }, recent, localEmbedder: "none", folder }),
+    await composeServer(config, {
+      ...{ log: { ...log, info() {} }, recent, folder },
+      ...{ localEmbedder: "none", indexing: "none" },
+    }),
   )
   const found = await findRun(server, word)
   const model = values.model === undefined ? undefined : await server.personal.shared.get(values.model)

@@ -31,13 +31,18 @@ interface Where {
   readonly buffers?: EditorBuffers | undefined
   /** For one question: what takes longer to begin with than to do without is not begun. */
   readonly isBrief?: boolean
+  /** It asks nobody anything, and nothing is to change by it. */
+  readonly onlyLooks?: boolean
 }
 
 /** Pawl as a client sees it: the one in this process, or a server. */
 export async function openClient(config: Config, where: Where): Promise<ClientPlace> {
   const { log, dir, server, buffers } = where
   if (server !== undefined) return atServer(config, toUrl(server).replace(/(?<!\/)\/+$/, ""), where)
-  const inProcess = { log, recent: where.recent, localEmbedder: where.isBrief ? ("none" as const) : undefined }
+  const inProcess = {
+    ...{ log, recent: where.recent, localEmbedder: where.isBrief ? ("none" as const) : undefined },
+    indexing: where.onlyLooks ? ("none" as const) : undefined,
+  }
   if (dir === undefined) {
     const { client, takeUp, close } = await openInProcess(config, inProcess)
     return toPlace({ client, takeUp, close }, () => newestOf(client))

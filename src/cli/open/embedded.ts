@@ -19,7 +19,7 @@ import { silentLog } from "../../agent/silent-log.ts"
 
 /** How often conversations of this folder are looked for that a dead process has left behind. */
 const SWEEP_MS = 1000
-export interface EmbeddedOptions extends Pick<Replaced, "recent" | "localEmbedder" | "buffers"> {
+export interface EmbeddedOptions extends Pick<Replaced, "recent" | "localEmbedder" | "indexing" | "buffers"> {
   /** The folder that is worked in. */
   readonly dir: string
   readonly log?: Log
@@ -61,7 +61,7 @@ interface InProcessOptions extends Omit<EmbeddedOptions, "dir">, Pick<Replaced, 
 
 /** Opens no port: the client's requests are handed to the app as objects. */
 export async function openInProcess(config: Config, options: InProcessOptions = {}): Promise<InProcess> {
-  const { recent, localEmbedder, folder, buffers, begun, agents, embedder, models } = options
+  const { recent, localEmbedder, indexing, folder, buffers, begun, agents, embedder, models } = options
   // That somebody asks a server of their own is no news to them.
   const log: Log = { ...(options.log ?? silentLog), info() {} }
   const ours = new Set<ConversationId>()
@@ -70,7 +70,7 @@ export async function openInProcess(config: Config, options: InProcessOptions = 
   if (folder) opening.use(folder)
   const server = opening.use(
     await composeServer(config, {
-      ...{ log, recent, localEmbedder, folder, buffers, agents, embedder, models },
+      ...{ log, recent, localEmbedder, indexing, folder, buffers, agents, embedder, models },
       ports: ({ people }) => ({ people: withOwner(people, secret) }),
       hear(id, live) {
         if (live.type !== "events" || live.events[0]?.type !== "conversation_started") return
