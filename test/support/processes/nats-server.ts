@@ -38,8 +38,13 @@ export class NatsServer implements AsyncDisposable {
 
   /** One that carries no more bytes than these at a time. */
   static withPayload(bytes: number): Promise<NatsServer> {
+    return NatsServer.with(`max_payload: ${bytes}\n`)
+  }
+
+  /** One with a configuration file of its own. */
+  static with(configuration: string): Promise<NatsServer> {
     const file = join(mkdtempSync(join(tmpdir(), inject("testRun"), "nats-")), "nats.conf")
-    writeFileSync(file, `max_payload: ${bytes}\n`)
+    writeFileSync(file, configuration)
     return NatsServer.start("-c", file)
   }
 

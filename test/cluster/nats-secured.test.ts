@@ -2,16 +2,17 @@ import { getCACertificates, setDefaultCACertificates } from "node:tls"
 import { describe, expect, test } from "vitest"
 import { systemClock } from "../../src/agent/clock.ts"
 import { NatsWire } from "../../src/bus/nats.ts"
+import { newCredentials } from "../support/cluster/nats-credentials.ts"
 import { certificates } from "../support/cluster/nats-certificates.ts"
 import { hasNats, NatsServer } from "../support/processes/nats-server.ts"
 
 /** What a node says of the NATS at this address, first. */
-async function told(url: string): Promise<string> {
+async function told(url: string, credentials?: string): Promise<string> {
   const first = Promise.withResolvers<string>()
   const say = (event: string, { error }: { error?: unknown }) =>
     first.resolve(error === undefined ? event : `${event}: ${(error as Error).message}`)
   const log = { info: say, warn: say, error: say }
-  await using wire = new NatsWire({ url, cluster: "test" }, { self: "node_a", clock: systemClock, log })
+  await using wire = new NatsWire({ url, cluster: "test", credentials }, { self: "node_a", clock: systemClock, log })
   wire.listen({ heard() {}, changed() {} })
   return await first.promise
 }
@@ -49,4 +50,11 @@ describe.skipIf(!hasNats)("NATS over TLS", () => {
     await using plain = await NatsServer.start()
     expect(await told(plain.url.replace("nats://", "tls://pawl:secret@"))).toMatch(/^bus_down: .*tls/)
   })
+})
+
+test.skipIf(!hasNats)("NATS lets in whoever has a credentials file of its account, and nobody else", async () => {
+  const { configuration, known, strange } = newCredentials()
+  await using server = await NatsServer.with(configuration)
+  expect(await told(server.url, known)).toBe("bus_up")
+  for (const other of [strange, undefined]) expect(await told(server.url, other)).toMatch(/^bus_down: authorization/i)
 })
