@@ -5,8 +5,10 @@ import type { Script } from "../../src/models/scripted/script.ts"
 import { calls, says, scripted } from "../../src/testing.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"
 import { linked, linkedBy } from "../support/cluster/links.ts"
+import { listen } from "../../src/server/listen.ts"
 import { Held, read, write } from "../support/loop/tools.ts"
 import { Face, type Reply } from "../support/server/face.ts"
+import { Peer } from "../support/server/socket.ts"
 import { isOver, readFrames, type SeenFrame } from "../support/server/stream.ts"
 
 interface Scripts {
@@ -61,6 +63,27 @@ describe.each(linked)("two servers on one $name and $link", ({ create, link }) =
     const seen = readFrames(stream, isOver)
     nodes.held.end("found it")
     expect(textOf(await seen)).toBe("Second.")
+  })
+
+  test("over a socket at the other one, too, the run is seen and words are answered", async () => {
+    await using nodes = await open({ then: ["Second."] })
+    const { people } = nodes.two.store
+    const { token } = await people.createToken(await people.ensure("ada", 0), ["read", "chat"], 0)
+    await using stack = new AsyncDisposableStack()
+    const listening = await listen((sent, env) => nodes.two.fetch(sent, env), { host: "127.0.0.1", port: 0 })
+    stack.defer(() => listening.close(0))
+    using peer = await Peer.open(listening.url, { authorization: `Bearer ${token}` })
+    peer.send({ type: "attach", conversationId: nodes.id })
+    peer.send({ type: "chat_request", message: "And then?", context: { conversationId: nodes.id } })
+    await expect
+      .poll(async () => (await nodes.here.get(`/api/conversations/${nodes.id}/queue`)).body.items)
+      .toHaveLength(1)
+    nodes.held.end("found it")
+    expect((await peer.next("final")).response).toBe("Second.")
+    const shown = () =>
+      peer.events(nodes.id).flatMap(({ type, data }) => (type === "message" ? [data.message.content] : []))
+    await peer.until(() => shown().includes("Second."))
+    expect(shown()).toContain("Found.")
   })
 
   test("a request that is repeated at the other one waits there for the answer that is being written here", async () => {
