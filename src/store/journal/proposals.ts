@@ -86,10 +86,13 @@ export class SqlProposals {
         return { sql, values: [...values, ...wanted.values, time, time, last, limit] }
       })
     })
-    const sql = places.map((place) => place.sql).join(" UNION ALL ")
-    const values = places.flatMap((place) => place.values)
-    const rows = await this.#engine.query<Row>(sql, values)
-    return rows.sort((a, b) => b.expires_at - a.expires_at || (a.id < b.id ? 1 : -1))
+    // Put in order by the database: letters may come in another order there than here.
+    const sql = `SELECT * FROM (${places.map((place) => place.sql).join(" UNION ALL ")}) AS listed
+      ORDER BY expires_at DESC, id DESC`
+    return this.#engine.query<Row>(
+      sql,
+      places.flatMap(({ values }) => values),
+    )
   }
 
   /** Those of a conversation that are not settled, in the order they were made. */

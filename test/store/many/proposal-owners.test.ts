@@ -7,7 +7,7 @@ import { Face } from "../../support/server/face.ts"
 
 const COUNT = 5
 
-describe.each(databases)("on $name", ({ create }) => {
+describe.each(databases)("on $name", ({ name, create }) => {
   async function open(url: string) {
     const model = scripted(
       always(({ history }) =>
@@ -79,6 +79,23 @@ describe.each(databases)("on $name", ({ create }) => {
     await before
     Object.assign(engine, { query, change })
     expect(body.items.map((item: { id: string }) => item.id).toSorted()).toEqual(waiting.toSorted())
+  })
+
+  test("pages have each proposal once also where the database orders letters in another way than we do", async () => {
+    await using database = await create()
+    const { face, waiting, list } = await open(database.url)
+    await using _ = face
+    const { engine } = face.store
+    const names = ["prop_a", "prop_B", "prop_c", "prop_D", "prop_e"]
+    // Proposed at once, as the calls of one reply are.
+    const statements = waiting.flatMap((id, at) => [
+      { sql: "UPDATE event SET body = replace(body, ?, ?)", values: [id, names[at]] },
+      { sql: "UPDATE proposal SET id = ?, expires_at = 9000000000000 WHERE id = ?", values: [names[at], id] },
+    ])
+    const locale = ["DROP VIEW proposals, audit", 'ALTER TABLE proposal ALTER COLUMN id TYPE TEXT COLLATE "en-x-icu"']
+    if (name === "postgres") statements.push(...locale.map((sql) => ({ sql, values: [] })))
+    await engine.change({ type: "statements", statements })
+    expect((await list()).toSorted()).toEqual(names.toSorted())
   })
 
   test("what expired unseen leaves the inbox when it is seen", async () => {
