@@ -62,7 +62,12 @@ function firstAnswer(
     cancelLook = clock.alarm(LOOK_EVERY_MS, again)
     lookAgain()
   })
-  const cancelExpiry = clock.alarm(QUESTION_MS, () => found.resolve(undefined))
+  // An answer that has come in time may not have been seen yet: whoever gave it was told that it counts.
+  const expire = () =>
+    void look()
+      .catch(() => {})
+      .then(() => found.resolve(undefined))
+  const cancelExpiry = clock.alarm(QUESTION_MS, expire)
   const unsubscribe = bus.onWake((woken) => {
     if (woken === conversation.id) lookAgain()
   })

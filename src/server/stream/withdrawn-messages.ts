@@ -1,4 +1,5 @@
 import type { ConversationId, MessageId } from "../../protocol/ids.ts"
+import { onceMore } from "../../protocol/once-more.ts"
 import type { FrameSource } from "./event-stream.ts"
 import type { StreamPorts } from "./ports.ts"
 import type { RunFrames } from "./run-frames.ts"
@@ -42,13 +43,17 @@ export function whenWithdrawn(
   { id, message }: Pick<Waiting, "id" | "message">,
   waits: Waits,
 ): () => void {
-  const look = async () => {
+  const look = onceMore(async () => {
     if (waits.begun()) return leave()
     if ((await conversations.placeOf(id, message)) === undefined && !waits.begun()) waits.withdraw()
-  }
-  const orWarn = () => look().catch((error: unknown) => log.warn("look_failed", { conversation: id, error }))
-  // Whoever takes a message back wakes the conversation.
-  const leave = bus.onWake((woken) => void (woken === id && orWarn()))
-  void orWarn() // it may have been taken back before anybody listened
+  })
+  const orWarn = () => void look().catch((error: unknown) => log.warn("look_failed", { conversation: id, error }))
+  const stops = [
+    // Whoever takes a message back wakes the conversation; of another node, that may not be heard, and then the record is looked at.
+    bus.onWake((woken) => woken === id && orWarn()),
+    bus.subscribe(id, ({ type }) => type === "recorded" && orWarn()),
+  ]
+  const leave = () => stops.forEach((stop) => stop())
+  orWarn() // it may have been taken back before anybody listened
   return leave
 }

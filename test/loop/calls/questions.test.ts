@@ -88,4 +88,23 @@ describe.each(anyDatabase)("a call that asks the person, on $name,", ({ create }
     await world.pawl.runtime.rest(id)
     expect((await world.load(id)).run?.status).toBe("cancelled")
   })
+
+  test("hears an answer that came in time and was not seen when its time was up", async () => {
+    await using place = await create()
+    const clock = new TurnedClock()
+    const book = write("book", async (_, { lasting }) => answer((await lasting!.ask!(ASKED)).outcome))
+    const model = scripted(calls("book"), says("Well."))
+    await using world = await openChecked({ url: place.url, model, tools: [book], clock })
+    const isQuestion = (event: JournalEvent) => event.type === "step" && event.step === QUESTION
+    const { id } = await world.start("Book.", { mode: "auto", attended: true })
+    await world.seen(id, (live) => live.type === "events" && live.events.some(isQuestion))
+    const { id: questionId, expiresAt } = (await world.load(id)).calls[0]!.question!
+    await clock.turn(expiresAt - clock.now() - 1)
+    // The hint that it has come was lost.
+    const given = { type: "answer", questionId, by: world.user, action: "decline" } as const
+    await world.store.journal.addToInbox(id, given)
+    await clock.turn(1)
+    await world.pawl.runtime.rest(id)
+    expect(of(await world.events(id), "tool_end")).toMatchObject([{ status: "ok", text: "decline" }])
+  })
 })

@@ -1,0 +1,26 @@
+import { expect, test } from "vitest"
+import { silentLog } from "../../agent/silent-log.ts"
+import { InProcessBus } from "../../bus/in-process.ts"
+import { newId } from "../../protocol/ids.ts"
+import type { Conversations } from "../conversation/ports.ts"
+import { whenWithdrawn } from "./withdrawn-messages.ts"
+
+test("a message that another node has taken back unheard is missed with the next look at the record", async () => {
+  const [id, message, bus] = [newId("conv"), newId("msg"), new InProcessBus()]
+  const looked = Promise.withResolvers<void>()
+  let isThere = true
+  const placeOf = async () => {
+    looked.resolve()
+    return isThere ? ("waiting" as const) : undefined
+  }
+  const withdrawn = Promise.withResolvers<string>()
+  const ports = { bus, log: silentLog, conversations: { placeOf } as unknown as Conversations }
+  const waits = { begun: () => false, withdraw: () => withdrawn.resolve("withdrawn") }
+  const leave = whenWithdrawn(ports, { id, message }, waits)
+  await looked.promise
+  isThere = false
+  bus.publish(id, { type: "recorded", position: 1, atWork: true })
+  expect(await withdrawn.promise).toBe("withdrawn")
+  leave()
+  expect([...bus.watched().conversations]).toEqual([])
+})
