@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { Librarian } from "../../src/packs/research/librarian.ts"
 import type { CollectionId, UserId } from "../../src/protocol/ids.ts"
+import { clearEditions } from "../../src/store/library/editions.ts"
 import { SqlLibrary } from "../../src/store/library/library.ts"
 import { openStore, type Store } from "../../src/store/store.ts"
 import { anyDatabase } from "../support/databases.ts"
@@ -54,6 +55,26 @@ describe.each(anyDatabase)("a document is its bytes, on $name", ({ create }) => 
     const second = await ingest("wings.md", "# Wings\n\nLift.")
     expect(second.became).toBe("added")
     expect(second.id).not.toBe(first.id)
+  })
+
+  test("is read as what took its place, where that came while it was read", async () => {
+    const { id } = await ingest("wings.md", "# Wings\n\nLift.")
+    const { engine } = store
+    const { query } = engine
+    let isReplaced = false
+    Object.assign(engine, {
+      query: async (sql: string, values: unknown[]) => {
+        if (sql.startsWith("SELECT start_at, text") && !isReplaced) {
+          isReplaced = true
+          await ingest("wings.md", "# Wings\n\nDrag, not lift.")
+          await clearEditions(engine, 0, signal)
+        }
+        return query(sql, values)
+      },
+    })
+    const window = await library.read(user, id!, { start: 0, length: 100 })
+    Object.assign(engine, { query })
+    expect(window?.text).toContain("Drag")
   })
 
   test("what has changed takes the place of what was there under its name", async () => {

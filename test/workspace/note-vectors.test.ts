@@ -1,3 +1,4 @@
+import pg from "pg"
 import { describe, expect, test } from "vitest"
 import type { Log } from "../../src/agent/ports.ts"
 import { LocalEmbedder } from "../../src/models/embedders/local.ts"
@@ -6,8 +7,9 @@ import { newId, type UserId } from "../../src/protocol/ids.ts"
 import type { Note } from "../../src/protocol/workspace-tables.ts"
 import type { Embedder } from "../../src/protocol/ports/workspace.ts"
 import { indexNotes } from "../../src/store/workspace/note-indexer.ts"
+import { SqlNoteVectors } from "../../src/store/workspace/note-vectors.ts"
 import { openStore, type Store } from "../../src/store/store.ts"
-import { anyDatabase, type TemporaryDatabase } from "../support/databases.ts"
+import { anyDatabase, databases, type TemporaryDatabase } from "../support/databases.ts"
 import { manyNotes } from "../support/workspace/many-notes.ts"
 import { WordEmbedder } from "../support/word-embedder.ts"
 import { TurnedClock } from "../../src/agent/turned-clock.fixture.ts"
@@ -292,3 +294,32 @@ async function vectorsOf({ engine }: Store): Promise<number> {
   const [row] = await engine.query<{ n: number }>("SELECT count(*) AS n FROM note_vector", [])
   return Number(row!.n)
 }
+
+test.each(databases.filter(({ name }) => name === "postgres"))(
+  "a note that is written to while its vector is confirmed waits for another one, on $name",
+  async ({ create }) => {
+    await using database = await create()
+    const clock = new TurnedClock()
+    await using store = await openStore({ url: database.url, clock })
+    const ada = person()
+    const data = { title: "Wings", content: "Lift." }
+    const { after } = await store.workspaceOf(ada).edit({ action: "insert", table: "notes", data })
+    const vectors = new SqlNoteVectors(store.engine, "words", { clock })
+    await vectors.sweep()
+    const [note] = await vectors.claim(ada, 1)
+    await vectors.keep([{ ...note!, hash: "as it was", vector: Float32Array.of(1, 0) }])
+    const other = new pg.Client({ connectionString: database.url })
+    await other.connect()
+    await other.query("BEGIN; UPDATE workspace SET version = version + 1")
+    await other.query("UPDATE note SET content = 'Drag.', updated_at = updated_at + 1")
+    await other.query("UPDATE note_vector SET note_updated_at = -1")
+    const confirming = vectors.confirm(note!)
+    const waiting = "SELECT 1 FROM pg_locks WHERE NOT granted"
+    await expect.poll(async () => (await other.query(waiting)).rowCount).toBe(1)
+    await other.query("COMMIT")
+    await other.end()
+    await confirming
+    const sql = "SELECT note_updated_at FROM note_vector WHERE note = ?"
+    expect(await store.engine.query(sql, [after!.id])).toEqual([{ note_updated_at: -1 }])
+  },
+)

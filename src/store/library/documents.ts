@@ -76,7 +76,13 @@ export class SqlDocuments {
     return (await this.#engine.query<Row>(sql, [this.#embedder, collection, source, user]))[0]
   }
 
-  async read(user: UserId, id: DocumentId, { start, length }: TextQuery): Promise<TextWindow | undefined> {
+  /** `gone`: the edition that was cleared away while it was read. */
+  async read(
+    user: UserId,
+    id: DocumentId,
+    { start, length }: TextQuery,
+    gone?: string,
+  ): Promise<TextWindow | undefined> {
     const found = "SELECT edition, characters FROM document WHERE id = ? AND person = ?"
     const [row] = await this.#engine.query<{ edition: string; characters: number }>(found, [id, user])
     if (!row) return undefined
@@ -85,6 +91,9 @@ export class SqlDocuments {
       AND start_at < ? ORDER BY start_at`
     const values = [user, row.edition, user, row.edition, start, start + length]
     const parts = await this.#engine.query<{ start_at: number; text: string }>(sql, values)
+    // Another edition has taken its place since, and what this one said is cleared away.
+    if (parts.length === 0 && start < Number(row.characters) && row.edition !== gone)
+      return this.read(user, id, { start, length }, row.edition)
     const begin = start - Number(parts[0]?.start_at ?? start)
     const text = parts
       .map((part) => part.text)

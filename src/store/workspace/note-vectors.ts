@@ -85,11 +85,13 @@ export class SqlNoteVectors implements NoteVectors {
   }
 
   /** The note was written to, and says what it said before: the vector is good still. */
-  async confirm({ id, title, content }: IndexedNote): Promise<void> {
+  async confirm({ id, person, title, content }: IndexedNote): Promise<void> {
+    // Whoever writes to the note holds this row: behind it the next statement sees what they have written.
+    const still = { sql: "UPDATE workspace SET vectors = vectors WHERE person = ?", values: [person] }
     const sql = `UPDATE note_vector SET note_updated_at = (SELECT updated_at FROM note WHERE note.id = note_vector.note)
       WHERE note = ? AND embedder = ? AND EXISTS (SELECT 1 FROM note WHERE id = ? AND title = ? AND content = ?)`
     const values = [id, this.#embedder, id, title, content]
-    await this.#engine.change({ type: "statements", statements: [{ sql, values }] })
+    await this.#engine.change({ type: "statements", statements: [still, { sql, values }] })
   }
 
   /** In the transaction of the write itself: what is gone is not found any more, what is there now waits. */
