@@ -54,6 +54,12 @@ test("a stream that comes word by word goes on beside many fast ones, though it 
   expect(served.at(-1)).toBeGreaterThan(20)
 })
 
+test("many streams that come word by word do not keep a fast one that began last from going on", async () => {
+  const served = await servedWhenOneEnds([2048, ...Array<number>(30).fill(50), 2048], 200)
+  expect(served[0]).toBe(200)
+  expect(served.at(-1)).toBeGreaterThan(0)
+})
+
 test("where there is room nobody waits, and a piece that is larger than a turn's share comes alone", async () => {
   const take = new LoopShare(10).join()
   expect(take(100)).toBeUndefined()

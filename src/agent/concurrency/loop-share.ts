@@ -1,7 +1,7 @@
 /** Pieces of so many bytes are those of a stream that comes word by word. */
 const SMALL = 1024
-/** Of so many that are handed on, one is not of the oldest stream. */
-const EVERY = 4
+/** Of so many that are handed on one is for who has waited longest and one for a small piece; the others are of the oldest stream. */
+const ROUND = 4
 
 interface Waiting {
   readonly amount: number
@@ -16,7 +16,8 @@ interface Waiting {
  * timer has its turn: with a few hundred fast streams the loop was held for seconds.
  *
  * Who began first goes first. In the order of asking all would come to their ends together, and all of them be in memory
- * whole. Every fourth is another one, so that all go on: one that comes word by word, else who has waited longest.
+ * whole. Every fourth is for who has waited longest, so that all go on, and another fourth for streams that come word by word,
+ * before which nobody should wait.
  */
 export class LoopShare {
   readonly #perTurn: number
@@ -61,10 +62,10 @@ export class LoopShare {
 
   /** Its place among those that wait, who stand in the order of asking. */
   #whoIsNext(): number {
-    if (this.#handedOn++ % EVERY === 0) {
-      const small = this.#waiting.findIndex(({ amount }) => amount < SMALL)
-      return Math.max(0, small)
-    }
+    const turn = this.#handedOn++ % ROUND
+    if (turn === 0) return 0
+    const small = turn === 2 ? this.#waiting.findIndex(({ amount }) => amount < SMALL) : -1
+    if (small !== -1) return small
     let oldest = 0
     for (let at = 1; at < this.#waiting.length; at++)
       if (this.#waiting[at]!.stream < this.#waiting[oldest]!.stream) oldest = at

@@ -15,11 +15,11 @@ function keptOf(hot: HotConversations, ended: readonly ReturnType<typeof convers
   return ended.filter(({ id }) => hot.get(id)).length
 }
 
-test("of ended conversations 64 are kept, and no more of their text than 2 million tokens", () => {
+test("of ended conversations 64 are kept, and no more of their text than a million tokens", () => {
   const short = Array.from({ length: 100 }, () => conversation(1000))
   expect(keptOf(new HotConversations(), short)).toBe(64)
   const long = Array.from({ length: 100 }, () => conversation(300_000))
-  expect(keptOf(new HotConversations(), long)).toBe(6)
+  expect(keptOf(new HotConversations(), long)).toBe(3)
 })
 
 test("the one that ended last is kept however long it is, until another has ended", () => {

@@ -5,7 +5,7 @@ import { bookkeepingOf } from "./bookkeeping.ts"
 /** Resting conversations kept in memory. A paused one is not kept: its person may take hours. */
 const RESTING = 64
 /** And so many tokens of theirs, of about four bytes: 64 long ones would be tens of megabytes that nobody may ask for. */
-const RESTING_TOKENS = 2_000_000
+const RESTING_TOKENS = 1_000_000
 
 /** The folds in memory: those this node is the writer of, and the last few it was the writer of. */
 export class HotConversations {

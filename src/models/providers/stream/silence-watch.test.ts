@@ -4,6 +4,8 @@ import { describe, expect, test } from "vitest"
 import { anyRequest, chatChunk, collect, ProviderServer, sse, streamHead } from "../server.fixture.ts"
 import { ModelRegistry } from "../../registry.ts"
 import { TurnedClock } from "../../../agent/turned-clock.fixture.ts"
+import { SilenceWatch } from "./silence-watch.ts"
+import { watchedFetch } from "./watched-fetch.ts"
 
 /** A server whose answer the test writes by hand, and a model on a clock that the test turns. */
 async function silentProvider(idleSeconds?: number) {
@@ -136,4 +138,26 @@ test("no alarm is left behind by a reply that ended, was given up, or was cancel
   controller.abort("enough")
   await expect(cancelled).rejects.toBe("enough")
   expect(clock.pending).toEqual([])
+})
+
+test("what has come and waits for its turn here is not taken for silence", async () => {
+  const clock = new TurnedClock()
+  const answer = async () => new Response(new ReadableStream({ pull: (all) => all.enqueue(new Uint8Array(16 * 1024)) }))
+  const open = async () => {
+    const watch = new SilenceWatch(new AbortController().signal, { provider: "x", clock })
+    const { body } = await watchedFetch(answer)("http://x", { signal: watch.signal })
+    return { watch, reader: body!.getReader() }
+  }
+  const [first, second] = [await open(), await open()]
+  // The first has all that is handed on in this turn of the event loop, the second waits for the next one.
+  await first.reader.read()
+  let isHandedOn = false
+  const read = second.reader.read().finally(() => (isHandedOn = true))
+  for (let step = 0; step < 100; step++) await Promise.resolve()
+  clock.turn(3_600_000)
+  expect([isHandedOn, second.watch.signal.aborted]).toEqual([false, false])
+  await read
+  clock.turn(60_000)
+  expect(second.watch.signal.reason).toEqual(silent)
+  first.watch.close()
 })

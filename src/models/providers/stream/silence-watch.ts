@@ -30,6 +30,7 @@ export class SilenceWatch {
   readonly #passOn = () => this.stop(this.#caller.reason)
   #lastHeard: number
   #waiting = true
+  #isQueued = false
   #cancelAlarm: () => void = () => {}
 
   constructor(caller: AbortSignal, limit: SilenceLimit) {
@@ -68,6 +69,16 @@ export class SilenceWatch {
     this.heard()
   }
 
+  /** What came waits for its turn in this process: until it is handed on, silence is not the provider's either. */
+  queued(): void {
+    this.#isQueued = true
+  }
+
+  handedOn(): void {
+    this.#isQueued = false
+    this.heard()
+  }
+
   /** Ends the request now. Harmless to repeat, and after the request has ended. */
   stop(reason?: unknown): void {
     this.close()
@@ -88,7 +99,7 @@ export class SilenceWatch {
 
   #setAlarm(ms: number): void {
     this.#cancelAlarm = this.#clock.alarm(ms, () => {
-      const silentMs = this.#waiting ? monotonicOf(this.#clock) - this.#lastHeard : 0
+      const silentMs = this.#waiting && !this.#isQueued ? monotonicOf(this.#clock) - this.#lastHeard : 0
       if (silentMs < this.#limitMs) return this.#setAlarm(this.#limitMs - silentMs)
       const seconds = Math.round(this.#limitMs / 1000)
       this.stop(failure("model_silent", { provider: this.provider, seconds, ...STALLED }))

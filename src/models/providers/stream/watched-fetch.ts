@@ -1,7 +1,7 @@
 import { LoopShare } from "../../../agent/concurrency/loop-share.ts"
 import { failure } from "../../../protocol/errors.ts"
 import { joinDeltas } from "./join-deltas.ts"
-import { watchOf } from "./silence-watch.ts"
+import { type SilenceWatch, watchOf } from "./silence-watch.ts"
 import { NotAStream, StreamStart } from "./not-a-stream.ts"
 
 /** One line of a provider's stream; the longest we have seen, a whole answer with its encrypted thinking, has 0.2 MB. */
@@ -32,7 +32,7 @@ export function watchedFetch(fetch: Fetch = globalThis.fetch): Fetch {
     if (response.body) {
       const limit = new ReplyLimit()
       const start = response.ok && watch?.wantsStream ? new StreamStart() : undefined
-      tap(response, (bytes) => {
+      tap(response, watch, (bytes) => {
         if (!watch) return
         if (bytes === undefined) {
           if (start?.isOdd) watch.stop(new NotAStream(start.text))
@@ -53,7 +53,11 @@ export function watchedFetch(fetch: Fetch = globalThis.fetch): Fetch {
  * Hands on what is read from the stream in portions, as the event loop has room for them, and shows what came, and undefined
  * at its end; without the cost of one more stream around it. What is not read waits in the provider's socket.
  */
-function tap({ body, headers }: Response, onChunk: (bytes: Uint8Array | undefined) => void): void {
+function tap(
+  { body, headers }: Response,
+  watch: SilenceWatch | undefined,
+  onChunk: (bytes: Uint8Array | undefined) => void,
+): void {
   if (!body) return
   const isEventStream = headers.get("content-type")?.startsWith("text/event-stream")
   const getReader = body.getReader.bind(body) as () => ReadableStreamDefaultReader<Uint8Array>
@@ -71,7 +75,12 @@ function tap({ body, headers }: Response, onChunk: (bytes: Uint8Array | undefine
       }
       const value = left.subarray(0, PORTION_BYTES)
       left = value.length < left.length ? left.subarray(PORTION_BYTES) : undefined
-      await take(value.length)
+      const turn = take(value.length)
+      if (turn) {
+        watch?.queued()
+        await turn
+        watch?.handedOn()
+      }
       return { done: false, value }
     }
     return reader
