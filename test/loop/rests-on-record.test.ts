@@ -28,4 +28,28 @@ describe.each(databases)("on $name", ({ create }) => {
     heard.resolve()
     expect(await said).toBe("taken")
   })
+
+  test("a server that goes down lets go of what is put on record in that moment", async () => {
+    await using database = await create()
+    await using world = await openWorld({ url: database.url, model: scripted(says("One.")) })
+    const { engine } = world.store
+    const id = await world.begin("First.")
+    const [claiming, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const change = engine.change.bind(engine)
+    using _ = vi.spyOn(engine, "change").mockImplementation((async (operation: Operation) => {
+      if (operation.type === "commit" && operation.lease === "claim") {
+        claiming.resolve()
+        await goOn.promise
+      }
+      return change(operation as Commit)
+    }) as typeof change)
+    const submitted = world.pawl.runtime.submit(id, message("Second."))
+    await claiming.promise
+    const closed = world.pawl.runtime.close()
+    goOn.resolve()
+    await closed
+    // In good order: whoever takes it up has no death to account for.
+    expect(await engine.query("SELECT owner FROM conversation", [])).toEqual([{ owner: "nobody" }])
+    expect(await submitted).toBe("taken")
+  })
 })

@@ -12,4 +12,9 @@ export class KeyedLock<Key = string> {
     mine.then(done, done)
     return mine
   }
+
+  /** Resolves when nothing is under way any more. */
+  async idle(): Promise<void> {
+    while (this.#tails.size > 0) await Promise.allSettled(this.#tails.values())
+  }
 }

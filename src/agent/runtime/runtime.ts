@@ -152,9 +152,9 @@ export class Runtime {
   async close(): Promise<void> {
     this.#unsubscribe()
     this.#closed.abort()
-    const jobs = [...this.#jobs.values()]
-    for (const job of jobs) job.stop("shutdown")
-    await Promise.all([...jobs.map((job) => job.done), this.#titles.idle()])
+    for (const job of this.#jobs.values()) job.stop("shutdown")
+    await this.#locks.idle() // what is just being put on record begins a job too, which only lets go
+    await Promise.all([...[...this.#jobs.values()].map((job) => job.done), this.#titles.idle()])
   }
 
   async #take(id: ConversationId, input: Input): Promise<"taken" | "moved" | "busy"> {
