@@ -98,8 +98,8 @@ async function firstSearches(engine: Engine, { user, numbers }: { user: UserId; 
 /** Not measured: an embedder takes a hundred times as long. */
 async function embedAll({ vectors }: SqlLibrary, embedder: Embedder): Promise<void> {
   for (;;) {
-    const [person] = await vectors.waitingPeople()
-    const [waiting] = person ? await vectors.claim(person, 1) : []
+    const [next] = await vectors.waitingPeople()
+    const [waiting] = next ? await vectors.claim(next.person, 1) : []
     if (!waiting) return
     const some = await vectors.passagesOf(waiting, AT_ONCE)
     const made = await embedder.embed(
