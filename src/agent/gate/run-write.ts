@@ -7,7 +7,7 @@ import { effectOf } from "../calls/effect.ts"
 import { isDenied } from "./policy.ts"
 import { proposalHash } from "./proposal-hash.ts"
 import { record, type Work } from "../record.ts"
-import { runTool } from "../calls/run-read.ts"
+import { runTool, stoppedEnd } from "../calls/run-read.ts"
 import { type Answer, isAnswer, type WriteOutcome, type Tool } from "../definition/tool.ts"
 import { withTimeLimit } from "../concurrency/time-limit.ts"
 
@@ -54,6 +54,8 @@ export async function runWrite(work: Work, call: Call): Promise<void> {
     }
   }
   const problem = await whyNot(work, write)
+  // Stopped while its target was looked at: it has not begun, and never does. That is no reason of the target's.
+  if (call.attempts === 0 && work.signal.aborted) return record(work, [stoppedEnd(work, call, work.ports.clock.now())])
   if (problem) return refuse(work, call, told(work, call, refusedEnd(work, call, problem)), write)
 
   // From here on a crash leaves a call that was started: recover-calls.ts knows what that means.

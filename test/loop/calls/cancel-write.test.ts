@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest"
+import { answer, type CallContext, type Preview } from "../../../src/agent/definition/tool.ts"
 import { calls, says } from "../../../src/models/scripted/script.ts"
 import { scripted } from "../../../src/models/scripted/model.ts"
 import { failure } from "../../../src/protocol/errors.ts"
@@ -170,5 +171,26 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect((await resultsOf(world, id)).map(({ status }) => status)).toEqual(["in_doubt"])
     await world.pawl.runtime.submit(id, { type: "resolve", proposalId, choice: "done", by: world.user })
     expect(await statusesOf(world)).toEqual(["applied"])
+  })
+
+  test("a write that is cancelled while its target is looked at once more is not begun, and not called stale", async () => {
+    await using database = await create()
+    const looking = Promise.withResolvers<AbortSignal>()
+    let [looks, runs] = [0, 0]
+    const preview = async (_: unknown, { signal }: CallContext): Promise<Preview> => {
+      if (++looks > 1) {
+        looking.resolve(signal)
+        await aborted(signal)
+      }
+      return { summary: "Save it", action: "safe_update", revision: "1" }
+    }
+    const tool = write("save", () => (runs++, answer("Saved.")), { preview })
+    await using world = await openChecked({ url: database.url, model: scripted(calls("save")), tools: [tool] })
+    const { id } = await world.start("Save it.", { mode: "auto" })
+    await looking.promise
+    await world.pawl.runtime.submit(id, { type: "cancel", by: world.user })
+    await world.pawl.runtime.rest(id)
+    expect(await resultsOf(world, id)).toMatchObject([{ status: "cancelled" }])
+    expect([runs, await statusesOf(world)]).toEqual([0, ["superseded"]])
   })
 })
