@@ -31,7 +31,7 @@ export class LoopShare {
     this.#perTurn = perTurn
   }
 
-  /** The share of a stream that begins now: undefined where there is room in this turn; otherwise resolves in the turn in which there is. */
+  /** For a stream that begins now. What it gives is undefined where there is room in this turn, else resolves when there is. */
   join(): (amount: number) => Promise<void> | undefined {
     const stream = this.#streams++
     return (amount) => this.#take(amount, stream)
