@@ -32,8 +32,8 @@ async function main([what, ...args]: string[]): Promise<number> {
   return await run(args, await buildPackage(join(root, "package")))
 }
 
-/** Bounds of the server's own work in milliseconds, and of its memory beyond what it has at rest. */
-const LARGE_MUST = { heldP99: 50, heldMax: 250, grewMb: 150 }
+/** Bounds of the server's own work in milliseconds. Its memory may grow by as much as the floor's, which keeps next to nothing. */
+const LARGE_MUST = { heldP99: 50, heldMax: 250 }
 
 async function large(args: string[], launcher: string): Promise<number> {
   const options = {
@@ -60,9 +60,10 @@ async function large(args: string[], launcher: string): Promise<number> {
   const names = Object.keys(of) as (keyof typeof of)[]
   const ratio = Object.fromEntries(names.map((name) => [name, round(of[name] / by[name])]))
   console.table({ floor: by, ours: of, ratio })
-  const figures = Object.keys(LARGE_MUST) as (keyof typeof LARGE_MUST)[]
-  const missed = figures.some((figure) => ours[figure] > LARGE_MUST[figure])
-  console.log(missed ? `MISSED: ${JSON.stringify(LARGE_MUST)}` : "must")
+  const most = { ...LARGE_MUST, grewMb: floor.grewMb }
+  const figures = Object.keys(most) as (keyof typeof most)[]
+  const missed = figures.some((figure) => ours[figure] > most[figure])
+  console.log(missed ? `MISSED: ${JSON.stringify(most)}` : "must")
   return 0
 }
 

@@ -17,8 +17,6 @@ export interface Serving {
   readonly stopping: AbortSignal
   /** For those who take long to say what they want, where not the usual. */
   readonly patience?: RequestPatience
-  /** The process is there for the server alone: rules of V8, which hold for all of it, may be changed. */
-  readonly ownsProcess?: boolean
 }
 
 /** Serves until it is told to stop, then puts everything down in good order. Returns what broke, if that is why it stopped. */
@@ -32,8 +30,6 @@ export async function serveUntilStopped(server: ComposedServer, serving: Serving
     await running.close(0)
     throw error
   }
-  // Loaded when it listens already: nobody waits for it.
-  using _ = serving.ownsProcess ? (await import("../process/bound-garbage.ts")).boundGarbage() : undefined
   if (!stopping.aborted) await once(stopping, "abort")
   // A balancer asks now and then. Until it has heard, it sends people here, and they are served as before.
   const { drainSeconds } = serving.config

@@ -25,7 +25,7 @@ export async function run(words: readonly string[]): Promise<number> {
   const stopping = onStop()
   await using server = await openServer(config)
   warn({ warnings: await server.store.engine.weaknesses() })
-  const broken = await serveUntilStopped(server, { config, stopping, ownsProcess: true })
+  const broken = await serveUntilStopped(server, { config, stopping })
   if (!broken) return 0
   process.stderr.write(`pawl: ${broken.message} Start it again; a supervisor would have by now.\n`)
   // At once: what closing in good order would write could do harm to a database whose disk has failed.
