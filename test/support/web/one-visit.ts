@@ -95,8 +95,11 @@ async function forget({ page, context, ada, faults }: Beginning, viewport: Viewp
   const { isUsual, isSearched } = (await page.evaluate(LEAVE)) as { isUsual: boolean; isSearched: boolean }
   if (!isUsual) await page.emulateMedia({ colorScheme: USUAL.colorScheme, reducedMotion: USUAL.reducedMotion })
   for (const list of LISTS) {
-    const { items } = (await ada.get(list)).body
-    for (const { id } of items) await ada.delete(`${list}/${id}`)
+    for (let isMore = true; isMore;) {
+      const { items, nextCursor } = (await ada.get(list)).body
+      for (const { id } of items) await ada.delete(`${list}/${id}`)
+      isMore = Boolean(nextCursor)
+    }
   }
   await go(page, "/")
   await page.locator("#composer").waitFor()
