@@ -36,3 +36,16 @@ test("those that this node is the writer of are kept whatever their length", () 
   for (const each of held) bookkeepingOf(each).held = true
   expect(keptOf(hot, held)).toBe(100)
 })
+
+test("one that goes on or is dropped takes its tokens along", () => {
+  const hot = new HotConversations()
+  const [first, second] = [conversation(600_000), conversation(600_000)]
+  hot.keep(first, false)
+  first.tokens = 700_000 // it has grown since
+  bookkeepingOf(first).held = true
+  hot.keep(first, false)
+  const kept = [conversation(300_000), second]
+  expect(keptOf(hot, kept)).toBe(2)
+  hot.drop(second.id)
+  expect(keptOf(hot, [conversation(600_000), ...kept.slice(0, 1)])).toBe(2)
+})
