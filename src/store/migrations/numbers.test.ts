@@ -137,6 +137,7 @@ describe("a migration that does not say that it needs a newer version", () => {
     // Whoever asked it answers without, only later; what keeps rows apart stays.
     ["DROP INDEX proposal_open", true],
     ["DROP INDEX event_place", false],
+    ["DROP INDEX IF EXISTS event_place", false],
     ["UPDATE node SET beats = 0", false],
     // Those who write to it wait until the index is built: that is what an index step is for.
     ["CREATE INDEX event_at ON event (at)", false],
@@ -175,7 +176,8 @@ function unfitIn(statements: readonly string[]): string[] {
       return /REFERENCES \w+ \(\w+\)(?! ON DELETE (CASCADE|SET NULL))/.test(sql)
     if (/^CREATE (UNIQUE )?INDEX /.test(sql)) return !isOwn(/ ON (\w+)/.exec(sql)?.[1])
     if (/^CREATE (OR REPLACE )?VIEW /.test(sql)) return false
-    if (sql.startsWith("DROP INDEX ")) return uniqueIndexes().has(sql.slice("DROP INDEX ".length))
+    const [, index] = /^DROP INDEX (?:IF EXISTS )?(\w+)$/.exec(sql) ?? []
+    if (index !== undefined) return uniqueIndexes().has(index)
     if (sql.startsWith("DROP VIEW ")) return !views.has(sql.slice("DROP VIEW ".length))
     const [, table, what = ""] = /^ALTER TABLE (\w+) (.*)$/s.exec(sql) ?? []
     if (isOwn(table)) return false

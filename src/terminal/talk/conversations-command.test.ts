@@ -3,15 +3,22 @@ import type { Line } from "../line.ts"
 import { conversationsCommand } from "./conversations-command.ts"
 import type { Talk } from "./talk.ts"
 
-/** A talk whose server has these titles, newest first, and finds by the letters of a title. */
-function talkWith(titles: string[]) {
+/** A talk whose server has these titles, newest first, finds by the letters of a title, and says nothing on its first pages. */
+function talkWith(titles: string[], emptyPages = 0) {
   const printed: string[] = []
   const entered: string[] = []
-  const listConversations = async ({ query: { search = "" } }: { query: { search?: string } }) => ({
-    items: titles
-      .filter((title) => title.includes(search))
-      .map((title) => ({ id: `conv_${title}`, title, status: "active", updatedAt: new Date().toISOString() })),
-  })
+  const listConversations = async ({ query }: { query: { search?: string; cursor?: string } }) => {
+    const { search = "", cursor = "0" } = query
+    if (Number(cursor) < emptyPages) return { items: [], nextCursor: String(Number(cursor) + 1) }
+    const found = titles.filter((title) => title.includes(search))
+    const toItem = (title: string) => ({
+      id: `conv_${title}`,
+      title,
+      status: "active",
+      updatedAt: new Date().toISOString(),
+    })
+    return { items: found.map(toItem), nextCursor: null }
+  }
   const talk = {
     client: { listConversations },
     reached: {},
@@ -47,4 +54,9 @@ test("a number that nothing was shown for is one of the newest; one that is too 
   expect(await type("7")).toEqual(["", " 1  taxes", " 2  garden", HOW])
   expect(await type("roof")).toEqual(["", 'No title has "roof" in it.'])
   expect(await talkWith([]).type("")).toEqual(["", "There are none yet."])
+})
+
+test("a search goes on where a page has looked at many titles and found nothing", async () => {
+  const { type } = talkWith(["taxes"], 2)
+  expect(await type("tax")).toEqual(["", " 1  taxes", HOW])
 })

@@ -16,13 +16,22 @@ export async function conversationsCommand({ talk }: { readonly talk: Talk }, wo
   const isNumber = /^\d+$/.test(words)
   const search = words === "" || isNumber ? undefined : words.slice(0, LONGEST)
   const before = isNumber ? shown.get(talk) : undefined
-  const items = before ?? (await talk.client.listConversations({ query: { limit: LISTED, search } })).items
+  const items = before ?? (await list(talk, search))
   const chosen = isNumber ? items[Number(words) - 1] : undefined
   if (chosen) return void (await talk.enter(chosen.id))
   shown.set(talk, items)
   const none = search === undefined ? "There are none yet." : `No title has "${toShown(search)}" in it.`
   const how = "/conversations N goes to one. /conversations WORDS finds some by title."
   talk.print([], ...toLines(talk, items), line(items.length === 0 ? none : how, DIM))
+}
+
+/** Goes on while a page is empty: one of a search has looked at so many titles and no more. */
+async function list({ client }: Talk, search: string | undefined): Promise<Listed> {
+  for (let cursor: string | undefined; ;) {
+    const { items, nextCursor } = await client.listConversations({ query: { limit: LISTED, search, cursor } })
+    if (items.length > 0 || nextCursor === null) return items
+    cursor = nextCursor
+  }
 }
 
 function toLines(talk: Talk, items: Listed): Line[] {

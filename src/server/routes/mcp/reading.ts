@@ -29,7 +29,10 @@ export const listConversations = defineMcpTool({
   async run({ search, cursor, limit: most }, { caller, ports }) {
     const { items, nextCursor } = await ports.conversations.list(caller.person.id, { search, cursor, limit: most })
     const lines = items.map(words.conversationLine)
-    return toResult(lines.join("\n") || "There are no conversations.", {
+    // A page of a search has looked at so many titles: where it found nothing, there may be more behind it.
+    const more = nextCursor === null ? "" : " Older ones were not looked at: go on with next_cursor."
+    const none = search === undefined ? "There are no conversations." : `No title has these words.${more}`
+    return toResult(lines.join("\n") || none, {
       conversations: items.map(({ id, title, agent, status, updatedAt }) => ({ id, title, agent, status, updatedAt })),
       next_cursor: nextCursor,
     })

@@ -7,8 +7,8 @@ import type { Migration } from "../migration.ts"
 export const fewerBytesOfWhatWaits: Migration = {
   name: "061_fewer_bytes_of_what_waits",
   statements: ({ changeView }) => [
-    "DROP INDEX proposal_open",
-    "DROP INDEX proposal_without_owner",
+    "DROP INDEX IF EXISTS proposal_open",
+    "DROP INDEX IF EXISTS proposal_without_owner",
     ...changeView(
       "runs",
       `SELECT r.id, c.id AS conversation_id,
