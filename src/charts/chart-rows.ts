@@ -34,8 +34,11 @@ export function toChartData(columns: readonly Column[], rows: readonly (readonly
   const names = safeNames(columns)
   const cells = bounded(rows)
   const kinds = columns.map((_, at) => kindOf(cells.map((row) => row[at])))
+  const days = kinds.map((kind, at) => kind === "time" && cells.every((row) => isDay(row[at])))
   const made = cells.map((row) =>
-    Object.fromEntries(names.map((name, at) => [name, toCell(row[at], kinds[at] ?? "text")])),
+    Object.fromEntries(
+      names.map((name, at) => [name, toCell(days[at] ? toDay(row[at]) : row[at], kinds[at] ?? "text")]),
+    ),
   )
   return {
     columns: names.map((name, at) => describe(name, kinds[at] ?? "text", made)),
@@ -87,6 +90,15 @@ function toNumber(value: unknown): number | undefined {
 const TIME = /^\d{4}-\d{2}(-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?( ?(Z|[+-]\d{2}(:?\d{2})?))?)?)?$/
 
 export const isTime = (value: string): boolean => TIME.test(value) && !Number.isNaN(Date.parse(toIso(value)))
+
+/**
+ * Midnights alone, as `date_trunc` makes them, are days of the database's clock. As moments they would be the evening before to whoever
+ * reads them further west.
+ */
+const DAY = /^\d{4}-\d{2}-\d{2}(?:[ T]00:00(?::00(?:\.0+)?)?(?: ?(?:Z|[+-]\d{2}(?::?\d{2})?))?)?$/
+const isDay = (value: unknown): boolean =>
+  value === null || value === undefined || (typeof value === "string" && DAY.test(value))
+const toDay = (value: unknown): unknown => (typeof value === "string" ? value.slice(0, "2025-01-31".length) : value)
 
 /** What every browser reads alike: PostgreSQL writes a space for the T, and `+00` for an offset. */
 const toIso = (value: string): string =>

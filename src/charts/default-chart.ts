@@ -1,4 +1,5 @@
 import type { ChartColumn, ChartData } from "./chart-rows.ts"
+import { rolesOf } from "./column-roles.ts"
 
 type JsonObject = { readonly [key: string]: unknown }
 
@@ -12,44 +13,46 @@ const MAX_COLOURS = 10
  * histogram of one. The words may name another. Undefined where a table says it better.
  */
 export function defaultChart({ columns, rows }: ChartData, words: string): JsonObject | undefined {
-  const time = columns.find(({ kind }) => kind === "time")
-  const period = columns.find(isPeriod)
-  const numbers = columns.filter((column) => column.kind === "number" && column !== period)
-  const texts = columns.filter(({ kind, distinct }) => (kind === "text" || kind === "boolean") && distinct > 0)
-  const [value, other] = numbers
+  const { along, values, groups } = rolesOf(columns)
+  const [value, other] = values
   if (!value || rows.length < 2) return undefined
   const wanted = markIn(words)
-  const along = time ?? period
   if (along) {
-    const color = texts.find(({ distinct }) => distinct > 1 && distinct <= MAX_COLOURS)
+    const color = groups.find(({ kind, distinct }) => kind !== "number" && distinct > 1 && distinct <= MAX_COLOURS)
     const mark = wanted ?? (along.distinct > 1 ? "line" : "bar")
     return toSpec(mark === "arc" ? "bar" : mark, {
-      x: time ? overTime(time) : plain(along, "ordinal"),
+      x: along.kind === "time" ? overTime(along) : plain(along, "ordinal"),
       y: plain(value),
       ...colored(color),
     })
   }
-  const [group, second] = texts
+  const [group, second] = groups
   if (!group) return other ? toSpec("point", { x: plain(value), y: plain(other) }) : histogram(value)
   if (wanted === "arc" && group.distinct <= MAX_SLICES && (value.min ?? 0) >= 0) {
-    return toSpec("arc", { theta: summed(value), color: plain(group) })
+    return toSpec("arc", { theta: summed(value), color: named(group) })
   }
   const isLong = group.distinct > 8 || group.examples.some((example) => example.length > 12)
   const [across, up] = isLong ? ["y", "x"] : ["x", "y"]
   const color = second && second.distinct <= MAX_COLOURS && second.distinct > 1 ? second : undefined
   const spec = toSpec(wanted === "line" || wanted === "area" || wanted === "point" ? wanted : "bar", {
-    [across as string]: { ...plain(group), sort: null },
+    [across as string]: { ...named(group), sort: null },
     [up as string]: plain(value),
     ...colored(color),
   })
-  return rows.length > MAX_BARS ? { ...spec, transform: FIRST } : spec
+  if (group.distinct <= MAX_BARS) return spec
+  const title = `The first ${MAX_BARS} of ${group.distinct}`
+  return { ...spec, title, transform: firstOf(group, group.distinct === rows.length) }
 }
 
-const FIRST = [{ window: [{ op: "row_number", as: "row number" }] }, { filter: `datum['row number'] <= ${MAX_BARS}` }]
+const PLACE = "place in line"
 
-/** A whole number that is called a year, a month, an hour: it has an order, and no sum. */
-const isPeriod = ({ name, kind }: ChartColumn): boolean =>
-  kind === "number" && /^(year|quarter|month|week|day|hour|weekday)s?$/i.test(name)
+/** The first names, each with all of its rows: with a part of them its bar would be too short. */
+const firstOf = ({ name }: ChartColumn, isOneEach: boolean): readonly JsonObject[] => [
+  isOneEach
+    ? { window: [{ op: "row_number", as: PLACE }] }
+    : { window: [{ op: "dense_rank", as: PLACE }], sort: [{ field: name }] },
+  { filter: `datum['${PLACE}'] <= ${MAX_BARS}` },
+]
 
 type Mark = "bar" | "line" | "area" | "point" | "arc"
 
@@ -64,6 +67,8 @@ function markIn(words: string): Mark | undefined {
 const TYPES = { number: "quantitative", time: "temporal", text: "nominal", boolean: "nominal" } as const
 
 const plain = ({ name, kind }: ChartColumn, type: string = TYPES[kind]): JsonObject => ({ field: name, type })
+/** What tells rows apart is a name, also where it is written in digits. */
+const named = (column: ChartColumn): JsonObject => plain(column, "nominal")
 
 /** Days and months are the same days everywhere: by the reader's own clock the first of March would be a day in February. */
 const overTime = (column: ChartColumn): JsonObject => ({
@@ -71,7 +76,7 @@ const overTime = (column: ChartColumn): JsonObject => ({
   ...(column.examples.every((example) => example.length <= "2025-01-31".length) ? { scale: { type: "utc" } } : {}),
 })
 const summed = (column: ChartColumn): JsonObject => ({ ...plain(column), aggregate: "sum" })
-const colored = (column: ChartColumn | undefined): JsonObject => (column ? { color: plain(column) } : {})
+const colored = (column: ChartColumn | undefined): JsonObject => (column ? { color: named(column) } : {})
 
 const toSpec = (mark: Mark, encoding: JsonObject): JsonObject => ({
   mark: mark === "line" ? { type: "line", point: true } : { type: mark },

@@ -2,4 +2,4 @@
 export { type ChartColumn, type ChartData, toChartData } from "./chart-rows.ts"
 export { defaultChart } from "./default-chart.ts"
 export { isName } from "./is-name.ts"
-export { chartWorthSeeing } from "./worth-seeing.ts"
+export { chartTitle, chartWorthSeeing } from "./worth-seeing.ts"

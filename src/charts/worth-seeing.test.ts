@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import type { Column } from "../protocol/databases/connections.ts"
 import { toChartData } from "./chart-rows.ts"
-import { chartWorthSeeing } from "./worth-seeing.ts"
+import { chartTitle, chartWorthSeeing } from "./worth-seeing.ts"
 
 type Rows = readonly (readonly unknown[])[]
 const chartOf = (names: readonly string[], rows: Rows) =>
@@ -66,6 +66,12 @@ test.each<[what: string, names: string[], rows: Rows]>([
     ],
   ],
   [
+    "records that are numbered in one word",
+    ["TrackId", "Name", "UnitPrice"],
+    [1, 2, 3].map((id) => [id, `n${id}`, 0.99]),
+  ],
+  ["a number for each record", ["AlbumId", "tracks"], [1, 2, 3].map((id) => [id, 9])],
+  [
     "many columns",
     ["a", "b", "c", "d", "e"],
     [
@@ -99,4 +105,34 @@ test.each<[what: string, names: string[], rows: Rows]>([
   ["nothing", ["a"], []],
 ])("no chart of %s", (_, names, rows) => {
   expect(chartOf(names, rows)).toBeUndefined()
+})
+
+test("numbers that count time or name something are never what is drawn, whatever they are called", () => {
+  const years = [2023, 2024, 2025].flatMap((year) => ["PT", "ES"].map((country) => [year, country, 10]))
+  expect(chartOf(["order_year", "country", "revenue"], years)?.encoding).toMatchObject({
+    ...{ x: { field: "order_year" }, y: { field: "revenue" }, color: { field: "country" } },
+  })
+  const places = [
+    [79_098, "Freiburg", 5],
+    [10_115, "Berlin", 9],
+    [20_095, "Hamburg", 7],
+  ]
+  expect(chartOf(["zip", "city", "people"], places)?.encoding).toMatchObject({
+    ...{ x: { field: "city" }, y: { field: "people" } },
+  })
+  const zips = chartOf(
+    ["zip", "people"],
+    places.map(([zip, , people]) => [zip, people]),
+  )
+  expect([zips?.mark.type, zips?.encoding.x]).toEqual(["bar", { field: "zip", type: "nominal", sort: null }])
+})
+
+test("a chart is called by what is drawn, not by what stands last", () => {
+  const rows = [
+    ["Portugal", 3, 1],
+    ["Spain", 2, 2],
+  ]
+  expect(chartTitle(chartOf(["country", "revenue", "customers"], rows) ?? {})).toBe("revenue by country")
+  const many = Array.from({ length: 12 }, (_, at) => [at, `a long name of a country ${at}`])
+  expect(chartTitle(chartOf(["revenue", "country"], many) ?? {})).toBe("revenue by country")
 })

@@ -1,6 +1,7 @@
 import type { ChartColumn, ChartData } from "./chart-rows.ts"
+import { rolesOf } from "./column-roles.ts"
 import { defaultChart } from "./default-chart.ts"
-import { isName } from "./is-name.ts"
+import { isRecordId, isName } from "./is-name.ts"
 
 const MAX_COLUMNS = 4
 const MAX_CATEGORIES = 40
@@ -16,13 +17,20 @@ export function chartWorthSeeing(data: ChartData): { readonly [key: string]: unk
   const numbers = columns.filter((column) => column.kind === "number")
   const texts = columns.filter(({ kind }) => kind === "text" || kind === "boolean")
   if (data.cut || columns.length > MAX_COLUMNS || !numbers.some((column) => !isName(column))) return undefined
-  if (numbers.some(({ name }) => /(?:^|[\s_])ids?$/i.test(name))) return undefined
-  const along = columns.find(({ kind }) => kind === "time") ?? numbers.find(isName)
+  if (numbers.some(isRecordId)) return undefined
+  const { along, groups } = rolesOf(columns)
   if (along)
     return along.distinct >= FEWEST_MOMENTS && isOneEach(rows, along, texts) ? defaultChart(data, "") : undefined
-  const [names] = texts
+  const [names] = groups
   if (!names || rows.length < 2 || rows.length > MAX_CATEGORIES || names.distinct !== rows.length) return undefined
   return defaultChart(data, "")
+}
+
+/** What a chart by rule shows, in words: what is drawn, by what it is drawn along. */
+export function chartTitle({ encoding }: { readonly [key: string]: unknown }): string {
+  const { x, y } = encoding as Readonly<Record<"x" | "y", { readonly field?: string; readonly type: string }>>
+  const [value, along] = y.type === "quantitative" ? [y, x] : [x, y]
+  return `${value.field} by ${along.field}`
 }
 
 /** Whether each moment has one row, or one for each of a few series. */

@@ -68,6 +68,19 @@ function toIssue({ instancePath, message = "does not fit", params }: ErrorObject
   return { message: `${message}${more}`, path: instancePath.split("/").slice(1) }
 }
 
+/** Weighed where they are referred to, or no schema. */
+const UNWEIGHED = new Set(["$defs", "definitions", "const", "enum", "default", "examples"])
+/** Under these stand schemas by names of somebody's own. */
+const NAMED = new Set(["properties", "patternProperties", "dependentSchemas", "dependencies"])
+
+function decoded(step: string): string {
+  try {
+    return decodeURIComponent(step)
+  } catch {
+    throw refuse(`there is nothing at ${step.slice(0, 100)}.`)
+  }
+}
+
 /** Counts what there is to check, what is referred to each time anew: ten lines can refer to each other a billion times. */
 class Weighing {
   readonly #root: JsonObject
@@ -77,29 +90,34 @@ class Weighing {
     this.#root = root
   }
 
-  weigh(node: unknown, within: readonly unknown[]): void {
+  /** `areNamed`: what the node holds are schemas under names of somebody's own, such as a property that is called "default". */
+  weigh(node: unknown, within: readonly unknown[], areNamed = false): void {
     if (typeof node !== "object" || node === null) return
     if (within.includes(node)) throw refuse("it refers to itself; say as many levels as you need.")
     if (++this.#parts > MAX_PARTS)
       throw refuse(`it has more than ${MAX_PARTS} parts, what it refers to counted each time.`)
     if (within.length > MAX_DEPTH) throw refuse(`it is nested more than ${MAX_DEPTH} deep.`)
-    const { $ref, uniqueItems, maxItems, $dynamicRef, $recursiveRef, $id } = node as JsonObject
+    if (!areNamed) this.#weighWords(node as JsonObject, within)
+    for (const [key, inner] of Object.entries(node)) {
+      if (!areNamed && UNWEIGHED.has(key)) continue
+      this.weigh(inner, [...within, node], !areNamed && NAMED.has(key))
+    }
+  }
+
+  #weighWords(node: JsonObject, within: readonly unknown[]): void {
+    const { $ref, uniqueItems, maxItems, $dynamicRef, $recursiveRef, $id } = node
     if ([$dynamicRef, $recursiveRef, $id].some((each) => typeof each === "string"))
       throw refuse("only $ref to a place in itself is taken, such as #/$defs/name.")
     if (uniqueItems === true && !(typeof maxItems === "number" && maxItems <= MAX_UNIQUE))
       throw refuse(`uniqueItems needs a maxItems of at most ${MAX_UNIQUE} beside it.`)
     if (typeof $ref === "string") this.weigh(this.#at($ref), [...within, node])
-    for (const [key, inner] of Object.entries(node)) {
-      if (/^(?:\$defs|definitions|const|enum|default|examples)$/.test(key)) continue // weighed where they are referred to, or no schema
-      this.weigh(inner, [...within, node])
-    }
   }
 
   #at(place: string): unknown {
     const steps = /^#(\/.*)?$/.exec(place)?.[1]?.slice(1).split("/")
     let found: unknown = steps || place === "#" ? this.#root : undefined
     for (const step of steps ?? []) {
-      const name = decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~")
+      const name = decoded(step).replaceAll("~1", "/").replaceAll("~0", "~")
       found = typeof found === "object" && found !== null ? own(found as JsonObject, name) : undefined
     }
     if (found === undefined) throw refuse(`there is nothing at ${place.slice(0, 100)}.`)

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest"
 import { costOf } from "../../src/agent/ask/spend.ts"
 import type { JournalEvent } from "../../src/protocol/events.ts"
-import { scripted } from "../../src/testing.ts"
+import type { Usage } from "../../src/protocol/conversation/message.ts"
+import { finishes, replies, says, scripted } from "../../src/testing.ts"
 import { openStore } from "../../src/store/store.ts"
-import { anyDatabase } from "../support/databases.ts"
+import { anyDatabase, databases } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 import { dyingAt, timingOutAt } from "../support/loop/faults.ts"
 import { COST, PRICE, Priced, USAGE } from "../support/loop/priced.ts"
@@ -19,6 +20,40 @@ test.each([
   [PRICE, { inputTokens: 1, outputTokens: 0, cachedTokens: 9 }, 0.000004],
 ])("%j for %j is %s dollars", (price, usage, cost) => {
   expect(costOf(price, usage)).toBe(cost)
+})
+
+describe.each(databases)("counts that are none, on $name", ({ create }) => {
+  const odd: [sent: Usage, told: Usage][] = [
+    [
+      { inputTokens: 12.5, outputTokens: 3 },
+      { inputTokens: 13, outputTokens: 3 },
+    ],
+    [
+      { inputTokens: -1, outputTokens: 3 },
+      { inputTokens: null, outputTokens: 3 },
+    ],
+    [
+      { inputTokens: 7, outputTokens: 1e20 },
+      { inputTokens: 7, outputTokens: null },
+    ],
+    [
+      { inputTokens: Number.NaN, outputTokens: 3 },
+      { inputTokens: null, outputTokens: 3 },
+    ],
+  ]
+
+  test("cost no reply: it is on record with those that are counts, and its model was asked once", async () => {
+    await using database = await create()
+    const script = odd.map(([usage]) => replies(says("Hi."), finishes("stop", usage)))
+    const model = Object.assign(scripted(...script), { price: null })
+    await using face = await Face.open({ ...database, model })
+    const ada = await face.as("ada")
+    for (const [, told] of odd) {
+      const { body } = await ada.say(await ada.begin({ agent: "test" }), "Hello.")
+      expect(body.run).toMatchObject({ status: "completed", usage: told })
+    }
+    expect((await ada.get("/api/usage")).body.totals).toMatchObject({ calls: 4, inputTokens: 20, outputTokens: 9 })
+  })
 })
 
 describe.each(anyDatabase)("usage on $name", ({ create }) => {

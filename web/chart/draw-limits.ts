@@ -15,7 +15,8 @@ const LENGTHS = new Set(["width", "height"])
 export function checkSize(spec: Fields): void {
   let nodes = 0
   const rows = rowsIn(spec)
-  const walk = (value: unknown, key: string, depth: number): void => {
+  /** `times`: how many rows the views around it make of each. */
+  const walk = (value: unknown, key: string, depth: number, times: number): void => {
     if (++nodes > MAX.nodes || depth > MAX.depth) throw new Error("it is too large")
     if (typeof value === "string" && value.length > MAX.text) throw new Error("a text in it is too long")
     if (typeof value === "number") {
@@ -25,12 +26,15 @@ export function checkSize(spec: Fields): void {
     if (typeof value !== "object" || value === null) return
     if (Array.isArray(value)) {
       if (PARTS.has(key) && value.length > MAX.repeats) throw new Error("it has too many parts")
-      return value.forEach((each) => walk(each, key, depth + 1))
+      return value.forEach((each) => walk(each, key, depth + 1, times))
     }
     checkMade(value as Fields, key, rows)
-    for (const [word, inside] of Object.entries(value)) walk(inside, word, depth + 1)
+    const { transform } = value as Fields
+    const made = Array.isArray(transform) ? times * timesOf(transform, rows) : times
+    if (Array.isArray(transform) && made * rows.length > MAX.made) throw new Error("it makes too many rows")
+    for (const [word, inside] of Object.entries(value)) walk(inside, word, depth + 1, made)
   }
-  walk(spec, "", 0)
+  walk(spec, "", 0, 1)
 }
 
 function checkMade(value: Fields, key: string, rows: readonly Fields[]): void {
@@ -49,7 +53,6 @@ function checkMade(value: Fields, key: string, rows: readonly Fields[]): void {
     )
     if (times > MAX.repeats) throw new Error("it is repeated too often")
   }
-  if (Array.isArray(value.transform)) checkFlatten(value.transform as unknown[], rows)
 }
 
 function checkRange({ start = 0, stop, step = 1 }: Fields): void {
@@ -69,14 +72,14 @@ function checkBin(field: string, { step, extent }: Fields, rows: readonly Fields
   if ((most! - least!) / Number(step) > MAX.made) throw new Error("it has too many bins")
 }
 
-/** Lists in rows become rows; several times over these multiply. */
-function checkFlatten(transforms: readonly unknown[], rows: readonly Fields[]): void {
-  const flattened = transforms.filter(isFields).map(({ flatten }) => flatten)
-  const times = flattened.filter(Array.isArray).reduce((product: number, names: unknown[]) => {
-    const lengths = rows.map((row) => Math.max(1, ...names.map((name) => lengthOf(row[String(name)]))))
-    return product * lengths.reduce((a, b) => Math.max(a, b), 1)
-  }, rows.length)
-  if (times > MAX.made) throw new Error("it makes too many rows")
+/** Lists in rows become rows, and so do columns; several times over these multiply, also those of a view and of its parts. */
+function timesOf(transforms: readonly unknown[], rows: readonly Fields[]): number {
+  return transforms.filter(isFields).reduce((product: number, { flatten, fold }) => {
+    const folded = Array.isArray(fold) ? Math.max(1, fold.length) : 1
+    if (!Array.isArray(flatten)) return product * folded
+    const lengths = rows.map((row) => Math.max(1, ...flatten.map((name) => lengthOf(row[String(name)]))))
+    return product * folded * lengths.reduce((a, b) => Math.max(a, b), 1)
+  }, 1)
 }
 
 const lengthOf = (value: unknown): number => (Array.isArray(value) ? value.length : 1)

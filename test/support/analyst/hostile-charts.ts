@@ -300,6 +300,10 @@ export const hugeCharts: readonly HostileChart[] = [
     },
   },
   {
+    name: "columns folded into each other",
+    spec: bars({ transform: Array.from({ length: 4 }, () => ({ fold: Array.from({ length: 50 }, () => "b") })) }),
+  },
+  {
     name: "calculated lists times each other",
     spec: bars({
       transform: [

@@ -11,18 +11,18 @@ const FLOATS = 16
  * next, columns and the same, where the numbers go and the same, count of rows and of columns (in fours), length of each in
  * bytes (in sixteens).
  */
-export const floatProductKernel = (multiplyAdd: MultiplyAdd): Kernel =>
+export const floatProductKernel = (tile: number, multiplyAdd: MultiplyAdd): Kernel =>
   kernel("floatProduct", 9, ({ parameters, locals }) => {
     const [rows, rowBytes, columns, columnBytes, into, intoBytes, rowCount, columnCount, length] = parameters as Nine
     const [row, column, at, out] = locals("i32", 4) as [Local, Local, Local, Local]
-    const [a, b] = [locals("i32", TILE), locals("i32", TILE)]
-    const sums = Array.from({ length: TILE }, () => locals("v128", TILE))
-    const left = locals("v128", TILE)
+    const [a, b] = [locals("i32", tile), locals("i32", TILE)]
+    const sums = Array.from({ length: tile }, () => locals("v128", TILE))
+    const left = locals("v128", tile)
     const right = locals("v128", 1)[0]!
     const follow = (pointers: readonly Local[], first: WasmCode, bytes: WasmCode) =>
       pointers.flatMap((each, i) => each.set(i === 0 ? first : i32.add(pointers[i - 1]!.get, bytes)))
     return [
-      repeat(row, { below: rowCount.get, step: TILE }, [
+      repeat(row, { below: rowCount.get, step: tile }, [
         follow(b, columns.get, columnBytes.get),
         out.set(into.get),
         repeat(column, { below: columnCount.get, step: TILE }, [
@@ -43,8 +43,8 @@ export const floatProductKernel = (multiplyAdd: MultiplyAdd): Kernel =>
           // Each column was read to its end: the next four begin after the last of these.
           follow(b, i32.add(i32.sub(b[TILE - 1]!.get, length.get), columnBytes.get), columnBytes.get),
         ]),
-        rows.step(i32.mul(rowBytes.get, i32.const(TILE))),
-        into.step(i32.mul(intoBytes.get, i32.const(TILE))),
+        rows.step(i32.mul(rowBytes.get, i32.const(tile))),
+        into.step(i32.mul(intoBytes.get, i32.const(tile))),
       ]),
     ]
   })

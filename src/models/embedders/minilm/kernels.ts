@@ -1,8 +1,9 @@
+import { readFileSync } from "node:fs"
 import { multiplyAdd } from "../../../vectors/wasm/instructions.ts"
 import { canRun, instantiate, type WasmMemory } from "../../../vectors/wasm/machine.ts"
 import { toModule } from "../../../vectors/wasm/module.ts"
 import { floatProductKernel, turnKernel } from "./attention-kernels.ts"
-import { productKernel } from "./product-kernel.ts"
+import { type Multiply, productKernel } from "./product-kernel.ts"
 import { geluKernel, normaliseKernel, softmaxKernel, toBytesKernel } from "./row-kernels.ts"
 
 /** Numbers that a word is, and of the wider layer inside. */
@@ -17,7 +18,7 @@ type Name = "product384" | "product1536" | "toBytes" | "normalise" | "gelu" | "s
 export type Kernels = Readonly<Record<Name, (...parameters: number[]) => void>>
 
 export interface KernelChoice {
-  readonly isRelaxed: boolean
+  readonly multiply: Multiply
   readonly rows: number
 }
 
@@ -26,10 +27,14 @@ export function createKernels(memory: WasmMemory, choice: KernelChoice = chooseK
   return instantiate(moduleFor(choice), memory) as Kernels
 }
 
-/** Asked of the machine, not of its name: relaxed SIMD where it can be compiled. arm64 has twice the registers of x86_64. */
+/**
+ * Asked of the machine, not of its name: relaxed SIMD where it can be compiled. arm64 has twice the registers of x86_64, of which
+ * most have no instruction for sixteen products: V8 then makes five of it, two of which are the same each time.
+ */
 export function chooseKernels(): KernelChoice {
   const rows = process.arch === "arm64" ? MAX_TILE : MAX_TILE / 2
-  return { rows, isRelaxed: canRun(moduleFor({ rows, isRelaxed: true })) }
+  const multiply = process.arch === "x64" && !hasVnni() ? "in pairs" : "at once"
+  return { rows, multiply: canRun(moduleFor({ rows, multiply })) ? multiply : "widened" }
 }
 
 const moduleFor = (choice: KernelChoice) =>
@@ -38,8 +43,17 @@ const moduleFor = (choice: KernelChoice) =>
     productKernel("product1536", { ...choice, length: INNER_WIDTH }),
     toBytesKernel(),
     normaliseKernel(),
-    geluKernel(multiplyAdd(choice.isRelaxed)),
-    softmaxKernel(multiplyAdd(choice.isRelaxed)),
-    floatProductKernel(multiplyAdd(choice.isRelaxed)),
+    geluKernel(multiplyAdd(choice.multiply !== "widened")),
+    softmaxKernel(multiplyAdd(choice.multiply !== "widened")),
+    floatProductKernel(choice.rows, multiplyAdd(choice.multiply !== "widened")),
     turnKernel(),
   ])
+
+/** Whether sixteen products are one instruction of this x86_64. Of all systems only Linux says; for the others it is not. */
+function hasVnni(): boolean {
+  try {
+    return /^flags\b.* avx_vnni\b/m.test(readFileSync("/proc/cpuinfo", "latin1"))
+  } catch {
+    return false
+  }
+}

@@ -4,6 +4,7 @@ import { createKernels, INNER_WIDTH, MAX_TILE, WIDTH } from "./kernels.ts"
 import { KernelMemory } from "./memory.ts"
 import { Tensor, toByteColumns } from "./weights.ts"
 
+const MULTIPLY = ["at once", "in pairs", "widened"] as const
 const COLUMNS = 8
 const LENGTHS = { product384: WIDTH, product1536: INNER_WIDTH }
 /** What an x86_64 without VNNI adds two products in: what does not fit is cut to this. */
@@ -20,7 +21,7 @@ const columnsOf = (length: number) =>
     ...[(i: number) => ((i * 91) % 255) - 127, (i: number) => -(i % 128), () => 1, (i: number) => (i < 2 ? -127 : 0)],
   ].map((byte) => Int8Array.from({ length }, (_, i) => byte(i)))
 
-const choices = [true, false].flatMap((isRelaxed) => [2, MAX_TILE].map((rows) => ({ isRelaxed, rows })))
+const choices = MULTIPLY.flatMap((multiply) => [2, MAX_TILE].map((rows) => ({ multiply, rows })))
 
 test.each(choices)("bytes at their limits are multiplied exactly, whatever this machine does it with: %o", (choice) => {
   for (const [name, length] of Object.entries(LENGTHS)) {

@@ -7,9 +7,14 @@ export interface ProductShape {
   readonly length: number
   /** Rows at a time: as many as the machine has registers for. The numbers are the same with any. */
   readonly rows: number
-  /** With the instruction for sixteen bytes at a time, or with two for eight: the numbers are the same. */
-  readonly isRelaxed: boolean
+  readonly multiply: Multiply
 }
+
+/**
+ * How sixteen products of bytes are added up, the numbers are the same: by one instruction, in pairs that are then added, which is
+ * faster where that one is five, or of numbers of 16 bits, where there is no relaxed SIMD.
+ */
+export type Multiply = "at once" | "in pairs" | "widened"
 
 /** ByteColumns at a time: the four numbers of a vector. */
 const COLUMNS = 4
@@ -24,7 +29,7 @@ const UNROLLED = 4
  * Parameters: rows of bytes, columns of bytes, where the numbers go, steps and lows of the rows, constants of the columns
  * (scale, then scale · Σp, then bias, a whole row of each), count of rows, count of columns.
  */
-export function productKernel(name: string, { length, rows, isRelaxed }: ProductShape): Kernel {
+export function productKernel(name: string, { length, rows, multiply }: ProductShape): Kernel {
   return kernel(name, 8, ({ parameters, local, locals }) => {
     const [bytes, weights, into, steps, lows, constants, rowCount, columnCount] = parameters as Eight
     const [row, column, at, a, w, out, step, low] = locals("i32", 8) as Eight
@@ -32,12 +37,14 @@ export function productKernel(name: string, { length, rows, isRelaxed }: Product
     const sums = Array.from({ length: rows }, () => locals("v128", COLUMNS))
     const left = locals("v128", rows)
     const right = local("v128")
+    const ones = local("v128")
+    const addProducts = adding(multiply, ones)
 
     const round = Array.from({ length: UNROLLED }, (_, part) => [
       ...left.flatMap((each, r) => each.set(v128.load(a.get, r * length + part * BYTES))),
       ...Array.from({ length: COLUMNS }, (__, c) => [
         ...right.set(v128.load(w.get, c * length + part * BYTES)),
-        ...left.flatMap((each, r) => sums[r]![c]!.set(addProducts(sums[r]![c]!.get, right.get, each.get, isRelaxed))),
+        ...left.flatMap((each, r) => sums[r]![c]!.set(addProducts(sums[r]![c]!.get, right.get, each.get))),
       ]).flat(),
     ]).flat()
 
@@ -65,6 +72,7 @@ export function productKernel(name: string, { length, rows, isRelaxed }: Product
       low.step(rows * 4),
     ]
     return [
+      ones.set(i16x8.splat(i32.const(1))),
       width.set(i32.mul(columnCount.get, i32.const(4))),
       repeat(column, { below: columnCount.get, step: COLUMNS }, [
         a.set(bytes.get),
@@ -82,10 +90,20 @@ export function productKernel(name: string, { length, rows, isRelaxed }: Product
 
 type Eight = [Local, Local, Local, Local, Local, Local, Local, Local]
 
+type AddProducts = (sum: WasmCode, weights: WasmCode, bytes: WasmCode) => WasmCode
+
 /** Sixteen products of bytes, added to four sums. */
-function addProducts(sum: WasmCode, weights: WasmCode, bytes: WasmCode, isRelaxed: boolean): WasmCode {
-  if (isRelaxed) return i32x4.relaxedDot8(weights, bytes, sum)
-  const low = i32x4.dot16(i16x8.extendLow(weights), i16x8.extendLow(bytes))
-  const high = i32x4.dot16(i16x8.extendHigh(weights), i16x8.extendHigh(bytes))
-  return i32x4.add(i32x4.add(sum, low), high)
+function adding(multiply: Multiply, ones: Local): AddProducts {
+  switch (multiply) {
+    case "at once":
+      return (sum, weights, bytes) => i32x4.relaxedDot8(weights, bytes, sum)
+    case "in pairs":
+      return (sum, weights, bytes) => i32x4.add(sum, i32x4.dot16(i16x8.relaxedDot8(weights, bytes), ones.get))
+    case "widened":
+      return (sum, weights, bytes) => {
+        const low = i32x4.dot16(i16x8.extendLow(weights), i16x8.extendLow(bytes))
+        const high = i32x4.dot16(i16x8.extendHigh(weights), i16x8.extendHigh(bytes))
+        return i32x4.add(i32x4.add(sum, low), high)
+      }
+  }
 }

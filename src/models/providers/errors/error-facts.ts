@@ -1,5 +1,9 @@
 import { certificateTrouble } from "../../network/certificate-trouble.ts"
 
+/** A message need not be read in full to be recognised: dozens of phrases are looked for in it, while nobody else is served. */
+const MAX_READ = 20_000
+const MAX_CODE = 1000
+
 /** What an error of an adapter or a server says, in one shape. */
 export interface ErrorFacts {
   readonly status: number | undefined
@@ -30,11 +34,12 @@ export function readErrorFacts(error: unknown): ErrorFacts {
   const body = fromBody(thrown.responseBody) ?? fromBody(thrown.data) ?? fromBody(thrown.value) ?? {}
   const network = networkError(error)
   const quotes = QUOTING.has(textOf(thrown.name))
-  const own = quotes ? "it sent something that is not in its protocol" : textOf(thrown.message)
-  const message = network ? `the connection failed: ${network.message || network.code}` : body.message || own
+  const own = (quotes ? "it sent something that is not in its protocol" : textOf(thrown.message)).slice(0, MAX_READ)
+  const said = network ? `the connection failed: ${network.message || network.code}` : body.message || own
+  const message = said.slice(0, MAX_READ)
   return {
     status: statusOf(thrown.statusCode) ?? statusOf(body.code) ?? statusOf(thrown.code),
-    code: [body.code, body.type, thrown.code, thrown.type].map(textOf).join(" ").toLowerCase(),
+    code: [body.code, body.type, thrown.code, thrown.type].map(toCode).join(" "),
     message,
     text: `${message} ${own}`,
     headers: (thrown.responseHeaders ?? {}) as Record<string, string>,
@@ -112,6 +117,8 @@ const plain = (message: string): ErrorFacts => ({
 
 const textOf = (value: unknown): string =>
   typeof value === "string" ? value : typeof value === "number" ? String(value) : ""
+
+const toCode = (value: unknown): string => textOf(value).slice(0, MAX_CODE).toLowerCase()
 
 /** An HTTP error status; other numbers are codes of the provider's own. */
 function statusOf(value: unknown): number | undefined {

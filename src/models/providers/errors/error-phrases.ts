@@ -12,7 +12,7 @@ export type ProviderCode =
 /** Which of our codes a provider's answer is. Statuses and codes are not enough: each provider has habits of its own. */
 export function codeFor({ status, code, text }: ErrorFacts): ProviderCode {
   // Before all others: told as a 400, 401, 403 or 429, and no waiting helps.
-  if (status === 402 || QUOTA_CODE.test(code) || (isOurs(status) && QUOTA.test(text))) return "quota_spent"
+  if (status === 402 || QUOTA_CODE.test(code) || (isOurs(status) && isSpent(text))) return "quota_spent"
   const limited = status === 429 || /rate_limit/.test(code)
   // "Too many tokens per minute" also speaks of tokens, so a rate limit is ruled out first.
   if (!limited && (status === 413 || OVERFLOW.test(code) || OVERFLOW.test(text))) return "context_overflow"
@@ -43,9 +43,13 @@ const QUOTA = oneOf(
   "used all available credits", // xAI
   "(credit|spend(ing)?) limit (exceeded|reached)", // Together, Groq, xAI
   "reached (its|your) (monthly )?spending limit", // xAI, Groq
-  // OpenAI's sentence. Google says the same of a minute's share, and then when to come back.
-  "exceeded your current quota(?!.{0,500}(retry in|per ?minute|per ?day))",
 )
+
+/** OpenAI's sentence. Google says the same of a minute's share, and some lines below it when to come back. */
+const CURRENT_QUOTA = /exceeded your current quota/i
+const COMES_BACK = /retry in|per ?minute|per ?day/i
+
+const isSpent = (text: string): boolean => QUOTA.test(text) || (CURRENT_QUOTA.test(text) && !COMES_BACK.test(text))
 
 const AUTH_CODE = /authentication|permission|invalid_api_key/
 

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest"
 import type { AppError, ErrorCode } from "../../../protocol/errors.ts"
 import { chatChunk, collect, ProviderServer, sse, streamHead } from "../server.fixture.ts"
 import { toProviderError } from "./errors.ts"
+import { countWork } from "../../../../test/support/worked.ts"
 import { ModelRegistry } from "../../registry.ts"
 
 const KEY = "sk-live-8f3a2b1c9d7e6f5a4b3c2d1e"
@@ -234,6 +235,22 @@ describe("a spent quota is its own thing, and never tried again, in the words of
     const body = openai("You exceeded your current quota, please check your plan. Please retry in 34.07s.", "429")
     expect(await errorOf("chat", 429, body)).toMatchObject({ code: "rate_limited", details: { retriable: true } })
   })
+
+  test("nor where that is told lines below, behind one for each share, as Google does", async () => {
+    const share =
+      "* Quota exceeded for metric: generativelanguage.googleapis.com/generate_content_requests, limit: 20\n"
+    const message = `You exceeded your current quota, please check your plan.\n${share.repeat(4)}Please retry in 58.82s.`
+    const details = { retriable: true, retryAfterMs: 58_820 }
+    expect(await errorOf("chat", 429, openai(message, "429"))).toMatchObject({ code: "rate_limited", details })
+  })
+})
+
+test("of a message of megabytes only the beginning is searched: nobody is served meanwhile", () => {
+  const message = "maximum of it is not so ".repeat(600_000)
+  const worked = countWork()
+  const error = toProviderError({ statusCode: 400, message, responseBody: "" }, { provider: "X", secrets: [KEY] })
+  expect(worked()).toBeLessThan(100)
+  expect(error.code).toBe("provider_error")
 })
 
 test.each<[who: string, body: unknown]>([

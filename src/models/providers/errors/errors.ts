@@ -22,7 +22,7 @@ export interface Retriability extends RetryAfter {
 }
 
 const MAX_PROBLEM = 300
-/** Our own limits cut text; a message need not be read in full to be recognised. */
+/** Of what we say ourselves of a reply; what a provider says is shorter by then. */
 const MAX_READ = 20_000
 
 /**
@@ -37,7 +37,7 @@ export function toProviderError(error: unknown, source: ErrorSource): AppError {
     ...(code === "provider_error" ? todoFor(said) : {}),
     retriable: isRetriable(code, said),
     ...(code === "provider_error" && (said.status === 400 || said.status === 422) ? { refusesRequest: true } : {}),
-    ...retryAfter(said.headers, source.now?.() ?? Date.now()),
+    ...retryAfter(said.headers, source.now?.() ?? Date.now(), code === "rate_limited" ? said.message : ""),
   })
 }
 

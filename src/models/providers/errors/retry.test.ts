@@ -99,6 +99,17 @@ test("Retry-After is read as seconds, as a date, and to the millisecond", () => 
   expect(retryAfter({}, now)).toEqual({})
 })
 
+test.each<[says: string, ms: number | undefined]>([
+  ["Please retry in 58.821668433s.", 58_822],
+  ["Please retry in 2m3s.", 123_000],
+  ["Please retry in 1h0m0.5s.", 3_600_500],
+  ["Please retry in 20ms.", undefined],
+  ["Please retry in a while.", undefined],
+])("“%s” is a wait of %s ms, where no header says another", (says, ms) => {
+  expect(retryAfter({}, 0, says).retryAfterMs).toBe(ms)
+  expect(retryAfter({ "retry-after": "4" }, 0, says).retryAfterMs).toBe(4000)
+})
+
 describe("over HTTP", () => {
   const models = (url: string) =>
     new ModelRegistry({ lmStudioEndpoint: url }, { retry: { random: () => 0, maxWaitMs: 5 } })

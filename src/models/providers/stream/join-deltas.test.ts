@@ -70,6 +70,14 @@ describe.each(formats)("of deltas of %s", (_, write) => {
   })
 })
 
+test("deltas are joined also where what stands behind their text says nothing", () => {
+  const empty = { refusal: null, reasoning: "", tool_calls: [] }
+  const events = eventsIn(
+    join(TEXTS.map((content) => sse(chatChunk({ role: "assistant", content, ...empty }))).join("")),
+  )
+  expect(events.map(textIn)).toEqual([TEXTS.join("")])
+})
+
 test("what is left of a piece holds none of the memory of the piece", () => {
   const piece = Buffer.from(TEXTS.map((content) => sse(chatChunk({ content }))).join(""))
   const left = joinDeltas(piece)
@@ -86,6 +94,14 @@ test.each([
   [
     "that hold arguments",
     (i: number) => sse(chatChunk({ tool_calls: [{ index: 0, function: { arguments: `{"content":"${i}` } }] })),
+  ],
+  [
+    "that hold the same arguments beside an empty text",
+    () => sse(chatChunk({ content: "", tool_calls: [{ index: 0, function: { arguments: "000" } }] })),
+  ],
+  [
+    "that hold the same thought beside an empty text",
+    () => sse(chatChunk({ role: "assistant", content: "", reasoning: " ha", reasoning_details: [{ text: " ha" }] })),
   ],
   ["that are cut", (i: number) => `data: {"choices":[{"delta":{"content":"w${i}\n`],
   ["that are comments", () => ": still thinking\n\n"],

@@ -4,6 +4,11 @@
  */
 const TEXT_BEGINS =
   /"delta": ?\{(?:"role": ?"assistant", ?|"type": ?"(?:text|thinking)_delta", ?|"content": ?null, ?)?"(?:content|reasoning_content|reasoning|text|thinking)": ?"/
+/**
+ * What may stand behind that text, up to the end of its delta: nothing that says anything. Arguments of a call, or thinking,
+ * stand beside an empty text at some servers, and of two alike, such as `000` and `000` of a number, one would be lost.
+ */
+const SAYS_NO_MORE = /^"(?:, ?"\w+": ?(?:null|""|"assistant"|\[\]))*\}/
 const [QUOTE, BACKSLASH] = [34, 92]
 const END = Buffer.from("\n\n")
 /** Shorter pieces hold hardly two events. */
@@ -67,11 +72,12 @@ function endOfEvent(bytes: Buffer, from: number): number {
 function readDelta(bytes: Buffer, start: number): Delta | undefined {
   const end = endOfEvent(bytes, start)
   if (end === -1) return undefined
-  const found = TEXT_BEGINS.exec(bytes.toString("latin1", start, end))
+  const event = bytes.toString("latin1", start, end)
+  const found = TEXT_BEGINS.exec(event)
   if (!found) return undefined
   const textStart = start + found.index + found[0].length
   const textEnd = endOfText(bytes, textStart)
-  if (textEnd === -1 || textEnd >= end) return undefined
+  if (textEnd === -1 || textEnd >= end || !SAYS_NO_MORE.test(event.slice(textEnd - start))) return undefined
   return { start, textStart, textEnd, end }
 }
 

@@ -22,6 +22,27 @@ test("a reply without end is broken off, and so is its connection", async () => 
   await closed.promise
 })
 
+test("a refusal without end is read as far as any refusal goes, and keeps its status", async () => {
+  const closed = Promise.withResolvers<void>()
+  let sent = 0
+  await using server = await ProviderServer.open((response) => {
+    response.on("close", closed.resolve)
+    const line = Buffer.alloc(64 * 1024, "\n")
+    const pour = () => {
+      while (!response.destroyed && response.write(line)) sent += line.length
+      response.once("drain", pour)
+    }
+    response.writeHead(429, { "content-type": "application/json", "retry-after": "7" }).write('{"error":')
+    pour()
+  })
+  const models = new ModelRegistry({ lmStudioEndpoint: server.url }, { retry: { retries: 0 } })
+  const asked = collect(await models.get("qwen"))
+  await expect(asked).rejects.toMatchObject({ code: "rate_limited", details: { retryAfterMs: 7000 } })
+  await closed.promise
+  // Beside what was read there is what the sockets of both sides hold.
+  expect(sent).toBeLessThan(32 * 1024 * 1024)
+})
+
 describe("a stream without a reason to finish", () => {
   const call = (json: string) => ({ tool_calls: [{ index: 0, id: "a", function: { name: "t", arguments: json } }] })
   const words = sse(chatChunk({ content: "Hello" }), chatChunk({ content: " there" }))

@@ -7,6 +7,8 @@ import { NotAStream, StreamStart } from "./not-a-stream.ts"
 /** One line of a provider's stream; the longest we have seen, a whole answer with its encrypted thinking, has 0.2 MB. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024
 const MAX_REPLY_BYTES = 128 * 1024 * 1024
+/** Why a request was refused is told in a few hundred bytes. Adapters read and parse the whole of it in one go, and so do we. */
+const MAX_REFUSAL_BYTES = 256 * 1024
 const NEWLINE = 10
 /** As long as the mark of the end with some room for blank lines behind it. */
 const TAIL_BYTES = 32
@@ -32,7 +34,8 @@ export function watchedFetch(fetch: Fetch = globalThis.fetch): Fetch {
     if (response.body) {
       const limit = new ReplyLimit()
       const start = response.ok && watch?.wantsStream ? new StreamStart() : undefined
-      tap(response, watch, (bytes) => {
+      const most = response.ok ? Number.POSITIVE_INFINITY : MAX_REFUSAL_BYTES
+      tap(response, { watch, most }, (bytes) => {
         if (!watch) return
         if (bytes === undefined) {
           if (start?.isOdd) watch.stop(new NotAStream(start.text))
@@ -49,13 +52,19 @@ export function watchedFetch(fetch: Fetch = globalThis.fetch): Fetch {
   }
 }
 
+interface Tapping {
+  readonly watch: SilenceWatch | undefined
+  /** So many bytes are handed on, as if there were no more. */
+  readonly most: number
+}
+
 /**
  * Hands on what is read from the stream in portions, as the event loop has room for them, and shows what came, and undefined
  * at its end; without the cost of one more stream around it. What is not read waits in the provider's socket.
  */
 function tap(
   { body, headers }: Response,
-  watch: SilenceWatch | undefined,
+  { watch, most }: Tapping,
   onChunk: (bytes: Uint8Array | undefined) => void,
 ): void {
   if (!body) return
@@ -65,8 +74,13 @@ function tap(
     const reader = getReader()
     const read = reader.read.bind(reader)
     let left: Uint8Array | undefined
+    let room = most
     const take = reading.join()
     reader.read = async () => {
+      if (room <= 0) {
+        void reader.cancel().catch(() => {})
+        return { done: true, value: undefined }
+      }
       if (!left) {
         const { done, value } = await read()
         onChunk(value)
@@ -74,6 +88,7 @@ function tap(
         left = isEventStream ? joinDeltas(value) : value
       }
       const value = left.subarray(0, PORTION_BYTES)
+      room -= value.length
       left = value.length < left.length ? left.subarray(PORTION_BYTES) : undefined
       const turn = take(value.length)
       if (turn) {

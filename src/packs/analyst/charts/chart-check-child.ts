@@ -41,7 +41,7 @@ function check(written: SpecObject, columns: readonly ChartColumn[]): SpecObject
   const expressions = checkWords({ ...rest, ...withoutRows(data) })
   const params = checkParams(rest.params)
   const ofResult = new Map(columns.map((column) => [column.name, column]))
-  const made = checkTransforms(rest, new Set(ofResult.keys()))
+  const made = checkTransforms(rest, ofResult)
   const known = new Set([...ofResult.keys(), ...made])
   for (const found of expressions) checkExpression(found, known, params)
   checkViews(rest, columns)

@@ -50,6 +50,17 @@ test.each<[what: string, spec: unknown]>([
     },
   ],
   ["a filter in words", { ...bar, transform: [{ filter: { and: [{ field: "b", gt: 3 }, "datum.b < 100"] } }] }],
+  [
+    "the first of many names",
+    {
+      ...bar,
+      title: "The first 40 of 60",
+      transform: [
+        { window: [{ op: "dense_rank", as: "place in line" }], sort: [{ field: "a" }] },
+        { filter: "datum['place in line'] <= 40" },
+      ],
+    },
+  ],
   ["slices", { mark: "arc", encoding: { theta: y, color: x } }],
   ["labels by an expression", { mark: "bar", encoding: { x: { ...x, axis: { labelExpr: "upper(datum.label)" } }, y } }],
   [

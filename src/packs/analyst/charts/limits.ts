@@ -5,6 +5,8 @@ export const chartLimits = {
   /** Views in it: layers, parts side by side, repeated ones. */
   views: 24,
   transforms: 30,
+  /** That transforms may make out of those of the result. */
+  rows: 100_000,
   list: 500,
   /** Cells of a facet. */
   facets: 60,

@@ -1,6 +1,7 @@
 import { chartLimits as limits } from "./limits.ts"
 import { specPath, refuse } from "./problem.ts"
 import type { Path } from "./rules.ts"
+import { MAX_CHART_ROWS, type ChartColumn } from "../../../charts/chart-rows.ts"
 import { isObject, type SpecObject } from "./text.ts"
 import { asList } from "./views.ts"
 import { own } from "../../../protocol/own.ts"
@@ -12,7 +13,7 @@ interface Kind {
   readonly makes?: readonly string[]
 }
 
-/** The transforms of a chart, by the word that tells them apart. What brings other data, or multiplies rows, is not here. */
+/** The transforms of a chart, by the word that tells them apart. What brings other data is not here; what makes more rows is counted. */
 const KINDS: Readonly<Record<string, Kind>> = {
   filter: { reads: [] },
   calculate: { reads: [] },
@@ -32,14 +33,63 @@ const KINDS: Readonly<Record<string, Kind>> = {
 }
 
 /** Looks through the transforms anywhere in a specification; returns the columns that they make. */
-export function checkTransforms(spec: SpecObject, known: ReadonlySet<string>): Set<string> {
+export function checkTransforms(spec: SpecObject, columns: ReadonlyMap<string, ChartColumn>): Set<string> {
   const all = transformsIn(spec, [])
   if (all.length > limits.transforms) refuse(`it has ${all.length} transforms; ${limits.transforms} are allowed`)
   const made = new Set<string>()
   for (const { transform, path } of all) for (const name of madeBy(transform, path)) made.add(name)
-  for (const { transform, path } of all) checkReads(transform, path, (name) => known.has(name) || made.has(name))
+  for (const { transform, path } of all) checkReads(transform, path, (name) => columns.has(name) || made.has(name))
+  checkMadeRows(all, columns)
   return made
 }
+
+/**
+ * A browser holds all rows that a chart makes at once, and several transforms multiply them. A view's come before those of the
+ * views in it.
+ */
+function checkMadeRows(all: readonly Placed[], columns: ReadonlyMap<string, ChartColumn>): void {
+  const values = new Map([...columns].map(([name, { distinct }]) => [name, distinct]))
+  let rows = MAX_CHART_ROWS
+  for (const { transform, path } of all.toSorted((a, b) => a.path.length - b.path.length)) {
+    const {
+      fold,
+      as,
+      impute,
+      key,
+      keyvals,
+      density,
+      quantile,
+      steps,
+      minsteps = 0,
+      maxsteps,
+      step,
+      groupby,
+    } = transform
+    // Of as many rows there are at most as many groups.
+    const valuesOf = (names: unknown) =>
+      (Array.isArray(names) ? (names as unknown[]) : [names]).reduce((product: number, name) => {
+        if (typeof name !== "string") return product
+        return Math.min(rows, product * Math.max(1, values.get(name) ?? rows))
+      }, 1)
+    const each = impute
+      ? valuesOf(key) + asList(keyvals).length
+      : density
+        ? Math.max(Number(steps ?? maxsteps ?? MOST_STEPS), Number(minsteps))
+        : quantile
+          ? 1 / Number(step ?? QUANTILE_STEP)
+          : 0
+    const folded = asList(fold).length
+    if (folded > 0) values.set(String(asList(as)[0] ?? "key"), folded)
+    const made = Math.max(rows * Math.max(1, folded), each * valuesOf(groupby))
+    // Nor where it is no number.
+    if (!(made <= limits.rows)) refuse(`${specPath(path)} would make too many rows; do it in SQL`)
+    rows = made
+  }
+}
+
+/** What Vega takes where a transform does not say. */
+const MOST_STEPS = 200
+const QUANTILE_STEP = 0.01
 
 interface Placed {
   readonly transform: SpecObject

@@ -1,0 +1,32 @@
+import type { ChartColumn } from "./chart-rows.ts"
+import { isRecordId, isName, isPeriod } from "./is-name.ts"
+
+/** What each column of a result is for in a chart. */
+export interface ColumnRoles {
+  /** What it is drawn along, where that has an order: dates, or years and months in numbers. */
+  readonly along: ChartColumn | undefined
+  /** What is drawn, the first one before others. */
+  readonly values: readonly ChartColumn[]
+  /** What tells rows apart. */
+  readonly groups: readonly ChartColumn[]
+}
+
+/** Numbers that are names, such as years, ids and codes, are never drawn as values where there are others: they have no sum. */
+export function rolesOf(columns: readonly ChartColumn[]): ColumnRoles {
+  const numbers = columns.filter(({ kind }) => kind === "number")
+  const measured = numbers.filter((column) => !isName(column))
+  const period = numbers.find((column) => countsTime(column, columns) && measured.some((other) => other !== column))
+  const plain = measured.length > 0 ? measured : numbers.filter((column) => !isPeriod(column) && !isRecordId(column))
+  const values = plain.filter((column) => column !== period)
+  const texts = columns.filter(({ kind, distinct }) => (kind === "text" || kind === "boolean") && distinct > 0)
+  const names = numbers.filter((column) => isName(column) && !isRecordId(column) && column !== period)
+  return {
+    along: columns.find(({ kind }) => kind === "time") ?? period,
+    values,
+    groups: texts.length > 0 ? texts : names.filter((column) => !values.includes(column)),
+  }
+}
+
+/** `hours` may be months that are counted or hours that were worked: the first column is what others are about. */
+const countsTime = (column: ChartColumn, [first]: readonly ChartColumn[]): boolean =>
+  isPeriod(column) || (column === first && /^(?:years|quarters|months|weeks|days|hours)$/i.test(column.name))

@@ -1,0 +1,30 @@
+import type { ChartData } from "./chart-rows.ts"
+
+type JsonObject = { readonly [key: string]: unknown }
+
+/** How d3 reads what is written so. */
+const READ: Readonly<Record<number, string>> = { 7: "date:'%Y-%m'", 10: "date:'%Y-%m-%d'" }
+/** A chart that counts in UTC by itself: what is read as UTC is right there. */
+const IN_UTC = /"(?:type|timeUnit|unit)":"utc|"utc":true|\butc[a-z]*\(/
+
+/**
+ * How days and months are to be read, for the data of a chart that somebody has written. JavaScript takes `2025-03-01` for midnight in
+ * Greenwich, and a chart counts by its reader's clock: west of there it would be a day of February, and its row one of that month.
+ */
+export function dayFormat(spec: JsonObject, { columns, rows }: ChartData): { readonly format?: JsonObject } {
+  const times = columns.filter(({ name, kind }) => kind === "time" && isTemporal(spec, name))
+  if (times.length === 0 || IN_UTC.test(JSON.stringify(spec))) return {}
+  const parse = times.flatMap(({ name }) => {
+    const [length = 0, ...others] = new Set(rows.flatMap((row) => (row[name] === null ? [] : String(row[name]).length)))
+    return others.length === 0 && READ[length] ? [[name, READ[length]]] : []
+  })
+  return parse.length === 0 ? {} : { format: { parse: Object.fromEntries(parse) as JsonObject } }
+}
+
+/** Whether a column is drawn as a time anywhere; as a name it stays as it is written. */
+function isTemporal(value: unknown, name: string): boolean {
+  if (typeof value !== "object" || value === null) return false
+  const { field, type, timeUnit } = value as JsonObject
+  if (field === name && (type === "temporal" || timeUnit !== undefined)) return true
+  return Object.values(value).some((inside) => isTemporal(inside, name))
+}
