@@ -111,6 +111,28 @@ describe.runIf(inject("engines").includes("postgres"))("a connection to PostgreS
     expect(markdown).not.toContain("x".repeat(61))
   })
 
+  test("is described also where its rows take long to look at", async () => {
+    const slow = ["slow_1", "slow_2", "slow_3"]
+    for (const table of slow)
+      for (const sql of [
+        `CREATE TABLE ${table} (a int)`,
+        `INSERT INTO ${table} VALUES (1)`,
+        `ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY`,
+        `CREATE POLICY late ON ${table} USING (pg_sleep(5) IS NOT NULL)`,
+        `GRANT SELECT ON ${table} TO ${name}`,
+      ])
+        await admin.query(sql)
+    const hurried = postgresKind({ ...options, limits: { ...queryLimits, seconds: 2 } })
+    try {
+      const { tables } = await hurried.introspect({ target, user, signal })
+      expect(tables.map((table) => table.name)).toEqual(expect.arrayContaining(["item", ...slow]))
+      expect(tables.find((table) => table.name === "item")?.sample?.rows).toHaveLength(3)
+    } finally {
+      await hurried.close()
+      for (const table of slow) await admin.query(`DROP TABLE ${table}`)
+    }
+  })
+
   test("warns of each power of its role that no question needs, with what to do instead, and of none where there is none", async () => {
     expect(await kind.probe({ target, user, signal })).toEqual([])
     const role = `${name}_power`

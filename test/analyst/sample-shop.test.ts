@@ -85,6 +85,8 @@ describe.each(anyDatabase)("a newcomer without a model on $name", ({ create }) =
       "how many purchases were there in 2025",
       "SELECT count(*) FROM purchase WHERE bought_on BETWEEN '2025-01-01' AND '2025-12-31'",
     ],
+    ["how many customers are there in total?", "SELECT count(*) FROM customer"],
+    ["how many products do we have in the shop?", "SELECT count(*) FROM product"],
     ["What is the total revenue?", "SELECT round(sum(quantity * price_cents) / 100.0, 2) FROM purchase_line"],
     ["orders in 2024", "SELECT count(*) FROM purchase WHERE bought_on LIKE '2024-%'"],
     ["number of units sold", "SELECT sum(quantity) FROM purchase_line"],
@@ -126,6 +128,8 @@ describe.each(anyDatabase)("a newcomer without a model on $name", ({ create }) =
     const { text, data } = await ask("Which of them would you marry?")
     expect(data).toBeUndefined()
     expect(text).toContain("I am the offline model")
+    // It knows no year of theirs, and says so rather than counting all.
+    expect((await ask("how many customers did we have in 2025?")).text).toContain("I am the offline model")
     expect(text).toContain("top 5 products by revenue")
 
     makeShop(join(root, "shared", "other.db"))

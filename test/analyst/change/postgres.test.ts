@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { shownValue } from "../../../src/packs/analyst/postgres/shown-value.ts"
 import { type OpenChanges, openChanges } from "../../support/analyst/change-kind.ts"
 import { kinds } from "../../support/analyst/change-targets.ts"
 
@@ -161,6 +162,17 @@ describe.runIf(kinds.includes("postgres" as never))("a change of a PostgreSQL da
       await changes.apply(sql)
       expect((await changes.apply(sql, revision)).affected).toBeGreaterThan(0)
     }
+  })
+
+  test("reads a long text a few times to show a part of it, and not for each part: it may be megabytes", async () => {
+    const { rows } = changes.target
+    await rows("CREATE SEQUENCE times_read")
+    await rows(`CREATE FUNCTION being_read(said TEXT) RETURNS TEXT STABLE LANGUAGE plpgsql AS
+      $$ BEGIN PERFORM nextval('times_read'); RETURN said; END $$`)
+    const shown = shownValue("being_read(o.was)", "being_read(o.becomes)")
+    const texts = "SELECT repeat('a', 30000) || 'X' AS was, repeat('a', 10000) AS becomes"
+    expect(await rows(`SELECT ${shown} FROM (${texts} OFFSET 0) o`)).toEqual([[`…${"a".repeat(200)}…`]])
+    expect(Number((await rows("SELECT last_value FROM times_read"))[0]?.[0])).toBeLessThan(10)
   })
 
   test("waits for another one of the same rows, and is stale after it", async () => {

@@ -72,6 +72,18 @@ describe.each(kinds)("a change of rows in %s", (name) => {
     expect(await kind.outcome(place, JSON.stringify({ ...JSON.parse(mark), ...foreign }))).toBe("unknown")
   })
 
+  test("shows the part of a long text that becomes another, however far behind, and dots where there is more", async () => {
+    const a = (count: number) => "a".repeat(count)
+    await target.rows(`INSERT INTO customer VALUES (70, 'Long', '${a(900)}'), (71, 'Longer', '${a(200)}')`)
+    const change = "SET town = substr(town, 1, 700) || 'X' || substr(town, 702)"
+    const changed = await rehearse(`UPDATE customer ${change} WHERE id IN (70, 71)`)
+    expect(changed.before?.map(([, , town]) => town)).toEqual([`…${a(200)}…`, a(200)])
+    expect(changed.after?.map(([, , town]) => town)).toEqual([`…${a(100)}X${a(99)}…`, "…X"])
+    const gone = await rehearse("DELETE FROM customer WHERE id = 70")
+    expect(gone.before?.map(([, , town]) => town)).toEqual([`${a(200)}…`])
+    await target.rows("DELETE FROM customer WHERE id IN (70, 71)")
+  })
+
   test("shows every row once, whatever its table is called, and twenty at most", async () => {
     const table = `"Odd ""na'me;--"`
     await target.rows(`CREATE TABLE ${table} ("ro""w" INTEGER, "oid x" TEXT)`)

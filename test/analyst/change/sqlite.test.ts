@@ -1,3 +1,5 @@
+import { copyFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { type OpenChanges, openChanges } from "../../support/analyst/change-kind.ts"
 
@@ -231,5 +233,16 @@ describe("a change of a SQLite file", { timeout: 120_000 }, () => {
     expect(await changes.kind.outcome(changes.place, mark)).toBe("not-applied")
     await changes.target.rows("UPDATE badge SET said = said || '.'")
     expect(await changes.kind.outcome(changes.place, mark)).toBe("unknown")
+  })
+
+  test("is not asked of another file, to which the connection leads by now", async () => {
+    const [[file]] = (await changes.target.rows("SELECT file FROM pragma_database_list")) as [[string]]
+    copyFileSync(file, join(dirname(file), "copy.db"))
+    let mark = ""
+    const sql = "UPDATE customer SET town = 'Kiel' WHERE id = 3"
+    await changes.apply(sql, undefined, async (given) => void (mark = given))
+    const target = { kind: "sqlite", path: "copy.db", writable: true } as const
+    expect(await changes.kind.outcome({ ...changes.place, target }, mark)).toBe("unknown")
+    expect(await changes.kind.outcome(changes.place, mark)).toBe("applied")
   })
 })

@@ -28,14 +28,19 @@ export function readDateCell(cell: string): DateCell | undefined {
   return as && { as, hasTime: time !== undefined }
 }
 
-/** As ISO 8601 writes it. */
+/** As ISO 8601 writes it, in the way that SQLite reads. */
 export function toIsoDate(cell: string, order: DayOrder): string {
   // It was read as a date before, and so is one.
-  if (cell.charCodeAt(4) === 45 && cell.charCodeAt(7) === 45) return cell
+  if (cell.charCodeAt(4) === 45 && cell.charCodeAt(7) === 45) return cell.length === DAY ? cell : readable(cell)
   const [day, time] = parted(cell)
   const iso = dayOf(day, order) ?? day
   return time === undefined ? iso : `${iso} ${toTime(time) ?? time}`
 }
+
+const DAY = "2025-12-31".length
+
+/** A comma before the fraction and an offset without its colon are ISO 8601, but to SQLite they are no time: `strftime` would be NULL. */
+const readable = (cell: string) => cell.replace(",", ".").replace(/([+-]\d\d)(\d\d)$/, "$1:$2")
 
 /** Whether it is written as a date is, with a year of two digits: nobody says of which century. */
 export const isShortDate = (cell: string) => /^\d{1,2}([./-])\d{1,2}\1\d{2}$/.test(cell)
@@ -74,7 +79,7 @@ function toTime(time: string): string | undefined {
   if (hour === "" || number > (half ? 12 : 23) || (half && number === 0)) return undefined
   const late = half?.toLowerCase() === "p" ? 12 : 0
   const shown = half ? (number % 12) + late : number
-  return `${String(shown).padStart(2, "0")}:${minute}${seconds}`
+  return `${String(shown).padStart(2, "0")}:${minute}${seconds.replace(",", ".")}`
 }
 
 function isIso(cell: string): boolean {

@@ -1,6 +1,7 @@
 import { mkdtempSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { expect, inject, test } from "vitest"
 import { encodeAs } from "../../../../test/support/analyst/encode-as.ts"
 import { tableName } from "./columns.ts"
@@ -93,6 +94,21 @@ test.each([
       )
     ).columns[0]?.type,
   ).toBe(type.toUpperCase())
+})
+
+test("times are stored so that SQLite reads them: with a point before the fraction and a colon in the offset", async () => {
+  const written = [
+    "2024-01-31 10:00:00,123",
+    "2024-01-31T10:00:00+0200",
+    "31.01.2024 10:00:00,5",
+    "2024-01-31T10:00:00-05:30",
+  ]
+  const { columns, rows } = await look(`at;n\n${written.map((cell) => `${cell};1\n`).join("")}`)
+  expect(columns[0]?.type).toBe("DATETIME")
+  const db = new DatabaseSync(":memory:")
+  const read = db.prepare("SELECT strftime('%Y-%m-%d', ?) AS day")
+  expect(rows.map(([at]) => read.get(String(at))?.day)).toEqual(written.map(() => "2024-01-31"))
+  db.close()
 })
 
 test("names of columns are cleaned, and each is there once", async () => {

@@ -25,11 +25,10 @@ export interface NarrowedSchema extends Omit<SchemaAnswer, "readAt"> {
 export function toMarkdown({ tables, more }: DatabaseSchema, narrowing: Narrowing = {}): NarrowedSchema {
   const { question = "", most = MAX_SCHEMA, keep = [] } = narrowing
   const names = Math.floor(most * NAMES)
-  const texts = new Map(tables.map((table) => [table, describe(table)]))
-  const shown = chooseTables(texts, { question, keep, most: most - names })
+  const shown = chooseTables(tables, { question, keep, most: most - names })
   const rest = tables.filter((table) => !shown.has(table)).map(({ name }) => name)
   const inOrder = tables.filter((table) => shown.has(table))
-  const parts = inOrder.map((table) => texts.get(table) ?? "")
+  const parts = inOrder.map((table) => shown.get(table) ?? "")
   if (rest.length > 0 || more) parts.push(others(rest, more, names))
   const markdown = parts.join("\n\n") || "This database has no tables."
   return { markdown, tables: tables.length, shown: shown.size, names: inOrder.map(({ name }) => name) }
@@ -41,37 +40,55 @@ interface Chosen {
   readonly most: number
 }
 
+/** Tables, and how each of them is described. */
+type Described = ReadonlyMap<DatabaseTable, string>
+
 /** All of them where there is room; else those that were shown before and those that fit the question, or these alone. */
-function chooseTables(
-  texts: ReadonlyMap<DatabaseTable, string>,
-  { question, keep, most }: Chosen,
-): ReadonlySet<DatabaseTable> {
-  const tables = [...texts.keys()]
-  const whole = firstThatFit(texts, tables, most)
-  if (whole.size === tables.length) return whole
-  const fitting = fittingTables(tables, question)
+function chooseTables(tables: readonly DatabaseTable[], { question, keep, most }: Chosen): Described {
+  const texts = new Map(tables.map((table) => [table, describe(table)]))
+  const fitting = (some: readonly DatabaseTable[]) => firstThatFit(some, texts, most)
+  const whole = fitting(tables)
+  const isWhole = (shown: Described, some: Iterable<DatabaseTable>) =>
+    [...some].every((table) => shown.get(table) === texts.get(table))
+  if (isWhole(whole, tables)) return whole
+  const asked = fittingTables(tables, question)
   const kept = tables.filter(({ name }) => keep.includes(name))
-  const both = new Set([...kept, ...fitting])
+  const both = new Set([...kept, ...asked])
   // A question that fits nothing, like a word of thanks, is no reason to show something else.
   if (both.size === 0) return whole
-  const together = firstThatFit(texts, [...both], most)
-  return together.size === both.size ? together : firstThatFit(texts, fitting.length > 0 ? fitting : kept, most)
+  const together = fitting([...both])
+  return isWhole(together, both) ? together : fitting(asked.length > 0 ? asked : kept)
 }
 
-function firstThatFit(
-  texts: ReadonlyMap<DatabaseTable, string>,
-  tables: readonly DatabaseTable[],
-  most: number,
-): ReadonlySet<DatabaseTable> {
-  const shown = new Set<DatabaseTable>()
+/** A table that is too long is told without its rows, then without comments, and the first one as far as there is room: a model has to see columns. */
+function firstThatFit(tables: readonly DatabaseTable[], texts: Described, most: number): Described {
+  const shown = new Map<DatabaseTable, string>()
   let left = most
   for (const table of tables) {
-    const { length } = texts.get(table) ?? ""
-    if (length > left) break
-    shown.add(table)
-    left -= length
+    const text =
+      fitted(table, texts.get(table) ?? "", left) ?? (shown.size === 0 ? cutAtLine(bare(table), left) : undefined)
+    if (text === undefined) break
+    shown.set(table, text)
+    left -= text.length
   }
   return shown
+}
+
+function fitted(table: DatabaseTable, whole: string, most: number): string | undefined {
+  if (whole.length <= most) return whole
+  const unsampled = describe({ ...table, sample: undefined })
+  if (unsampled.length <= most) return unsampled
+  const text = bare(table)
+  return text.length <= most ? text : undefined
+}
+
+const bare = (table: DatabaseTable): string =>
+  describe({ ...table, sample: undefined, columns: table.columns.map((column) => ({ ...column, comment: null })) })
+
+function cutAtLine(text: string, most: number): string {
+  const tail = "\n(and more columns, for which there is no room here)"
+  const end = text.lastIndexOf("\n", Math.max(0, most - tail.length))
+  return `${end > 0 ? text.slice(0, end) : text.slice(0, Math.max(0, most - tail.length)).toWellFormed()}${tail}`
 }
 
 function describe({ name, kind, comment, rows, columns, primaryKey, foreignKeys, sample }: DatabaseTable): string {

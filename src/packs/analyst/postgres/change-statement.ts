@@ -1,6 +1,7 @@
 import { boundColumns, stampable } from "./bound-columns.ts"
-import { SHOWN_CHARACTERS, SHOWN_ROWS } from "../database/kind.ts"
+import { SHOWN_ROWS } from "../database/kind.ts"
 import { type PostgresPlan, quoted } from "./plan.ts"
+import { shownValue } from "./shown-value.ts"
 import type { TableFacts } from "./table.ts"
 
 export const touchesRows = ({ verb, overwrites }: PostgresPlan) => verb === "UPDATE" || overwrites
@@ -28,9 +29,14 @@ export function statementFor(plan: PostgresPlan, facts: TableFacts): string {
   const after = `${joined ? `${before} || ` : ""}ROW(${comparedColumns(plan, facts)
     .map((name) => `c.${quoted(name)}`)
     .join(", ")})::text`
-  const cut = (row: string) => columns.map(({ name }) => `left(${row}.${quoted(name)}::text, ${SHOWN_CHARACTERS})`)
+  const changed = new Set(plan.sets.map(({ name }) => name))
+  const cut = (row: string, other: string) =>
+    columns.map(({ name }) => {
+      const isChanged = joined && changed.has(name)
+      return shownValue(`${row}.${quoted(name)}`, isChanged ? `${other}.${quoted(name)}` : undefined)
+    })
   const old = joined
-    ? [`CASE WHEN o.* IS NULL THEN NULL ELSE 'x' END`, ...cut("o")]
+    ? [`CASE WHEN o.* IS NULL THEN NULL ELSE 'x' END`, ...cut("o", "c")]
     : ["NULL", ...columns.map(() => "NULL")]
   // What is overwritten comes first: it has to be seen, however many are new.
   const first = overwrites && joined ? key.map((name) => `o.${quoted(name)} IS NULL`) : []
@@ -50,10 +56,10 @@ export function statementFor(plan: PostgresPlan, facts: TableFacts): string {
     pawl_all AS (SELECT count(*)::text AS n, (count(*) FILTER (WHERE ${counted}))::text AS u,
       ${hash(before)} AS b, ${hash(after)} AS a, ${stampedOf(stampable(plan, facts), joined)} AS m,
       ${differing} AS d FROM ${from}),
-    pawl_shown AS (SELECT 'x' AS x, ${named([...cut("c"), ...old])} FROM ${from}
+    pawl_shown AS (SELECT 'x' AS x, ${named([...cut("c", "o"), ...old])} FROM ${from}
       ORDER BY ${[...first, orderOf("c")].join(", ")} LIMIT ${SHOWN_ROWS})
     SELECT pawl_all.n, pawl_all.u, pawl_all.b, pawl_all.a, pawl_all.m, pawl_all.d, pawl_was.w, pawl_shown.* FROM pawl_all
-      LEFT JOIN LATERAL (${apart ? formerRows(table, cut("o"), orderOf("o")) : "SELECT NULL::text AS w"}) pawl_was ON true
+      LEFT JOIN LATERAL (${apart ? formerRows(table, cut("o", "c"), orderOf("o")) : "SELECT NULL::text AS w"}) pawl_was ON true
       LEFT JOIN pawl_shown ON true`
 }
 

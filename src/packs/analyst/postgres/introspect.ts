@@ -11,9 +11,11 @@ import type { QueryAnswer } from "../../../protocol/databases/connections.ts"
 
 /** For one table that takes long, all others would not be shown. */
 const SAMPLE_MS = 1000
+/** Of the time that there is for all of it, the share after which no more rows are looked at: tables and columns are worth more. */
+const SAMPLES = 0.4
 
 /** What is in a PostgreSQL database that the one who asks may read. */
-export async function introspectPostgres({ ask }: PostgresSession): Promise<DatabaseSchema> {
+export async function introspectPostgres({ ask }: PostgresSession, seconds: number): Promise<DatabaseSchema> {
   const most = schemaLimits.tables
   const found = (await ask(`${TABLES} LIMIT ${most + 1}`)).rows
   const listed = found.slice(0, most)
@@ -21,6 +23,10 @@ export async function introspectPostgres({ ask }: PostgresSession): Promise<Data
   const columns = Map.groupBy((await ask(columnsOf(ids))).rows, ([id]) => id)
   const keys = Map.groupBy((await ask(keysOf(ids))).rows, ([id]) => id)
   const tables: DatabaseTable[] = []
+  const until = performance.now() + seconds * 1000 * SAMPLES
+  // Once for all of them: a server may be far away, and each question is a journey.
+  await ask(`SET LOCAL statement_timeout = ${SAMPLE_MS}`)
+  await ask("SAVEPOINT sample")
   for (const [id = null, name, kind, comment = null, rows] of listed) {
     const own = keys.get(id) ?? []
     const shown = (columns.get(id) ?? []).map(toColumn)
@@ -36,7 +42,7 @@ export async function introspectPostgres({ ask }: PostgresSession): Promise<Data
       ),
       // Rows of a view have to be computed, and those of a foreign table come from another server.
       sample:
-        kind !== "v" && kind !== "f" && tables.length < schemaLimits.sampledTables
+        kind !== "v" && kind !== "f" && tables.length < schemaLimits.sampledTables && performance.now() < until
           ? await sampleOf(ask, name ?? "", shown)
           : undefined,
     })
@@ -83,15 +89,12 @@ async function sampleOf(
   if (columns.length === 0) return undefined
   const { sampleCharacters, sampleRows } = schemaLimits
   const cut = columns.map(({ name }) => `left("${name.replaceAll('"', '""')}"::text, ${sampleCharacters + 1})`)
-  await ask("SAVEPOINT sample")
   try {
-    await ask(`SET LOCAL statement_timeout = ${SAMPLE_MS}`)
     const { rows } = await ask(`SELECT ${cut.join(", ")} FROM ${table} LIMIT ${sampleRows}`)
     return { columns: columns.map(({ name, type }) => ({ name, type })), rows, truncated: false }
   } catch (error) {
     if ((error as { severity?: string }).severity === undefined) throw error // the connection, not the table
+    await ask("ROLLBACK TO SAVEPOINT sample")
     return undefined
-  } finally {
-    await ask("ROLLBACK TO SAVEPOINT sample").catch(() => {})
   }
 }

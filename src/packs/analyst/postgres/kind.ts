@@ -47,7 +47,7 @@ export function postgresKind(options: PostgresKindOptions): DatabaseKind<Postgre
       if (layers.guard) await guard(sql)
       return inside(place, (session_) => readRows(session_, sql, session))
     },
-    introspect: (place) => inside(place, introspectPostgres),
+    introspect: (place) => inside(place, (session_) => introspectPostgres(session_, limits.seconds)),
     rehearse: (place, sql) => queue.run(place.user, place.signal, (keep) => changes.rehearse(place, sql, keep)),
     // Not behind others of the person: whoever has agreed does not wait, nor does a call that asks what became of it.
     apply: changes.apply,

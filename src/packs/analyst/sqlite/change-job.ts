@@ -29,6 +29,8 @@ export type SqliteChangeOutcome =
  * this one if the rows are as it has left them, and another if they are not. When it has counted more, nobody can say.
  */
 export interface SqliteMark {
+  /** The file that it was made to: a connection may lead to another one by now. Marks of earlier versions do not say it. */
+  readonly file?: string | undefined
   /** Null where the file has a write-ahead log: there nothing is counted. */
   readonly counter: number | null
   readonly table: string

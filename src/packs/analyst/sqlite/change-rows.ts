@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto"
 import type { DatabaseSync } from "node:sqlite"
-import { type DatabaseChange, RESTLESS, SHOWN_CHARACTERS, SHOWN_ROWS } from "../database/kind.ts"
+import { type DatabaseChange, RESTLESS, SHOWN_ROWS } from "../database/kind.ts"
+import { shownPart } from "../database/shown-part.ts"
 import { boundColumns, type ColumnFacts } from "./bound-columns.ts"
 import type { SqliteMark } from "./change-job.ts"
 import { statementsOf, tokensOf } from "./statement.ts"
@@ -47,6 +48,7 @@ export function changeRows(db: DatabaseSync, sql: string, path: string): Changed
   const there = new Set(first.rows.filter((row) => reader.read([row]).length > 0))
   const { rows, total } = run(db, text, rowName)
   const after = reader.read(renumbered ? first.rows : rows)
+  const becomes = verb === "INSERT" ? reader.read(knownFirst(rows, there)) : after
   const { bound, made, restless } = boundColumns(text, { columns, triggers: words.triggers }, writes)
   const extra = total - rows.length
   const added = verb === "INSERT" ? new Set(rows).size - there.size : 0
@@ -68,8 +70,8 @@ export function changeRows(db: DatabaseSync, sql: string, path: string): Changed
       overwritten: known,
       nothing: isSame && isQuiet && extra === 0,
       columns: columns.map(({ name, type }) => ({ name, type: type || null })),
-      before: shown(before),
-      after: verb === "DELETE" ? null : shown(verb === "INSERT" ? reader.read(knownFirst(rows, there)) : after),
+      before: shown(before, becomes),
+      after: verb === "DELETE" ? null : shown(becomes, before),
       paired: verb !== "DELETE",
       made,
       notes: [...notesOf(writes, extra, renumbered), ...(restless ? [RESTLESS] : [])],
@@ -233,12 +235,15 @@ function hashOf(rows: readonly Row[], columns?: readonly number[]): string {
   return hash.digest("hex")
 }
 
-function shown(rows: readonly Row[]): unknown[][] {
-  return rows.slice(0, SHOWN_ROWS).map((row) => row.map((value) => cut(toWire(value))))
+/** `others`: what the same rows become, or were. */
+function shown(rows: readonly Row[], others: readonly Row[]): unknown[][] {
+  return rows
+    .slice(0, SHOWN_ROWS)
+    .map((row, at) => row.map((value, column) => cut(toWire(value), others[at]?.[column])))
 }
 
-const cut = (value: unknown) => {
-  if (typeof value === "string") return value.slice(0, SHOWN_CHARACTERS).toWellFormed()
+const cut = (value: unknown, other: SqliteValue | undefined) => {
+  if (typeof value === "string") return shownPart(value, typeof other === "string" ? other : value)
   return typeof value === "object" && value !== null ? `(${(value as { bytes: number }).bytes} bytes)` : value
 }
 

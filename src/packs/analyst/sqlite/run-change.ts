@@ -29,9 +29,10 @@ export async function runSqliteChange(
     db.exec("BEGIN IMMEDIATE")
     if (!openedOnly(file, before)) return { type: "no_file" }
     const counter = counterOf(file)
-    if (job.work.type === "look") return { type: "seen", told: whatBecame(db, job.work.mark, counter) }
+    if (job.work.type === "look")
+      return { type: "seen", told: whatBecame(db, job.work.mark, { counter, path: file.path }) }
     const { change, mark } = changeRows(db, job.work.sql, job.name ?? file.path)
-    say({ type: "changed", change, mark: { ...mark, counter } })
+    say({ type: "changed", change, mark: { ...mark, counter, file: file.path } })
     db.exec((await word()) === "commit" ? "COMMIT" : "ROLLBACK")
     return { type: "ended" }
   } catch (error) {
@@ -66,7 +67,17 @@ function counterOf(file: SqliteFile): number | null {
   return bytes.readUInt32BE()
 }
 
-function whatBecame(db: DatabaseSync, mark: SqliteMark, counter: number | null): "applied" | "not-applied" | "unknown" {
+interface Looked {
+  readonly counter: number | null
+  readonly path: string
+}
+
+function whatBecame(
+  db: DatabaseSync,
+  mark: SqliteMark,
+  { counter, path }: Looked,
+): "applied" | "not-applied" | "unknown" {
+  if (mark.file !== undefined && mark.file !== path) return "unknown"
   if (mark.counter === null || counter === null) return "unknown"
   if (counter === mark.counter) return "not-applied"
   if (counter !== (mark.counter + 1) % 2 ** 32 || mark.before === mark.after) return "unknown"

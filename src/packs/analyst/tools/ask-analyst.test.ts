@@ -1,3 +1,5 @@
+import { parse, View } from "vega"
+import { compile } from "vega-lite"
 import { describe, expect, test } from "vitest"
 import type { CallContext } from "../../../agent/definition/tool.ts"
 import type { Model, ModelRequest, ReplyPart } from "../../../agent/model.ts"
@@ -327,4 +329,67 @@ describe("the offline model's charts", () => {
     })
     expect(inputOf("show my tasks")).toBeUndefined()
   })
+})
+
+describe("a chart of days", () => {
+  const days: QueryAnswer = {
+    columns: [
+      { name: "day", type: "DATE" },
+      { name: "sold", type: "INTEGER" },
+    ],
+    rows: [
+      ["2025-03-01", 1],
+      ["2025-03-31", 2],
+      ["2025-04-01", 4],
+    ],
+    truncated: false,
+  }
+  const written = {
+    mark: "bar",
+    encoding: {
+      x: { field: "day", type: "temporal", timeUnit: "yearmonth" },
+      y: { field: "sold", aggregate: "sum", type: "quantitative" },
+    },
+  }
+
+  test.each(["America/New_York", "UTC", "Asia/Tokyo"])("has each in its own month, read in %s", async (zone) => {
+    const { TZ } = process.env
+    process.env.TZ = zone
+    try {
+      const { data } = await ask({ model: writing(JSON.stringify(written)), result: stored(days) })
+      const { spec } = compile(data.spec as never)
+      const view = await new View(parse(spec), { renderer: "none" }).runAsync()
+      const months = view.data(spec.data?.at(-1)?.name ?? "").map((row) => {
+        const { yearmonth_day: month, sum_sold: sold } = row as { yearmonth_day: Date; sum_sold: number }
+        return [new Date(month).getMonth() + 1, sold]
+      })
+      expect(months).toEqual([
+        [3, 3],
+        [4, 4],
+      ])
+    } finally {
+      if (TZ === undefined) delete process.env.TZ
+      else process.env.TZ = TZ
+    }
+  })
+
+  test("that counts in UTC by itself, or takes them for names, is left as it is written", async () => {
+    const { x, y } = written.encoding
+    for (const along of [
+      { ...x, timeUnit: "utcyearmonth" },
+      { field: "day", type: "ordinal" },
+    ]) {
+      const spec = { ...written, encoding: { x: along, y } }
+      const { data } = await ask({ model: writing(JSON.stringify(spec)), result: stored(days) })
+      expect(Object.keys(data.spec.data)).toEqual(["values"])
+    }
+  })
+})
+
+test("a table in the place of a chart is as long as a table may be, and says which result it is of", async () => {
+  const wide = stored({ rows: Array.from({ length: 100 }, (_, at) => [`${at} ${"x".repeat(20_000)}`, at]) })
+  const { data } = await ask({ model: writing("a", "b", "c", "d"), result: wide })
+  expect(data).toMatchObject({ kind: "table", rowCount: 100, resultHash: "h1" })
+  expect(JSON.stringify(data).length).toBeLessThan(300_000)
+  expect((data as unknown as { rows: unknown[] }).rows.length).toBeGreaterThan(5)
 })

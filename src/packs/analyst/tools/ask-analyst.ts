@@ -6,8 +6,9 @@ import type { QueryResults, StoredResult } from "../../../protocol/databases/que
 import type { ChartCheck } from "../charts/check.ts"
 import { type ChartData, toChartData } from "../../../charts/chart-rows.ts"
 import type { SpecObject } from "../charts/text.ts"
+import { dayFormat } from "../../../charts/day-format.ts"
 import { defaultChart } from "../../../charts/default-chart.ts"
-import { oddities } from "../markdown/result-markdown.ts"
+import { firstRows, oddities } from "../markdown/result-markdown.ts"
 import { type RefusedChart, writeChart } from "../charts/write-chart.ts"
 import { lazily } from "../../../protocol/lazily.ts"
 
@@ -24,7 +25,7 @@ export interface ChartPorts {
 const MENDS = 3
 /** A question to the database, and four to the model. */
 const SECONDS = 180
-const TABLE_ROWS = 100
+const TABLE = { rows: 100, characters: 256_000 }
 const NOTHING_TO_DRAW =
   "There is no result to draw yet. Ask a question about the database first, then ask for its chart."
 const DRAWN = "The chart is drawn, and the person sees it."
@@ -125,7 +126,7 @@ function asChart(spec: SpecObject, { query, result, data, context }: Drawn): Ans
     $schema: "https://vega.github.io/schema/vega-lite/v6.json",
     description: query.slice(0, 200),
     ...spec,
-    data: { values: data.rows },
+    data: { values: data.rows, ...dayFormat(spec, data) },
   }
   const written = JSON.stringify(spec)
   const bound = { sql, resultId, resultHash }
@@ -150,12 +151,12 @@ function asChart(spec: SpecObject, { query, result, data, context }: Drawn): Ans
 }
 
 function asTable(result: DrawnResult, why: string): Answer {
-  const { id: resultId, connectionId, sql, columns, rows, truncated, warnings } = result
+  const { id: resultId, connectionId, sql, hash: resultHash, columns, rows, truncated, warnings } = result
   const odd = warnings ? { warnings } : {}
-  const common = { resultId, connectionId, sql, columns, rowCount: rows.length, truncated, ...odd }
+  const common = { resultId, connectionId, sql, resultHash, columns, rowCount: rows.length, truncated, ...odd }
   const because = why.replace(/\.$/, "")
   return answer(`Shown as a table instead of a chart, because ${because}.${oddities(warnings)}`, {
-    data: { kind: "table", ...common, rows: rows.slice(0, TABLE_ROWS) },
+    data: { kind: "table", ...common, rows: firstRows(rows, TABLE) },
   })
 }
 

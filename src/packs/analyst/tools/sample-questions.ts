@@ -13,7 +13,9 @@ const YEAR = "(?: in| for| of)?(?: (?<year>\\d{4}))?"
 const THINGS: Readonly<Record<string, string>> = {
   ...{ customers: "customer", products: "product", purchases: "purchase", orders: "purchase", sales: "purchase" },
 }
-const THING = Object.keys(THINGS).join("|")
+const THERE = "(?: are there| do we have| did we have| were there)?"
+/** It asks for all there are, and is no place. */
+const ALL = "(?: in (?:total|all|the (?:database|shop|sample)))?"
 const LINES = "purchase_line line JOIN purchase ON purchase.id = line.purchase_id"
 const CENTS = "sum(line.quantity * line.price_cents)"
 const ORDER = "purchase|order|sale|basket"
@@ -78,17 +80,17 @@ function byPeriod({ column, sql }: Measure, said: string, year: string): string 
 export const sampleQuestions: readonly SampleQuestion[] = [
   {
     source:
-      "how many (?:different )?customers (?:are|live|do we have)?(?: there)? ?(?:in|from) (?<country>[\\p{L} ]{2,40})",
+      "how many (?:different )?customers (?:are|live|do we have)?(?: there)? ?(?:in|from) (?!(?:total|all|the (?:database|shop|sample))\\b)(?<country>[\\p{L} ]{2,40})",
     example: "how many customers are from Portugal?",
     sql: (said) => `SELECT count(*) AS customers FROM customer WHERE lower(country) = lower(${text(said("country"))})`,
   },
   {
-    source: `how many (?<thing>${THING})(?: are there| do we have| did we have| were there)?${YEAR}`,
+    // Of the others nobody can say how many there were in a year.
+    source: `how many (?:(?<thing>customers|products)${THERE}${ALL}|(?<dated>purchases|orders|sales)${THERE}(?:${YEAR}|${ALL}))`,
     example: "how many customers are there?",
     sql: (said) => {
-      const [table, year] = [thing(said("thing")), said("year")]
-      const where = table === "purchase" ? inYear(year) : ""
-      return `SELECT count(*) AS ${said("thing").toLowerCase()} FROM ${table}${where}`
+      const asked = (said("thing") || said("dated")).toLowerCase()
+      return `SELECT count(*) AS ${asked} FROM ${thing(asked)}${inYear(said("year"))}`
     },
   },
   {
