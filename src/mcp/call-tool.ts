@@ -55,10 +55,12 @@ export async function callTool(
       if (changed === "forgotten") return undefined
       if (changed) return notCalled(joined, context, changed)
       const timeoutMs = joined.timeoutSeconds * 1000 + MARGIN_MS + (context.lasting?.ask ? ASKING_MS : 0)
+      const asTask = taskOf(connection, { joined, context, clock })
+      // What was begun as a task is never called anew: it may be done already.
+      if (!asTask && hasTask(context) && !mayRepeat) return notCalled(joined, context, NO_TASKS)
       isSent = true
       try {
         const called = { tool: joined.tool, input, signal, timeoutMs }
-        const asTask = taskOf(connection, { joined, context, clock })
         const onProgress = (told: unknown) => context.progress?.(toProgress(told, connection.secrets))
         const result = await connection.asking(
           askInCall({ server: server.name, tool: joined.tool, secrets: () => connection.secrets }, context),
@@ -104,6 +106,8 @@ export async function callTool(
 /** No connection was had: a server that failed, or an address at which people may reach nothing. */
 const isUnreached = (error: unknown): boolean =>
   hasCode(error, "mcp_server_failed") || hasCode(error, "host_not_allowed")
+
+const NO_TASKS = "The MCP server cannot be asked for its task any more: it has none now."
 
 const NOT_KEPT = "It does not keep a connection open. Try again later."
 

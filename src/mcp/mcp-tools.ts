@@ -14,6 +14,7 @@ import { isSignInError } from "./connection/request-auth.ts"
 import type { McpServer } from "./definition/server.ts"
 import { hashOf } from "./definition/tool-facts.ts"
 import type { ResultFileKeeper } from "./result.ts"
+import { FirstLooks } from "./first-looks.ts"
 import { ListRefresh } from "./list-refresh.ts"
 import { offeredTools } from "./offered-tools.ts"
 import { type PersonAuthPorts, PersonTokens } from "./sign-in/person-auth.ts"
@@ -39,10 +40,12 @@ export class McpTools implements AsyncDisposable {
   readonly #ports: McpToolsPorts
   readonly #pool: ConnectionPool
   readonly #signingIn: PersonAuthPorts
+  readonly #firstLooks: FirstLooks
 
   constructor(ports: McpToolsPorts) {
     this.#ports = ports
     const { ways, signIns, clock } = ports
+    this.#firstLooks = new FirstLooks(clock)
     this.#signingIn = { signIns, ways: { ...ways, clock }, clock }
     const tokens = new PersonTokens(this.#signingIn)
     const authFor = (server: McpServer, user: UserId) => (maySignIn(server) ? tokens.for(server, user) : undefined)
@@ -123,7 +126,9 @@ export class McpTools implements AsyncDisposable {
     if (pinned.length > 0) return pinned
     // What it offers is known when the person has signed in; until then it is not asked before every run.
     const state = maySignIn(server) ? (await signIns.states(user)).get(server.key) : undefined
-    return state === "needed" || state === "ended" ? [] : this.look(server, user, signal)
+    if (state === "needed" || state === "ended") return []
+    const key = JSON.stringify([server.key, server.version, user])
+    return (await this.#firstLooks.look(key, signal, (inner) => this.look(server, user, inner))) ?? []
   }
 
   [Symbol.asyncDispose](): Promise<void> {

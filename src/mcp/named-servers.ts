@@ -1,6 +1,7 @@
 import { type Clock, monotonicOf } from "../agent/clock.ts"
 import type { UserId } from "../protocol/ids.ts"
 import type { StoredMcpServer } from "../protocol/ports/mcp.ts"
+import { sentSecrets } from "./definition/sent-secrets.ts"
 import type { McpServer } from "./definition/server.ts"
 
 /** What people have named, as the store has it. */
@@ -14,7 +15,6 @@ const FRESH_MS = 1000
 const MAX_KEPT = 1000
 const TIMEOUT_SECONDS = 60
 const TASK_SECONDS = 3600
-const SHORTEST_SECRET = 12
 
 /** Which servers a person's agents may have tools of. Where nobody has named one, hardly anything is asked. */
 export class NamedServers {
@@ -82,6 +82,6 @@ export function toServer({ id, name, agents, target, version }: StoredMcpServer)
     ...{ key: id, version, name, isPersons: true, agents },
     target: { kind: "http", url, headers, ...(oauth ? { oauth } : {}) },
     ...{ rules: {}, idempotent: [], isPublic, timeoutSeconds: TIMEOUT_SECONDS, taskSeconds: TASK_SECONDS },
-    secrets: [...Object.values(headers), oauth?.clientSecret ?? ""].filter((value) => value.length >= SHORTEST_SECRET),
+    secrets: sentSecrets([...Object.values(headers), oauth?.clientSecret ?? ""]),
   }
 }

@@ -22,8 +22,7 @@ export interface OwnServersPorts {
     newId(user: UserId): McpServerId
   }
   readonly pins: McpPins & {
-    agree(server: string, tool: string, hash: string): Promise<boolean>
-    decide(server: string, tool: string, decision: McpToolDecision): Promise<boolean>
+    agree(server: string, tool: string, agreed: McpToolDecision): Promise<boolean>
   }
   readonly signIns: Pick<McpSignIns, "states" | "remove">
   readonly named: NamedServers
@@ -150,9 +149,8 @@ export class OwnServers {
     if (again === true && pin.seen.facts.claims.idempotent !== true)
       throw failure("bad_request", { problem: "again: the tool does not say that a second time changes nothing." })
     // What was shown is what is agreed to: had it changed meanwhile, nothing happens.
-    if (!(await pins.agree(server.key, tool, hash)))
+    if (!(await pins.agree(server.key, tool, { hash, rule, again })))
       throw failure("bad_request", { problem: "hash: the tool has changed since you saw it; look at it again." })
-    if (rule !== undefined || again !== undefined) await pins.decide(server.key, tool, { rule, again })
     return this.#view(user, name)
   }
 

@@ -1,6 +1,7 @@
 import { resolve } from "node:path"
 import { z } from "zod"
 import { mcpToolRules } from "../protocol/ports/mcp.ts"
+import { sentSecrets } from "./definition/sent-secrets.ts"
 import { type HttpTarget, type McpServer, type ProgramTarget, SERVER_NAME } from "./definition/server.ts"
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -69,7 +70,12 @@ export function readServers(text: string, environment: Environment): McpServer[]
     const target = "command" in read ? toProgram(read, filling) : toHttp(read, filling)
     return {
       ...{ key: `=${name}`, version: "", name, isPersons: false, target, agents, rules: tools, idempotent },
-      ...{ isPublic: data === "public", timeoutSeconds, taskSeconds, secrets: filling.secrets },
+      ...{
+        isPublic: data === "public",
+        timeoutSeconds,
+        taskSeconds,
+        secrets: [...filling.secrets, ...keysInHeaders(target, filling)],
+      },
     }
   })
 }
@@ -88,6 +94,17 @@ function toProgram(read: z.infer<Schemas["program"]>, filling: Filling): Program
     folder: folder === undefined ? undefined : resolve(folder),
     ...{ network, sandbox },
   }
+}
+
+/**
+ * Keys that stand in the file itself, by the names of their headers: others may be anybody's words. And what a variable holds
+ * with more around it: the key behind a `Bearer`, a password in base64.
+ */
+function keysInHeaders(target: HttpTarget | ProgramTarget, { secrets }: Filling): string[] {
+  if (target.kind !== "http") return []
+  const named = Object.entries(target.headers).filter(([name]) => /auth|cookie|key|secret|token|password/.test(name))
+  const keys = sentSecrets(named.map(([, value]) => value))
+  return keys.filter((key) => !secrets.some((secret) => key.includes(secret)))
 }
 
 /** Puts variables of the environment in their places, and remembers what they held. */

@@ -35,15 +35,23 @@ export async function toAnswer(result: unknown, answering: Answering): Promise<A
   const files: MessageFile[] = []
   const words: string[] = []
   for (const [index, each] of blocks.entries()) {
-    const block = toBlock(each, `${tool}-${index + 1}`)
+    const block = toBlock(each, { name: `${tool}-${index + 1}`, secrets })
     const text = block.type === "words" ? block.text : await kept(block, files, answering)
     if (text !== "") words.push(text)
   }
-  if (words.length === 0 && structuredContent !== undefined) words.push(JSON.stringify(structuredContent))
+  if (words.length === 0 && structuredContent !== undefined) words.push(structured(structuredContent))
   const text = plainWords(withoutSecrets(words.join("\n\n"), secrets).slice(0, MAX_TEXT)) || "[It answered nothing.]"
   const data: ResultFiles = { kind: "files", files }
   const more = files.length > 0 ? { data } : {}
   return isError === true ? failed(text, more) : answer(text, more)
+}
+
+function structured(content: unknown): string {
+  try {
+    return JSON.stringify(content)
+  } catch {
+    return "[Something that is not shown: it is nested too deep.]"
+  }
 }
 
 /** Adds it to the files, and says so in words; or why not. */
@@ -58,7 +66,7 @@ async function kept(
   if (secrets.some((secret) => content.includes(secret)))
     return notKept("it holds what its server was told in confidence")
   try {
-    const file = await keeper.keep(call, { name, bytes })
+    const file = await keeper.keep(call, { name: withoutSecrets(name, secrets), bytes })
     files.push(file)
     const pixels = file.width && file.height ? `, ${file.width} × ${file.height} pixels` : ""
     return `[${what} kept as ${JSON.stringify(file.name)} (${file.type}, ${file.size} bytes${pixels}).]`

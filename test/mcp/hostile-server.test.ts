@@ -6,6 +6,7 @@ import { scripted } from "../../src/models/scripted/model.ts"
 import { of } from "../support/loop/checked-world.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { write } from "../support/loop/tools.ts"
+import { TurnedClock } from "../support/loop/world.ts"
 import { openMcpWorld, servers } from "../support/mcp/mcp-world.ts"
 import { type Play, type PlayedTool, PlayedServer, text } from "../support/mcp/played-server.ts"
 
@@ -23,7 +24,13 @@ async function oneCall(url: string, given: { tools: readonly PlayedTool[]; play?
   const [end] = of(await world.events(id), "tool_end")
   const { history, status } = { history: (await world.load(id)).history, status: (await world.load(id)).run?.status }
   const request = model.received[0]!.request
-  return { server: { calls: server.calls }, end: end!, history: JSON.stringify(history), request, status }
+  return {
+    server: { calls: server.calls, answers: server.answers },
+    end: end!,
+    history: JSON.stringify(history),
+    request,
+    status,
+  }
 }
 
 describe.each(anyDatabase)("a hostile MCP server, on $name", ({ create }) => {
@@ -117,6 +124,93 @@ describe.each(anyDatabase)("a hostile MCP server, on $name", ({ create }) => {
     const { end, status } = await oneCall(place.url, { tools: [tool("help")], play, called: "evil__help" })
     expect(end).toMatchObject({ status: "error", text: expect.stringMatching(/^The MCP server cannot be used/) })
     expect(status).toBe("completed")
+  })
+
+  test("that asks us something again and again is answered a few times, and costs one call", async () => {
+    await using place = await create()
+    const pings = Array.from({ length: 3000 }, (_, id) => ({ jsonrpc: "2.0", id, method: "ping" }))
+    const play: Play = (_, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" })
+      response.write(pings.map((ping) => `data: ${JSON.stringify(ping)}\n\n`).join(""))
+      return "played"
+    }
+    const { end, server } = await oneCall(place.url, { tools: [tool("help")], play, called: "evil__help" })
+    expect(end).toMatchObject({ status: "error" })
+    expect(server.answers).toBeLessThanOrEqual(32)
+  })
+
+  test.each([0, 99_999_999_999])(
+    "that ends its stream, to be asked again after %i ms, is asked after a pause",
+    async (retry) => {
+      await using place = await create()
+      await using server = await PlayedServer.open([tool("help")])
+      let streams = 0
+      server.instead = ({ method }, response) => {
+        if (method !== "GET") return false
+        streams++
+        response.writeHead(200, { "content-type": "text/event-stream" }).end(`retry: ${retry}\nid: 1\ndata:\n\n`)
+        return true
+      }
+      const model = scripted(says("Done."))
+      await using world = await openMcpWorld(servers({ evil: { url: server.url } }), { url: place.url, model })
+      await world.begin("Look.")
+      const { signal } = new AbortController()
+      for (let times = 0; times < 40; times++) await world.mcp.servers.look(world.user, "evil", signal)
+      expect(streams).toBeLessThan(10)
+    },
+  )
+
+  test("that lists fifty thousand things that are no tools has those that are", async () => {
+    await using place = await create()
+    await using server = await PlayedServer.open([tool("help")])
+    server.tools = [tool("help"), ...Array.from({ length: 50_000 }, () => ({}) as PlayedTool)]
+    const model = scripted(calls("evil__help", {}), says("Done."))
+    const named = servers({ evil: { url: server.url, data: "public", tools: { "*": "read" } } })
+    await using world = await openMcpWorld(named, { url: place.url, model })
+    const id = await world.begin("Look.")
+    expect(of(await world.events(id), "tool_end")).toMatchObject([{ status: "ok" }])
+  })
+
+  test("of whose tools more is told than a model could be shown has only the first of them", async () => {
+    await using place = await create()
+    const inputSchema = { type: "object", properties: { a: { enum: ["x".repeat(30_000)] } } }
+    await using server = await PlayedServer.open(
+      Array.from({ length: 100 }, (_, n) => tool(`help${n}`, { inputSchema })),
+    )
+    await using world = await openMcpWorld(servers({ evil: { url: server.url } }), {
+      url: place.url,
+      model: scripted(),
+    })
+    const { tools } = await world.mcp.servers.look(world.user, "evil", new AbortController().signal)
+    expect(tools.map((each) => each.tool)).toEqual(["help0", "help1", "help2", "help3", "help4", "help5"])
+  })
+
+  test("that hangs takes neither time from every run nor the tools of others", async () => {
+    await using place = await create()
+    await using hung = await PlayedServer.open([tool("help")])
+    await using fine = await PlayedServer.open([tool("look")])
+    const asked = Promise.withResolvers<void>()
+    let times = 0
+    hung.instead = () => {
+      times++
+      asked.resolve()
+      return true
+    }
+    const clock = new TurnedClock()
+    const model = scripted(says("One."), says("Two."))
+    const named = servers({ hung: { url: hung.url }, fine: { url: fine.url } })
+    await using world = await openMcpWorld(named, { url: place.url, model, clock })
+    const { id } = await world.start("Look.")
+    await asked.promise
+    await clock.turn(8000)
+    await world.pawl.runtime.rest(id)
+    const before = times
+    await world.send(id, "And now?")
+    expect(model.received.map(({ request }) => request.tools.map(({ name }) => name))).toEqual([
+      ["fine__look"],
+      ["fine__look"],
+    ])
+    expect(times).toBe(before)
   })
 
   test("cannot lead us elsewhere: a redirect is not followed", async () => {

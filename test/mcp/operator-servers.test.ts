@@ -146,8 +146,8 @@ describe.each(anyDatabase)("tools of an operator's MCP server, on $name", ({ cre
     // Somebody has looked at it, and agrees to what it is now.
     const pins = await world.store.mcpPins.read("=notes")
     const { seen } = pins.find(({ tool }) => tool === "echo")!
-    expect(await world.store.mcpPins.agree("=notes", "echo", "something else")).toBe(false)
-    expect(await world.store.mcpPins.agree("=notes", "echo", seen.hash)).toBe(true)
+    expect(await world.store.mcpPins.agree("=notes", "echo", { hash: "something else" })).toBe(false)
+    expect(await world.store.mcpPins.agree("=notes", "echo", { hash: seen.hash })).toBe(true)
     await world.send(id, "And again.")
     expect(shown(model, -1 + model.received.length)).toEqual(["notes__echo", "notes__list"])
   })

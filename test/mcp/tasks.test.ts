@@ -144,6 +144,27 @@ describe.each(anyDatabase)("tools that are tasks, on $name", ({ create }) => {
     expect(server.count("tools/call")).toBe(1)
   })
 
+  test("of a server that knows no tasks any more are in doubt where they write, and not called a second time", async () => {
+    await using place = await create()
+    await using server = await TaskServer.open()
+    server.begins = "working"
+    let id: ConversationId
+    {
+      await using world = await openMcpWorld(named(server), { url: place.url, model: dig() })
+      id = await world.begin("Dig.")
+      const decided = commit(world, id).catch(() => {})
+      await server.next("tasks/get")
+      await world.pawl.runtime.close()
+      await decided
+    }
+    server.played.capabilities = {}
+    await using world = await openMcpWorld(named(server), { url: place.url, model: scripted(says("Done.")) })
+    await world.pawl.runtime.recover()
+    await world.pawl.runtime.rest(id)
+    expect(server.count("tools/call")).toBe(1)
+    expect((await world.load(id)).calls).toMatchObject([{ state: "in_doubt" }])
+  })
+
   test("that their server has forgotten are in doubt where they write, and called again where they only read", async () => {
     await using place = await create()
     await using server = await TaskServer.open()

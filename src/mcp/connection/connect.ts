@@ -4,6 +4,7 @@ import type { UserId } from "../../protocol/ids.ts"
 import type { McpServer, ProgramTarget } from "../definition/server.ts"
 import type { GivenAnswer } from "./questioning-calls.ts"
 import { boundedFetch } from "./bounded-fetch.ts"
+import { reconnectLater } from "./reconnect-later.ts"
 import { CountedTransport } from "./counted-transport.ts"
 import { type Launched, ProgramTransport } from "./program-transport.ts"
 import type { RequestAuth } from "./request-auth.ts"
@@ -109,5 +110,6 @@ async function openTransport(
       maxReconnectionDelay: 5000,
       reconnectionDelayGrowFactor: 2,
     },
+    reconnectionScheduler: reconnectLater,
   })
 }

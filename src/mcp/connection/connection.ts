@@ -1,5 +1,5 @@
 import type { CallToolResult, Client } from "@modelcontextprotocol/client"
-import type { Clock } from "../../agent/clock.ts"
+import { type Clock, monotonicOf } from "../../agent/clock.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { UserId } from "../../protocol/ids.ts"
 import type { McpServer } from "../definition/server.ts"
@@ -14,7 +14,11 @@ import { TaskRequests } from "./task-requests.ts"
 
 /** Tools of one server: more than anybody could look through. */
 const MAX_TOOLS = 100
+/** Of all that is kept of them, and read again before each call: as much as a model is shown of all servers together. */
+const MAX_CHARACTERS = 200_000
 const LIST_MS = 10_000
+/** After which it hangs, whoever gives it up: a run waits for less long than a list may take. */
+const HANGS_MS = 5000
 /** How old a list may be when a call goes by it: a server that changes a tool need not say so. */
 const FRESH_MS = 30_000
 
@@ -41,9 +45,12 @@ export class McpConnection {
   readonly #clock: Clock
   readonly #server: McpServer
   readonly #auth: RequestAuth | undefined
-  #listed: { readonly tools: ReadonlyMap<string, McpToolFacts>; readonly at: number } | undefined
+  #tools: ReadonlyMap<string, McpToolFacts> = new Map()
+  /** When they were listed; undefined where they have to be asked for again. */
+  #listedAt: number | undefined
   readonly #questioning: QuestioningCalls
   #isClosed = false
+  #hangs = false
 
   private constructor(
     server: McpServer,
@@ -81,37 +88,62 @@ export class McpConnection {
     return this.#isClosed
   }
 
+  /** It did not even say what it offers. A program that hangs would be asked again for ever; another one is started. */
+  get hangs(): boolean {
+    return this.#hangs
+  }
+
   /** What no result may repeat: also the tokens that were sent over it. */
   get secrets(): readonly string[] {
     return secretsOf(this.#server, this.#auth)
   }
 
   forgetList(): void {
-    this.#listed = undefined
+    this.#listedAt = undefined
   }
 
   /** What it offers, by its own names. Asked again when it said that this has changed, or a while has passed. */
   async tools(signal: AbortSignal): Promise<ReadonlyMap<string, McpToolFacts>> {
-    const known = this.#listed
-    if (known && this.#clock.now() - known.at < FRESH_MS) return known.tools
+    if (this.#listedAt !== undefined && this.#clock.now() - this.#listedAt < FRESH_MS) return this.#tools
+    // The library would say so on standard output, where a program of ours may be speaking with somebody.
+    if (!this.#client.getServerCapabilities()?.tools) return this.#keepList(new Map())
+    const askedAt = monotonicOf(this.#clock)
     const { tools } = await this.#client
       .listTools(undefined, { signal, timeout: LIST_MS, cacheMode: "refresh" })
       .catch(async (error: unknown) => {
+        this.#hangs ||= monotonicOf(this.#clock) - askedAt >= HANGS_MS
         signal.throwIfAborted()
         if (isForgotten(error)) await this.close()
+        this.#hangs ||= isTooLate(error)
         throw toFailure(await this.judged(error), this.secrets)
       })
     const facts = tools.slice(0, MAX_TOOLS).flatMap((listed) => toToolFacts(listed) ?? [])
     const byName = new Map<string, McpToolFacts>()
-    for (const each of facts) if (!byName.has(each.tool)) byName.set(each.tool, each)
-    this.#listed = { tools: byName, at: this.#clock.now() }
-    return byName
+    let left = MAX_CHARACTERS
+    for (const each of facts) {
+      if ((left -= JSON.stringify(each).length) < 0) break
+      if (!byName.has(each.tool)) byName.set(each.tool, each)
+    }
+    return this.#keepList(byName)
+  }
+
+  #keepList(tools: ReadonlyMap<string, McpToolFacts>): ReadonlyMap<string, McpToolFacts> {
+    this.#tools = tools
+    this.#listedAt = this.#clock.now()
+    return tools
   }
 
   /** Throws what the library throws: whether the server has begun is for the caller to judge. */
   call({ tool, input, signal, timeoutMs, onProgress }: CalledTool): Promise<CallToolResult> {
     const heard = onProgress ? { onprogress: onProgress } : {}
-    return this.#client.callTool({ name: tool, arguments: { ...input } }, { signal, timeout: timeoutMs, ...heard })
+    // Told so, the library holds its results against no promise of the server's: a write that was done, and whose answer is
+    // not what was promised, would be reported as refused. Nor does it ever send a call a second time by itself.
+    const toolDefinition = {
+      name: tool,
+      inputSchema: { ...this.#tools.get(tool)?.inputSchema, type: "object" as const },
+    }
+    const how = { signal, timeout: timeoutMs, toolDefinition, ...heard }
+    return this.#client.callTool({ name: tool, arguments: { ...input } }, how)
   }
 
   /** What an error of a request says of the person's sign-in, noted; otherwise the error itself. */
@@ -138,6 +170,9 @@ export class McpConnection {
 
 /** The server does not know this connection any more, or somebody in between says so. */
 export const isForgotten = (error: unknown): boolean => (error as { status?: unknown })?.status === 404
+
+/** The library has waited for it in vain. */
+const isTooLate = (error: unknown): boolean => (error as { code?: unknown })?.code === "REQUEST_TIMEOUT"
 
 /** What a person can do something about is told as it is. */
 const toFailure = (error: unknown, secrets: readonly string[]): Error =>

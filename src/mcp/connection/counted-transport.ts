@@ -1,7 +1,12 @@
 import type { JSONRPCMessage, Transport, TransportSendOptions } from "@modelcontextprotocol/client"
+import { boundedMessage } from "./bounded-message.ts"
 
 /** How many messages a server may send between two of ours: progress is told now and then, not ten thousand times. */
 const MAX_UNASKED = 2000
+/** How many of a server's own questions may be on their way back to it at once: each is a request, or bytes that wait for it. */
+const MAX_ANSWERS = 32
+/** Characters of what a server calls a question, which our answer repeats. */
+const MAX_ID = 1000
 /** How long a server may take to hear what it is told last. */
 const TELL_MS = 1000
 
@@ -13,17 +18,17 @@ export class CountedTransport implements Transport {
   readonly #inner: Transport
   readonly #telling = new Set<Promise<void>>()
   #unasked = 0
+  #answers = 0
+  #isFlooded = false
 
   constructor(inner: Transport) {
     this.#inner = inner
     inner.onclose = () => this.onclose?.()
     inner.onerror = (error) => this.onerror?.(error)
     inner.onmessage = (message, extra) => {
-      if (++this.#unasked > MAX_UNASKED) {
-        if (this.#unasked === MAX_UNASKED + 1) void this.#flooded()
-        return
-      }
-      this.onmessage?.(message, extra)
+      if (this.#isFlooded || ("id" in message && String(message.id).length > MAX_ID)) return
+      if (++this.#unasked > MAX_UNASKED) return this.#flooded(`${MAX_UNASKED} messages that nobody asked for`)
+      this.onmessage?.(boundedMessage(message), extra)
     }
   }
 
@@ -40,6 +45,8 @@ export class CountedTransport implements Transport {
   }
 
   send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+    if (!("method" in message)) return this.#answer(message, options)
+    // Only what we ask for makes room for more: answers would let a server ask for ever.
     this.#unasked = 0
     const sent = this.#inner.send(message, options)
     if ("id" in message) return sent
@@ -71,9 +78,23 @@ export class CountedTransport implements Transport {
     this.#inner.setSupportedProtocolVersions?.(versions)
   }
 
-  async #flooded(): Promise<void> {
-    this.onerror?.(new Error(`it sent more than ${MAX_UNASKED} messages that nobody asked for`))
-    await this.#inner.close().catch(() => {})
-    this.onclose?.()
+  async #answer(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+    if (this.#isFlooded) return
+    if (this.#answers >= MAX_ANSWERS) return this.#flooded(`${MAX_ANSWERS} questions at once`)
+    this.#answers++
+    try {
+      await this.#inner.send(message, options)
+    } finally {
+      this.#answers--
+    }
+  }
+
+  #flooded(what: string): void {
+    this.#isFlooded = true
+    this.onerror?.(new Error(`it sent more than ${what}`))
+    void this.#inner
+      .close()
+      .catch(() => {})
+      .then(() => this.onclose?.())
   }
 }

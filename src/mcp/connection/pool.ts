@@ -26,6 +26,8 @@ type ListChanged = (change: {
  */
 export class ConnectionPool implements AsyncDisposable {
   readonly #entries = new Map<string, Entry>()
+  /** Those that nobody gets any more, until they are closed: the last who uses one closes it. */
+  readonly #dropped = new Set<Entry>()
   readonly #ways: Ways
   readonly #clock: Clock
   readonly #listChanged: ListChanged
@@ -70,11 +72,13 @@ export class ConnectionPool implements AsyncDisposable {
   #leave(key: string, entry: Entry): void {
     entry.users--
     entry.usedAt = this.#clock.now()
-    if (entry.users === 0) entry.cancelAlarm = this.#clock.alarm(IDLE_MS, () => this.#drop(key, entry), "background")
+    if (entry.users > 0) return
+    if (this.#dropped.has(entry)) this.#close(entry)
+    else entry.cancelAlarm = this.#clock.alarm(IDLE_MS, () => this.#drop(key, entry), "background")
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const entries = [...this.#entries.values()]
+    const entries = [...this.#entries.values(), ...this.#dropped]
     this.#entries.clear()
     await Promise.all(entries.map(close))
   }
@@ -98,13 +102,20 @@ export class ConnectionPool implements AsyncDisposable {
   #drop(key: string, entry: Entry): void {
     entry.cancelAlarm?.()
     if (this.#entries.get(key) === entry) this.#entries.delete(key)
-    void close(entry)
+    this.#dropped.add(entry)
+    // Somebody else may be in the middle of a call over it.
+    if (entry.users === 0) this.#close(entry)
+  }
+
+  /** Meanwhile it is remembered: a program that does not end by itself is ended a while later, which the end of all waits for. */
+  #close(entry: Entry): void {
+    void close(entry).then(() => this.#dropped.delete(entry))
   }
 }
 
 const isOver = ({ connection }: Entry): Promise<boolean> =>
   connection.then(
-    ({ isClosed }) => isClosed,
+    ({ isClosed, hangs }) => isClosed || hangs,
     () => true,
   )
 

@@ -47,6 +47,8 @@ export class ProgramTransport implements Transport {
     ;(child.stdio[3] as Writable | undefined)?.on("error", () => {}).end(handed)
     child.stdin?.on("error", (error) => this.onerror?.(error))
     child.stdout?.on("data", (chunk: Buffer) => this.#hear(chunk))
+    // What it has started and left behind holds its output, so that without this it would never be over.
+    child.once("exit", () => this.#end("SIGKILL"))
     child.once("close", () => this.#ended())
     if (whyTooMuch) {
       this.#watch = setInterval(() => {

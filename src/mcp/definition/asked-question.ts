@@ -24,7 +24,8 @@ export function toAskedQuestion(
   const common = { server, tool, message: words(message, MAX_MESSAGE) }
   if (mode === "url") {
     const address = toAddress(url)
-    return address === undefined ? undefined : { ...common, fields: [], url: address }
+    if (address === undefined || withoutSecrets(address, secrets) !== address) return undefined
+    return { ...common, fields: [], url: address }
   }
   const { properties, required } = (requestedSchema ?? {}) as Record<string, unknown>
   const entries = Object.entries((properties ?? {}) as Record<string, unknown>)

@@ -28,6 +28,9 @@ export async function findSignIn(server: McpServer, fetch: OAuthFetch, challenge
   const { checkResourceAllowed, discoverOAuthServerInfo, resourceUrlFromServerUrl } =
     await import("@modelcontextprotocol/client")
   const { url } = server.target as HttpTarget
+  const { protocol, hostname } = new URL(url)
+  if (server.isPersons && protocol !== "https:" && !isThisMachine(hostname))
+    throw new Error("it is reached over plain http, and so your tokens would be")
   const metadataUrl = challenge?.metadataUrl === undefined ? undefined : new URL(challenge.metadataUrl)
   const found = await discoverOAuthServerInfo(url, {
     ...(metadataUrl ? { resourceMetadataUrl: metadataUrl } : {}),

@@ -8,7 +8,7 @@ import { OutboundPolicy } from "../../../src/models/network/outbound-policy.ts"
 import { systemClock } from "../../../src/agent/clock.ts"
 import { silentLog } from "../../../src/agent/silent-log.ts"
 import { asMasterKey, givenKeys } from "../../../src/store/people/master-keys.ts"
-import { openStore } from "../../../src/store/store.ts"
+import { openStore, type Store } from "../../../src/store/store.ts"
 import { openWorld, type World, type WorldOptions } from "../loop/world.ts"
 
 /** The same for every life: what one has sealed the next one opens. */
@@ -46,7 +46,7 @@ const NO_READER = { readPdf: () => Promise.reject(new Error("no document is read
 export async function openMcpWorld(
   named: readonly McpServer[],
   { dataFolder = "/nowhere", path = "", reaches = false, bytesOfFiles = 1e9, ...options }: WorldOptions & McpPlace,
-): Promise<World & { readonly mcp: Mcp }> {
+): Promise<World & { readonly mcp: Mcp; readonly mcpStore: Store }> {
   const store = await openStore({ url: options.url, durability: "normal", masterKeys })
   const clock = options.clock ?? systemClock
   const settings = { ...settingsIn(dataFolder), mcp: named, bytesOfFiles, commandEnvironment: { PATH: path } }
@@ -57,6 +57,8 @@ export async function openMcpWorld(
   const close = world[Symbol.asyncDispose].bind(world)
   return Object.assign(world, {
     mcp,
+    /** The one that they are kept in. */
+    mcpStore: store,
     async [Symbol.asyncDispose]() {
       await close()
       await mcp[Symbol.asyncDispose]()

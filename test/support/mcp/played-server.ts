@@ -5,6 +5,7 @@ export interface PlayedTool {
   readonly name: string
   readonly description?: string
   readonly inputSchema?: object
+  readonly outputSchema?: object
   readonly annotations?: object
   readonly execution?: object
 }
@@ -18,7 +19,7 @@ export interface PlayedCall {
 
 interface Received {
   readonly id?: number
-  readonly method: string
+  readonly method?: string
   readonly params: Omit<PlayedCall, "headers">
 }
 
@@ -34,10 +35,14 @@ export class PlayedServer implements AsyncDisposable {
   readonly calls: PlayedCall[] = []
   /** Every request that came, by its JSON-RPC method. */
   readonly methods: string[] = []
+  /** How often something was answered that it had asked itself. */
+  answers = 0
   tools: readonly PlayedTool[]
   play: Play
   /** Answers instead, where it gives something back. */
   instead: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined
+  /** Requests of this method are never answered. */
+  silentAbout: string | undefined
   /** What it says that it can do beside its tools. */
   capabilities: object = {}
   /** Answers requests that are neither for the list nor for a call. */
@@ -70,8 +75,10 @@ export class PlayedServer implements AsyncDisposable {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const { id, method, params } = JSON.parse(Buffer.concat(chunks).toString("utf8")) as Received
-    this.methods.push(method)
-    if (id === undefined) return void response.writeHead(202).end()
+    if (method === undefined) this.answers++
+    else this.methods.push(method)
+    if (id === undefined || method === undefined) return void response.writeHead(202).end()
+    if (method === this.silentAbout) return
     const answer = (body: object) => {
       response.writeHead(200, { "content-type": "application/json" })
       response.end(JSON.stringify({ jsonrpc: "2.0", id, ...body }))
