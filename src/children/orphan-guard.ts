@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process"
 import type { Socket } from "node:net"
 
 /**
- * Remembers process ids, told by lines `+ 12` and `- 12`, and ends those processes when its input ends. That is when the
- * process at the other end of the pipe is gone, however it went: nobody has to look at a clock.
+ * Remembers process ids, told by lines `+ 12` and `- 12`, and ends those processes when its input ends; `-12` is the group
+ * of that process. That is when the process at the other end of the pipe is gone, however it went: nobody has to look at a clock.
  */
 const SCRIPT = `trap "" INT TERM HUP
 pids=
@@ -24,10 +24,16 @@ class OrphanGuard {
   readonly #pids = new Set<number>()
   #shell: ChildProcess | undefined
 
+  /** Below 0: all that is in the group of that number. */
   add(pid: number): void {
+    this.begin()
     this.#pids.add(pid)
-    if (this.#shell) this.#tell(`+ ${pid}`)
-    else this.#start()
+    this.#tell(`+ ${pid}`)
+  }
+
+  /** To be called before a child starts that does not notice by itself: what is started after it is a moment in which both are alone. */
+  begin(): void {
+    if (!this.#shell) this.#start()
   }
 
   /** To be called at once when a child is gone: its number may soon be another process's. */

@@ -114,6 +114,8 @@ function answer(line: Line, data: unknown): void {
       return answerCall(line, frame)
     case "tool_status":
       return answerStatus(line, frame.id)
+    case "tool_cancel":
+      return line.calls.cancel(frame.id)
     case "bad_call":
       return send({ type: "tool_result", id: frame.id, error: frame.problem })
     case "device_claim":

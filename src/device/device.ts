@@ -17,6 +17,8 @@ export interface DeviceOptions extends ConnectOptions {
   readonly deviceId?: string
   /** Tools beyond the workspace, by name. */
   readonly handlers?: Handlers
+  /** Handlers that change nothing, by name: they run each time they are asked, and what they answer is not kept here. */
+  readonly readers?: readonly string[]
   /** What else this device has beside "workspace", such as "files". */
   readonly offers?: readonly string[]
   /** No, for a device that is only there for its tools. */
@@ -57,7 +59,8 @@ export function openDevice(options: DeviceOptions): Device {
   const closing = new AbortController()
   const now = () => clock.now()
   const workspace = { tables: new LocalTables(db, now), vectors: new LocalVectors(db) }
-  const calls = new LocalCalls({ db, now, handlers, signal: closing.signal, ...workspace })
+  const { readers, onProblem = () => {} } = options
+  const calls = new LocalCalls({ db, now, handlers, readers, signal: closing.signal, onProblem, ...workspace })
   const deviceId = options.deviceId ?? rememberId(db)
   let state: DeviceState = { state: "connecting" }
   let tellConnected = () => {}
@@ -81,7 +84,7 @@ export function openDevice(options: DeviceOptions): Device {
     clock,
     signal: closing.signal,
     onState: show,
-    onProblem: options.onProblem ?? (() => {}),
+    onProblem,
   }).then(async (error) => {
     closing.abort()
     const late = new AbortController()

@@ -15,7 +15,7 @@ export interface EndedCall {
 
 /** How long a call is remembered. The server gives a write up long before: it offers one for minutes at most. */
 export const LEDGER_DAYS = 30
-const DAY_MS = 24 * 60 * 60 * 1000
+export const DAY_MS = 24 * 60 * 60 * 1000
 
 /** The server's call ids, each with what became of it, in the file that has the effects: both are one commit. */
 export class Ledger {

@@ -2,7 +2,8 @@ import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inject, describe, expect, test } from "vitest"
-import { LEDGER_DAYS } from "./ledger.ts"
+import { failure } from "../protocol/errors.ts"
+import { DAY_MS, LEDGER_DAYS } from "./ledger.ts"
 import { LocalDevice } from "./local-device.fixture.ts"
 
 const newFile = () => join(mkdtempSync(join(tmpdir(), inject("testRun"), "device-")), "device.db")
@@ -80,12 +81,33 @@ describe("a call that never came", () => {
     const file = newFile()
     using first = new LocalDevice(file)
     await first.offer("insert", milk)
-    first.now += LEDGER_DAYS * 86_400_000
-    first.calls.prune()
+    first.now += LEDGER_DAYS * DAY_MS
+    await first.offer("insert", { ...milk, id: "call_later" })
     expect(first.calls.report(milk.id)).toMatchObject({ status: "applied" })
-    first.now += 1
-    first.calls.prune()
-    expect(first.rows("pawlCall")).toEqual([])
+    first.now += DAY_MS
+    await first.offer("insert", { ...milk, id: "call_after" })
+    expect(first.rows("pawlCall")).toMatchObject([{ id: "call_after" }, { id: "call_later" }])
+  })
+
+  test("is kept where the file takes nothing just then: the device works, and looks again the day after", async () => {
+    const file = newFile()
+    using old = new LocalDevice(file)
+    await old.offer("insert", milk)
+    const problems: unknown[] = []
+    using device = new LocalDevice(file, {}, { onProblem: (problem) => problems.push(problem) })
+    const prepare = device.db.prepare.bind(device.db)
+    device.db.prepare = (sql) => {
+      if (sql.includes("DELETE")) throw new Error("database is locked")
+      return prepare(sql)
+    }
+    device.now += (LEDGER_DAYS + 1) * DAY_MS
+    expect(await device.offer("insert", { ...milk, id: "call_2" })).toMatchObject({ row: { title: "Buy milk" } })
+    expect(await device.offer("insert", { ...milk, id: "call_3" })).toMatchObject({ row: { title: "Buy milk" } })
+    expect(problems).toEqual([new Error("database is locked")])
+    device.db.prepare = prepare
+    device.now += DAY_MS
+    await device.offer("insert", { ...milk, id: "call_4" })
+    expect(device.rows("pawlCall")).toHaveLength(3)
   })
 })
 
@@ -124,6 +146,54 @@ describe("a tool of the device", () => {
     expect(await second.offer("touch", { id: "call_t" })).toBeUndefined()
     expect(second.calls.report("call_t")).toBeUndefined()
     expect(runs).toBe(0)
+  })
+
+  test("that only looks runs each time, and what it saw is kept nowhere", async () => {
+    let runs = 0
+    using device = new LocalDevice(":memory:", { peek: () => ({ text: `look ${++runs}` }) }, { readers: ["peek"] })
+    expect(await device.offer("peek", { id: "call_p" })).toEqual({ row: { text: "look 1" } })
+    expect(await device.offer("peek", { id: "call_p" })).toEqual({ row: { text: "look 2" } })
+    expect(device.rows("pawlCall")).toEqual([])
+  })
+
+  test("that nobody wants any more is told so, and what it had come to is its answer", async () => {
+    const told = (signal: AbortSignal) =>
+      new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()))
+    const sleep = async (_: object, { signal }: { signal: AbortSignal }) => {
+      await told(signal)
+      return { text: "stopped" }
+    }
+    using device = new LocalDevice(":memory:", { sleep, doze: sleep }, { readers: ["doze"] })
+    const [one, other, read] = ["sleep", "sleep", "doze"].map((name, at) => device.offer(name, { id: `call_${at}` }))
+    device.calls.cancel("call_1")
+    device.calls.cancel("call_2")
+    device.calls.cancel("call_unheard_of")
+    expect(await Promise.all([other, read])).toEqual([{ row: { text: "stopped" } }, { row: { text: "stopped" } }])
+    expect(device.calls.report("call_1")).toMatchObject({ status: "applied" })
+    expect(device.calls.report("call_0")).toMatchObject({ status: "running" })
+    device.calls.cancel("call_0")
+    await one
+  })
+
+  test("that cannot tell what it has done is in doubt and never failed, also in the next life", async () => {
+    const file = newFile()
+    const unknown = failure("outcome_unknown", { problem: "The editor has not said whether it has written a.txt." })
+    using device = new LocalDevice(file, { write: () => Promise.reject(unknown) })
+    expect(await device.offer("write", { id: "call_w" })).toBeUndefined()
+    expect(device.calls.report("call_w")).toBeUndefined()
+    using second = new LocalDevice(file, { write: () => ({ text: "twice" }) })
+    expect(await second.offer("write", { id: "call_w" })).toBeUndefined()
+  })
+
+  test("that says nothing claims nothing, however it says that", async () => {
+    const handlers = {
+      now: () => undefined,
+      soon: () => Promise.resolve(),
+      long: () => ({ data: "x".repeat(2_000_000) }),
+    }
+    using device = new LocalDevice(":memory:", handlers as never)
+    const answers = ["now", "soon", "long"].map((name) => device.offer(name))
+    expect(await Promise.all(answers)).toEqual([{ row: {} }, { row: {} }, { row: {} }])
   })
 
   test("that throws is told, and one that says too much is cut", async () => {

@@ -1,16 +1,16 @@
 import type { DatabaseSync } from "node:sqlite"
-import { codeOf, failure } from "../protocol/errors.ts"
+import { codeOf, failure, hasCode } from "../protocol/errors.ts"
 import type { JsonObject } from "../protocol/schema.ts"
 import { type CallOutcome, MAX_FRAME_BYTES, type ToolCall } from "../protocol/socket.ts"
 import { mendText, mendValue } from "../protocol/text/text.ts"
-import { type LedgerEntry, Ledger } from "./ledger.ts"
+import { DAY_MS, type LedgerEntry, Ledger } from "./ledger.ts"
 import { inTransaction } from "./open-database.ts"
 import { type LocalWorkspace, reads, writes } from "./workspace-actions.ts"
 import { own } from "../protocol/own.ts"
 
 /**
  * A tool of this device that is no table: it does what its name says and tells what came of it. What it throws is told
- * too, and means that nothing was done.
+ * too, and means that nothing was done, unless it is `outcome_unknown`. `signal` aborts when nobody wants it any more, and when the device is closed.
  */
 export type Handler = (
   data: JsonObject,
@@ -26,14 +26,26 @@ export interface LocalCallsOptions extends LocalWorkspace {
   readonly db: DatabaseSync
   readonly now: () => number
   readonly handlers: Handlers
+  /** Handlers that change nothing, by name. */
+  readonly readers?: readonly string[] | undefined
   /** Aborts when the device is closed. */
   readonly signal: AbortSignal
+  /** Something went wrong that no answer tells. */
+  onProblem?(problem: unknown): void
 }
+
+type Work = (signal: AbortSignal) => HandlerAnswer | Promise<HandlerAnswer>
 
 /** What is known of a call; `ended` is there while it runs. */
 export type Report =
   | { readonly status: "applied" | "unknown"; readonly outcome: CallOutcome }
   | { readonly status: "running"; readonly ended: Promise<CallOutcome | undefined> }
+
+/** A tool at work. */
+interface Running {
+  readonly ended: Promise<CallOutcome | undefined>
+  readonly stop: AbortController
+}
 
 interface Offered {
   readonly id: string
@@ -50,12 +62,13 @@ const MAX_OUTCOME_BYTES = MAX_FRAME_BYTES - 1024
 export class LocalCalls {
   readonly #options: LocalCallsOptions
   readonly #ledger: Ledger
-  readonly #running = new Map<string, Promise<CallOutcome | undefined>>()
+  readonly #running = new Map<string, Running>()
+  #tidiedAt = Number.NEGATIVE_INFINITY
 
   constructor(options: LocalCallsOptions) {
     this.#options = options
     this.#ledger = new Ledger(options.db, options.now)
-    this.#ledger.prune()
+    this.#tidy()
   }
 
   /**
@@ -70,7 +83,12 @@ export class LocalCalls {
     const change = own(writes, action)
     if (change) return this.#applyOnce(offered, () => fitting(change(this.#options, call)))
     const handler = own(this.#options.handlers, action)
-    if (handler) return this.#runOnce(offered, (signal) => handler(data, { signal }))
+    if (handler) {
+      const work: Work = (signal) => handler(data, { signal })
+      if (!this.#options.readers?.includes(action)) return this.#runOnce(offered, work)
+      // What it tells, such as what stands in a file, is kept nowhere.
+      return this.#running.get(call.id)?.ended ?? this.#begin(call.id, work)
+    }
     const names = [reads, writes, this.#options.handlers].flatMap((actions) => Object.keys(actions))
     const error = `This device cannot do "${mendText(action)}". It can: ${names.join(", ")}.`
     return this.#applyOnce(offered, () => ({ error }))
@@ -78,21 +96,22 @@ export class LocalCalls {
 
   /** What became of a call. One that never came is refused from now on. Undefined where nobody can know. */
   report(id: string): Report | undefined {
-    const ended = this.#running.get(id)
-    if (ended) return { status: "running", ended }
+    const running = this.#running.get(id)
+    if (running) return { status: "running", ended: running.ended }
     const entry = this.#ledger.settle(id)
     if (entry.state === "begun") return undefined
     if (entry.state === "refused") return { status: "unknown", outcome: {} }
     return { status: "applied", outcome: entry.outcome }
   }
 
-  prune(): void {
-    this.#ledger.prune()
+  /** Nobody wants it any more. What it had come to is told as ever. */
+  cancel(id: string): void {
+    this.#running.get(id)?.stop.abort()
   }
 
   /** Resolves when no tool is at work any more. */
   async rest(): Promise<void> {
-    await Promise.allSettled(this.#running.values())
+    await Promise.allSettled([...this.#running.values()].map(({ ended }) => ended))
   }
 
   #look(work: () => CallOutcome): CallOutcome {
@@ -105,6 +124,7 @@ export class LocalCalls {
 
   /** The effect and the note that this call had it are one commit: after a crash either both are there or neither. */
   #applyOnce(offered: Offered, work: () => CallOutcome): CallOutcome | undefined {
+    this.#tidy()
     const once = (work: () => CallOutcome) =>
       inTransaction(this.#options.db, () => {
         const known = this.#known(offered)
@@ -124,19 +144,18 @@ export class LocalCalls {
   }
 
   /** A tool's effects are outside our file, so its beginning is noted before and its end after it. */
-  async #runOnce(offered: Offered, work: (signal: AbortSignal) => HandlerAnswer | Promise<HandlerAnswer>) {
+  async #runOnce(offered: Offered, work: Work): Promise<CallOutcome | undefined> {
+    this.#tidy()
     const { id } = offered
     const running = this.#running.get(id)
-    if (running) return running
+    if (running) return running.ended
     const known = inTransaction(this.#options.db, () => {
       const entry = this.#known(offered)
       if (!entry) this.#ledger.add(id, { state: "begun" })
       return entry
     })
     if (known) return answerTo(known)
-    const ended = this.#runToEnd(id, work)
-    this.#running.set(id, ended)
-    return ended
+    return this.#begin(id, work, (outcome) => this.#ledger.end(id, { state: stateOf(outcome), outcome }))
   }
 
   #known({ id, knowing }: Offered): LedgerEntry | undefined {
@@ -144,29 +163,53 @@ export class LocalCalls {
     return entry?.state === "refused" && knowing ? undefined : entry
   }
 
-  async #runToEnd(id: string, work: (signal: AbortSignal) => HandlerAnswer | Promise<HandlerAnswer>) {
+  /** Whoever asks for it meanwhile, or wants it no longer, finds it by its id. */
+  #begin(id: string, work: Work, note?: (outcome: CallOutcome) => void): Promise<CallOutcome | undefined> {
+    const stop = new AbortController()
+    const signal = AbortSignal.any([this.#options.signal, stop.signal])
+    const run = async () => {
+      try {
+        const outcome = await outcomeOf(() => work(signal))
+        // Where nobody knows it stays begun, as after a crash.
+        if (outcome) note?.(outcome)
+        return outcome
+      } finally {
+        this.#running.delete(id)
+      }
+    }
+    const ended = run()
+    this.#running.set(id, { ended, stop })
+    return ended
+  }
+
+  /** Old notes go once a day, also where a connection lasts for months. That they cannot go now keeps nobody from working. */
+  #tidy(): void {
+    const now = this.#options.now()
+    if (now - this.#tidiedAt < DAY_MS) return
+    this.#tidiedAt = now
     try {
-      const outcome = await outcomeOf(() => work(this.#options.signal))
-      this.#ledger.end(id, { state: stateOf(outcome), outcome })
-      return outcome
-    } finally {
-      this.#running.delete(id)
+      this.#ledger.prune()
+    } catch (problem) {
+      this.#options.onProblem?.(problem)
     }
   }
 }
 
-async function outcomeOf(work: () => HandlerAnswer | Promise<HandlerAnswer>): Promise<CallOutcome> {
+/** Undefined where the tool itself cannot tell what it has done: an error would say that it was nothing. */
+async function outcomeOf(work: () => HandlerAnswer | Promise<HandlerAnswer>): Promise<CallOutcome | undefined> {
   try {
-    const { text, data } = await work()
+    // A program that is not checked may answer nothing at all: that it has thrown would be another claim.
+    const { text, data } = ((await work()) as Partial<HandlerAnswer> | undefined) ?? {}
     const row = mendValue({ text, ...(data === undefined ? {} : { data }) }) as JsonObject
     if (sizeOf({ row }) <= MAX_OUTCOME_BYTES) return { row }
+    if (text === undefined) return { row: {} }
     return {
       row: {
         text: `${mendText(text).slice(0, 10_000)}\n(What it answered was too large to send; this is its beginning.)`,
       },
     }
   } catch (error) {
-    return { error: sentenceOf(error) }
+    return hasCode(error, "outcome_unknown") ? undefined : { error: sentenceOf(error) }
   }
 }
 

@@ -1,5 +1,5 @@
 import { openDatabase } from "./open-database.ts"
-import { type Handlers, LocalCalls } from "./local-calls.ts"
+import { type Handlers, LocalCalls, type LocalCallsOptions } from "./local-calls.ts"
 import { LocalTables } from "./local-tables.ts"
 import { LocalVectors } from "./local-vectors.ts"
 import type { CallOutcome, ToolCall } from "../protocol/socket.ts"
@@ -12,11 +12,15 @@ export class LocalDevice implements Disposable {
   readonly #closing = new AbortController()
   #count = 0
 
-  constructor(file = ":memory:", handlers: Handlers = {}) {
+  constructor(
+    file = ":memory:",
+    handlers: Handlers = {},
+    more: Partial<Pick<LocalCallsOptions, "readers" | "onProblem">> = {},
+  ) {
     this.db = openDatabase(file)
     const now = () => this.now
     const workspace = { tables: new LocalTables(this.db, now), vectors: new LocalVectors(this.db) }
-    this.calls = new LocalCalls({ db: this.db, now, handlers, signal: this.#closing.signal, ...workspace })
+    this.calls = new LocalCalls({ db: this.db, now, handlers, signal: this.#closing.signal, ...more, ...workspace })
   }
 
   offer(action: string, more: Partial<ToolCall> = {}): Promise<CallOutcome | undefined> {

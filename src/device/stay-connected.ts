@@ -39,26 +39,20 @@ const STEADY_MS = 10_000
 export const TICKET_MS = 20_000
 /** The wait grows up to half a second times 2 to the fourth, less by chance: a server that restarts waits ten for its devices. */
 const MAX_DOUBLED = 5
-const PRUNE_MS = 24 * 60 * 60 * 1000
 
 /**
  * One connection after the other until the signal aborts. Resolves with an error where the server does not want this
  * device: then no other try would be better, and each would tell it a token that it refuses.
  */
 export async function stayConnected(staying: Staying): Promise<Error | undefined> {
-  const { reach, clock, signal, onState, calls } = staying
+  const { reach, clock, signal, onState } = staying
   let failures = 0
-  let pruned = clock.now()
   while (!signal.aborted) {
     onState({ state: "connecting" })
     const since = clock.now()
     const end = await connectOnce(staying)
     if (signal.aborted) return undefined
     if (end.error) return end.error
-    if (clock.now() - pruned >= PRUNE_MS) {
-      calls.prune()
-      pruned = clock.now()
-    }
     failures = clock.now() - since >= STEADY_MS ? 1 : failures + 1
     const retryInMs = backOff({ failures: Math.min(failures, MAX_DOUBLED), random: reach.random ?? Math.random })
     onState({ state: "waiting", retryInMs, reason: end.reason })

@@ -66,7 +66,7 @@ describe("a device", () => {
         deviceId: connected.device.deviceId,
         ledger: true,
         offers: ["workspace", "files"],
-        knows: ["pages", "expect", "hanging", "days"],
+        knows: ["pages", "expect", "hanging", "days", "cancel"],
       })
       ids.push(hello.deviceId)
     }
@@ -95,6 +95,22 @@ describe("a device", () => {
     expect(await side.hears("tool_result", "c1")).toEqual({ type: "tool_result", id: "c1", row: { text: "slept" } })
     expect(answeredEarly).toBe(false)
     expect(connected.device.tables.select("tasks")).toMatchObject([{ title: "Buy milk" }])
+  })
+
+  test("stops what nobody wants any more, and says what had come of it", async () => {
+    await using server = await ScriptedSocketServer.open()
+    const begun = Promise.withResolvers<void>()
+    const sleep = async (_: object, { signal }: { readonly signal: AbortSignal }) => {
+      begun.resolve()
+      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()))
+      return { text: "stopped" }
+    }
+    await using _ = connect(server, { handlers: { sleep } })
+    const side = await registered(server)
+    side.say(call("c1", "sleep"))
+    await begun.promise
+    side.say({ type: "tool_cancel", id: "c1" })
+    expect(await side.hears("tool_result", "c1")).toMatchObject({ row: { text: "stopped" } })
   })
 
   test("answers what it cannot read with a sentence, and lets be what is not for it", async () => {

@@ -88,6 +88,19 @@ describe.each(anyDatabase)("a write on a device on $name", (database) => {
     expect((await world.proposal()).status).toBe("applied")
   })
 
+  test("is told to stop with its run where its device knows how, and what it did by then counts", async () => {
+    await using world = await open()
+    const { ada, machine, id } = world
+    using device = await world.connect({ deals: () => undefined, knows: ["cancel"] })
+    const told = ada.say(id, "milk")
+    const call = await device.next("tool_call")
+    const stopped = ada.post(`/api/conversations/${id}/cancel`)
+    expect(await device.next("tool_cancel")).toEqual({ type: "tool_cancel", id: call.id })
+    device.send({ type: "tool_result", id: call.id, ...machine.deal(call) })
+    expect([(await stopped).body, (await told).body.run.status]).toEqual([{ cancelled: true }, "cancelled"])
+    expect((await world.proposal()).status).toBe("applied")
+  })
+
   test("that a device without a ledger does not answer is in doubt, whatever it says it does not know", async () => {
     await using world = await open()
     const { ada, clock, id } = world

@@ -110,6 +110,16 @@ test("an edit of what hides itself says so: what a model was shown is not what s
   expect(await place.say("replace something with later in a.txt")).toContain("does not hold that text")
 })
 
+test("what is proposed shows no secret of ours that stands in the file, and leaves it where it is", async () => {
+  const text = `OPENAI_API_KEY=${SECRETS.OPENAI_API_KEY}\nDEBUG=0\n`
+  await using place = await openPlace({ "settings.env": text })
+  await place.say("replace DEBUG=0 with DEBUG=1 in settings.env")
+  const [proposal] = await open(place)
+  expect(proposal?.diff).toMatchObject({ after: { text: "OPENAI_API_KEY=[hidden]\nDEBUG=1\n" } })
+  await place.embedded.client.commitProposal({ params: { id: proposal!.id } })
+  expect(readFileSync(join(place.root, "settings.env"), "utf8")).toBe(text.replace("0", "1"))
+})
+
 test("edits are proposed with their difference, done when agreed to, and undone byte by byte", async () => {
   const odd = Buffer.from([0, 255, 1, 254, 13, 10])
   await using place = await openPlace({ "a.txt": "one\r\ntwo\r\n", "b.bin": odd })

@@ -53,13 +53,13 @@ function onDevice(tool: Tool, devices: DeviceCalls): Tool {
     afterCrash: "ask-target",
     async outcome(callId, _input, context) {
       const outcome = await devices.outcome(placeOf(context), callId)
-      return outcome === "not-applied" ? outcome : toAnswer(outcome)
+      return outcome === "not-applied" ? outcome : toAnswer(outcome, "write")
     },
   })
 
   async function ask(data: object, context: CallContext, effect: "read" | "write"): Promise<Answer> {
     const call = { action: name, data: { ...data }, callId: context.callId }
-    return toAnswer(await devices.call(placeOf(context), call, { effect, signal: context.signal, ...limit }))
+    return toAnswer(await devices.call(placeOf(context), call, { effect, signal: context.signal, ...limit }), effect)
   }
 
   async function look(input: object, context: CallContext): Promise<Preview> {
@@ -99,21 +99,31 @@ const Looked = lazily(() =>
   }),
 )
 
-const Answered = lazily(() =>
+const Answered = lazily(() => z.object({ text: z.string(), data: z.unknown().optional() }))
+
+/** What our own terminal says beside its words. The data of any other device is whatever its author likes. */
+const Told = lazily(() =>
   z.object({
-    text: z.string(),
-    data: z
-      .object({ status: z.enum(["ok", "error"]), data: z.unknown().optional(), change: Diff.optional() })
-      .optional(),
+    status: z.enum(["ok", "error"]),
+    data: z.unknown().optional(),
+    change: Diff.optional().catch(undefined),
   }),
 )
 
-function toAnswer({ row }: CallOutcome): Answer {
-  const { text, data: told } = Answered.parse(row)
-  const make = told?.status === "error" ? failed : answer
+/** A device that answers has done what it was asked: that its answer cannot be read is no sign that it has not. */
+function toAnswer({ row }: CallOutcome, effect: "read" | "write"): Answer {
+  const answered = Answered.safeParse(row)
+  if (!answered.success) {
+    const problem = "The device answered, but without a word about what it has done."
+    throw effect === "write" ? failure("outcome_unknown", { problem }) : new Error(problem)
+  }
+  const { text, data } = answered.data
+  const told = Told.safeParse(data)
+  if (!told.success) return answer(text, data === undefined ? {} : { data })
+  const make = told.data.status === "error" ? failed : answer
   return make(text, {
-    ...(told?.data === undefined ? {} : { data: told.data }),
-    ...(told?.change ? { change: told.change } : {}),
+    ...(told.data.data === undefined ? {} : { data: told.data.data }),
+    ...(told.data.change ? { change: told.data.change } : {}),
   })
 }
 

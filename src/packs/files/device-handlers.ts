@@ -13,6 +13,12 @@ type Handler = (
   context: { readonly signal: AbortSignal },
 ) => Promise<{ text: string; data?: unknown }>
 
+/** Those of them that change nothing. */
+export const fileReaders = (tools: readonly Tool[]): string[] => [
+  ...tools.flatMap(({ name, effect }) => (effect === "read" ? name : [])),
+  LOOK,
+]
+
 /**
  * The tools of a folder as a device offers them: by their names, `data` their input, and for a write beside it what was
  * agreed to. The server asks after somebody has said yes; what is confined to the folder there is confined here.
@@ -29,7 +35,7 @@ export function fileHandlers(tools: readonly Tool[], secrets: Iterable<string> =
     const tool = byName.get(String(name))
     if (tool?.effect !== "write" || !tool.preview) throw fileRefusal(`There is no change called ${String(name)}`)
     const preview = await tool.preview(await checked(tool, input), contextOf(signal))
-    return { text: preview.summary, data: preview }
+    return clean({ text: preview.summary, data: preview })
   }
 
   /** What this machine knows, such as its token, is none of the server's business. */

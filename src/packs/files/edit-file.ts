@@ -5,10 +5,17 @@ import { showHidden } from "../../protocol/text/hidden-words.ts"
 import { type ChangePorts, changeTool } from "./change-tool.ts"
 import { fileRefusal } from "./folder/folder.ts"
 import { missing } from "./folder/local-folder.ts"
+import { MAX_REPLACED } from "./folder/local-writes.ts"
 import { filePhrase } from "./phrase.ts"
 import { isBinary } from "./read-file.ts"
 import { shown } from "./folder/shown.ts"
 import { MAX_WRITTEN } from "./write-file.ts"
+
+function countOf(text: string, part: string): number {
+  let count = 0
+  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) count++
+  return count
+}
 
 /** Replaces a text that stands in a file exactly once: a model that misremembers what is there changes nothing. */
 export function editFile(ports: ChangePorts): Tool {
@@ -50,7 +57,7 @@ export function editFile(ports: ChangePorts): Tool {
         // What is no UTF-8 would come back changed where nobody has looked.
         if (!Buffer.from(text, "utf8").equals(before.bytes))
           throw fileRefusal(`${shown(real)} is not UTF-8, so it cannot be edited as text`)
-        const count = text.split(old_text).length - 1
+        const count = countOf(text, old_text)
         // A model is shown how many characters hide there; what is edited is the file as it is.
         if (count === 0 && showHidden(text).includes(old_text))
           throw fileRefusal(
@@ -65,7 +72,14 @@ export function editFile(ports: ChangePorts): Tool {
             `${shown(real)} holds that text ${count} times: give more of what stands around it, or all: true`,
           )
         if (old_text === new_text) throw fileRefusal("Nothing would change: both texts are the same")
-        const after = Buffer.from(text.split(old_text).join(new_text), "utf8")
+        // What is larger could not be read again, and so not be taken back.
+        const bytes = before.size + count * (Buffer.byteLength(new_text) - Buffer.byteLength(old_text))
+        if (bytes > MAX_REPLACED)
+          throw fileRefusal(`${shown(real)} would have ${bytes} bytes, and at most ${MAX_REPLACED} are written`)
+        const after = Buffer.from(
+          text.replaceAll(old_text, () => new_text),
+          "utf8",
+        )
         const places = count === 1 ? "one place" : `${count} places`
         return { path: real, before, after, summary: `Edit ${shown(real)} in ${places}`, action: "safe_update" }
       },

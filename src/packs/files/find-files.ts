@@ -36,7 +36,8 @@ export function findFiles(folder: Folder): Tool {
     async read({ pattern, path = ".", ignored = false }, { signal }) {
       const glob = toFileGlob(await loadEngine(), pattern)
       const found: string[] = []
-      const ended = await goThrough(walkFiles(folder, path, { signal, withinMs: WITHIN_MS, ignored }), (file) => {
+      const walk = walkFiles(folder, path, { signal, withinMs: WITHIN_MS, ignored })
+      const ended = await goThrough(walk, (file) => {
         if (!glob.matches(file.path)) return
         if (found.length === MAX) return "enough"
         found.push(shown(file.path))
@@ -46,12 +47,14 @@ export function findFiles(folder: Folder): Tool {
           `[Stopped after ${WITHIN_MS / 1000} s; find_files ${JSON.stringify({ pattern, path: "…" })} looks in one directory.]`,
         )
       if (found.length === 0)
-        return `No file matches ${shown(pattern)}${ignored ? "" : `. find_files ${JSON.stringify({ pattern, ignored: true })} also looks at what .gitignore leaves out`}.`
+        found.push(
+          `No file matches ${shown(pattern)}${ignored ? "" : `. find_files ${JSON.stringify({ pattern, ignored: true })} also looks at what .gitignore leaves out`}.`,
+        )
       if (ended === "enough")
         found.push(
           `[The first ${MAX}. find_files ${JSON.stringify({ pattern, path: "…" })} with a directory finds the rest.]`,
         )
-      return found.join("\n")
+      return [...found, ...walk.left].join("\n")
     },
   })
 }

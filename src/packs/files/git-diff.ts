@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto"
+import { setImmediate as turn } from "node:timers/promises"
 import { z } from "zod"
 import type { Tool } from "../../agent/definition/tool.ts"
 import { readTool } from "./file-tool.ts"
@@ -17,6 +18,7 @@ const PATCH_MS = 300
 const MAX_FILE = 1024 * 1024
 const MAX_SHOWN = 100
 const WITHIN_MS = 10_000
+const YIELD_MS = 10
 
 /** What was changed since the index, compared here and not by git: git would follow links, and run filters. */
 export function gitDiff(ports: GitPorts): Tool {
@@ -57,7 +59,7 @@ export function gitDiff(ports: GitPorts): Tool {
           return bounded(withoutControls(diff), "Nothing is staged.")
         }
         const tracked = await trackedFiles(git, which)
-        const { changed, late } = changedFiles(folder, git, tracked)
+        const { changed, late } = await changedFiles(folder, { git, tracked, signal })
         const parts = await patches(folder, git, changed.slice(0, MAX_SHOWN))
         const others = await untracked(folder, tracked, { path: which[0] ?? ".", signal })
         if (changed.length > MAX_SHOWN)
@@ -83,17 +85,24 @@ async function trackedFiles(git: Git, which: readonly string[]): Promise<Tracked
   })
 }
 
-function changedFiles(
+/** It gives way to others while it reads: a large repository takes seconds, and whoever asked may stop it. */
+async function changedFiles(
   folder: Folder,
-  { format }: Git,
-  tracked: readonly Tracked[],
-): { changed: Tracked[]; late: boolean } {
+  { git, tracked, signal }: { git: Git; tracked: readonly Tracked[]; signal: AbortSignal },
+): Promise<{ changed: Tracked[]; late: boolean }> {
   const end = performance.now() + WITHIN_MS
+  let yielded = performance.now()
   const changed: Tracked[] = []
   for (const file of tracked) {
-    if (performance.now() > end) return { changed, late: true }
+    const now = performance.now()
+    if (now > end) return { changed, late: true }
+    if (now - yielded > YIELD_MS) {
+      await turn()
+      signal.throwIfAborted()
+      yielded = performance.now()
+    }
     const bytes = bytesAt(folder, file.path)
-    if (!bytes || blobHash(bytes, format) !== file.hash) changed.push(file)
+    if (!bytes || blobHash(bytes, git.format) !== file.hash) changed.push(file)
   }
   return { changed, late: false }
 }

@@ -104,8 +104,10 @@ function copyInto(shadow: string, folder: Folder): Git["format"] {
     if (folder.find(`.git/${at}`)?.type !== "directory") return
     for (const { name, type } of folder.list(`.git/${at}`, MAX_REFS).entries) {
       const path = `${at}/${name}`
+      // Directories too: a repository may be nothing but these.
+      if (left-- <= 0) return
       if (type === "directory") copyRefs(path)
-      if (type !== "file" || left-- <= 0) continue
+      if (type !== "file") continue
       mkdirSync(dirname(join(shadow, path)), { recursive: true })
       writeFileSync(join(shadow, path), folder.read(`.git/${path}`, 10_000).bytes)
     }

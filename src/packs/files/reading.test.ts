@@ -3,7 +3,9 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { describe, expect, inject, test } from "vitest"
 import type { Answer, CallContext, Tool } from "../../agent/definition/tool.ts"
+import { editFile } from "./edit-file.ts"
 import { findFiles } from "./find-files.ts"
+import type { Folder } from "./folder/folder.ts"
 import { loadEngine, toGlob } from "./folder/glob.ts"
 import { readIgnoreRules } from "./folder/ignore-rules.ts"
 import { listDirectory } from "./list-directory.ts"
@@ -14,6 +16,7 @@ import { gitLog } from "./git-log.ts"
 import { readFile } from "./read-file.ts"
 import { searchInFiles } from "./search-in-files.ts"
 import { shown, withoutControls } from "./folder/shown.ts"
+import { goThrough, walkFiles } from "./folder/walk-files.ts"
 import { countWork } from "../../../test/support/worked.ts"
 
 function folderWith(files: Record<string, string>) {
@@ -52,6 +55,50 @@ test("what is cut says the exact next call, and that call goes on where it was c
   expect(read).toEqual(lines)
   const listed = await ask(listDirectory(folder), { path: "many" })
   expect(listed).toMatch(/\[500 of 600 shown\. find_files \{"path":"many","pattern":"l\*"\}/)
+})
+
+test("a search that finds more than it tells says so", async () => {
+  using folder = folderWith({ "a.txt": "here\n".repeat(150), "b.txt": "there\n".repeat(100) })
+  const some = await ask(searchInFiles(folder), { pattern: "here" })
+  expect(some.split("\n")).toHaveLength(101)
+  expect(some).toMatch(/a\.txt:100: here\n\[The first 100 lines\. search_in_files .* finds the rest\.\]$/)
+  expect((await ask(searchInFiles(folder), { pattern: "there" })).split("\n")).toHaveLength(100)
+})
+
+test("a directory with more names than are read is told of by whoever looks through it", async () => {
+  using folder = folderWith({ "many/a.txt": "here" })
+  const list: Folder["list"] = (path, ...more) => ({ ...folder.list(path, ...more), isCut: path === "many" })
+  const cut = new Proxy(folder as Folder, {
+    get: (of, name) => (name === "list" ? list : bound(Reflect.get(of, name), of)),
+  })
+  const notice = "[Of many only the first 20000 names were looked at.]"
+  expect(await ask(findFiles(cut), { pattern: "*.txt" })).toBe(`many/a.txt\n${notice}`)
+  expect(await ask(findFiles(cut), { pattern: "*.md" })).toContain(notice)
+  expect(await ask(searchInFiles(cut), { pattern: "nowhere" })).toBe(`Nothing found for nowhere.\n${notice}`)
+})
+
+const bound = (value: unknown, to: object): unknown => (typeof value === "function" ? value.bind(to) : value)
+
+test("a walk can be stopped, and gives way, also where all that it meets is left out by rules", async () => {
+  const names = Array.from({ length: 50 }, (_, n) => [`${n}.txt`, ""])
+  using folder = folderWith({ ".gitignore": "*\n", ...Object.fromEntries(names) })
+  let looks = 0
+  const signal = { throwIfAborted: () => void looks++ } as AbortSignal
+  expect(await goThrough(walkFiles(folder, ".", { signal, withinMs: 60_000 }), () => {})).toBe("whole")
+  expect(looks).toBeGreaterThan(50)
+})
+
+test("an edit that would make a file too large to be taken back is refused", async () => {
+  using folder = folderWith({ "a.txt": "a".repeat(1_000_000) })
+  const kept = { keep() {}, get: () => undefined }
+  const edit = editFile({ folder, kept }) as Extract<Tool, { effect: "write" }>
+  const context = { state: {}, signal: new AbortController().signal } as unknown as CallContext
+  const look = (new_text: string) =>
+    Promise.try(() => edit.preview!({ path: "a.txt", old_text: "a", new_text, all: true }, context))
+  await expect(look("b".repeat(40))).rejects.toThrow(
+    "a.txt would have 40000000 bytes, and at most 33554432 are written",
+  )
+  expect((await look("$&é")).diff).toMatchObject({ after: { bytes: 4_000_000 } })
 })
 
 test("a pattern that would hold up a backtracking engine is searched in no time", async () => {

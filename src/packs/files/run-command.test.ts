@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { expect, test, vi } from "vitest"
@@ -7,6 +7,7 @@ import { isGone } from "../../../test/support/processes/processes.ts"
 import { newId } from "../../protocol/ids.ts"
 import { fakeSandbox, open, PATH, scratch } from "../../../test/support/files/commands.ts"
 import { fileHandlers } from "./device-handlers.ts"
+import { editFile } from "./edit-file.ts"
 import { openFolder } from "./folder/local-folder.ts"
 import { runCommand } from "./run-command.ts"
 import { noSandbox } from "./sandbox/sandbox.ts"
@@ -183,4 +184,17 @@ test("a secret of ours stands in no output, where it comes in pieces or is cut n
   const told = await run?.({ command: `echo ${key.toUpperCase()}; echo ${key}` }, context)
   expect(JSON.stringify(told)).toContain("[hidden]")
   expect(JSON.stringify(told)).not.toContain(key)
+})
+
+test("nor does a device show one in what a change would do to a file", async () => {
+  const key = "sk-0123456789-abcdefghij"
+  const root = scratch()
+  writeFileSync(join(root, ".env"), `OPENAI_API_KEY=${key}\nDEBUG=0\n`)
+  using folder = openFolder(root)
+  const edit = editFile({ folder, kept: { keep() {}, get: () => undefined } })
+  const { preview_change: look } = fileHandlers([edit], [key])
+  const input = { path: ".env", old_text: "DEBUG=0", new_text: "DEBUG=1" }
+  const told = JSON.stringify(await look?.({ tool: "edit_file", input }, { signal: new AbortController().signal }))
+  expect(told).toContain("OPENAI_API_KEY=[hidden]\\nDEBUG=1")
+  expect(told).not.toContain(key)
 })

@@ -56,25 +56,30 @@ export function searchInFiles(folder: Folder): Tool {
       const target = folder.find(path)
       const walking = { signal, withinMs: WITHIN_MS, sizes: "no-sizes" } as const
       using reader = new QuickReader(folder, MAX_SEARCHED)
-      const all = target?.type === "file" ? [target] : walkFiles(folder, path, walking)
-      const ended = await goThrough(all, (file) => {
+      const walk = target?.type === "file" ? undefined : walkFiles(folder, path, walking)
+      const ended = await goThrough(walk ?? (target ? [target] : []), (file) => {
         if (glob && !glob.matches(file.path)) return
         const bytes = reader.read(file.path, mayHold)
         if (bytes === "large") left++
         else if (bytes) searchOne(file.path, bytes)
         if (lines.length > MAX) return "enough"
       })
-      if (ended === "late")
-        lines.push(
-          `[Stopped after ${WITHIN_MS / 1000} s; search_in_files ${JSON.stringify({ pattern, path: "…" })} searches one directory.]`,
+      const notices = [
+        ...(ended === "late"
+          ? [
+              `[Stopped after ${WITHIN_MS / 1000} s; search_in_files ${JSON.stringify({ pattern, path: "…" })} searches one directory.]`,
+            ]
+          : []),
+        ...(left > 0 ? [`[${left} file(s) over 1 MB were not searched.]`] : []),
+        ...(walk?.left ?? []),
+      ]
+      if (lines.length === 0) return [`Nothing found for ${shown(pattern)}.`, ...notices].join("\n")
+      const first = lines.slice(0, MAX)
+      if (lines.length > MAX)
+        first.push(
+          `[The first ${MAX} lines. search_in_files ${JSON.stringify({ pattern, path: "…" })} with a directory or \`files\` finds the rest.]`,
         )
-      if (left > 0) lines.push(`[${left} file(s) over 1 MB were not searched.]`)
-      if (lines.length === 0) return `Nothing found for ${shown(pattern)}.`
-      if (lines.length <= MAX + 1) return lines.join("\n")
-      return [
-        ...lines.slice(0, MAX),
-        `[The first ${MAX} lines. search_in_files ${JSON.stringify({ pattern, path: "…" })} with a directory or \`files\` finds the rest.]`,
-      ].join("\n")
+      return [...first, ...notices].join("\n")
 
       /** Most files do not hold it: those are never made into text. */
       function mayHold(bytes: Buffer): boolean {

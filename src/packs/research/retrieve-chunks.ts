@@ -68,12 +68,12 @@ export function retrieveChunks(library: Library, embedder: Embedder): Tool {
           },
         },
       )
+      const notice = wordsOnly ? "\n\n[Looked for by words alone: the embedder did not answer.]" : ""
       if (items.length === 0)
-        return answer("No passage fits. Try other words, fewer conditions, or web_search and arxiv_search.", {
+        return answer(`No passage fits. Try other words, fewer conditions, or web_search and arxiv_search.${notice}`, {
           data: toSources([]),
         })
       const sources = items.map(fromPassage)
-      const notice = wordsOnly ? "\n\n[Found by words alone: the embedder did not answer.]" : ""
       return answer(`Found ${items.length} passage(s):\n\n${listSources(sources)}${notice}`, {
         data: toSources(sources),
         ...ownWords(items),

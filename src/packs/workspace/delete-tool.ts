@@ -8,10 +8,8 @@ import { findWhole, nameColumn } from "./tables/find-row.ts"
 import { learnNames } from "./learn-names.ts"
 import { rowArguments } from "./row-argument.ts"
 import type { TableSpec } from "./tables/table.ts"
-import { type WritePlan, writeTool } from "./write-tool.ts"
+import { MAX_KEPT, type WritePlan, writeTool } from "./write-tool.ts"
 
-/** What goes must fit into the call that brings it back; more than that is deleted in parts. */
-const MAX_KEPT = 900_000
 const MAX_NAMED = 20
 
 /** Takes a row out with what hangs on it, only while it is as it was shown. What went can be put back. */

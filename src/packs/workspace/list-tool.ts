@@ -37,7 +37,8 @@ export function listTool(table: TableSpec, list: List, open: OpenWorkspace): Too
         const { asked, words, keeps } = await readFilters(table, list, { given, desk })
         // What the workspace cannot leave out is left out here, and only who has seen all of them can count.
         const most = keeps.length > 0 ? {} : { most: MAX_SHOWN }
-        const options = { ...most, columns: columnsOf(table) }
+        const columns = columnsOf(table)
+        const options = { ...most, columns }
         const { rows, odd, total } = await listRows(desk.workspace, table.name, asked, options)
         const kept = rows.filter((row) => keeps.every((keep) => keep(row)))
         const shown = kept.slice(0, MAX_SHOWN)
@@ -45,7 +46,8 @@ export function listTool(table: TableSpec, list: List, open: OpenWorkspace): Too
         const others = total === undefined ? undefined : total - odd.length - rows.length
         const found = others === undefined ? undefined : kept.length + Math.max(0, others)
         const data = {
-          [table.plural]: shown,
+          // A workspace of our own has all columns at hand; a list of long notes would be too large to be kept.
+          [table.plural]: shown.map((row) => only(row, columns)),
           ...(found === undefined ? {} : { total: found }),
           ...(odd.length > 0 ? { odd } : {}),
         }
@@ -69,6 +71,9 @@ const inputOf = madeOnce(({ filters }: List) =>
 function columnsOf({ name, unlisted = [] }: TableSpec): string[] {
   return Object.keys(workspaceTables[name].row.shape).filter((column) => !unlisted.includes(column))
 }
+
+const only = (row: DeskRow, columns: readonly string[]): DeskRow =>
+  Object.fromEntries(columns.filter((column) => column in row).map((column) => [column, row[column] ?? null]))
 
 async function readFilters(
   table: TableSpec,

@@ -72,6 +72,26 @@ describe("what is found is said in sentences with the real data", () => {
     expect((await openFilled().call(name, input)).text).toBe(text)
   })
 
+  test("the data of a list is what a list shows: long notes do not make it too large to be kept", async () => {
+    const { memory, call } = openFilled()
+    memory.add("notes", { id: "n2", title: "Long", content: "x".repeat(1_000_000) })
+    const { data } = await call("list_notes")
+    expect(JSON.stringify(data).length).toBeLessThan(1000)
+    expect(data).toMatchObject({
+      notes: [
+        { id: "n1", title: "Deployment" },
+        { id: "n2", title: "Long" },
+      ],
+    })
+  })
+
+  test("a moment beyond all calendars, of whichever program, is shown as the last there is and spoils no list", async () => {
+    const { memory, call } = openFilled()
+    memory.add("tasks", { id: "t3", title: "Never", dueDate: 9e15, createdAt: -9e15 })
+    expect((await call("list_tasks")).text).toMatch(/Found 3 task\(s\):[^]*- Never \(.*due: .* September 275760/)
+    expect((await call("list_tasks_due_today")).text).toBe("No tasks found due today.")
+  })
+
   test("archived projects are left out unless they are asked for", async () => {
     const { call } = openFilled()
     const names = async (tool: string, input = {}) =>

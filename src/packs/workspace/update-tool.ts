@@ -10,7 +10,7 @@ import { learnNames } from "./learn-names.ts"
 import { rowArgument } from "./row-argument.ts"
 import { madeOnce } from "./tables/made-once.ts"
 import type { ColumnField, ToolText, TableSpec } from "./tables/table.ts"
-import { type Done, type Given, type WritePlan, writeTool } from "./write-tool.ts"
+import { type Done, type Given, MAX_KEPT, type WritePlan, writeTool } from "./write-tool.ts"
 
 /** Changes some columns of a row, only while it is as it was shown. */
 export function updateTool(table: TableSpec, update: ToolText, open: OpenWorkspace): Tool {
@@ -61,6 +61,7 @@ async function planUpdate(table: TableSpec, given: Given, desk: Desk): Promise<W
   const about = `${nounOf(table)} ${headlineOf(table, row)} (id: ${row.id})`
   if (changes.length === 0)
     throw failure("bad_request", { problem: `Nothing would change: the ${about} is so already` })
+  requireKept(about, changes)
   const updates = Object.fromEntries(changes.map(({ field, after }) => [field.column, after]))
   const columns = Object.keys(updates)
   return {
@@ -78,6 +79,18 @@ async function planUpdate(table: TableSpec, given: Given, desk: Desk): Promise<W
       target: String(row.id),
     },
   }
+}
+
+/** Said now: whoever agrees to it may count on the undo, which is a call with what was there before. */
+function requireKept(about: string, changes: readonly Change[]): void {
+  const isTooLong = ({ field, before }: Change) =>
+    typeof before === "string" && before.length > (field.kind.most ?? Number.POSITIVE_INFINITY)
+  const long = changes.find(isTooLong)
+  const all = JSON.stringify(changes.map(({ before }) => before)).length
+  if (!long && all <= MAX_KEPT) return
+  const what = long ? (long.field.label ?? long.field.argument.replaceAll("_", " ")) : "what it says"
+  const problem = `The ${about} is too long to be brought back by an undo (${what}): change that by hand`
+  throw failure("bad_request", { problem })
 }
 
 function inWords({ field, before, after }: Change, desk: Desk): string {

@@ -17,6 +17,9 @@ import { type Desk, openDesk, type DeskRow } from "./tables/desk.ts"
 import type { ToolText, TableSpec } from "./tables/table.ts"
 import { agreedOf, saidBy, whatDiffers } from "./what-differs.ts"
 
+/** What goes must fit into the call that brings it back: more than that is not taken away at once. */
+export const MAX_KEPT = 900_000
+
 export type Given = Readonly<Record<string, unknown>>
 
 /** What a call comes to once names and dates are resolved: what is shown, and what is written. */

@@ -10,6 +10,22 @@ const plain = {
   ...{ dueDate: null, isAiSuggested: 1, isApproved: 1 },
 }
 
+describe("what an undo could not bring back is not taken away", () => {
+  test.each<[string, Record<string, unknown>, Record<string, unknown>, string]>([
+    ["update_note", { content: "x".repeat(500_001) }, { content: "short" }, "(content)"],
+    ["update_note", { content: '"'.repeat(480_000) }, { content: "short" }, "(what it says)"],
+    ["update_note", { title: "x".repeat(1001) }, { title: "short" }, "(title)"],
+  ])("%s", async (tool, row, change, what) => {
+    const { memory, preview } = openMemory()
+    memory.add("notes", { id: "n1", title: "Long", content: "text", ...row })
+    const refused = preview(tool, { note_id: "n1", ...change })
+    await expect(refused).rejects.toThrow(`too long to be brought back by an undo ${what}: change that by hand`)
+    // All else of it can be changed.
+    const other = "title" in change ? { content: "new" } : { title: "new" }
+    expect((await preview(tool, { note_id: "n1", ...other })).summary).toContain("Update note")
+  })
+})
+
 describe("create", () => {
   test("fills in what was not said, marks it as suggested and agreed to, and answers with the real row", async () => {
     const { memory, call } = openMemory()

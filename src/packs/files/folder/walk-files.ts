@@ -1,6 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises"
 import type { Folder, FolderEntry } from "./folder.ts"
 import { type IgnoreRules, readIgnoreRules } from "./ignore-rules.ts"
+import { shown } from "./shown.ts"
 
 const MAX_IN_ONE = 20_000
 const MAX_RULES_BYTES = 100_000
@@ -61,6 +62,7 @@ class FileWalk {
   readonly #walking: Walking
   readonly #path: string
   readonly #end: number
+  readonly #tooMany: string[] = []
   #yielded = performance.now()
 
   constructor(folder: Folder, path: string, walking: Walking) {
@@ -68,6 +70,14 @@ class FileWalk {
     this.#walking = walking
     this.#path = trimmed(path)
     this.#end = performance.now() + walking.withinMs
+  }
+
+  /** What whoever reads the outcome is told of directories with more names than are read; nothing where there is none. */
+  get left(): string[] {
+    const [first, ...others] = this.#tooMany
+    if (first === undefined) return []
+    const more = others.length > 0 ? ` and ${others.length} more directories` : ""
+    return [`[Of ${shown(first)}${more} only the first ${MAX_IN_ONE} names were looked at.]`]
   }
 
   async each(use: (file: Walked) => "enough" | void): Promise<"whole" | "enough"> {
@@ -80,6 +90,10 @@ class FileWalk {
       }
       const { name, type, size } = next.value
       if (name === ".git" || (type !== "file" && type !== "directory")) continue
+      // Before its name is held against the rules, which somebody may have written to take long; and whoever is given a file
+      // takes time with it.
+      const pause = this.#breathe()
+      if (pause) await pause
       const below = here.at === "" ? name : `${here.at}/${name}`
       if (isIgnored(here.scoped, below, type === "directory")) continue
       if (type === "directory") {
@@ -87,8 +101,6 @@ class FileWalk {
         if (entered) inside.push(entered)
         continue
       }
-      const pause = this.#breathe() // whoever is given a file takes time with it
-      if (pause) await pause
       if (use({ path: below, size }) === "enough") return "enough"
     }
     return "whole"
@@ -97,7 +109,8 @@ class FileWalk {
   async #enter(at: string, outer: readonly Scoped[]): Promise<Entered> {
     await this.#breathe()
     const { ignored = false, sizes = "sizes" } = this.#walking
-    const { entries } = this.#folder.list(at === "" ? "." : at, MAX_IN_ONE, sizes)
+    const { entries, more, isCut } = this.#folder.list(at === "" ? "." : at, MAX_IN_ONE, sizes)
+    if (more > 0 || isCut) this.#tooMany.push(at === "" ? "." : at)
     const hasRules = !ignored && entries.some(({ name }) => name === ".gitignore")
     return { at, entries: entries.values(), scoped: hasRules ? await this.#withRules(at, outer) : outer }
   }

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process"
 import type { Writable } from "node:stream"
 import { SecretFilter } from "../../../agent/calls/without-secrets.ts"
+import { orphanGuard } from "../../../children/orphan-guard.ts"
 
 /** From each end: what a program says first and last tells most. */
 const MAX_EACH = 20_000
@@ -46,13 +47,14 @@ export interface ProcessResult {
 
 /**
  * Runs a program in a process group of its own, with nothing to read from, and ends the whole group with it: when it ends
- * by itself, when its time is up, and when we are told to stop. Those that leave the group are beyond us; the sandbox
- * has them too. They are not waited for: one that holds the output open would keep us for ever.
+ * by itself, when its time is up, when we are told to stop, and when we are killed. Those that leave the group are beyond
+ * us; the sandbox has them too. They are not waited for: one that holds the output open would keep us for ever.
  */
 export function runProcess(given: Process): Promise<ProcessResult> {
   const { program, cwd, environment, seconds, signal, descriptors = [], most = MAX_EACH, input, handed } = given
   return new Promise((resolve, reject) => {
     signal.throwIfAborted()
+    orphanGuard.begin() // first, so that it knows of the program as soon as there is one
     const stdin = input === undefined ? "ignore" : "pipe"
     const child = spawn(program, given.arguments, {
       cwd,
@@ -60,6 +62,7 @@ export function runProcess(given: Process): Promise<ProcessResult> {
       detached: true,
       stdio: [stdin, "pipe", "pipe", ...(handed ? ["pipe" as const] : descriptors)],
     })
+    if (child.pid !== undefined) orphanGuard.add(-child.pid)
     const third = handed && (child.stdio[3] as Writable)
     third?.on("error", () => {}).end(handed) // it may end without having read it
     child.stdin?.on("error", () => {}).end(input)
@@ -101,6 +104,7 @@ export function runProcess(given: Process): Promise<ProcessResult> {
     child.once("exit", (code, ended) => {
       settle() // from here on nothing that happens is how it ended
       endGroup("SIGKILL")
+      if (child.pid !== undefined) orphanGuard.remove(-child.pid)
       waitForClose(MAX_ROUNDS)
 
       function waitForClose(rounds: number): void {
@@ -162,7 +166,8 @@ class BothEnds {
   #keep(chunk: Buffer): void {
     const room = this.#most - this.#headSize
     const first = chunk.subarray(0, Math.max(0, room))
-    this.#head.push(first)
+    // Not where nothing of it is kept: a part without a byte keeps all that it is a part of, and a program may say gigabytes.
+    if (first.length > 0) this.#head.push(first)
     this.#headSize += first.length
     const rest = chunk.subarray(first.length)
     if (rest.length === 0) return

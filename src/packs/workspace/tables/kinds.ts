@@ -11,6 +11,8 @@ import { lazily } from "../../../protocol/lazily.ts"
 /** What an argument is: the one place where lists, booleans, dates and names of a call become what workspaces keep, and back. */
 export interface Kind {
   readonly schema: z.ZodType
+  /** Characters that an argument of it may have. People and imports may have written more. */
+  readonly most?: number
   toColumn(given: unknown, desk: Desk): Promise<Value> | Value
   /** The argument that sets this value again: what takes a change back is a call like any other. */
   toArgument(value: Value): unknown
@@ -42,6 +44,7 @@ export function name(most = 1000): Kind {
 export function text(most = 500_000, orNone?: "orNone"): Kind {
   return {
     schema: lazily(() => z.string().max(most)),
+    most,
     toColumn: (given) => (orNone && String(given).trim() === "" ? null : String(given)),
     toArgument: (value) => value ?? "",
     show: plain,

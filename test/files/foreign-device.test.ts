@@ -1,0 +1,42 @@
+import { expect, test } from "vitest"
+import type { ConversationId } from "../../src/protocol/ids.ts"
+import type { CallOutcome } from "../../src/protocol/socket.ts"
+import { calls, says, scripted } from "../../src/testing.ts"
+import { anyDatabase } from "../support/databases.ts"
+import { connect, Machine } from "../support/server/device.ts"
+import { openServer } from "../support/server/socket.ts"
+
+const NOTE = { path: "note.txt", content: "hello" }
+const SHOWN = { summary: "Create note.txt", action: "safe_create" } as const
+
+const ANSWERS: readonly [answer: CallOutcome, status: string, text: string | undefined][] = [
+  [{ row: { text: "Wrote it.", data: { bytes: 5 } } }, "applied", "Wrote it."],
+  [{ row: { text: "Wrote it." } }, "applied", "Wrote it."],
+  [{ row: { text: "No.", data: { status: "error", change: 1 } } }, "failed", "No."],
+  [{ row: { done: true } }, "in_doubt", undefined],
+  [{ ok: true }, "in_doubt", undefined],
+]
+
+test("what a device of somebody's own has done counts as done, whatever data it answers with; without a word it is in doubt, never failed", async () => {
+  const [database] = anyDatabase
+  const model = scripted(
+    ...ANSWERS.flatMap(([, status]) => [calls("write_file", NOTE), ...(status === "in_doubt" ? [] : [says("Done.")])]),
+  )
+  await using server = await openServer({ database: database!, model })
+  const [token, ada] = [await server.tokenFor("ada"), await server.visitor("ada")]
+  let answer: CallOutcome = {}
+  using _device = await connect(new Machine(), {
+    ...{ url: server.url, token, deviceId: "laptop", offers: ["files"] },
+    deals: ({ action }) => (action === "preview_change" ? { row: { text: "", data: SHOWN } } : answer),
+  })
+  for (const [given, status, text] of ANSWERS) {
+    answer = given
+    const id = (await ada.begin({ agent: "files", deviceId: "laptop", mode: "auto" })) as ConversationId
+    await ada.say(id, "write it")
+    const { items } = (await ada.get("/api/agent/proposals")).body
+    const proposal = items.find((each: { conversationId: string }) => each.conversationId === id)
+    const { messages } = (await ada.get(`/api/conversations/${id}`)).body
+    const told = messages.find(({ role }: { role: string }) => role === "tool")?.content
+    expect([proposal.status, told], JSON.stringify(given)).toEqual([status, text])
+  }
+})
