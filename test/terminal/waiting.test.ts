@@ -46,6 +46,29 @@ describe.each(anyDatabase)("a message that waits, on $name", ({ create }) => {
     expect(said(talk)).toEqual(["> work"])
   })
 
+  test("is shown, and holds up nothing, also where it was said before anybody knew that a run works", async () => {
+    await using database = await create()
+    await using place = await openTalk(database.url, hangs("On it"))
+    const talk = place.begin()
+    await Promise.all([talk.say("work", "queue"), talk.say("or that", "steer"), talk.say("then this", "queue")])
+    await expect.poll(() => drawn(talk)).toContain("waits: then this")
+    expect(drawn(talk)).toContain("steers: or that")
+  })
+
+  test("said when the run has just ended begins the next, and what is said into that is not held up by its end", async () => {
+    await using database = await create()
+    await using place = await openTalk(database.url, says("Done."), hangs("On it"))
+    const talk = place.begin()
+    await talk.say("work", "queue")
+    await expect.poll(() => printed(talk)).toContain("Done.")
+    await expect.poll(() => talk.isBusy).toBe(false)
+    // That it has ended is still on its way here.
+    const conversation = talk.conversation!
+    conversation.transcript = { ...conversation.transcript, status: "running" }
+    await Promise.all([talk.say("next", "steer"), talk.say("or that", "steer")])
+    await expect.poll(() => drawn(talk)).toContain("steers: or that")
+  })
+
   test("that was taken meanwhile is not put back", async () => {
     await using database = await create()
     await using place = await openTalk(database.url, hangs("On it"), says("Answered."))

@@ -71,3 +71,10 @@ test.each([
   expect(shown.length).toBeGreaterThan(0)
   expect(settledLength(`${text}\n\nmore`)).toBeGreaterThanOrEqual(0)
 })
+
+test("how much is settled is counted in the text as it came, also where its line ends are two characters", () => {
+  const settled = "One\r\ntwo\r\n\r\n```\r\na\r\nb\r\n```\r\n\r\n"
+  const text = `${settled}and the last`
+  expect(text.slice(0, settledLength(text))).toBe(settled)
+  expect(settledLength(text.replaceAll("\r\n", "\n"))).toBe(settled.replaceAll("\r\n", "\n").length)
+})

@@ -35,7 +35,16 @@ function restored<Value>(value: Value, formulas: readonly Formula[]): Value {
  * definition of a link would add to it is let go.
  */
 export function settledLength(text: string): number {
-  const tokens = blockTokens(text.replaceAll("\r\n", "\n"))
+  const plain = text.replaceAll("\r\n", "\n")
+  const length = settledIn(plain)
+  if (plain.length === text.length) return length
+  let at = 0
+  for (let counted = 0; counted < length; counted++) at += text.startsWith("\r\n", at) ? 2 : 1
+  return at
+}
+
+function settledIn(text: string): number {
+  const tokens = blockTokens(text)
   let length = 0
   for (const token of tokens.slice(0, -1)) length += token.raw.length
   // An empty line after a block ends it, but for those that go on after one.

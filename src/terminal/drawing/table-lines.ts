@@ -42,7 +42,8 @@ export function tableLines({ columns, rows }: DrawnTable, width: number): Line[]
 }
 
 function fitWidths(wanted: readonly number[], room: number): number[] {
-  const widths = [...wanted]
+  // None gets more than all of the room: one by one, a cell of a megabyte would give way to it for seconds.
+  const widths = wanted.map((each) => Math.min(each, Math.max(NARROW, room)))
   let over = widths.reduce((sum, each) => sum + each, 0) - room
   while (over > 0) {
     const widest = widths.indexOf(Math.max(...widths))

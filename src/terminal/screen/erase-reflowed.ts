@@ -15,8 +15,9 @@ export function eraseReflowed(
   stdout: Pick<WriteStream, "columns" | "write">,
   reflow: Reflow,
 ): void {
-  if (reflow === "cuts") return // Ink counts right
   const { columns } = stdout
+  // Where it cuts Ink counts right; some say that they have no columns at all while they are out of sight.
+  if (reflow === "cuts" || !(columns > 0)) return
   const rows = lines.map((each) => Math.max(1, Math.ceil(lineWidth(each) / columns)))
   const [above, below] = [sum(rows.slice(0, cursor.y)), sum(rows.slice(cursor.y)) - (lines.length - cursor.y)]
   const up = above + (reflow === "breaks-and-shifts" ? below : Math.floor(cursor.x / columns))

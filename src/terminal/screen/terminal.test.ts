@@ -2,6 +2,7 @@ import { mkdtempSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, inject, test, vi } from "vitest"
+import { unreachable } from "../../client/client-error.ts"
 import type { Client } from "../../client/client.ts"
 import type { ConversationDetail } from "../../protocol/answers.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
@@ -234,6 +235,35 @@ test("an edit is JSON, and Esc leaves it", async () => {
   expect(asked).toEqual(['edit {"path":"a.txt","mode":1}'])
 })
 
+test.each([
+  ["and has arrived is not begun anew", true, ""],
+  ["and has not is written again", false, '{\n  "path": "a.txt"\n}'],
+])("an edit that has no answer %s", async (_, hasArrived, written) => {
+  const { terminal, talk } = await opened()
+  const conversation = talk.conversation!
+  const editProposal = async () => {
+    await Promise.resolve()
+    if (hasArrived) conversation.transcript = { ...conversation.transcript, items: [] }
+    throw unreachable("editProposal", "The line is cut.")
+  }
+  Object.assign(talk.reached, { client: { ...client, editProposal } })
+  type(terminal, "edit\r\r")
+  await new Promise(setImmediate)
+  expect(terminal.editor.text).toBe(written)
+})
+
+test("a decision that did not arrive is told, also to whoever looks at another conversation by then", async () => {
+  const { terminal, talk } = await opened()
+  const cut = Promise.withResolvers<never>()
+  Object.assign(talk.reached, { client: { ...client, decideAll: () => cut.promise } })
+  type(terminal, "yes\r")
+  open = []
+  await talk.enter("conv_1")
+  cut.reject(unreachable("decideAll", "The line is cut."))
+  await new Promise(setImmediate)
+  expect(terminal.entries.flatMap(({ lines }) => lines.map(lineText)).join("\n")).toContain("! ")
+})
+
 test("a message has as many lines as it is given, and comes back when it is looked for", async () => {
   open = []
   const { terminal } = await opened()
@@ -373,4 +403,21 @@ test("End and Home read a long change where nothing is written, and move on the 
   type(terminal, "abc")
   terminal.press({ type: "line-start" })
   expect(terminal.editor.at).toBe(0)
+})
+
+test("a conversation that is being opened while its person leaves is not listened to: it would keep the process", async () => {
+  const { terminal, talk } = await opened()
+  const read = Promise.withResolvers<ConversationDetail>()
+  const listening: AbortSignal[] = []
+  async function* events(_id: string, { signal }: { signal: AbortSignal }) {
+    listening.push(signal)
+    await new Promise(() => {})
+    yield {}
+  }
+  Object.assign(talk.reached, { client: { ...client, readConversation: () => read.promise, events } })
+  const entered = talk.enter("conv_1")
+  terminal.close()
+  read.resolve(detail())
+  await entered
+  expect(listening.map(({ aborted }) => aborted)).toEqual([true])
 })

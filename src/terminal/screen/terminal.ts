@@ -84,7 +84,7 @@ export class Terminal {
   close(): void {
     this.#pictures.stop()
     this.#listeners.clear()
-    this.talk?.conversation?.close()
+    this.talk?.close()
   }
 
   paste(text: string): void {
@@ -226,7 +226,7 @@ export class Terminal {
     else if (decision.type === "edit") {
       this.#edited = decision.proposal
       this.#writing.editor = editorOf(JSON.stringify(decision.proposal.arguments, null, 2))
-    } else this.#attempt(this.#onItsWay.send(talk.waiting, talk.decide(decision)))
+    } else this.#attempt(this.#onItsWay.send(talk.conversation ?? talk, talk.decide(decision)))
     return false
   }
 
@@ -237,17 +237,15 @@ export class Terminal {
     if (typeof given === "string" || !talk) return
     // It is replaced before the answer is here: what it is replaced by is shown like any other.
     this.#leaveEdit()
-    const send = async () => {
-      try {
-        await talk.client.editProposal({ params: { id: proposal.id }, body: { arguments: given } })
-        return true
-      } catch (error) {
+    const params = { id: proposal.id }
+    const edit = talk.client.editProposal({ params, body: { arguments: given } }).then(() => true)
+    this.#attempt(
+      this.#onItsWay.send(talk.conversation ?? talk, edit).catch((error: unknown) => {
         this.#edited = proposal
         this.#writing.editor = editorOf(text)
         throw error
-      }
-    }
-    this.#attempt(this.#onItsWay.send(talk.waiting, send()))
+      }),
+    )
   }
 
   #leaveEdit(): void {

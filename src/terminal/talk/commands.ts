@@ -179,7 +179,7 @@ async function fork({ talk, write }: CommandContext, word: string): Promise<void
   if (!conversation) return talk.print(line("! There is nothing yet to branch off from."))
   const { items, cursor } = conversation.transcript
   const own = items.flatMap((item) => (item.type === "message" && item.message.role === "user" ? [item.message] : []))
-  const message = word === "" ? undefined : own.at(-Number(word))
+  const message = word === "" ? undefined : nthLast(own, word)
   if (word !== "" && !message)
     return talk.print(line("! /fork 1 begins anew before your last message, /fork 2 before the one before."))
   const body = message ? { before: message.id } : { position: Number(cursor.split(".")[0]) }
@@ -217,10 +217,14 @@ async function again({ talk }: CommandContext, word: string): Promise<void> {
   const expired = items.flatMap((item) =>
     item.type === "proposal" && item.proposal.status === "expired" ? [item.proposal] : [],
   )
-  const chosen = expired.at(-(word === "" ? 1 : Number(word)))
+  const chosen = nthLast(expired, word === "" ? "1" : word)
   if (!chosen) return talk.print(line("! Nothing in this conversation has expired that could be proposed again."))
   await talk.proposeAgain([chosen])
 }
+
+/** None for what is no number: `at` would take it for the first of all. */
+const nthLast = <Value>(values: readonly Value[], word: string): Value | undefined =>
+  /^[1-9]\d*$/.test(word) ? values.at(-Number(word)) : undefined
 
 function showCall({ talk }: CommandContext): void {
   const call = talk.conversation?.transcript.items.findLast((item) => item.type === "call")

@@ -61,6 +61,8 @@ test("of a long message the beginning is shown, with how much there is, and /all
 
 test("words that go back into the editor are all that was said", async () => {
   const { context, written } = await open(beginning)
+  for (const none of ["/fork 0", "/fork 3", "/fork all", "/fork -1"]) await runSlashCommand(none, context)
+  expect(written, "what is none of them is not the first").toEqual([])
   await runSlashCommand("/fork 1", context)
   expect(written).toEqual([LONG])
 })

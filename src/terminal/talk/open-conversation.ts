@@ -135,14 +135,18 @@ export class OpenConversation {
   async #send(text: string, { when, idempotencyKey, files: named }: Sending): Promise<void> {
     const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
     const files = named.length > 0 ? { files: named.map(({ id }) => id) } : {}
-    if (this.isBusy) {
-      const body = { text, when, timeZone, attended: true, ...files }
-      await this.#client.sendMessage({ params: { id: this.id }, body, idempotencyKey })
-      return this.refreshQueue()
+    const [answered, heard] = [Promise.withResolvers<void>(), new AbortController()]
+    const onState = ({ state }: StreamState) => void (state === "live" && answered.resolve())
+    const said = { when, timeZone, attended: true, idempotencyKey, tries: 1, onState, ...files }
+    const frames = this.#client.run(this.id, text, { ...said, signal: heard.signal })
+    try {
+      // Once the server answers the message is safe, whether it begins a run or waits: what is said next does not wait for
+      // that. The rest comes over the line that is open already.
+      await Promise.race([frames.next(), answered.promise])
+    } finally {
+      heard.abort()
     }
-    // With the first frame the message is safe; the rest comes over the line that is open already.
-    const said = { when, timeZone, attended: true, idempotencyKey, tries: 1, ...files }
-    for await (const _first of this.#client.run(this.id, text, said)) break
+    return this.refreshQueue()
   }
 
   /** Takes the newest message that waits back, with those of its files that it does not name; undefined where none does any more. */

@@ -42,6 +42,7 @@ export class Talk {
   readonly #said = new Map<string, "expired" | "open">()
   #first: readonly string[] = []
   #beginning: Promise<OpenConversation> | undefined
+  #isClosed = false
   #isAway = false
   columns = 80
 
@@ -150,6 +151,7 @@ export class Talk {
     const isNew = detail.messages.length === 0 && detail.proposals.length === 0
     this.scrollback.turnTo(isNew ? [] : [[], line(`── ${toShown(detail.title ?? "Untitled")}`, DIM)])
     this.conversation = new OpenConversation(this.client, { detail, decided }, told)
+    if (this.#isClosed) this.conversation.close()
     // Only a model that somebody chose: the next conversation must not be tied to what is the default today.
     const model = detail.modelChosen === false ? undefined : (detail.model ?? undefined)
     this.choices = { agent: detail.agent, model, mode: detail.mode, settings: detail.settings }
@@ -163,6 +165,12 @@ export class Talk {
     const query = { conversationId, limit: DECIDED }
     const { items } = await this.client.listProposals({ query }).catch(() => ({ items: [] }))
     return items.toReversed()
+  }
+
+  /** Listens to nothing any more, nor to a conversation that is only being opened: it would keep the process for ever. */
+  close(): void {
+    this.#isClosed = true
+    this.conversation?.close()
   }
 
   /** Leaves the conversation; the next words begin another one. */

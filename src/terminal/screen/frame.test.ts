@@ -1,0 +1,33 @@
+import { expect, test } from "vitest"
+import { editorOf } from "../input/editor-state.ts"
+import { lineText } from "../line.ts"
+import { eraseReflowed } from "./erase-reflowed.ts"
+import { toFrame } from "./frame.ts"
+
+const framed = (question: string) => ({
+  editor: editorOf("yes"),
+  question,
+  hint: "",
+  status: ["working"],
+  below: [],
+  body: ({ rows }: { rows: number }) => Array.from({ length: rows }, () => []),
+})
+
+test("is never as high as the screen, and of a low one what is asked and written stays", () => {
+  for (const rows of [2, 3, 4, 5, 6, 24])
+    for (const question of ["", "[no] / yes", "a long question that takes several rows of a narrow window"]) {
+      const { lines, cursor } = toFrame(framed(question), { columns: 20, rows })
+      expect(lines.length, `${rows} rows`).toBeLessThan(rows)
+      expect(lineText(lines[cursor.y] ?? [])).toBe("> yes")
+    }
+  const low = (rows: number) => toFrame(framed("[no] / yes"), { columns: 20, rows }).lines.map(lineText)
+  expect(low(4)).toEqual(["[no] / yes", "> yes", "working"])
+  expect(low(3)).toEqual(["[no] / yes", "> yes"])
+})
+
+test("a terminal that says that it has no columns is let be", () => {
+  const written: string[] = []
+  const stdout = { columns: 0, write: (text: string) => written.push(text) > 0 }
+  eraseReflowed(toFrame(framed(""), { columns: 20, rows: 24 }), stdout as never, "breaks")
+  expect(written).toEqual([])
+})
