@@ -33,6 +33,7 @@ import { resultRoutes } from "./routes/data/query-results.ts"
 import { retentionRoutes } from "./routes/account/retention.ts"
 import { referenceRoutes } from "./routes/pages/reference.ts"
 import { createRateLimits, type RateLimits } from "./door/rate-limits.ts"
+import { UnreadAnswers } from "./door/unread-answers.ts"
 import { runRoutes } from "./routes/conversations/runs.ts"
 import { sharedRunRoutes } from "./routes/conversations/shared-runs.ts"
 import { mcpChallenge } from "./door/public-base.ts"
@@ -97,6 +98,7 @@ export function createApp(ports: ServerPorts & ThreadPaths & PackRoutes): Hono<E
   const { log, clock } = ports
   const openPage = createPage(ports)
   const limits = ports.limits ?? createRateLimits(ports.requestsPerMinute ?? 0, clock)
+  const identified = identify({ ...ports, unread: ports.unread ?? new UnreadAnswers() }, limits)
 
   app.onError((error, c) => {
     if (!(error instanceof AppError))
@@ -122,7 +124,7 @@ export function createApp(ports: ServerPorts & ThreadPaths & PackRoutes): Hono<E
   oidcRoutes(app, ports, limits)
   oauthRoutes(app, ports, limits)
   mcpSignInRoutes(app, ports)
-  for (const path of BEHIND_THE_DOOR) app.use(path, identify(ports, limits))
+  for (const path of BEHIND_THE_DOOR) app.use(path, identified)
   for (const serve of faces) serve(app, ports, limits)
   servePackRoutes(app, ports)
   return app
@@ -142,7 +144,7 @@ const keepsNothing: MiddlewareHandler<Env> = async (c, next) => {
 const RETRY_SECONDS = "2"
 const PASSING = new Set(["store_unavailable", "draining"])
 /** Those that say themselves in how many seconds. */
-const LATER = new Set<string>(["too_many_requests", "too_many_uploads", "uploads_full"])
+const LATER = new Set<string>(["too_many_requests", "too_much_unread", "too_many_uploads", "uploads_full"])
 
 /**
  * Problem JSON after RFC 9457, or what the dialect of the address has for it; a conflict about a proposal carries it, so

@@ -33,10 +33,14 @@ export interface RequestPatience {
   readonly request: number
   /** How often it is looked. */
   readonly look: number
+  /** How long nothing of an answer may be read. */
+  readonly unread?: number
 }
 
 /** A whole body, a megabyte at most, comes through a bad line in this time; whoever drips holds a connection no longer. */
 const PATIENCE: RequestPatience = { headers: 10_000, request: 30_000, look: 2500 }
+/** A line that is this bad for so long is none; and what waits for whoever does not read waits in memory. */
+const UNREAD_MS = 60_000
 
 /** Gives an app a port. Rejects when the port cannot be had. */
 export async function listen(
@@ -65,7 +69,9 @@ export async function listen(
   let closing = false
   // A client keeps its connection open for its next request, which would hold up the end by seconds.
   const letGo = () => closing && setImmediate(() => server.closeIdleConnections())
-  server.on("request", (_request, response) => response.on("close", letGo))
+  server.on("request", (_request, response) => response.on("close", letGo).on("timeout", cutUnread))
+  // Counts while nothing moves: what a slow reader takes begins it anew, and so does each sign of life of a stream.
+  server.timeout = patience.unread ?? UNREAD_MS
   const upgrades = createUpgrades(fetch)
   server.on("upgrade", upgrades.upgrade)
   server.listen(port, host)
@@ -85,6 +91,9 @@ export async function listen(
     },
   }
 }
+
+/** An answer that is still being made may take its time; of one that is written somebody has to read. */
+const cutUnread = (socket: Socket) => socket.writableLength > 0 && socket.destroy()
 
 const isSocket = ({ url, headers }: IncomingMessage): boolean =>
   headers.upgrade?.toLowerCase() === "websocket" && url?.split("?")[0] === routes.openSocket.path

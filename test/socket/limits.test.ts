@@ -2,6 +2,7 @@ import { once } from "node:events"
 import { connect, type Socket } from "node:net"
 import { describe, expect, test } from "vitest"
 import { WebSocket } from "ws"
+import type { ConversationId } from "../../src/protocol/ids.ts"
 import { CLOSE } from "../../src/protocol/socket.ts"
 import { always, says, scripted } from "../../src/testing.ts"
 import { databases, type TestDatabase } from "../support/databases.ts"
@@ -51,6 +52,28 @@ describe("so many sockets and streams may be open", () => {
     await expect
       .poll(async () => Peer.open(server.url, await headers("eve")).then((peer) => peer.socket.terminate() ?? true))
       .toBe(true)
+  })
+
+  test("and what is watched over a socket counts as a stream: one more is refused, and one that is left is free again", async () => {
+    await using server = await open({ mostStreams: { ofOne: 3, ofAll: 100 } })
+    const ada = await server.visitor("ada")
+    const [one, two] = [await ada.begin(), await ada.begin()] as [ConversationId, ConversationId]
+    using peer = await server.socket("ada")
+    peer.send({ type: "attach" })
+    for (const conversationId of [one, two]) peer.send({ type: "attach", conversationId })
+    expect(await peer.next("error")).toMatchObject({ code: "too_many_streams", id: two })
+    peer.send({ type: "detach", conversationId: one })
+    peer.send({ type: "attach", conversationId: two })
+    await peer.until((seen) => seen.some((frame) => frame.type === "event" && frame.conversationId === two))
+    peer.socket.terminate()
+    // All that was watched over it has gone with it.
+    await expect
+      .poll(async () => {
+        const tries = await Promise.allSettled([1, 2, 3].map(() => server.socket("ada")))
+        for (const tried of tries) if (tried.status === "fulfilled") tried.value.socket.terminate()
+        return tries.filter(({ status }) => status === "fulfilled").length
+      })
+      .toBe(3)
   })
 
   test("and those whose handshake comes to nothing take up no place", async () => {

@@ -45,6 +45,27 @@ describe.each(anyDatabase)("streams on $name", ({ create }) => {
       says(LONG, { chunks: 40 }),
     ] as const
 
+  test.each(["/api/conversations/{id}/events", "/ai-sdk/{id}/stream"])(
+    "the head of %s leaves nothing open",
+    async (path) => {
+      const { face, ada } = await open(hangs("Once"))
+      await using _ = face
+      const id = await ada.begin()
+      const told = ada.say(id, "go")
+      const { metrics } = face.server
+      const isOpen = () => /^pawl_open_streams 1$/m.test(metrics.all.text())
+      await expect.poll(() => ada.get(`/api/conversations/${id}`)).toMatchObject({ body: { status: "running" } })
+      expect((await ada.send("HEAD", path.replace("{id}", id))).status).toBe(200)
+      expect(isOpen()).toBe(false)
+      const watching = await ada.send("GET", path.replace("{id}", id))
+      expect([watching.status, isOpen()]).toEqual([200, true])
+      await watching.body?.cancel()
+      expect(isOpen()).toBe(false)
+      await ada.post(`/api/conversations/${id}/cancel`)
+      await told
+    },
+  )
+
   test("a run as a stream: each row one frame with its position, text as it comes, one done at the end", async () => {
     const { face, ada } = await open(...story())
     await using _ = face

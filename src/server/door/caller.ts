@@ -1,3 +1,4 @@
+import type { HttpBindings } from "@hono/node-server"
 import type { Context, MiddlewareHandler } from "hono"
 import type { MessageInput } from "../../agent/input.ts"
 import { failure } from "../../protocol/errors.ts"
@@ -7,6 +8,7 @@ import { isUpgrade, refuseCrossSite } from "./host-and-origin.ts"
 import type { Caller, DoorPorts } from "./ports.ts"
 import { type RateLimits, spend } from "./rate-limits.ts"
 import { isKnownNow } from "./strangers.ts"
+import { UnreadAnswers } from "./unread-answers.ts"
 import { sessionCookie } from "./session-cookie.ts"
 
 /**
@@ -17,9 +19,13 @@ export const PAGE_SECRET = "x-pawl-session"
 
 export const TICKET = "pawl.ticket."
 
+/** What is asked with these changes nothing, so that an answer to it may be held back. */
+const SAFE = new Set(["GET", "HEAD"])
+
 /** Finds out who is asking, or refuses. The one place where that is decided, for every route, stream and socket. */
 export function identify(ports: DoorPorts, limits: RateLimits): MiddlewareHandler<Env> {
   const cookie = sessionCookie(ports.address)
+  const unread = ports.unread ?? new UnreadAnswers()
 
   return async (c, next) => {
     const caller = await callerOf(c)
@@ -27,10 +33,22 @@ export function identify(ports: DoorPorts, limits: RateLimits): MiddlewareHandle
       spend(limits.strangers, c.get("source").address)
       throw failure("unauthenticated")
     }
-    spend(limits.people, caller.person.id)
+    const { id } = caller.person
+    spend(limits.people, id)
+    unread.demandRoom(id)
     c.set("caller", ports.keepsTraces ? { ...caller, trace: traceOf(c) } : caller)
     isKnownNow(c.env?.incoming?.socket)
+    const { outgoing, line } = (c.env ?? {}) as Partial<HttpBindings> & WaitingLine
+    if (line) line.mayWait = () => !unread.isFull(id)
     await next()
+    if (!outgoing) return
+    // Of many that ask at once each was let in; of what they are answered no more waits than may.
+    if (SAFE.has(c.req.method) && unread.isFull(id)) {
+      c.res.body?.cancel().catch(() => {})
+      c.res = undefined // nothing of its head belongs to the refusal
+      unread.demandRoom(id)
+    }
+    unread.watch(id, outgoing)
   }
 
   /** A request with a token is judged by the token alone: a bad token is not saved by a good cookie. */
@@ -77,6 +95,11 @@ export function identify(ports: DoorPorts, limits: RateLimits): MiddlewareHandle
   function now(): number {
     return ports.clock.now()
   }
+}
+
+/** The way of an answer that goes on; `mayWait`: what its reader has not taken is kept for them, and not cut off. */
+export interface WaitingLine {
+  line?: { mayWait?: () => boolean }
 }
 
 /** Lets through only whoever holds the scope. */

@@ -7,6 +7,7 @@ import type { Scope } from "../../protocol/account/scopes.ts"
 import type { Credential, SessionView, Ticket, TokenView } from "../../protocol/account/sign-in.ts"
 import type { JwtClaims, JwtReader } from "./jwt.ts"
 import type { RateLimits } from "./rate-limits.ts"
+import type { UnreadAnswers } from "./unread-answers.ts"
 
 /** What it takes to know who is asking, and to stop listening to them. */
 export interface DoorPorts {
@@ -23,6 +24,8 @@ export interface DoorPorts {
   readonly requestsPerMinute?: number
   /** Where other nodes serve the same people, what is asked of them all is counted together. */
   readonly limits?: RateLimits
+  /** What people have left unread of their answers; without it, in as much as is usual. */
+  readonly unread?: UnreadAnswers
   /** Runs are told as spans: the trace of who asks is kept, for theirs to link to. */
   readonly keepsTraces?: boolean
 }

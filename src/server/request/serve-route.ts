@@ -33,9 +33,15 @@ export function serveRoute<R extends Route>(
       return handle(c, sent)
     }
     const answer = await (large ? boundLargeBodies(c, readAndHandle) : readAndHandle())
-    if (answer instanceof Response) return answer
+    if (answer instanceof Response) return withoutBody(c, answer)
     return answer === null ? c.body(null, status as 204) : c.json(answer, status as 200)
   })
+}
+
+/** Who asks for the head alone reads no body: a stream that nobody ends would be open for ever. */
+function withoutBody(c: Context<Env>, answer: Response): Response {
+  if (c.req.method === "HEAD") answer.body?.cancel().catch(() => {})
+  return answer
 }
 
 /** The path as the router writes it. Where a name is followed by an ending (`{id}.csv`), it stands for both together. */

@@ -108,7 +108,7 @@ export class AskDevice {
     // Under another credential it may be another machine, whose ledger knows nothing of this call.
     if (!again.introduced?.ledger || again.lineage !== line.lineage) return heard
     // Where it cannot be offered again, nothing is known but that it was sent once.
-    return again.write(call, { ...asking, signal: NEVER }).catch(() => heard)
+    return again.write(call, { ...asking, signal: NEVER, unwanted: asking.signal }).catch(() => heard)
   }
 }
 

@@ -88,7 +88,10 @@ export class DeviceConnection implements DeviceLine {
 
   /** Asks for something that may be asked again: whoever does not answer in time has not answered. */
   read(call: ToolCall, { ms, signal }: Asking): Promise<CallEnd> {
-    const stop = () => this.#settle(call.id, "stopped")
+    const stop = () => {
+      this.#tellUnwanted(call.id, signal)
+      this.#settle(call.id, "stopped")
+    }
     signal.addEventListener("abort", stop, { once: true })
     const heard = this.#send(call, () => this.#settle(call.id, "silent"), ms)
     if (signal.aborted) stop()
@@ -96,8 +99,12 @@ export class DeviceConnection implements DeviceLine {
   }
 
   /** Asks for something that may not be lost sight of: without an answer in time the device is asked what became of it. */
-  write(call: ToolCall, { ms }: Pick<Asking, "ms">): Promise<CallEnd> {
-    return this.#send(call, () => void this.#find(call.id, ms), ms)
+  write(call: ToolCall, { ms, signal, unwanted = signal }: Asking): Promise<CallEnd> {
+    const heard = this.#send(call, () => void this.#find(call.id, ms), ms)
+    const stop = () => this.#tellUnwanted(call.id, unwanted)
+    unwanted.addEventListener("abort", stop, { once: true })
+    if (unwanted.aborted) stop()
+    return heard.finally(() => unwanted.removeEventListener("abort", stop))
   }
 
   /** What the device says about a call; undefined where it says nothing. */
@@ -132,6 +139,12 @@ export class DeviceConnection implements DeviceLine {
     this.#open = false
     for (const id of [...this.#calls.keys()]) this.#settle(id, "closed")
     for (const asked of [...this.#questions.values()]) asked.settle(undefined)
+  }
+
+  /** A server that goes down still wants it: the next one asks what became of it. */
+  #tellUnwanted(id: string, { reason }: AbortSignal): void {
+    if (reason === "shutdown" || !this.#calls.has(id) || !this.#introduced?.knows.includes("cancel")) return
+    this.#mouth.send({ type: "tool_cancel", id })
   }
 
   #send(call: ToolCall, late: () => void, ms: number): Promise<CallEnd> {

@@ -8,6 +8,8 @@ export type CallEnd = CallOutcome | "closed" | "silent" | "stopped" | "unknown"
 export interface Asking {
   readonly ms: number
   readonly signal: AbortSignal
+  /** Of a write: when nobody wants it any more; the signal, where that is not said. */
+  readonly unwanted?: AbortSignal
 }
 
 /** A socket that is a device, as whoever asks it sees it: one of this process, or of another. */
@@ -23,7 +25,7 @@ export interface DeviceLine {
   read(call: ToolCall, asking: Asking): Promise<CallEnd>
   /**
    * Asks for something that may not be lost sight of. What throws was not sent. The signal counts until it is: what was
-   * sent is not taken back.
+   * sent is not taken back. A device that knows `cancel` is told that nobody wants it, and what it did is waited for.
    */
   write(call: ToolCall, asking: Asking): Promise<CallEnd>
   /** What the device says about a call; undefined where it says nothing. */

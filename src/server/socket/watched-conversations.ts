@@ -33,7 +33,10 @@ export class WatchedConversations {
     demandOf(this.#caller, "read")
     this.detach(conversationId) // it goes on from the new place
     if (this.#sources.size >= MAX) throw failure("too_many", { what: "attachments", most: MAX })
-    const source = await this.#open(conversationId, after)
+    // Each is told as much as a stream of its own, and counts as one: a person's thousand sockets are not 64,000 watchers.
+    const { streams } = this.#ports
+    streams.admit(this.#caller)
+    const source = leaving(await this.#open(conversationId, after), (close) => streams.register(this.#caller, close))
     if (this.#over) return source.close()
     this.#sources.set(conversationId, source)
     void this.#pump(conversationId, source)
@@ -79,6 +82,19 @@ export class WatchedConversations {
     // It has ended by itself: erased, or the store failed. The watcher comes again with its cursor, or lets it be.
     this.#sources.delete(id)
     this.#socket.fail(problem, id)
+  }
+}
+
+/** Counts a source among what is open, until it is closed. */
+function leaving(source: WaitingSource, enter: (close: () => void) => () => void): WaitingSource {
+  const leave = enter(() => source.close())
+  return {
+    wait: () => source.wait(),
+    take: () => source.take(),
+    close() {
+      leave()
+      source.close()
+    },
   }
 }
 

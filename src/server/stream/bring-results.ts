@@ -10,6 +10,7 @@ import { waitForEvent } from "../conversation/wait-for-event.ts"
 import type { FrameSource } from "./event-stream.ts"
 import { PendingCalls } from "./pending-calls.ts"
 import type { StreamPorts } from "./ports.ts"
+import { runRows } from "./run-rows.ts"
 import { withFirst } from "./told-rows.ts"
 import { watchOn } from "./watch-repeated.ts"
 
@@ -40,8 +41,7 @@ export async function handedCalls(ports: StreamPorts, user: UserId, id: Conversa
   const ended = new Map<CallId, EventOf<"tool_end">>()
   const waiting = new Map<CallId, UnknownFrame>()
   let runId: RunId | undefined
-  for (const event of await ports.journal.read(id, { after: start - 1, upTo: position })) {
-    if (!isKnown(event)) continue
+  const see = (event: JournalEvent) => {
     if (event.type === "run_started") runId = event.runId
     calls.see(event)
     if (event.type === "handed_over") {
@@ -52,6 +52,7 @@ export async function handedCalls(ports: StreamPorts, user: UserId, id: Conversa
     }
     if (event.type === "tool_end" && waiting.delete(event.callId)) ended.set(event.callId, event)
   }
+  for await (const rows of runRows(ports, { id, start, position })) for (const row of rows) if (isKnown(row)) see(row)
   return { runId, ended, waiting }
 }
 

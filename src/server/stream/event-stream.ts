@@ -13,6 +13,12 @@ export interface FrameSource<Frame extends SentFrame = SentFrame> {
   close(): void
 }
 
+/** One that others may end than whoever shows it. */
+export interface OpenSource<Frame extends SentFrame = SentFrame> extends FrameSource<Frame> {
+  /** To be set by who shows it: told when its caller no longer counts, or the server goes down. */
+  whenEnded?: () => void
+}
+
 /** One that can say that there is something before it is taken, so that whoever has no room yet need not hold it. */
 export interface WaitingSource<Frame extends SentFrame = SentFrame> {
   /** Resolves as soon as there is something to take; false: there will be no more. */

@@ -10,18 +10,21 @@ const MAX_PAGE_LENGTH = 256 * 1024
 export class JournalPages {
   readonly #journal: Pick<Journal, "readPage">
   readonly #id: ConversationId
+  readonly #first: number
   #limit = 0
 
-  constructor(journal: Pick<Journal, "readPage">, id: ConversationId) {
+  /** `most`: for who holds nothing of what is read, and wants all of it: from the first page on as many rows as fit. */
+  constructor(journal: Pick<Journal, "readPage">, id: ConversationId, begins: "few" | "most" = "few") {
     this.#journal = journal
     this.#id = id
+    this.#first = begins === "few" ? PAGES.first : PAGES.most
   }
 
   /** The next rows behind a position; `more` where there may be others behind them. */
   async read(range: { after: number; upTo?: number }): Promise<{ events: EventPage["events"]; more: boolean }> {
     // An embedded store answers without a turn of the event loop: many pages in a row would hold up everybody else.
     if (this.#limit > 0) await turn()
-    const limit = this.#limit || PAGES.first
+    const limit = this.#limit || this.#first
     const page = await this.#journal.readPage(this.#id, { ...range, limit, maxLength: MAX_PAGE_LENGTH })
     const { events, found } = page
     this.#limit = nextLimit(limit, page)

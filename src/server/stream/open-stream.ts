@@ -4,7 +4,7 @@ import { type Cursor, parseCursor } from "../../protocol/cursor.ts"
 import { failure } from "../../protocol/errors.ts"
 import { userOf } from "../door/caller.ts"
 import type { Env } from "../door/request-env.ts"
-import { type FrameSource, STREAM_HEADERS, toEventStream } from "./event-stream.ts"
+import { type FrameSource, type OpenSource, STREAM_HEADERS, toEventStream } from "./event-stream.ts"
 import type { StreamPorts } from "./ports.ts"
 import type { Caller } from "../door/ports.ts"
 import { pulseOf } from "./keep-alive.ts"
@@ -51,11 +51,15 @@ export function toStreamCursor(text: string | undefined, { id, position }: Conve
 }
 
 /** Counts a source among the open streams until it is closed. Whoever loses the right to look does not look on. */
-export function openFor(caller: Caller, { streams, metrics }: StreamPorts, source: FrameSource): FrameSource {
+export function openFor(caller: Caller, { streams, metrics }: StreamPorts, source: FrameSource): OpenSource {
   let open = true
-  const letGo = streams.register(caller, close)
+  const opened: OpenSource = { next: () => source.next(), close }
+  const letGo = streams.register(caller, () => {
+    close()
+    opened.whenEnded?.()
+  })
   metrics.streams.add(1)
-  return { next: () => source.next(), close }
+  return opened
 
   function close(): void {
     if (open) metrics.streams.add(-1)

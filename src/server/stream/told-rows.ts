@@ -21,21 +21,8 @@ export function toldRows(id: ConversationId, rows: readonly JournalRow[], from: 
   return [...frames, { id: String(rows.at(-1)?.position ?? from), type: "done", data: { status: "paused" } }]
 }
 
-/**
- * The rows of a run that waits, as frames from its beginning to that pause, with what has happened since it began to wait: a
- * decision or a result of several. Undefined for one that does not wait.
- */
-export function toldPause(id: ConversationId, rows: readonly JournalRow[]): AnyFrame[] | undefined {
-  const calls = new PendingCalls()
-  for (const row of rows) if (isKnown(row)) calls.see(row)
-  if (!calls.paused) return undefined
-  const maker = new FrameMaker(id)
-  const frames = rows.flatMap((row) => maker.rows(row, 0)).filter(({ type }) => type !== "done")
-  return [...frames, { id: String(rows.at(-1)?.position ?? 0), type: "done", data: { status: "paused" } }]
-}
-
 /** Whether a run waited before one of its rows, and has done nothing else since. */
-export function staysPaused(rows: readonly JournalRow[], from: number): boolean {
+function staysPaused(rows: readonly JournalRow[], from: number): boolean {
   const calls = new PendingCalls()
   let waits = false
   for (const row of rows) {

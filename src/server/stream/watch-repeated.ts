@@ -4,11 +4,13 @@ import type { JournalEvent } from "../../protocol/events.ts"
 import type { ConversationId } from "../../protocol/ids.ts"
 import type { FrameSource } from "./event-stream.ts"
 import { subscribe } from "./open-stream.ts"
+import { FollowedPauses } from "./followed-pauses.ts"
 import type { StreamPorts } from "./ports.ts"
-import { PendingCalls } from "./pending-calls.ts"
 import { RunFrames } from "./run-frames.ts"
+import { type RunRange, runRows } from "./run-rows.ts"
 import { framesOfRun } from "./say-and-watch.ts"
-import { type JournalRow, staysPaused, toldRows, toldSource, toldPause } from "./told-rows.ts"
+import { toldPause } from "./told-pause.ts"
+import { toldSource } from "./told-rows.ts"
 
 export interface Repeated {
   readonly id: ConversationId
@@ -41,7 +43,8 @@ export async function watchRepeated(ports: StreamPorts, repeated: Repeated): Pro
   const start = place === "waiting" ? 0 : await ports.conversations.runStart(id, place)
   // Words stand right behind the row that starts their run; those that were let into a working one stand alone.
   const from = place === "waiting" ? position + 1 : place === start + 1 ? start : place
-  const left = asItStands && !waits ? { pausesUpTo: await pausesLeft(ports, { id, start, position }) } : {}
+  const left =
+    asItStands && !waits ? { pausesUpTo: (await pausesOf(ports, { id, start, position })).leftUpTo(position) } : {}
   const source = await subscribe(ports, { id, after: { position: from - 1, offset: 0 } })
   return {
     frames: framesOfRun(ports, source, { id, position, message: message.id, waits, ...left }),
@@ -65,48 +68,33 @@ interface GoingOn {
  */
 export async function watchOn(ports: StreamPorts, { id, position, isFirst }: GoingOn): Promise<FrameSource> {
   const start = await ports.conversations.runStart(id, position)
-  const rows = await ports.journal.read(id, { after: start - 1, upTo: position })
-  const first = rows.find((event) => isKnown(event) && isFirst(event))
-  if (!first) return toldSource([{ id: String(position), type: "done", data: { status: "completed" } }])
-  if (staysPaused(rows, first.position)) return toldSource(toldRows(id, rows, first.position))
-  const pauses = pausesLeftOf(rows, position)
-  const source = await subscribe(ports, { id, after: { position: first.position - 1, offset: 0 } })
-  return new RunFrames(source, { position: pauses })
+  const pauses = new FollowedPauses()
+  let from: number | undefined
+  let stays = true
+  for await (const rows of runRows(ports, { id, start, position }))
+    for (const row of rows) {
+      if (from === undefined && isKnown(row) && isFirst(row)) from = row.position
+      // Whether it waited before that row, and has done nothing else since.
+      if (from !== undefined) stays &&= pauses.paused
+      pauses.see(row)
+    }
+  if (from === undefined) return toldSource([{ id: String(position), type: "done", data: { status: "completed" } }])
+  if (stays && pauses.paused) return toldPause(ports, { id, start, position, from })
+  const source = await subscribe(ports, { id, after: { position: from - 1, offset: 0 } })
+  return new RunFrames(source, { position: pauses.leftUpTo(position) })
 }
 
 /** The frames of the run that begins at a row, from there to its end as it stands now. */
-export async function watchRun(
-  ports: StreamPorts,
-  run: { readonly id: ConversationId; readonly start: number; readonly position: number },
-): Promise<FrameSource> {
+export async function watchRun(ports: StreamPorts, run: RunRange): Promise<FrameSource> {
   const { id, start, position } = run
-  const rows = await ports.journal.read(id, { after: start - 1, upTo: position })
-  const paused = toldPause(id, rows)
-  if (paused) return toldSource(paused)
-  const pausesUpTo = pausesLeftOf(rows, position)
+  const pauses = await pausesOf(ports, run)
+  if (pauses.paused) return toldPause(ports, { ...run, from: start })
   const source = await subscribe(ports, { id, after: { position: start - 1, offset: 0 } })
-  return new RunFrames(source, { position: pausesUpTo })
+  return new RunFrames(source, { position: pauses.leftUpTo(position) })
 }
 
-/** Up to where a run has gone on from its pauses: all that are on record, but the one that it is in. */
-export async function pausesLeft(
-  { journal }: StreamPorts,
-  { id, start, position }: { id: ConversationId; start: number; position: number },
-): Promise<number> {
-  return pausesLeftOf(await journal.read(id, { after: start - 1, upTo: position }), position)
-}
-
-/** The same of its rows up to a position. */
-export function pausesLeftOf(rows: readonly JournalRow[], position: number): number {
-  const calls = new PendingCalls()
-  let pausedAt = position + 1
-  for (const event of rows) {
-    if (!isKnown(event)) continue
-    const before = calls.paused
-    calls.see(event)
-    if (calls.paused && !before) pausedAt = event.position
-    // The next run, and whatever it pauses at, is not this one's.
-    if (event.type === "run_ended") return event.position
-  }
-  return calls.paused ? pausedAt - 1 : position
+async function pausesOf(ports: StreamPorts, run: RunRange): Promise<FollowedPauses> {
+  const pauses = new FollowedPauses()
+  for await (const rows of runRows(ports, run)) for (const row of rows) pauses.see(row)
+  return pauses
 }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http"
 import type { WebSocket } from "ws"
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response"
-import { type FrameSource, type SentFrame, SIGN_OF_LIFE, toEventText } from "./event-stream.ts"
+import { type OpenSource, type SentFrame, SIGN_OF_LIFE, toEventText } from "./event-stream.ts"
 import type { KeepAlive } from "./keep-alive.ts"
 
 /**
@@ -9,7 +9,9 @@ import type { KeepAlive } from "./keep-alive.ts"
  * without a body, and the frames are written to the socket itself. A web stream in between costs more than they do.
  */
 export interface Takeover {
-  stream?: { readonly source: FrameSource; readonly pulse: KeepAlive }
+  stream?: { readonly source: OpenSource; readonly pulse: KeepAlive }
+  /** Whether what its watcher has not read may wait in memory. Without it, it may. */
+  mayWait?: () => boolean
   /** Takes over what the request becomes, where it asked to be a socket and may be one. */
   serve?: (socket: WebSocket) => void
   /** Gives up the place that was kept for it, where it does not come to `serve`. */
@@ -20,9 +22,9 @@ export interface Takeover {
 const MAX_WRITE = 64 * 1024
 
 /** Sends the head of the answer, then the frames that were left on the line; without any, the answer as it is. */
-export function writeEventStream({ stream }: Takeover, answer: Response, outgoing: ServerResponse): Response {
-  if (!stream) return answer
-  const { source, pulse } = stream
+export function writeEventStream(line: Takeover, answer: Response, outgoing: ServerResponse): Response {
+  if (!line.stream) return answer
+  const { source, pulse } = line.stream
   // A refusal after all, or one who wanted to see the head alone.
   if (answer.status !== 200 || outgoing.req.method === "HEAD") {
     source.close()
@@ -30,20 +32,30 @@ export function writeEventStream({ stream }: Takeover, answer: Response, outgoin
   }
   outgoing.writeHead(200, Object.fromEntries(answer.headers))
   outgoing.write(SIGN_OF_LIFE)
-  new EventStreamWriter(source, outgoing, pulse)
+  new EventStreamWriter(source, outgoing, { pulse, mayWait: line.mayWait })
   return RESPONSE_ALREADY_SENT
 }
 
 /** Writes frames as fast as the watcher reads: until it has, nothing more is taken from the source. */
 class EventStreamWriter {
-  readonly #source: FrameSource
+  readonly #source: OpenSource
   readonly #outgoing: ServerResponse
   readonly #leavePulse: () => void
+  readonly #mayWait: (() => boolean) | undefined
   #quiet = true
+  /** Its watcher does not read. */
+  #held = false
 
-  constructor(source: FrameSource, outgoing: ServerResponse, pulse: KeepAlive) {
+  constructor(
+    source: OpenSource,
+    outgoing: ServerResponse,
+    { pulse, mayWait }: { readonly pulse: KeepAlive; readonly mayWait: Takeover["mayWait"] },
+  ) {
     this.#source = source
     this.#outgoing = outgoing
+    this.#mayWait = mayWait
+    // What it still holds is not for somebody who may no longer look.
+    source.whenEnded = () => this.#held && this.#cut()
     this.#leavePulse = pulse.join(() => this.#beat())
     outgoing.on("close", () => this.#end())
     outgoing.on("error", ignore) // one that cannot be written to closes next; nobody else has to hear of it
@@ -81,10 +93,13 @@ class EventStreamWriter {
     const { promise, resolve } = Promise.withResolvers<void>()
     const outgoing = this.#outgoing
     const go = () => {
+      this.#held = false
       outgoing.off("drain", go).off("close", go)
       resolve()
     }
+    this.#held = true
     outgoing.on("drain", go).on("close", go)
+    if (this.#mayWait?.() === false) this.#cut()
     return promise
   }
 

@@ -1,14 +1,17 @@
 import type { Context } from "hono"
+import { ANSWER } from "../../../agent/definition/stages.ts"
 import { isKnown } from "../../../agent/replay/replay.ts"
 import { readResponseId } from "../../../dialects/openai/asked-response.ts"
 import type { ConversationView } from "../../../protocol/conversation/conversation.ts"
 import type { Run } from "../../../protocol/conversation/run.ts"
 import { failure } from "../../../protocol/errors.ts"
+import type { JournalEvent } from "../../../protocol/events.ts"
 import type { CallId } from "../../../protocol/ids.ts"
 import { conversationOf } from "../../conversation/find.ts"
 import { userOf } from "../../door/caller.ts"
 import type { Env } from "../../door/request-env.ts"
 import { PendingCalls } from "../../stream/pending-calls.ts"
+import { type RunRange, runRows } from "../../stream/run-rows.ts"
 import type { JournalRow } from "../../stream/told-rows.ts"
 import type { OpenAiPorts } from "./ports.ts"
 
@@ -18,7 +21,7 @@ export interface FoundResponse {
   readonly conversation: ConversationView
   /** As its id names it: 0 for the first of its run. */
   readonly part: number
-  /** Every row of its run that is on record, and the first that is its own. */
+  /** Every row of its run that is on record, as far as a response tells it, and the first that is its own. */
   readonly rows: readonly JournalRow[]
   readonly from: number
   /** The pause after which its program has brought results: what follows is the next response. */
@@ -35,12 +38,37 @@ export async function findResponse(c: Context<Env>, ports: OpenAiPorts): Promise
   const { id, position } = conversation
   const place = await ports.conversations.rowsOfRun(id, run.id)
   if (!place) throw failure("not_found")
-  const rows = await ports.journal.read(id, { after: place.start - 1, upTo: Math.min(place.upTo, position) })
+  const rows = await readShortened(ports, { id, start: place.start, position: Math.min(place.upTo, position) })
   const results = resultsOf(rows)
   if (named.part > 0 && !results.has(named.part)) throw failure("not_found")
   const from = named.part || place.start
   const pause = pauseOf(rows, { from, results })
   return { run, conversation, part: named.part, rows, from, ...(pause === undefined ? {} : { pause }) }
+}
+
+/**
+ * The rows of a run without what no response tells: what tools of ours have answered, and what was decided beside the
+ * replies. That may be a thousand times as long as the rest.
+ */
+async function readShortened(ports: OpenAiPorts, run: RunRange): Promise<JournalRow[]> {
+  const shortened: JournalRow[] = []
+  const handed = new Set<CallId>()
+  for await (const rows of runRows(ports, run))
+    for (const row of rows) {
+      if (isKnown(row) && row.type === "handed_over") handed.add(row.callId)
+      shortened.push(isKnown(row) ? shorten(row, handed) : row)
+    }
+  return shortened
+}
+
+function shorten(row: JournalEvent, handed: ReadonlySet<CallId>): JournalEvent {
+  if (row.type === "step" && row.step !== ANSWER) {
+    const { detail: _, ...rest } = row
+    return rest
+  }
+  if (row.type !== "tool_end" || handed.has(row.callId)) return row
+  const { data: _, ...rest } = row
+  return { ...rest, text: "" }
 }
 
 /** The rows with results that its program has brought. */

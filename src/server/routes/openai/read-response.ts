@@ -10,12 +10,12 @@ import type { Env } from "../../door/request-env.ts"
 import { type FrameSource, STREAM_HEADERS } from "../../stream/event-stream.ts"
 import type { AnyFrame } from "../../stream/frame-maker.ts"
 import { pulseOf } from "../../stream/keep-alive.ts"
+import { FollowedPauses } from "../../stream/followed-pauses.ts"
 import { openFor, subscribe } from "../../stream/open-stream.ts"
 import { RunFrames } from "../../stream/run-frames.ts"
 import { isEnd } from "../../stream/subscription.ts"
 import { toTextStream } from "../../stream/text-stream.ts"
 import { toldRows, toldSource, withFirst } from "../../stream/told-rows.ts"
-import { pausesLeftOf } from "../../stream/watch-repeated.ts"
 import { findResponse, type FoundResponse } from "./find-response.ts"
 import type { OpenAiPorts } from "./ports.ts"
 
@@ -90,5 +90,9 @@ async function watch(ports: OpenAiPorts, found: FoundResponse): Promise<FrameSou
   return new RunFrames(source, { position: pausesGone(found) })
 }
 
-const pausesGone = ({ pause, rows }: FoundResponse): number =>
-  pause === undefined ? pausesLeftOf(rows, rows.at(-1)?.position ?? 0) : pause - 1
+function pausesGone({ pause, rows }: FoundResponse): number {
+  if (pause !== undefined) return pause - 1
+  const pauses = new FollowedPauses()
+  for (const row of rows) pauses.see(row)
+  return pauses.leftUpTo(rows.at(-1)?.position ?? 0)
+}

@@ -25,7 +25,7 @@ const MOST = 20_000
 export class AskedHere implements AsyncDisposable {
   readonly #ports: AskedPorts
   readonly #tickets: Tickets
-  /** What was asked, in the order in which it came; a read can be stopped by it. */
+  /** What was asked, in the order in which it came; by it whoever asked says that they want it no longer. */
   readonly #seen = new Map<string, { readonly at: number; readonly stopping: AbortController }>()
   /** Answers that are being handed over. */
   readonly #sending = new Set<Promise<unknown>>()
@@ -81,7 +81,7 @@ export class AskedHere implements AsyncDisposable {
         if (used === undefined) return undefined
         if (used === "expired") return { is: "expired" }
         const line = lineOf(used.line)
-        return toAnswer(line?.open ? await line.write(call, { ms }) : undefined)
+        return toAnswer(line?.open ? await line.write(call, { ms, signal }) : undefined)
       }
       case "device_report": {
         const { line, callId } = question

@@ -16,6 +16,8 @@ export interface OpenAsk {
   readonly heard: Promise<Heard>
   /** Ends the waiting, with this. */
   end(heard: Heard): void
+  /** Tells the other node that nobody wants it any more. What it did is still waited for. */
+  unwanted(): void
 }
 
 interface Waiting {
@@ -59,7 +61,7 @@ export class NodeAsks implements Disposable {
       this.#waiting.delete(id)
       resolve(heard)
     }
-    if (this.#closed) return { heard: Promise.resolve({ is: "unsent" }), end: settle }
+    if (this.#closed) return { heard: Promise.resolve({ is: "unsent" }), end: settle, unwanted() {} }
     this.#waiting.set(id, { node, missed: 0, settle })
     const { messages, log } = this.#ports
     messages.send(node, { ...asked, id }).then(
@@ -67,12 +69,15 @@ export class NodeAsks implements Disposable {
       (error: unknown) => log.warn("ask_not_sent", { error }), // perhaps it was: then an answer comes
     )
     this.#look()
+    const unwanted = () => {
+      if (this.#waiting.has(id)) this.#tellToStop(node, id)
+    }
     const stops = asked.type === "device_read"
     const end = (heard: Heard) => {
-      if (this.#waiting.has(id) && stops) this.#tellToStop(node, id)
+      if (stops) unwanted()
       settle(heard)
     }
-    return { heard: promise, end }
+    return { heard: promise, end, unwanted }
   }
 
   /** Waits for the answer for so long, or until the signal says that nobody wants it. */

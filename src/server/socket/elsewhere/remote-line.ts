@@ -48,12 +48,20 @@ export class RemoteLine implements DeviceLine {
     return this.#toEnd(await this.#ports.asks.ask(this.#node, asked, { ms: ms + WAY_MS, signal }))
   }
 
-  async write(call: ToolCall, { ms, signal }: Asking): Promise<CallEnd> {
+  async write(call: ToolCall, { ms, signal, unwanted = signal }: Asking): Promise<CallEnd> {
     const ticket = await this.#ticketFor(call.id, signal)
     const asked = this.#ports.asks.open(this.#node, { type: "device_write", ticket, call, ms })
+    // A server that goes down still wants it: the next one asks what became of it.
+    const stop = () => unwanted.reason === "shutdown" || asked.unwanted()
+    unwanted.addEventListener("abort", stop, { once: true })
+    if (unwanted.aborted) stop()
     // By then its node is asking the device itself. Ours is the question if that answer, or the first one, is lost.
     const late = this.#ports.clock.alarm(ms + WAY_MS, () => void this.#find(asked, call.id, { ms }))
-    return this.#toEnd(await asked.heard.finally(late))
+    const heard = await asked.heard.finally(() => {
+      late()
+      unwanted.removeEventListener("abort", stop)
+    })
+    return this.#toEnd(heard)
   }
 
   async report(id: string): Promise<CallReport | undefined> {
