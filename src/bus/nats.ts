@@ -1,4 +1,4 @@
-import type { NatsConnection } from "@nats-io/transport-node"
+import type { NatsConnection, RequestError } from "@nats-io/transport-node"
 import { type Clock, monotonicOf, sleep } from "../agent/clock.ts"
 import type { Log } from "../agent/ports.ts"
 import { type Addressee, type Delivery, EVERYBODY, MAX_WORD, type Wire, type WireEars } from "./wire.ts"
@@ -85,7 +85,7 @@ export class NatsWire implements Wire {
       await this.#connection.request(`${this.#subject}.mail.${to}`, text, { timeout: DELIVERY_MS })
       return "taken"
     } catch (error) {
-      return (error as Error).name === "NoRespondersError" ? "nobody" : "unknown"
+      return (error as Partial<RequestError>).isNoResponders?.() ? "nobody" : "unknown"
     }
   }
 

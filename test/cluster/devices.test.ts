@@ -50,6 +50,20 @@ describe.each(linked)("a device that is connected to another node, on $name and 
     expect([machine.effects, machine.calls.length]).toEqual([1, 1])
   })
 
+  test("is told to stop with the run, and what it did by then counts", async () => {
+    await using nodes = await openNodes({ database, nats: natsOf(), script: [calls("create_task", MILK), says("No.")] })
+    const { ada, machine } = nodes
+    using device = await nodes.connect(nodes.one, { deals: () => undefined, knows: ["cancel"] })
+    const id = await ada.begin({ deviceId: "laptop", mode: "auto" })
+    const told = ada.say(id, "milk")
+    const call = await device.next("tool_call")
+    const stopped = ada.post(`/api/conversations/${id}/cancel`)
+    expect(await device.next("tool_cancel")).toEqual({ type: "tool_cancel", id: call.id })
+    device.send({ type: "tool_result", id: call.id, ...machine.deal(call) })
+    expect([(await stopped).body, (await told).body.run.status]).toEqual([{ cancelled: true }, "cancelled"])
+    expect(await nodes.toolResults(id)).toEqual([expect.stringContaining("Task created")])
+  })
+
   test("is not there for anybody any more when it has left", async () => {
     await using nodes = await openNodes({ database, nats: natsOf(), script: [calls("create_task", MILK), says("No.")] })
     const { ada, two } = nodes

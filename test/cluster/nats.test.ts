@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { connect } from "@nats-io/transport-node"
+import { systemClock } from "../../src/agent/clock.ts"
+import { silentLog } from "../../src/agent/silent-log.ts"
+import { NatsWire } from "../../src/bus/nats.ts"
 import { hangs, says, scripted } from "../../src/testing.ts"
 import { natsSettings, shared } from "../support/cluster/links.ts"
 import { PacedModel } from "../support/loop/paced-model.ts"
@@ -129,6 +132,21 @@ describe.skipIf(!hasNats).each(shared)("two servers on one $name that hear each 
     await said
     await ear.close()
     expect(carried).toEqual([])
+  })
+
+  test("what is handed to a node that is not there was surely not handed over", async () => {
+    const openWire = async (self: string) => {
+      const up = Promise.withResolvers<void>()
+      const wire = new NatsWire({ url: nats.url, cluster: "mail" }, { self, clock: systemClock, log: silentLog })
+      wire.listen({ heard() {}, changed: up.resolve })
+      wire.onDelivery(() => {})
+      await up.promise
+      return wire
+    }
+    await using here = await openWire("node_here")
+    await using _ = await openWire("node_there")
+    expect(await here.deliver("node_there", "{}")).toBe("taken")
+    expect(await here.deliver("node_gone", "{}")).toBe("nobody")
   })
 
   test("a token that is revoked at one is let go of at the other", async () => {

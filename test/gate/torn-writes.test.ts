@@ -31,7 +31,11 @@ class Fetching {
 }
 
 /** A write whose target can be asked. */
-const askable = (run: () => Promise<Answer> | Answer, outcome: () => Promise<WriteOutcome> | WriteOutcome) =>
+const askable = (
+  run: () => Promise<Answer> | Answer,
+  outcome: () => Promise<WriteOutcome> | WriteOutcome,
+  more: { readonly bar?: () => WriteOutcome } = {},
+) =>
   defineTool({
     name: "save",
     description: "Saves.",
@@ -41,6 +45,7 @@ const askable = (run: () => Promise<Answer> | Answer, outcome: () => Promise<Wri
     afterCrash: "ask-target",
     run,
     outcome,
+    ...more,
   })
 
 const proposalId = async (world: World, id: ConversationId) => (await world.proposals(id))[0]!.proposed.id
@@ -284,6 +289,34 @@ describe.each(databases)("on $name", ({ create }) => {
       await takeUp(next, id)
       expect(tries).toBe(1)
       expect(await proposalRows(next)).toMatchObject([{ status: "in_doubt" }])
+    })
+
+    test.each([
+      {
+        where: "is cancelled where its target sees to that",
+        more: { bar: () => "not-applied" as const },
+        ends: "cancelled",
+      },
+      { where: "is in doubt where its target cannot promise that", more: {}, ends: "in_doubt" },
+    ])("broken off by a crash and cancelled since is not done anew, and $where", async ({ more, ends }) => {
+      await using database = await create()
+      const mortal = new Mortal()
+      let tries = 0
+      const run = () => {
+        if (++tries === 1) mortal.kill()
+        return answer("Saved.")
+      }
+      const tools = [askable(run, () => "not-applied", more)]
+      const id = await (async () => {
+        const { between } = mortal
+        await using world = await openWorld({ url: database.url, model: scripted(calls("save")), tools, between })
+        return await world.begin("Save.", { mode: "auto" })
+      })()
+      await using next = await openChecked({ url: database.url, model: scripted(), tools })
+      await next.pawl.runtime.submit(id, { type: "cancel", by: next.user })
+      await takeUp(next, id)
+      expect(tries).toBe(1)
+      expect((await resultsOf(next, id)).map(({ status }) => status)).toEqual([ends])
     })
 
     test("is asked about again by the next process when the server goes down while it asks", async () => {

@@ -87,7 +87,7 @@ export class Reply {
       }
       case "finish":
         this.finish = part.finish
-        this.usage = part.usage
+        this.usage = withCounts(part.usage)
         return this.#closeText()
     }
   }
@@ -146,6 +146,23 @@ function toInput(json: string): { input: JsonObject; invalidInput?: string } {
 }
 
 const invalid = (json: string) => ({ input: {}, invalidInput: mendText(json.slice(0, 2000)) })
+
+/** More than any reply has; sums of very many of them still fit into a row. */
+const MOST_TOKENS = 1e12
+const COUNTS = ["inputTokens", "outputTokens", "cachedTokens", "cacheWriteTokens", "reasoningTokens"] as const
+
+/**
+ * What was used in counts that can be recorded: a provider may send anything in their place. What is no count is one that
+ * it does not say: kept as it came, PostgreSQL would refuse the whole reply, and its model be asked again and again.
+ */
+function withCounts(usage: Usage): Usage {
+  const counted = { ...usage }
+  for (const name of COUNTS) if (usage[name] !== undefined) counted[name] = toCount(usage[name])
+  return counted
+}
+
+const toCount = (count: number | null): number | null =>
+  count !== null && count >= 0 && count <= MOST_TOKENS ? Math.round(count) : null
 
 /** How deeply a value is nested, as far as it matters: deep enough to break a recursive reader is deep enough. */
 function depth(value: unknown, level = 0): number {

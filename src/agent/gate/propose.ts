@@ -146,7 +146,7 @@ function toProposed(
     ...shown,
     ...(call.isChanged || isUnderstood ? { arguments: given } : {}),
     ...(isUnderstood ? { understood: true as const } : {}),
-    ...(preview.diff === undefined ? {} : { diff: boundedDiff(preview.diff) }),
+    ...(preview.diff === undefined ? {} : { diff: boundedDiff(preview.diff, ports.secrets) }),
   }
 }
 

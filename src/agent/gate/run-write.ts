@@ -4,10 +4,11 @@ import { toolEnd } from "../calls/tool-end.ts"
 import { answered, checkCall, contextFor, secondsFor, threw, TOOL_SECONDS } from "../calls/result.ts"
 import type { Call } from "../conversation.ts"
 import { effectOf } from "../calls/effect.ts"
+import { isCancelled } from "../inbox.ts"
 import { isDenied } from "./policy.ts"
 import { proposalHash } from "./proposal-hash.ts"
 import { record, type Work } from "../record.ts"
-import { runTool, stoppedEnd } from "../calls/run-read.ts"
+import { cancelledEnd, runTool, stoppedEnd } from "../calls/run-read.ts"
 import { type Answer, isAnswer, type WriteOutcome, type Tool } from "../definition/tool.ts"
 import { withTimeLimit } from "../concurrency/time-limit.ts"
 
@@ -54,14 +55,22 @@ export async function runWrite(work: Work, call: Call): Promise<void> {
     }
   }
   const problem = await whyNot(work, write)
-  // Stopped while its target was looked at: it has not begun, and never does. That is no reason of the target's.
-  if (call.attempts === 0 && work.signal.aborted) return record(work, [stoppedEnd(work, call, work.ports.clock.now())])
+  // Stopped by now: it has not begun, or not anew after a crash, and never does. That is no reason of the target's.
+  const stopped = whyStopped(work, call)
+  if (stopped) return refuse(work, call, stopped, write)
   if (problem) return refuse(work, call, told(work, call, refusedEnd(work, call, problem)), write)
 
   // From here on a crash leaves a call that was started: recover-calls.ts knows what that means.
   await record(work, [{ type: "tool_start", callId: call.id }])
   if (write.tool.effect === "write") return perform(work, write)
   await record(work, [told(work, call, await runTool(work, call, write))])
+}
+
+/** A cancel from before a crash waits in the inbox: nobody was at work who could have been told. */
+function whyStopped(work: Work, call: Call): EndOfCall | undefined {
+  const now = work.ports.clock.now()
+  if (work.signal.aborted) return stoppedEnd(work, call, now)
+  return isCancelled(work.conversation) ? cancelledEnd(work.conversation, call, now) : undefined
 }
 
 export type EndOfCall = ReturnType<typeof toolEnd>

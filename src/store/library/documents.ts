@@ -12,7 +12,7 @@ import {
 import { type Kept, type LibraryRecords, MAX_PASSAGES, type ReadDocument } from "../../protocol/ports/library.ts"
 import type { PageQuery } from "../../protocol/requests.ts"
 import { adding, counted, replacing } from "./document-statements.ts"
-import { type Edition, writing } from "./editions.ts"
+import { type Edition, nowWritten, stillWritten, writing } from "./editions.ts"
 import type { Engine } from "../engine/engine.ts"
 import { newestFirst } from "../engine/newest-first.ts"
 import type { Statement } from "../engine/operations.ts"
@@ -209,7 +209,7 @@ export class SqlDocuments {
     if (sum("documents") >= MAX_DOCUMENTS) throw failure("library_full", { most: MAX_DOCUMENTS, what: "documents" })
   }
 
-  /** False where somebody else was first. A crash before the last transaction leaves an edition that nobody names. */
+  /** False where somebody else was first, or it was given up. A crash before the last transaction leaves an edition that nobody names. */
   async #write(edition: Edition, document: ReadDocument, before: Row | undefined): Promise<boolean> {
     const { id, person, collection } = edition
     const first = [...writing(edition, document).take(SMALL + 1)]
@@ -219,7 +219,7 @@ export class SqlDocuments {
       const sql = "INSERT INTO edition (id, person, state, at) VALUES (?, ?, 'writing', ?)"
       await change([{ sql, values: [id, person, this.#now()] }])
       for (const row of writing(edition, document)) {
-        await change([row])
+        if (!(await change([stillWritten(id, this.#now()), row])).ok) return false
         // Sixteen commits of SQLite's may follow each other without a turn of the event loop.
         await nextTurn()
       }
@@ -229,7 +229,7 @@ export class SqlDocuments {
     const { ok } = await change([
       counted(person, collection, more),
       // Where it took so long that it was cleared away, it does not come to count.
-      ...(inOne ? first : [{ sql: "DELETE FROM edition WHERE id = ?", values: [id], mustChange: true }]),
+      ...(inOne ? first : [nowWritten(id)]),
       ...(before ? replacing(edition, document, { before, now }) : adding(edition, document, now)),
       {
         sql: `INSERT INTO embedding (person, edition, embedder, collection, document, embedded, passages, at)

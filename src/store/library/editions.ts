@@ -12,7 +12,9 @@ const PART = 32_768
 const PARTS_AT_ONCE = 8
 /** Passages that are cleared away in one transaction. */
 const CLEARED = 256
-/** Nobody writes on an edition for longer: whoever began it is dead. */
+/** Editions that are cleared away before others get their turn. */
+const EDITIONS = 100
+/** Nobody takes longer from one step of writing an edition to the next: whoever began it is dead. */
 const ABANDONED_MS = 60 * 60_000
 
 export interface Edition {
@@ -74,17 +76,45 @@ export async function addGrams(engine: Engine): Promise<boolean> {
   return rows.length < CLEARED
 }
 
-/** Clears away what no document names any more, and what a dead process has left half written. */
-export async function clearEditions(engine: Engine, now: number, signal: AbortSignal): Promise<void> {
-  const sql = "SELECT id, person FROM edition WHERE state = 'gone' OR at < ? LIMIT 100"
-  for (;;) {
-    const editions = await engine.query<{ id: EditionId; person: UserId }>(sql, [now - ABANDONED_MS])
-    for (const edition of editions) {
-      if (signal.aborted) return
-      await clear(engine, edition, signal)
-    }
-    if (editions.length === 0 || signal.aborted) return
+/**
+ * Part of each step in which an edition is written: nobody clears away what is being written, and nothing is added to what was
+ * cleared away, which would be left there for ever.
+ */
+export const stillWritten = (id: EditionId, now: number): Statement => ({
+  sql: "UPDATE edition SET at = ? WHERE id = ? AND state = 'writing'",
+  values: [now, id],
+  mustChange: true,
+})
+
+/** Part of the last step: from then on a document names it. Not where it was given up meanwhile. */
+export const nowWritten = (id: EditionId): Statement => ({
+  sql: "DELETE FROM edition WHERE id = ? AND state = 'writing'",
+  values: [id],
+  mustChange: true,
+})
+
+/**
+ * Clears away what no document names any more, and what a dead process has left half written. Some at a time; true when there
+ * may be more.
+ */
+export async function clearEditions(engine: Engine, now: number, signal: AbortSignal): Promise<boolean> {
+  const before = now - ABANDONED_MS
+  const sql = "SELECT id, person, state FROM edition WHERE state = 'gone' OR at < ? LIMIT ?"
+  const editions = await engine.query<LeftEdition>(sql, [before, EDITIONS])
+  for (const edition of editions) {
+    if (signal.aborted) return false
+    if (edition.state === "gone" || (await giveUp(engine, edition, before))) await clear(engine, edition, signal)
   }
+  return editions.length === EDITIONS
+}
+
+type LeftEdition = Pick<Edition, "id" | "person"> & { readonly state: string }
+
+/** Whoever was taken for dead and was only slow, on a machine that slept, finds it given up, or has just been done with it. */
+async function giveUp(engine: Engine, { id }: LeftEdition, before: number): Promise<boolean> {
+  const sql = "UPDATE edition SET state = 'gone' WHERE id = ? AND (state = 'gone' OR at < ?)"
+  const statements = [{ sql, values: [id, before], mustChange: true }]
+  return (await engine.change({ type: "statements", statements })).ok
 }
 
 async function clear(engine: Engine, { id, person }: Pick<Edition, "id" | "person">, signal: AbortSignal) {

@@ -136,3 +136,6 @@ export class Turns {
 /** Whether an embedder's error may be about the text that it was given, and not about everything. */
 export const mayBeTheText = (error: unknown) =>
   ["provider_error", "context_overflow", "refused"].includes(codeOf(error) ?? "")
+
+/** Which text can be embedded wherever anything can: where it is not, the fault is not in what was given before. */
+export const PROBE = "Is anybody there?"

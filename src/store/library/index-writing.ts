@@ -37,8 +37,11 @@ export class IndexWriting {
     this.#least = least
   }
 
-  /** `toFile`: what is to be written, or nothing. A file that could not be written is one that is not there. */
-  writeIfDue(owner: string, kept: Filing, toFile: () => Promise<FiledIndex | undefined>): void {
+  /**
+   * `toFile`: what is to be written, or nothing; `changed` where it was read on in between, and is to be asked for again. A file
+   * that could not be written is one that is not there.
+   */
+  writeIfDue(owner: string, kept: Filing, toFile: () => Promise<FiledIndex | "changed" | undefined>): void {
     const { size } = kept.index
     const isDue = this.#now() - kept.filedAt >= FILED_EVERY_MS
     if (!isDue || size < this.#least || size - kept.filed <= size * NOT_IN_FILE) return
@@ -48,7 +51,7 @@ export class IndexWriting {
       .then(async () => {
         for (let tries = 0; tries < MAX_TRIES; tries++) {
           const filed = await toFile()
-          if (!filed || (await this.#files.write(owner, filed))) return
+          if (!filed || (filed !== "changed" && (await this.#files.write(owner, filed)))) return
         }
         kept.filed = 0 // with a later search
       })

@@ -3,7 +3,7 @@ import type { Log } from "../../agent/ports.ts"
 import { AppError } from "../../protocol/errors.ts"
 import type { Embedder } from "../../protocol/ports/workspace.ts"
 import { addGrams, clearEditions } from "./editions.ts"
-import { EmbeddingLoop, mayBeTheText, Turns } from "./embedding-loop.ts"
+import { EmbeddingLoop, mayBeTheText, PROBE, Turns } from "./embedding-loop.ts"
 import type { SqlLibrary } from "./library.ts"
 import type { EmbeddedPassages, WaitingPassages, WaitingPassage } from "./passage-vectors.ts"
 
@@ -18,8 +18,6 @@ export interface IndexerNeeds {
 const MAX_PASSAGES = 64
 /** Where several people wait: nobody waits long for another's. */
 const MAX_OF_EACH = 16
-/** Which text can be embedded wherever anything can. */
-const PROBE = "Is anybody there?"
 
 interface Portion extends WaitingPassages {
   readonly passages: readonly WaitingPassage[]
@@ -67,13 +65,12 @@ export class PassageIndexer {
   }
 
   async #tidy(signal: AbortSignal): Promise<void> {
-    const { library, clock } = this.#needs
+    const { library } = this.#needs
     // Before all else: a process that died may have left files of what is gone.
     if (!this.#begun) await library.vectors.indexes.sweep("remove")
     // What such a process had begun with goes on now, and not when its time is up.
     if (!this.#begun) await library.vectors.freeDead()
     this.#begun = true
-    await clearEditions(library.engine, clock.now(), signal)
     while (!this.#gramsAdded && !signal.aborted) this.#gramsAdded = await addGrams(library.engine)
   }
 
@@ -92,8 +89,25 @@ export class PassageIndexer {
     library.ingests.trouble = { problem, since: monotonicOf(clock), retryAt: clock.now() + retryMs }
   }
 
-  /** Some passages of whose turn it is, of as many documents as it takes. False when nothing waits for this process. */
+  /** Some of what nobody reads any more, and some passages: whose hundred thousand documents go hold up nobody's new one. */
   async #next(): Promise<boolean> {
+    const isMore = await this.#clear()
+    try {
+      return (await this.#embedSome()) || isMore
+    } catch (error) {
+      // What is gone goes also where nothing can be embedded.
+      while (!this.#loop.signal.aborted && (await this.#clear()));
+      throw error
+    }
+  }
+
+  #clear(): Promise<boolean> {
+    const { library, clock } = this.#needs
+    return clearEditions(library.engine, clock.now(), this.#loop.signal)
+  }
+
+  /** Some passages of whose turn it is, of as many documents as it takes. False when nothing waits for this process. */
+  async #embedSome(): Promise<boolean> {
     const { vectors, ingests } = this.#needs.library
     const waiting = await vectors.waitingPeople()
     // Whichever process has added it, and whichever is at work on it: whoever looks sees how far it is.

@@ -116,7 +116,7 @@ export class PassageIndexes {
   }
 
   /** What was removed by another process, or was not met since, is still in memory. */
-  async #toFile(collection: CollectionId, kept: PassageIndex): Promise<FiledIndex | undefined> {
+  async #toFile(collection: CollectionId, kept: PassageIndex): Promise<FiledIndex | "changed" | undefined> {
     const { version: before } = kept
     const there = await this.#rows.editionsOf(collection)
     // By this one the next process tells whether the file is of these rows: it has to be one that is still there.
@@ -126,7 +126,7 @@ export class PassageIndexes {
     type Newest = Pick<VectorRow, "edition" | "ordinal" | "version">
     const [newest] = await this.#engine.query<Newest>(sql, [collection, this.#embedder, before, collection])
     // What was read since they were asked for is not among them, and would be taken for gone.
-    if (kept.version !== before) return this.#toFile(collection, kept)
+    if (kept.version !== before) return "changed"
     for (const [document, { edition, passages }] of kept.documents) {
       if (there.has(edition)) continue
       for (const id of passages) kept.index.delete(id)

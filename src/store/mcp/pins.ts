@@ -43,29 +43,24 @@ export class SqlMcpPins {
     const statements = [
       ...changed.map(({ hash, facts }) => this.#noted({ server, of, isFirst }, hash, facts)),
       // What nobody has agreed to leaves no trace; of what somebody has, the pin stays.
-      ...gone.map((tool) => ({ sql: "DELETE FROM mcp_tool WHERE server = ? AND tool = ?", values: [server, tool] })),
+      ...gone.map((tool) => ({ sql: GONE, values: [server, tool] })),
     ]
     if (statements.length > 0) await this.#engine.change({ type: "statements", statements })
   }
 
-  /** Agrees to a tool as it was shown. False where it is another one by now. That it may run again was said of another one. */
-  async agree(server: string, tool: string, hash: string): Promise<boolean> {
-    const sql = `UPDATE mcp_tool SET again = CASE WHEN agreed_hash = seen_hash THEN again ELSE 0 END,
+  /**
+   * Agrees to a tool as it was shown, with what is decided about it: in one, for agreed to under the rule of before it might
+   * run unasked. False where it is another one by now. What is said nothing of stays; that it may run again was said of
+   * the tool as it was.
+   */
+  async agree(server: string, tool: string, { hash, rule, again }: McpToolDecision): Promise<boolean> {
+    const sql = `UPDATE mcp_tool SET rule = COALESCE(CAST(? AS TEXT), rule),
+      again = COALESCE(CAST(? AS BIGINT), CASE WHEN agreed_hash = seen_hash THEN again ELSE 0 END),
       agreed_hash = seen_hash, agreed = seen, updated_at = ?
       WHERE server = ? AND tool = ? AND seen_hash = ?`
-    return this.#changes(sql, [this.#now(), server, tool, hash])
-  }
-
-  /** What its person decides about it; what they say nothing of stays. */
-  async decide(server: string, tool: string, { rule, again }: McpToolDecision): Promise<boolean> {
-    const sql = `UPDATE mcp_tool SET rule = COALESCE(CAST(? AS TEXT), rule), again = COALESCE(CAST(? AS BIGINT), again),
-      updated_at = ? WHERE server = ? AND tool = ?`
     const marked = again === undefined ? null : Number(again)
-    return this.#changes(sql, [rule ?? null, marked, this.#now(), server, tool])
-  }
-
-  async #changes(sql: string, values: readonly (string | number | null)[]): Promise<boolean> {
-    const statements = [{ sql, values: [...values], mustChange: true as const }]
+    const values = [rule ?? null, marked, this.#now(), server, tool, hash]
+    const statements = [{ sql, values, mustChange: true as const }]
     return (await this.#engine.change({ type: "statements", statements })).ok
   }
 
@@ -75,13 +70,19 @@ export class SqlMcpPins {
     facts: PinnedFacts["facts"],
   ) {
     const text = JSON.stringify(facts)
-    const sql = `INSERT INTO mcp_tool (server, tool, person, agreed_hash, agreed, seen_hash, seen, rule, updated_at)
-      VALUES (?, ?, ?, ?, ?, ?, ?, NULL, ?)
-      ON CONFLICT (server, tool) DO UPDATE SET seen_hash = excluded.seen_hash, seen = excluded.seen, updated_at = excluded.updated_at`
     const agreed = isFirst ? [hash, text] : [null, null]
-    return { sql, values: [server, facts.tool, of, ...agreed, hash, text, this.#now()] }
+    // One that its person has removed meanwhile, perhaps at another node, does not come back by being looked at.
+    const isThere = of === null ? "" : "WHERE EXISTS (SELECT 1 FROM mcp_server WHERE id = ? AND person = ?)"
+    const sql = `INSERT INTO mcp_tool (server, tool, person, agreed_hash, agreed, seen_hash, seen, rule, updated_at)
+      SELECT ?, ?, ?, ?, ?, ?, ?, NULL, CAST(? AS BIGINT) ${isThere || "WHERE true"}
+      ON CONFLICT (server, tool) DO UPDATE SET seen_hash = excluded.seen_hash, seen = excluded.seen, updated_at = excluded.updated_at`
+    const values = [server, facts.tool, of, ...agreed, hash, text, this.#now()]
+    return { sql, values: of === null ? values : [...values, server, of] }
   }
 }
+
+/** What nobody has agreed to, also not a moment ago. */
+const GONE = "DELETE FROM mcp_tool WHERE server = ? AND tool = ? AND agreed_hash IS NULL"
 
 function toPinned({ tool, agreed_hash, agreed, seen_hash, seen, rule, again }: Row): PinnedMcpTool {
   const read = (text: string) => JSON.parse(text) as PinnedFacts["facts"]

@@ -28,8 +28,11 @@ export class KeyFile implements MasterKeys {
   }
 
   async find(id: string): Promise<MasterKey | undefined> {
-    // A key that we do not know may have come with a rotation by another process: then the file has it.
-    return among(this.#known, id) ?? among(await this.#read(), id)
+    const known = among(this.#known, id)
+    if (known) return known
+    // It may have come with a rotation by another process: then the file has it. Where there is none, none is made.
+    this.#known = (await readContent(this.path)) ?? this.#known
+    return among(this.#known, id)
   }
 
   /**

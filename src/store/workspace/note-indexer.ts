@@ -5,7 +5,7 @@ import type { Log } from "../../agent/ports.ts"
 import type { UserId } from "../../protocol/ids.ts"
 import { textOfNote } from "../../protocol/text/note-text.ts"
 import type { Embedder } from "../../protocol/ports/workspace.ts"
-import { EmbeddingLoop, FIRST_PAUSE_MS, mayBeTheText, Turns } from "../library/embedding-loop.ts"
+import { EmbeddingLoop, FIRST_PAUSE_MS, mayBeTheText, PROBE, Turns } from "../library/embedding-loop.ts"
 import { type IndexedNote, SqlNoteVectors } from "./note-vectors.ts"
 import type { SqlWorkspaces } from "./workspaces.ts"
 
@@ -19,9 +19,9 @@ interface Needs {
 
 /** Embedded at a time: few enough that somebody who waits for a note of theirs does not wait for long. */
 const MAX_NOTES = 16
-/** When so many in a row fail, it is not them. */
-const MAX_IN_A_ROW = 3
 const MAX_CHARACTERS = 8000
+/** Notes that the embedder could not take whose tries are counted. */
+const MAX_REFUSED = 10_000
 /** While somebody waits for what another process is at work on, for at most their patience. */
 const LOOK_SOON_MS = 50
 const PATIENCE_MS = 5000
@@ -46,7 +46,6 @@ export class NoteIndexer {
   /** How often the embedder could not take a note, as it was then. */
   readonly #refused = new Map<string, { updatedAt: number; tries: number }>()
   readonly #unlisten: () => void
-  #failedInARow = 0
   #begun = false
 
   constructor(needs: Needs) {
@@ -185,20 +184,19 @@ export class NoteIndexer {
     const { signal } = this.#loop
     const texts = notes.map(({ text }) => text)
     try {
-      const vectors = await embedder.embed(texts, signal)
-      this.#failedInARow = 0
-      return vectors
+      return await embedder.embed(texts, signal)
     } catch (error) {
       if (!mayBeTheText(error)) throw error
+      // Where nothing at all is embedded, it is not them.
+      await embedder.embed([PROBE], signal)
     }
     const made: (Float32Array | undefined)[] = []
     for (const note of notes) {
       try {
         made.push((await embedder.embed([note.text], signal))[0])
         this.#refused.delete(note.id)
-        this.#failedInARow = 0
       } catch (error) {
-        if (!mayBeTheText(error) || ++this.#failedInARow > MAX_IN_A_ROW) throw error
+        if (!mayBeTheText(error)) throw error
         made.push(undefined)
         await this.#putAside(note, error)
       }
@@ -212,6 +210,10 @@ export class NoteIndexer {
     const before = this.#refused.get(id)
     const tries = (before?.updatedAt === updatedAt ? before.tries : 0) + 1
     const pauseMs = Math.min(FIRST_PAUSE_MS * 10 * 2 ** tries, 60 * 60_000)
+    // Of more than these the oldest begin anew: notes that are gone are never asked about again.
+    const [oldest] = this.#refused.keys()
+    if (oldest !== undefined && this.#refused.size >= MAX_REFUSED) this.#refused.delete(oldest)
+    this.#refused.delete(id)
     this.#refused.set(id, { updatedAt, tries })
     await vectors.release(person, [id], clock.now() + pauseMs)
     log.warn("note_not_indexed", { note: id, error, retryMs: pauseMs })

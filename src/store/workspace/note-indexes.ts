@@ -123,11 +123,11 @@ export class NoteIndexes {
   }
 
   /** What was removed, or written anew and not met since, is still in memory: it is not written down. */
-  async #toFile(person: UserId, kept: NoteIndex): Promise<FiledIndex | undefined> {
+  async #toFile(person: UserId, kept: NoteIndex): Promise<FiledIndex | "changed" | undefined> {
     const { index, versions, version: before } = kept
     const there = await this.#rows.editionsOf(person, this.#embedder)
     // What was read since they were asked for is not among them, and would be taken for gone.
-    if (kept.version !== before) return this.#toFile(person, kept)
+    if (kept.version !== before) return "changed"
     for (const [note, version] of versions) {
       if (there.get(note)?.version === version && index.has(note)) continue
       index.delete(note)

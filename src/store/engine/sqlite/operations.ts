@@ -10,6 +10,7 @@ import type {
   Refusal,
   Statements,
 } from "../operations.ts"
+import { isLocked } from "./connection.ts"
 import { KeptStatements } from "./kept-statements.ts"
 import { EVENTS_AT_ONCE, PreparedStatements } from "./statements.ts"
 
@@ -31,7 +32,10 @@ class Refused extends Error {
 /** Carries out operations on one SQLite connection. */
 export class SqliteOperations {
   readonly #db: DatabaseSync
-  readonly #prepared: PreparedStatements
+  /** A row that breaks a rule ends its transaction: SQLite need not remember what the statement has changed so far. */
+  readonly #ending: PreparedStatements
+  /** A row that breaks a rule ends its statement alone. */
+  readonly #careful: PreparedStatements
   readonly #others: KeptStatements
   /**
    * Where the journals end that were last appended to from here, by conversation. Right for as long as the lease is: who
@@ -41,35 +45,55 @@ export class SqliteOperations {
 
   constructor(db: DatabaseSync) {
     this.#db = db
-    this.#prepared = new PreparedStatements(db)
+    this.#ending = new PreparedStatements(db, "ROLLBACK")
+    this.#careful = new PreparedStatements(db, "ABORT")
     this.#others = new KeptStatements(db)
   }
 
   /** All operations in one commit. One that is refused or fails undoes only itself. */
   applyAll(operations: readonly Operation[]): (OperationOutcome | Error)[] {
     const [only] = operations
-    const alone = only && operations.length === 1 ? only : undefined
-    const appended = alone && this.#append(alone) // one statement, and a statement is a transaction of its own
-    if (appended) return [appended]
+    if (only && operations.length === 1) {
+      const appended = this.#append(this.#ending, only) // one statement, and a statement is a transaction of its own
+      return [appended ?? this.#applyAlone(only)]
+    }
+    try {
+      return this.#inOneCommit(() => operations.map((each) => this.#applyTo(this.#ending, each)))
+    } catch (error) {
+      if (isLocked(error)) throw error
+      // Nothing was done. Once more, so that each can be undone by itself: that alone takes a tenth of a group's time.
+      return this.#inOneCommit(() => operations.map((each) => this.#applyAmongOthers(each)))
+    }
+  }
+
+  #applyAlone(operation: Operation): OperationOutcome {
+    try {
+      return this.#inOneCommit(() => this.#apply(this.#ending, operation))
+    } catch (error) {
+      if (error instanceof Refused) return { ok: false, refused: error.why }
+      throw error
+    }
+  }
+
+  #inOneCommit<Outcome>(apply: () => Outcome): Outcome {
     this.#prepare("BEGIN IMMEDIATE").run()
     try {
-      const outcomes = alone ? [this.#apply(alone)] : operations.map((each) => this.#applyAmongOthers(each))
+      const outcome = apply()
       this.#prepare("COMMIT").run()
-      return outcomes
+      return outcome
     } catch (error) {
       this.#ends.clear() // some of them tell of what has not been done
       if (this.#db.isTransaction) this.#db.exec("ROLLBACK")
-      if (error instanceof Refused) return [{ ok: false, refused: error.why }]
       throw error
     }
   }
 
   #applyAmongOthers(operation: Operation): OperationOutcome | Error {
-    const appended = this.#append(operation)
+    const appended = this.#append(this.#careful, operation)
     if (appended) return appended
     this.#prepare("SAVEPOINT operation").run()
     try {
-      const outcome = this.#apply(operation)
+      const outcome = this.#apply(this.#careful, operation)
       this.#prepare("RELEASE operation").run()
       return outcome
     } catch (error) {
@@ -84,18 +108,22 @@ export class SqliteOperations {
    * Most commits only add events under a lease that is held. Then the insert itself asks for the lease. Undefined where
    * it is something else, or where the lease has changed: the long way finds out how.
    */
-  #append(operation: Operation): OperationOutcome | undefined {
+  #append(prepared: PreparedStatements, operation: Operation): OperationOutcome | undefined {
     if (operation.type !== "commit" || !onlyAppends(operation)) return undefined
-    const committed = appendUnderLease(this.#prepared, operation, this.#ends.get(operation.key))
+    const committed = appendUnderLease(prepared, operation, this.#ends.get(operation.key))
     if (!committed) return undefined
     this.#ends.set(operation.key, operation.after + operation.events.length)
     return { ok: true, committed }
   }
 
-  #apply(operation: Operation): OperationOutcome {
+  #applyTo(prepared: PreparedStatements, operation: Operation): OperationOutcome {
+    return this.#append(prepared, operation) ?? this.#apply(prepared, operation)
+  }
+
+  #apply(prepared: PreparedStatements, operation: Operation): OperationOutcome {
     if (operation.type === "statements") return { ok: true, rows: this.#statements(operation) }
-    if (operation.type === "inbox") return { ok: true, arrived: appendToInbox(this.#prepared, operation) }
-    const committed = commit(this.#prepared, operation, this.#ends.get(operation.key))
+    if (operation.type === "inbox") return { ok: true, arrived: appendToInbox(prepared, operation) }
+    const committed = commit(prepared, operation, this.#ends.get(operation.key))
     const last = operation.events.at(-1)
     if (last && !committed.released) this.#ends.set(committed.key, last[0])
     else this.#ends.delete(committed.key)

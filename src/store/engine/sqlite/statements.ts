@@ -52,12 +52,15 @@ export const EVENTS_AT_ONCE = 4
 /** Our statements, each prepared when it is first needed: a process that resumes one conversation needs a few of them. */
 export class PreparedStatements {
   readonly #db: DatabaseSync
+  readonly #insert: string
   readonly #named: Partial<Record<keyof typeof sql, StatementSync>> = {}
   readonly #inserts: StatementSync[] = []
   readonly #appends: StatementSync[] = []
 
-  constructor(db: DatabaseSync) {
+  /** `onConflict`: what an event ends whose place is taken, its transaction or its statement alone. */
+  constructor(db: DatabaseSync, onConflict: "ROLLBACK" | "ABORT") {
     this.#db = db
+    this.#insert = `INSERT OR ${onConflict} INTO event (conversation, ${EVENT_COLUMNS})`
   }
 
   the(name: keyof typeof sql): StatementSync {
@@ -65,14 +68,12 @@ export class PreparedStatements {
   }
 
   insertEvents(count: number): StatementSync {
-    return (this.#inserts[count] ??= this.#prepare(
-      `INSERT INTO event (conversation, ${EVENT_COLUMNS}) VALUES ${repeated(`(?, ${EVENT_VALUES})`, count)}`,
-    ))
+    return (this.#inserts[count] ??= this.#prepare(`${this.#insert} VALUES ${repeated(`(?, ${EVENT_VALUES})`, count)}`))
   }
 
   /** The same under a lease, and only while nothing has arrived that its holder does not know of. */
   appendEvents(count: number): StatementSync {
-    return (this.#appends[count] ??= this.#prepare(appending(count)))
+    return (this.#appends[count] ??= this.#prepare(`${this.#insert} ${underLease(count)}`))
   }
 
   /** Rows come back as arrays: an object for each would cost more than reading it. */
@@ -83,9 +84,9 @@ export class PreparedStatements {
   }
 }
 
-function appending(count: number): string {
+function underLease(count: number): string {
   const rows = count === 1 ? "" : `, (VALUES ${repeated(`(${EVENT_VALUES})`, count)}) AS new`
-  return `INSERT INTO event (conversation, ${EVENT_COLUMNS}) SELECT key, ${count === 1 ? EVENT_VALUES : "new.*"}
+  return `SELECT key, ${count === 1 ? EVENT_VALUES : "new.*"}
     FROM conversation${rows} WHERE key = ? AND owner = ? AND fence = ? AND arrivals = ?`
 }
 
