@@ -1,7 +1,6 @@
-import { symlink, writeFile } from "node:fs/promises"
+import { mkdir, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { buildTogether } from "../scripts/build-programs.ts"
-import { chunkGroups } from "../scripts/chunks.ts"
+import { buildRehearsed, buildTogether } from "../scripts/build-programs.ts"
 import { command, entries, programs } from "../scripts/entries.ts"
 
 const root = join(import.meta.dirname, "..")
@@ -12,11 +11,10 @@ const root = join(import.meta.dirname, "..")
  */
 export async function bundleChild(folder: string): Promise<string> {
   const thread = programs["checkpoint-thread"]
-  await Promise.all([
-    buildTogether(folder, { ...entries, ...command, child: "bench/child.ts" }, { groups: chunkGroups() }),
-    ...(thread ? [buildTogether(folder, { "checkpoint-thread": thread })] : []),
-  ])
+  await mkdir(folder, { recursive: true })
   await writeFile(join(folder, "package.json"), '{ "type": "module" }')
   await symlink(join(root, "node_modules"), join(folder, "node_modules"))
+  if (thread) await buildTogether(folder, { "checkpoint-thread": thread })
+  await buildRehearsed(folder, { ...entries, ...command, child: "bench/child.ts" })
   return join(folder, "child.js")
 }

@@ -21,6 +21,8 @@ export type Part =
   | "w7-die"
   | "w7-again"
   | "w8"
+  | "w13"
+  | "w14"
 
 const [part, variant, place, settings] = process.argv.slice(2).map((text, i) => (i < 2 ? text : JSON.parse(text))) as [
   Part,
@@ -63,6 +65,10 @@ async function run(): Promise<Numbers> {
       const { openPawlServer } = await import("./contenders/pawl-server.ts")
       return startAgain((before) => openPawlServer(variants[variant], place, before), settings)
     }
+    case "w13":
+      return variant.startsWith("floor-") ? {} : (await import("./workloads/embedding.ts")).embedding(settings)
+    case "w14":
+      return (await import("./workloads/file-search.ts")).fileSearch(variant.startsWith("floor-"), place, settings)
     case "w8": {
       const isFloor = variant.startsWith("floor-")
       const near = (await import("./workloads/vectors.ts")).nearest(isFloor, settings)

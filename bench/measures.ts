@@ -58,7 +58,14 @@ export const measures: readonly Measure[] = [
     },
   ]),
   ...against("w1", "pawl-full", "floor-full-group", [
-    { what: "64 at once with fsync, floor grouped", key: "manyPerSecond", unit: "turns/s", judged: "ratio" },
+    {
+      what: "64 at once with fsync, floor grouped",
+      key: "manyPerSecond",
+      unit: "turns/s",
+      judged: "ratio",
+      must: 2.5,
+      goal: 1.3,
+    },
   ]),
   ...against("w1", "pawl-postgres", "floor-postgres", [
     { what: "short turn on PostgreSQL, p50", key: "p50", unit: "ms", judged: "ratio", must: 3, goal: 1.5 },
@@ -187,6 +194,20 @@ export const measures: readonly Measure[] = [
   ]),
   ...against("w12", "pawl-postgres", "floor-postgres", seenElsewhere("Nats", 100)),
   ...against("w12", "pawl-postgres", "floor-postgres", seenElsewhere("Alone", 2000)),
+  ...against("w13", "pawl-normal", "floor-normal", [
+    { what: "embedding 800 characters, CPU", key: "passageMs", unit: "ms", judged: "value", must: 70, goal: 30 },
+    { what: "first question of a process, CPU", key: "firstMs", unit: "ms", judged: "value" },
+  ]),
+  ...against("w14", "pawl-normal", "floor-normal", [
+    {
+      what: "search in 3,000 files, CPU; floor: grep -rn",
+      key: "searchMs",
+      unit: "ms",
+      judged: "ratio",
+      must: 5,
+      goal: 2,
+    },
+  ]),
 ]
 
 type Line = Omit<Measure, "workload" | "ours" | "floor">

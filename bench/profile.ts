@@ -24,7 +24,7 @@ export async function profile(run: Omit<Run, "flags">): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "pawl-profile-"))
   try {
     const flags = ["--cpu-prof", `--cpu-prof-dir=${folder}`, "--cpu-prof-interval=250"]
-    const numbers = await runWorkload({ ...run, flags })
+    const numbers = await runWorkload({ ...run, flags, isFromSource: true })
     const profiles = readdirSync(folder).map((name) => JSON.parse(readFileSync(join(folder, name), "utf8")) as Profile)
     const reports = profiles.map(describe).sort((a, b) => b.totalMs - a.totalMs)
     const head = `${run.variant} ${run.workload}, slowed by the profiler: ${JSON.stringify(numbers)}`

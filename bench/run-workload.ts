@@ -6,11 +6,14 @@ import { killPoints } from "./script.ts"
 import type { Sizes } from "./sizes.ts"
 import { type Ended, spawnChild } from "./spawn-child.ts"
 import { promptCost } from "./workloads/prompt-cost.ts"
-import { promptStart } from "./workloads/prompt-start.ts"
+import { emptyStart, promptStart } from "./workloads/prompt-start.ts"
 import { twoServers } from "./workloads/two-servers.ts"
 import { watchElsewhere } from "./workloads/watch-elsewhere.ts"
 
-export const workloads = ["w0", "w1", "w2", "w3", "w4", "w5", "w6", "w7", "w8", "w9", "w10", "w11", "w12"] as const
+export const workloads = [
+  ...(["w0", "w1", "w2", "w3", "w4", "w5", "w6", "w7"] as const),
+  ...(["w8", "w9", "w10", "w11", "w12", "w13", "w14"] as const),
+] as const
 export type Workload = (typeof workloads)[number]
 
 export interface Run {
@@ -19,12 +22,12 @@ export interface Run {
   readonly sizes: Sizes
   readonly places: Places
   readonly flags?: readonly string[]
-  /** Whether processes are started from a bundle, as a start is measured: where only it counts that they run, in a third of the time. */
-  readonly isBundled?: boolean
+  /** Where a profile is to name the sources. Otherwise what runs is what is published. */
+  readonly isFromSource?: boolean
 }
 
 /** These find other files beside their sources. */
-const FROM_SOURCE: readonly Workload[] = ["w6", "w8"]
+const FROM_SOURCE: readonly Workload[] = ["w6", "w8", "w13", "w14"]
 
 /** Needed for heap figures, and so that no collection of garbage is forced by a small heap. */
 const FLAGS = ["--expose-gc", "--max-old-space-size=4096"]
@@ -38,7 +41,9 @@ export async function runWorkload(run: Run): Promise<Numbers> {
   await using place = await run.places.open(run.variant)
   if (run.workload === "w12") return await twoServers(place, await run.places.package(), run.sizes.w12)
   if (run.workload === "w9")
-    return await promptStart(run.variant.startsWith("floor-"), place.folder, run.sizes.w9.starts)
+    return run.variant.startsWith("floor-")
+      ? await emptyStart(place.folder, run.sizes.w9.starts)
+      : await promptStart(await run.places.package(), place.folder, run.sizes.w9.starts)
   if (run.workload === "w10") return await promptCost(run.variant.startsWith("floor-"), place.folder)
   return await runAt(place, run.workload, run)
 }
@@ -50,7 +55,8 @@ async function runAt(
 ): Promise<Numbers> {
   const { variant, sizes } = run
   const flags = [...FLAGS, ...(run.flags ?? [])]
-  const script = run.isBundled && !FROM_SOURCE.includes(workload) ? { script: await run.places.bundle() } : {}
+  const isFromSource = run.isFromSource || FROM_SOURCE.includes(workload)
+  const script = isFromSource ? {} : { script: await run.places.bundle() }
   const child = async (part: Part, settings: object = {}) =>
     (await spawnChild({ part, variant, place, settings, flags, ...script })).numbers
   switch (workload) {
@@ -74,6 +80,10 @@ async function runAt(
       return child("w7-again", sizes.w7)
     case "w8":
       return child("w8", sizes.w8)
+    case "w13":
+      return child("w13", sizes.w13)
+    case "w14":
+      return child("w14", sizes.w14)
   }
 }
 

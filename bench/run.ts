@@ -118,9 +118,8 @@ async function measure({ workload, ours, floors }: Pair, options: Options, place
     )
     if (problem !== undefined) return { workload, ours, rounds, skipped: `no PostgreSQL (${problem})` }
   }
-  const isBundled = size === "quick"
   const asked = sizesOf(options)
-  const run = (variant: FloorName | OursName) => runWorkload({ workload, variant, sizes: asked, places, isBundled })
+  const run = (variant: FloorName | OursName) => runWorkload({ workload, variant, sizes: asked, places })
   try {
     for (let round = 0; round < sizes[size].rounds; round++) {
       const beside: Partial<Record<FloorName, Numbers[]>> = {}

@@ -25,6 +25,8 @@ export interface Sizes {
     readonly passes: number
   }
   readonly w12: { readonly times: number }
+  readonly w13: { readonly passes: number }
+  readonly w14: { readonly files: number; readonly searches: number }
 }
 
 export const sizes: Record<"quick" | "usual" | "full", Sizes> = {
@@ -41,6 +43,8 @@ export const sizes: Record<"quick" | "usual" | "full", Sizes> = {
     w9: { starts: 1 },
     w11: { watchers: 100, deltas: 5, everyMs: 20, passes: 1 },
     w12: { times: 1 },
+    w13: { passes: 1 },
+    w14: { files: 300, searches: 4 },
   },
   usual: {
     rounds: 1,
@@ -55,6 +59,8 @@ export const sizes: Record<"quick" | "usual" | "full", Sizes> = {
     w9: { starts: 7 },
     w11: { watchers: 5000, deltas: 50, everyMs: 20, passes: 5 },
     w12: { times: 20 },
+    w13: { passes: 5 },
+    w14: { files: 3000, searches: 40 },
   },
   full: {
     rounds: 3,
@@ -69,5 +75,7 @@ export const sizes: Record<"quick" | "usual" | "full", Sizes> = {
     w9: { starts: 15 },
     w11: { watchers: 5000, deltas: 100, everyMs: 20, passes: 9 },
     w12: { times: 50 },
+    w13: { passes: 15 },
+    w14: { files: 3000, searches: 100 },
   },
 }

@@ -1,11 +1,14 @@
+import { rm } from "node:fs/promises"
 import { join } from "node:path"
-import { build, type CodeSplittingGroup, type Plugin } from "rolldown"
+import { build, type CodeSplittingGroup, type OutputChunk, type Plugin } from "rolldown"
 import { bundledFiles } from "./bundled-files.ts"
 import { chunkGroups } from "./chunks.ts"
+import { EarlyFunctions } from "./early-functions.ts"
 import { command, entries, manifest, programs } from "./entries.ts"
 import { Licences } from "./licences.ts"
 import { isPlain, plainBuiltins } from "./plain-builtins.ts"
 import { plainLetters } from "./plain-letters.ts"
+import { rehearse } from "./rehearse.ts"
 
 const root = join(import.meta.dirname, "..")
 
@@ -22,11 +25,35 @@ const isInstalled = (id: string): boolean => installed.some((name) => id === nam
 export async function buildPrograms(dist: string): Promise<void> {
   const licences = new Licences(root)
   const apart = Object.entries(programs).map(([name, source]) => ({ [name]: source }))
-  await Promise.all([
-    buildTogether(dist, { ...entries, ...command }, { groups: chunkGroups(), plugins: [licences.plugin()] }),
-    ...apart.map((program) => buildTogether(dist, program, { plugins: [licences.plugin()] })),
-  ])
+  await Promise.all(apart.map((program) => buildTogether(dist, program, { plugins: [licences.plugin()] })))
+  await buildRehearsed(dist, { ...entries, ...command }, [licences.plugin()])
   await licences.write(dist)
+}
+
+/**
+ * Twice, among the processes and threads that are there already: what the first calls early in a rehearsal is compiled with
+ * its file in the second.
+ */
+export async function buildRehearsed(
+  dist: string,
+  input: Readonly<Record<string, string>>,
+  plugins: readonly Plugin[] = [],
+): Promise<void> {
+  const first = await buildTogether(dist, input, { groups: chunkGroups(), plugins })
+  const early = new EarlyFunctions()
+  const called = await rehearse(dist).catch((error: unknown) => {
+    console.error("Nothing is compiled ahead, so that a start takes longer:", error)
+    return undefined
+  })
+  if (!called) return
+  for (const { name, fileName, code } of first) {
+    const starts = called.get(fileName)
+    if (starts) early.add(name, code, starts)
+  }
+  const second = await buildTogether(dist, input, { groups: chunkGroups(), plugins: [...plugins, early.plugin()] })
+  const stays = new Set(second.map(({ fileName }) => fileName))
+  const gone = first.map(({ fileName }) => fileName).filter((name) => !stays.has(name))
+  await Promise.all(gone.flatMap((name) => [name, `${name}.map`]).map((name) => rm(join(dist, name), { force: true })))
 }
 
 interface More {
@@ -40,9 +67,9 @@ export async function buildTogether(
   dist: string,
   input: Readonly<Record<string, string>>,
   more: More = {},
-): Promise<void> {
+): Promise<OutputChunk[]> {
   const { plugins = [], groups = [] } = more
-  await build({
+  const { output } = await build({
     cwd: root,
     platform: "node",
     logLevel: "warn",
@@ -64,4 +91,5 @@ export async function buildTogether(
       codeSplitting: { groups },
     },
   })
+  return output.filter((file) => file.type === "chunk")
 }

@@ -25,6 +25,8 @@ const chunks: Readonly<Record<string, (isLoadedWith: IsLoadedWith, id: string) =
   faces: (isLoadedWith) => isLoadedWith(...faces) && isLoadedWith(...store, ...server),
   store: (isLoadedWith) => isLoadedWith(...store),
   engine: (isLoadedWith) => isLoadedWith("src/index.ts", "src/compose/open-engine.ts"),
+  // Where the late parts found these in the file of the server, a program that embeds an engine loaded all of that a second after its start.
+  shared: (isLoadedWith) => isLoadedWith(...late) && isLoadedWith(...server),
   library: (isLoadedWith) => isLoadedWith("src/cli/commands/ingest.ts") && isLoadedWith(...server),
   server: (isLoadedWith) => isLoadedWith(...server),
   late: (isLoadedWith) => isLoadedWith(...late),

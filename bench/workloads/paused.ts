@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises"
 import type { Contender, OpenOptions } from "../contender.ts"
 import { check, folderBytes, median, type Numbers, quantile, same, settledHeap } from "../meters.ts"
 import { expected, finalText, userText } from "../script.ts"
@@ -7,6 +8,8 @@ type Open = (options?: Omit<OpenOptions, "place">) => Promise<Contender>
 type Paused = Sizes["w4"] & { readonly folder: string }
 
 const AT_ONCE = 8
+/** By then a process has loaded what it does without in its first second: no cost of a conversation (decision 084). */
+const LOADED_MS = 1500
 const KB = 1024
 
 const warmCount = (paused: number) => Math.max(30, Math.floor(paused / 10))
@@ -20,6 +23,7 @@ export async function pauseMany(open: Open, { paused, folder }: Paused): Promise
   const diskBefore = folderBytes(folder)
   contender = await open({ approval: true })
   await pauseSome(contender, "conv_again", AT_ONCE)
+  await sleep(LOADED_MS)
   const heapBefore = await settledHeap()
   const rssBefore = process.memoryUsage().rss
   const from = performance.now()

@@ -3,15 +3,21 @@ import { setTimeout as sleep } from "node:timers/promises"
 import pty from "@lydell/node-pty"
 import { median, type Numbers } from "../meters.ts"
 
-const LAUNCHER = join(import.meta.dirname, "..", "..", "bin", "pawl.js")
 const LONGEST_MS = 60_000
 const END_OF_INPUT = "\x04"
 
-/** W9: `pawl chat` from its start to the first prompt, in a real pseudo-terminal; its floor is Node that does nothing there. */
-export async function promptStart(isFloor: boolean, folder: string, starts: number): Promise<Numbers> {
-  if (!isFloor) await leaveInGoodOrder(folder)
+/** W9: `pawl chat` from its start to the first prompt, in a real pseudo-terminal. */
+export async function promptStart(launcher: string, folder: string, starts: number): Promise<Numbers> {
+  await leaveInGoodOrder(launcher, folder)
+  return await medianOf(starts, () => prompt(launcher, folder))
+}
+
+/** Its floor: Node that does nothing there. */
+export const emptyStart = (folder: string, starts: number): Promise<Numbers> => medianOf(starts, () => nothing(folder))
+
+async function medianOf(starts: number, start: () => Promise<number>): Promise<Numbers> {
   const times: number[] = []
-  for (let start = 0; start < starts; start++) times.push(await (isFloor ? nothing(folder) : prompt(folder)))
+  while (times.length < starts) times.push(await start())
   return { promptMs: median(times) }
 }
 
@@ -21,9 +27,9 @@ async function nothing(folder: string): Promise<number> {
   return performance.now() - from
 }
 
-async function prompt(folder: string): Promise<number> {
+async function prompt(launcher: string, folder: string): Promise<number> {
   const from = performance.now()
-  const { shows, kill } = open([LAUNCHER, "chat"], folder)
+  const { shows, kill } = open([launcher, "chat"], folder)
   try {
     await within(shows("> "))
     return performance.now() - from
@@ -33,8 +39,8 @@ async function prompt(folder: string): Promise<number> {
 }
 
 /** What was compiled is kept only by a process that ends in good order, as the one before the person's next start has. */
-async function leaveInGoodOrder(folder: string): Promise<void> {
-  const { shows, type, ended, kill } = open([LAUNCHER, "chat"], folder)
+async function leaveInGoodOrder(launcher: string, folder: string): Promise<void> {
+  const { shows, type, ended, kill } = open([launcher, "chat"], folder)
   try {
     await within(shows("/help"))
     type(END_OF_INPUT)

@@ -44,6 +44,13 @@ test.each(["device.js", "index.js", firstImport("token")])("%s loads no server",
   expect([...loadedWith(firstImport("serve"))].filter((name) => name.startsWith("server-"))).toHaveLength(1)
 })
 
+test("nor does what is loaded a second later", () => {
+  const late = globSync("late-*.js", { cwd: dist })
+  expect(late).toHaveLength(1)
+  const loaded = late.flatMap((name) => [...loadedWith(name)])
+  expect(loaded.filter((name) => /^(?:server|library)-/.test(name))).toEqual([])
+})
+
 test("a program that embeds Pawl imports no module of Node's that would then make what it makes on demand", () => {
   const dear = ["node:crypto", "node:fs", "node:fs/promises", "node:util", "node:worker_threads", "node:zlib"]
   const loaded = loadedWith("index.js")
@@ -64,6 +71,22 @@ test("a server is a dozen files, and no two of them load each other", () => {
   expect(files.length).toBeLessThanOrEqual(15)
   const both = files.filter((name) => importsOf(name).some((other) => loadedWith(other).has(name)))
   expect(both).toEqual([])
+})
+
+test("no file of any program leads back to itself: a function that is compiled with its file is there once that has run", () => {
+  const files = globSync("*.js", { cwd: dist })
+  const imports = new Map(files.map((name) => [name, importsOf(name).filter((other) => files.includes(other))]))
+  const isOver = new Set<string>()
+  const leadsBack = (name: string, path: readonly string[] = []): boolean => {
+    if (path.includes(name)) return true
+    if (isOver.has(name) || !imports.get(name)?.some((other) => leadsBack(other, [...path, name]))) {
+      isOver.add(name)
+      return false
+    }
+    return true
+  }
+  expect(files.filter((name) => leadsBack(name))).toEqual([])
+  expect([...imports.values()].flat().length).toBeGreaterThan(100) // or this test would show nothing
 })
 
 test("what runs in a process or a thread of its own has no file in common with the server", () => {
