@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events"
 import type { EvalFile } from "./file/eval-file.ts"
-import { addSpent, NOTHING_SPENT } from "./happened.ts"
+import { addSpent } from "./happened.ts"
 import { type EvalCell, judgesOf, planCells, type PlanChoices } from "./plan.ts"
 import type { EvalReport, EvalResult, EvalRun } from "./report/report.ts"
 import { sumUp, sumUpRuns } from "./report/sum-up.ts"
@@ -8,6 +8,7 @@ import type { OpenPlace } from "./run/place.ts"
 import { placeNeeds } from "./run/case-run.ts"
 import { refuseUnknown } from "./run/refuse-unknown.ts"
 import { type CaseOutcome, runCase } from "./run/run-case.ts"
+import { spentIn } from "./run/spent-in.ts"
 
 export interface Evaluating extends PlanChoices {
   /** What the file is called in the report, and where its paths begin. */
@@ -110,7 +111,8 @@ async function runOnce(file: EvalFile, work: Work, { base, open, signal }: Evalu
   } catch (error) {
     if (signal.aborted) return undefined
     const problem = error instanceof Error ? error.message : String(error)
-    return { passed: false, error: problem, unmet: [], answers: [], spent: NOTHING_SPENT, judged: [] }
+    const spent = await spentIn(place.client)
+    return { passed: false, error: problem, unmet: [], answers: [], spent, judged: [] }
   }
 }
 

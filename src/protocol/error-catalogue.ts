@@ -56,6 +56,11 @@ export const CATALOGUE = {
     status: 429,
     say: (d: { seconds: number }) => `Too many requests; try again in ${d.seconds} s. PAWL_RATE_LIMIT sets how many.`,
   },
+  too_much_unread: {
+    status: 429,
+    say: (d: { bytes: number; seconds: number }) =>
+      `You have left ${Math.round(d.bytes / 1_000_000)} MB of answers unread; read them or close their connections, and try again in ${d.seconds} s.`,
+  },
   upgrade_required: {
     status: 426,
     say: () => "This address is a WebSocket: ask for it as one (`Upgrade: websocket`).",

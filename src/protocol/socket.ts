@@ -40,7 +40,7 @@ function listOf<T>(fits: (value: unknown) => value is T, what: string) {
 }
 
 /** What a device may know beyond the older frames, and says so in its hello. Whoever does not is asked as ever. */
-export const deviceKnowledge = ["pages", "expect", "hanging", "days"] as const
+export const deviceKnowledge = ["pages", "expect", "hanging", "days", "cancel"] as const
 export type DeviceKnowledge = (typeof deviceKnowledge)[number]
 
 const MAX_CURSOR = 1000
@@ -238,13 +238,12 @@ export const Final = lazily(() =>
 /** Asks what has become of a call: nothing has been heard of it for too long. */
 export const ToolStatus = lazily(() => z.object({ type: z.literal("tool_status"), id: CallName }))
 
+/** Nobody wants what this call does any more: whoever knows `cancel` stops what can be stopped, and answers as ever. */
+export const ToolCancel = lazily(() => z.object({ type: z.literal("tool_cancel"), id: CallName }))
+
 /** The run waits for a person. The same in words, and a `final`, come behind it. */
 export const AwaitingDecision = lazily(() =>
-  z.object({
-    type: z.literal("awaiting_confirmation"),
-    proposals: z.array(Proposal),
-    ...spokenIn(),
-  }),
+  z.object({ type: z.literal("awaiting_confirmation"), proposals: z.array(Proposal), ...spokenIn() }),
 )
 
 /** A frame of an attached stream, as `frames.ts` has it, with its own type inside. The feed's have no `conversationId`. */
@@ -287,6 +286,7 @@ export const ServerFrame = lazily(() =>
     Pong,
     Hello,
     ToolStatus,
+    ToolCancel,
     DeviceClaimed,
     AwaitingDecision,
     EventFrame,

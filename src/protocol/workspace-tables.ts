@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { DayOrMoment } from "./time/day.ts"
+import { DayOrMoment, CalendarMoment } from "./time/day.ts"
 import { lazily } from "./lazily.ts"
 
 /**
@@ -8,7 +8,6 @@ import { lazily } from "./lazily.ts"
  */
 
 const Flag = lazily(() => z.union([z.literal(0), z.literal(1)]))
-const Milliseconds = lazily(() => z.number().int())
 
 export const TaskStatus = lazily(() => z.enum(["todo", "in_progress", "done"]))
 export const TaskPriority = lazily(() => z.enum(["high", "medium", "low"]))
@@ -31,7 +30,7 @@ export const Task = lazily(() =>
     dueDate: DayOrMoment.nullable(),
     isAiSuggested: Flag,
     isApproved: Flag,
-    createdAt: Milliseconds,
+    createdAt: CalendarMoment,
   }),
 )
 export type Task = z.infer<typeof Task>
@@ -48,7 +47,7 @@ export const Project = lazily(() =>
     name: z.string(),
     status: z.enum(["active", "archived"]),
     aiSummary: z.string().nullable(),
-    createdAt: Milliseconds,
+    createdAt: CalendarMoment,
   }),
 )
 export type Project = z.infer<typeof Project>
@@ -61,7 +60,7 @@ export const Checkpoint = lazily(() =>
     date: DayOrMoment,
     isAiSuggested: Flag,
     isApproved: Flag,
-    createdAt: Milliseconds,
+    createdAt: CalendarMoment,
   }),
 )
 export type Checkpoint = z.infer<typeof Checkpoint>
@@ -73,8 +72,8 @@ export const Note = lazily(() =>
     projectId: z.string().nullable(),
     title: z.string(),
     content: z.string(),
-    createdAt: Milliseconds,
-    updatedAt: Milliseconds,
+    createdAt: CalendarMoment,
+    updatedAt: CalendarMoment,
   }),
 )
 export type Note = z.infer<typeof Note>
@@ -85,7 +84,7 @@ export const TaskComment = lazily(() =>
     taskId: z.string(),
     author: z.string(),
     content: z.string(),
-    createdAt: Milliseconds,
+    createdAt: CalendarMoment,
   }),
 )
 export type TaskComment = z.infer<typeof TaskComment>
@@ -97,7 +96,7 @@ export const WorkspaceClient = lazily(() =>
     parentId: z.string().nullable(),
     name: z.string(),
     industry: z.string().nullable(),
-    createdAt: Milliseconds,
+    createdAt: CalendarMoment,
   }),
 )
 export type WorkspaceClient = z.infer<typeof WorkspaceClient>

@@ -20,7 +20,8 @@ export function* requireReferences(layout: Layout, coming: Rows): Steps<void> {
       const missing = ids.find((id) => !there.has(id))
       if (missing !== undefined)
         throw failure("bad_request", { problem: `There is no ${readTable(table).noun} ${missing}.` })
-      if (table === name) for (const row of rows) yield* requireNoCircle(layout, { name, column, row, comes })
+      const above = new Set<Row[string] | undefined>()
+      if (table === name) for (const row of rows) yield* requireNoCircle(layout, { name, column, row, comes, above })
     }
   }
 }
@@ -30,11 +31,13 @@ interface Line {
   readonly column: string
   readonly row: Row
   readonly comes: ReadonlyMap<string, Row>
+  /** Those from which the way up is known to end: it is gone once, however many rows begin on it. */
+  readonly above: Set<Row[string] | undefined>
 }
 
-function* requireNoCircle(layout: Layout, { name, column, row, comes }: Line): Steps<void> {
+function* requireNoCircle(layout: Layout, { name, column, row, comes, above }: Line): Steps<void> {
   const seen = new Set([row.id])
-  for (let up = row[column]; up != null;) {
+  for (let up = row[column]; up != null && !above.has(up);) {
     if (seen.has(up)) {
       const { noun } = readTable(name)
       throw failure("bad_request", { problem: `The ${noun} ${row.id} cannot be a part of itself.` })
@@ -43,4 +46,5 @@ function* requireNoCircle(layout: Layout, { name, column, row, comes }: Line): S
     const parent: Row | undefined = comes.get(`${name} ${up}`) ?? (yield* findRow(layout, name, String(up)))
     up = parent?.[column] ?? null
   }
+  for (const id of seen) above.add(id)
 }

@@ -1,3 +1,5 @@
+import { LAST_MOMENT } from "../protocol/time/day.ts"
+
 /** A time as a clock on the wall of some zone shows it. `month` is 1 to 12. */
 export interface WallTime {
   readonly year: number
@@ -12,11 +14,12 @@ const DAY_MS = 86_400_000
 const MAX_FORMATS = 100
 const formats = new Map<string, Intl.DateTimeFormat>()
 
-/** What the clocks of a zone show at an instant. */
+/** What the clocks of a zone show at an instant; the last that any can show, where somebody has kept a later one. */
 export function wallTimeAt(instant: number, timeZone: string): WallTime {
+  const shown = Math.min(Math.max(instant, -LAST_MOMENT), LAST_MOMENT)
   const parts = Object.fromEntries(
     formatFor(timeZone)
-      .formatToParts(instant)
+      .formatToParts(shown)
       .map(({ type, value }) => [type, +value]),
   )
   const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts

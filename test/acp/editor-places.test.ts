@@ -21,7 +21,7 @@ test("MCP servers of an editor have names that tools can bear, keep their secret
   }
   const sse = { type: "sse" as const, name: "old", url: "http://127.0.0.1:1", headers: [] }
   const http = { type: "http" as const, name: "42", url: "http://127.0.0.1:1", headers: [] }
-  const place = { dir: "/work", agent: "files" }
+  const place = { dir: "/work", agent: "files", others: [] }
   const { used, unused } = toServers([program, { ...program, name: "my-files" }, sse, http], place)
   expect(used.map(({ name }) => name)).toEqual(["myfiles", "myfiles2", "mcp42"])
   expect(used[0]).toMatchObject({
@@ -32,6 +32,8 @@ test("MCP servers of an editor have names that tools can bear, keep their secret
   expect(unused).toEqual(["The MCP server old of this editor is not used: it speaks over SSE alone."])
   const [changed] = toServers([{ ...program, args: ["-y", "y"] }], place).used
   expect(changed?.key).not.toBe(used[0]?.key)
+  // One of the operator's is called so: tools of both are told apart.
+  expect(toServers([program], { ...place, others: used }).used[0]?.name).toBe("myfiles3")
 })
 
 /** An editor at a Pawl as `pawl acp` opens it, in this process. */

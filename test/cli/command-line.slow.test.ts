@@ -159,7 +159,7 @@ describe.concurrent("pawl exec", () => {
 
   test("offline: a change needs to be confirmed, auto makes it, a read shows it, beside a running server", async () => {
     const environment = { PAWL_DATA: dataFolder() }
-    await using _server = await serve(environment)
+    await using server = await serve(environment)
     const asked = await pawl(["exec", "add a task: buy milk"], environment)
     expect([asked.code, asked.stdout]).toEqual([2, ""])
     expect(asked.stderr).toContain('create_task needs your confirmation: Create task "Buy milk" (status: todo')
@@ -173,6 +173,13 @@ describe.concurrent("pawl exec", () => {
     const listed = await pawl(["exec", "-o", file, "list my tasks"], environment)
     expect(listed.stdout).toMatch(/^Found 1 task\(s\):\n- Buy milk/)
     expect(await readFile(file, "utf8")).toBe(listed.stdout)
+
+    const person = await visitor(server.url, environment, userInfo().username)
+    const { items } = (await person.get("/api/conversations")).body
+    const titles = items.map(({ title }: { title: string }) => title)
+    expect(titles, "by which a person finds them again").toEqual([
+      ...["list my tasks", "add a task: buy milk", "list my tasks", "add a task: buy milk"],
+    ])
   })
 
   test("pawl show tells what runs were spent on, what was recorded, and the state in between", async () => {

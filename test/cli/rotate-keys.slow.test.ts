@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs"
+import { existsSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { describe, expect, test } from "vitest"
@@ -64,7 +64,7 @@ describe("pawl rotate-keys", () => {
 
   test("with keys of the environment it wants both, and leaves nothing under the old one", async () => {
     const data = dataFolder()
-    const [old, next] = ["a".repeat(64), "b".repeat(64)] as const
+    const [old, next, other] = ["a".repeat(64), "b".repeat(64), "c".repeat(64)] as const
     const settings = { PAWL_DATA: data, PAWL_PORT: "0" }
     const stored = async (environment: Record<string, string>) => {
       await using serving = new PawlProcess(["serve"], environment)
@@ -78,6 +78,15 @@ describe("pawl rotate-keys", () => {
     await stored({ ...settings, MASTER_ENCRYPTION_KEY: old })
     const alone = await command(["rotate-keys"], { ...settings, MASTER_ENCRYPTION_KEY: next })
     expect([alone.code, alone.stderr]).toEqual([1, expect.stringContaining("The old key is missing")])
+    // From a shell without the servers' settings, or with another key for the old one: no server would have the new one.
+    for (const strange of [
+      settings,
+      { ...settings, MASTER_ENCRYPTION_KEY: next, MASTER_ENCRYPTION_KEY_PREVIOUS: other },
+    ]) {
+      const { code, stderr } = await command(["rotate-keys"], strange)
+      expect([code, stderr]).toEqual([1, expect.stringContaining("under a master key that is not here")])
+    }
+    expect(existsSync(join(data, "master.key"))).toBe(false)
     const both = { ...settings, MASTER_ENCRYPTION_KEY: next, MASTER_ENCRYPTION_KEY_PREVIOUS: old }
     const { code, stdout, stderr } = await pawl(["rotate-keys"], both)
     expect(code).toBe(0)

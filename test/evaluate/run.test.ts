@@ -52,6 +52,34 @@ const unmetOf = ({ report }: Awaited<ReturnType<typeof evaluateText>>) =>
     ]),
   )
 
+test("a second change of the same row ends as stale, which is how the case went; what a broken case has cost is spent", async () => {
+  const { report } = await evaluateText(`
+cases:
+  - name: twice
+    agent: analyst
+    start: { database: { sql: "CREATE TABLE t (id INTEGER PRIMARY KEY, n); INSERT INTO t VALUES (1, 5)", writable: true } }
+    say: change it twice
+    approve: all
+    script:
+      - calls:
+          - { tool: change_database, arguments: { sql: "UPDATE t SET n = 6 WHERE id = 1", why: first } }
+          - { tool: change_database, arguments: { sql: "UPDATE t SET n = 7 WHERE id = 1", why: second } }
+      - Only the first was done.
+    expect:
+      proposals: [{ tool: change_database, status: applied }, { tool: change_database, status: failed }]
+      rows: [{ sql: SELECT n FROM t, rows: [{ n: 6 }] }]
+  - name: broken
+    agent: workspace
+    say: [Hi, { text: look, files: [missing.txt] }]
+    script: { price: { input: 10, output: 100 }, replies: [{ says: Hello, usage: { input: 1000, output: 100 } }, Bye] }
+    expect: { answer: Bye }
+`)
+  const [twice, broken] = report.results
+  expect(twice?.runs[0]).toMatchObject({ passed: true, unmet: [] })
+  expect(broken?.runs[0]).toMatchObject({ passed: false, error: expect.stringContaining("missing.txt") })
+  expect(broken?.runs[0]?.spent).toMatchObject({ costUsd: 0.02, inputTokens: 1000, modelCalls: 1 })
+})
+
 test("whatever is not as a case expects it is told, and nothing else", async () => {
   const found = await evaluateText(`
 agent: workspace

@@ -429,6 +429,7 @@ describe.each(databasesInTurn(import.meta.filename))("whose words they are, on $
     const tools = createResearchTools({ library, embedder, web, webSearch: { provider: "off" } })
     const use = (name: string, input: object) =>
       tools.find((tool) => tool.name === name)!.run(input, asAda) as Promise<{
+        text: string
         brings?: string
         data: { sources: Source[] }
       }>
@@ -454,6 +455,10 @@ describe.each(databasesInTurn(import.meta.filename))("whose words they are, on $
       expect((await use("read_document", { document_id: id })).brings, name).toBe(brings)
     }
     expect((await use("retrieve_chunks", { query: "lift", collection: "none" })).brings).toBe("private")
+    // Nothing found is another thing where nobody could look for what it means.
+    embedder.failure = () => new Error("away")
+    expect((await use("retrieve_chunks", { query: "zebra" })).text).toMatch(/^No passage fits[^]*by words alone/)
+    embedder.failure = undefined
 
     const id = await put("Editions", "a.md", "First words.")
     const idOf = async () => (await use("read_document", { document_id: id })).data.sources[0]!.id

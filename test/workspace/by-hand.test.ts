@@ -75,6 +75,7 @@ describe.each(databasesInTurn(import.meta.filename))(
         ["POST", at("tasks"), { title: "x", id: "task_mine" }, 400, "bad_request"],
         ["POST", at("tasks"), { title: "x", projectId: "proj_none" }, 400, "bad_request"],
         ["POST", at("tasks"), { title: "a\0b" }, 400, "unstorable_text"],
+        ["POST", at("tasks"), { title: "x", dueDate: 8.65e15 }, 400, "bad_request"],
         ["POST", at("tasks"), "[]", 400, "bad_request"],
         ["POST", at("secrets"), { title: "x" }, 404, "not_found"],
         ["GET", `${at("tasks")}?colour=red`, undefined, 400, "bad_request"],

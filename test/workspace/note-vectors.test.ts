@@ -251,6 +251,25 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     await expect.poll(anHourLater).toBe(0)
   })
 
+  test("any number of notes that it cannot take hold up no other", async () => {
+    await using database = await create()
+    const embedder = new WordEmbedder()
+    await using shelf = await Shelf.open(database, embedder)
+    const ada = person()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    embedder.held = promise
+    embedder.failure = (texts) =>
+      texts.some((text) => text.includes("poison"))
+        ? failure("provider_error", { provider: "Test", problem: "no" })
+        : undefined
+    await shelf.put(ada, "Good", "cucumbers")
+    // Those that came last are taken first.
+    for (let n = 0; n < 20; n++) await shelf.put(ada, `Bad ${n}`, "poison")
+    resolve()
+    await expect.poll(() => shelf.waiting(ada)).toBe(20)
+    expect(shelf.warnings).not.toContain("notes_not_indexed")
+  })
+
   test("what one node has indexed or taken out, another knows at its next search", async () => {
     await using database = await create()
     const ada = person()

@@ -1,5 +1,6 @@
 /** Small things in words; those that the terminal says too are the client's. */
 import { count as countIn } from "../../src/client/index.ts"
+import { LAST_MOMENT } from "../../src/protocol/index.ts"
 
 export { aboutTime, dollars, duration, humanName, titleOf } from "../../src/client/index.ts"
 
@@ -7,8 +8,9 @@ export { aboutTime, dollars, duration, humanName, titleOf } from "../../src/clie
 export const count = (number: number, one: string, many = `${one}s`): string =>
   countIn(number, one, many, navigator.language)
 
-export function time(iso: string): string {
-  const date = new Date(iso)
+/** A moment; the last that any calendar has, where somebody has kept a later one: as a date that would be none. */
+export function time(at: string | number): string {
+  const date = new Date(typeof at === "number" ? Math.min(Math.max(at, -LAST_MOMENT), LAST_MOMENT) : at)
   const isToday = date.toDateString() === new Date().toDateString()
   const day = isToday ? {} : ({ day: "numeric", month: "short" } as const)
   return date.toLocaleString(undefined, { hour: "2-digit", minute: "2-digit", ...day })

@@ -2,7 +2,7 @@ import { Download } from "../icons/arrows.ts"
 import { Code } from "../icons/signs.ts"
 import { ChartColumn, Table } from "../icons/things.ts"
 import { type ReactNode, useEffect, useMemo, useState } from "react"
-import { chartWorthSeeing, toChartData } from "../../src/charts/index.ts"
+import { chartTitle, chartWorthSeeing, toChartData } from "../../src/charts/index.ts"
 import { ChartFrame, type Outcome } from "../chart/chart-frame.tsx"
 import type { Format } from "../chart/messages.ts"
 import { markChanged, useIsOutdated } from "../chart/outdated.ts"
@@ -147,7 +147,7 @@ function useUnasked({ columns, rows, rowCount, truncated, source }: ShownTable, 
     const data = toChartData(columns, rows)
     const spec = chartWorthSeeing(data)
     if (!spec) return undefined
-    const title = `${columns.at(-1)?.name} by ${columns[0]?.name}`
+    const title = chartTitle(spec)
     return { spec: { ...spec, description: title, data: { values: data.rows } }, title }
   }, [columns, rows, rowCount, truncated, source, isWanted])
 }

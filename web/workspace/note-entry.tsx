@@ -32,7 +32,7 @@ export function NoteEntry({ note, isHere = false }: NoteEntryProps) {
             <Plain text={begin} />
           </span>
         )}
-        <span className="block text-xs text-faint">{time(new Date(note.updatedAt).toISOString())}</span>
+        <span className="block text-xs text-faint">{time(note.updatedAt)}</span>
       </Link>
     </li>
   )

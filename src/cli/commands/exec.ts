@@ -2,6 +2,7 @@ import { type Client, ClientError, isFrame } from "../../client/index.ts"
 import { RecentSecrets } from "../../models/providers/errors/recent-secrets.ts"
 import { AppError, failure } from "../../protocol/errors.ts"
 import type { ReplySettings } from "../../protocol/conversation/reply-settings.ts"
+import { titleOf } from "../../protocol/conversation/title.ts"
 import { type JsonObject, Mode } from "../../protocol/schema.ts"
 import { CommandError, readFlags } from "../process/command.ts"
 import { readConfig, readPersonalConfig } from "../settings/config.ts"
@@ -89,7 +90,7 @@ export async function run(words: readonly string[]): Promise<number> {
   await using place = await openClient(config, { log, recent, dir, server, isBrief: true })
   try {
     const agent = values.agent ?? (dir === undefined ? undefined : "files")
-    const wanted = { agent, mode: mode.data, model, ...place.beginsWith }
+    const wanted = { agent, mode: mode.data, model, title: titleOf(text), ...place.beginsWith }
     // First: one that cannot be sent leaves no conversation behind in which nothing was said.
     const files: string[] = []
     for (const path of values.file ?? []) files.push(await upload(place.client, path))
@@ -122,6 +123,8 @@ interface Wanted {
   readonly agent: string | undefined
   readonly mode: Mode | undefined
   readonly model: string | undefined
+  /** Of a new one: a list of conversations without names is of no use. */
+  readonly title: string
 }
 
 type Place = Awaited<ReturnType<typeof openClient>>

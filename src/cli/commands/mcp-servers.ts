@@ -98,7 +98,8 @@ export async function runPart(part: McpPart, words: readonly string[]): Promise<
   }
   const recent = new RecentSecrets(config.secrets)
   const log = createLog(recent, undefined, config.log)
-  await using place = await openClient(config, { log, recent, dir: undefined, server: values.server, isBrief: true })
+  const how = { isBrief: true, leavesIndexes: true }
+  await using place = await openClient(config, { log, recent, dir: undefined, server: values.server, ...how })
   const print = (text: string) => void process.stdout.write(`${text}\n`)
   const isHere = values.server === undefined
   const asked = { words: positionals, flags: values, isHere, stopping: onStop(), tell: print }

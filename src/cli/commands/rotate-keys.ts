@@ -20,14 +20,20 @@ With the key in the environment, make the new one with \`openssl rand -base64 32
   3. take MASTER_ENCRYPTION_KEY_PREVIOUS away when you next start them.
 `
 
+const OTHER_KEY =
+  "Nothing was changed: the database is under a master key that is not here. Run this with the settings of its servers: with " +
+  "MASTER_ENCRYPTION_KEY where they have it, and the key that they had until now as MASTER_ENCRYPTION_KEY_PREVIOUS, or with their PAWL_DATA."
+
 export async function run(words: readonly string[]): Promise<number> {
   readFlags("rotate-keys", words, {})
   const config = readConfig()
   warn(config)
   await using store = await openConfiguredStore(config)
   const { masterKey, previousMasterKey } = config
-  if (masterKey) {
-    if (!previousMasterKey) throw new CommandError(`The old key is missing.\n\n${help}`)
+  if (masterKey && !previousMasterKey) throw new CommandError(`The old key is missing.\n\n${help}`)
+  // Changed over to a key that no server has, the database would keep them from starting, and from storing anything secret.
+  if (!(await store.secrets.isOurs())) throw new CommandError(OTHER_KEY)
+  if (masterKey && previousMasterKey) {
     return (await rotate(store, masterKey, previousMasterKey)) ? 0 : 1
   }
   const file = masterKeysOf(config)

@@ -65,7 +65,7 @@ export async function run(words: readonly string[]): Promise<number> {
   warn(config)
   const recent = new RecentSecrets(config.secrets)
   const log = createLog(recent, undefined, config.log)
-  await using place = await openClient(config, { log, recent, dir, server, isBrief: true, onlyLooks: true })
+  await using place = await openClient(config, { log, recent, dir, server, isBrief: true, leavesIndexes: true })
   try {
     if (shares) return print(await listShared(place.client))
     if (taken !== undefined) return print(await unshare(place.client, taken))

@@ -31,8 +31,8 @@ interface Where {
   readonly buffers?: EditorBuffers | undefined
   /** For one question: what takes longer to begin with than to do without is not begun. */
   readonly isBrief?: boolean
-  /** It asks nobody anything, and nothing is to change by it. */
-  readonly onlyLooks?: boolean
+  /** What it does adds nothing that is searched, and searches nothing: indexing is left to who does. */
+  readonly leavesIndexes?: boolean
 }
 
 /** Pawl as a client sees it: the one in this process, or a server. */
@@ -41,7 +41,7 @@ export async function openClient(config: Config, where: Where): Promise<ClientPl
   if (server !== undefined) return atServer(config, toUrl(server).replace(/(?<!\/)\/+$/, ""), where)
   const inProcess = {
     ...{ log, recent: where.recent, localEmbedder: where.isBrief ? ("none" as const) : undefined },
-    indexing: where.onlyLooks ? ("none" as const) : undefined,
+    indexing: where.leavesIndexes ? ("none" as const) : undefined,
   }
   if (dir === undefined) {
     const { client, takeUp, close } = await openInProcess(config, inProcess)

@@ -26,7 +26,9 @@ export function openEditorPlaces(config: Config, choices: EditorChoices): Editor
       const named = resolve(folder)
       const begins = given(choices)
       const { used, unused } =
-        server === undefined ? toServers(servers, { dir, agent: begins.agent ?? "files" }) : notAtServer(servers)
+        server === undefined
+          ? toServers(servers, { dir, agent: begins.agent ?? "files", others: config.mcp })
+          : notAtServer(servers)
       // Which tools there are is settled when a Pawl is opened: other servers, another one over the same data.
       const key = JSON.stringify([dir, used.map((each) => each.key)])
       const settings = used.length === 0 ? config : { ...config, mcp: [...config.mcp, ...used] }

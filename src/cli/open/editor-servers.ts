@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto"
 import type { McpServer as EditorServer } from "@agentclientprotocol/sdk"
+import { sentSecrets } from "../../mcp/definition/sent-secrets.ts"
 import type { HttpTarget, McpServer, ProgramTarget } from "../../mcp/definition/server.ts"
 
-/** No key is shorter, and hiding what is would blacken half of what is told. */
-const SHORTEST_SECRET = 12
 const MAX_SERVERS = 50
 const TIMEOUT_SECONDS = 60
 const TASK_SECONDS = 3600
@@ -20,7 +19,7 @@ interface EditorServers {
  */
 export function toServers(
   given: readonly EditorServer[],
-  { dir, agent }: { readonly dir: string; readonly agent: string },
+  { dir, agent, others }: { readonly dir: string; readonly agent: string; readonly others: readonly McpServer[] },
 ): EditorServers {
   const [used, unused]: [McpServer[], string[]] = [[], []]
   for (const server of given) {
@@ -28,7 +27,7 @@ export function toServers(
     if (!target) unused.push(`The MCP server ${server.name} of this editor is not used: it speaks over SSE alone.`)
     else if (used.length >= MAX_SERVERS)
       unused.push(`The MCP server ${server.name} of this editor is not used: there are more than ${MAX_SERVERS}.`)
-    else used.push(toServer({ name: newName(server.name, used), target, agent }))
+    else used.push(toServer({ name: newName(server.name, [...others, ...used]), target, agent }))
   }
   return { used, unused }
 }
@@ -43,7 +42,7 @@ function toServer({ name, target, agent }: Pick<McpServer, "name" | "target"> & 
   return {
     ...{ key: `editor:${hash}`, version: hash, name, isPersons: false, target, agents: [agent] },
     ...{ rules: {}, idempotent: [], isPublic: false, timeoutSeconds: TIMEOUT_SECONDS, taskSeconds: TASK_SECONDS },
-    secrets: words.filter(({ length }) => length >= SHORTEST_SECRET),
+    secrets: sentSecrets(words),
   }
 }
 

@@ -5,7 +5,7 @@ import { mkdirSync } from "node:fs"
 import { openDevice } from "../../device/index.ts"
 import { filesTools } from "../../packs/files/agent.ts"
 import type { EditorBuffers } from "../../packs/files/editor-buffers.ts"
-import { fileHandlers } from "../../packs/files/device-handlers.ts"
+import { fileHandlers, fileReaders } from "../../packs/files/device-handlers.ts"
 import { openFolder } from "../../packs/files/folder/local-folder.ts"
 import { CommandError } from "../process/command.ts"
 import type { Config } from "../settings/config.ts"
@@ -35,13 +35,15 @@ export async function openFilesDevice(config: Config, where: FilesDevicePlace): 
   const name = createHash("sha256").update(`${hostname()}\0${folder.root}\0${server}`).digest("hex").slice(0, 32)
   const files = join(dataFolder, "folders")
   mkdirSync(files, { recursive: true, mode: 0o700 })
+  const tools = filesTools({ ...filesOptions(config, folder), buffers: where.buffers })
   const connected = Promise.withResolvers<Error | undefined>()
   const device = openDevice({
     server,
     token,
     db: join(files, `${name}.db`),
     deviceId: `files-${name}`,
-    handlers: fileHandlers(filesTools({ ...filesOptions(config, folder), buffers: where.buffers }), config.secrets),
+    handlers: fileHandlers(tools, config.secrets),
+    readers: fileReaders(tools),
     offers: ["files"],
     workspace: false,
     embedsNotes: false,

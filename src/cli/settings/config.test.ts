@@ -262,6 +262,9 @@ test("NATS is found by its address, and does nothing beside a file that belongs 
   expect([secrets.includes("s3cret"), secrets.includes("t0ken"), warnings]).toEqual([true, true, []])
   expect(readConfig({ NATS_URL: "nats://one" }).warnings).toEqual([expect.stringContaining("needs DATABASE_URL")])
   expect(() => readConfig({ NATS_URL: "http://one" })).toThrow("NATS_URL cannot be")
+  // The second is right only as if its name and its password were one.
+  for (const login of ["100%zz", "ada%C3:%A4pfel"])
+    expect(() => readConfig({ NATS_URL: `nats://${login}@one` })).toThrow("NATS_URL cannot be its value (hidden")
   expect(() => readConfig({ PAWL_CLUSTER: "a.b" })).toThrow("PAWL_CLUSTER cannot be")
 })
 

@@ -1,4 +1,4 @@
-import { itsPassword } from "./setting.ts"
+import { hasReadableLogin, itsPassword } from "./setting.ts"
 
 /** Of each server the password; a name alone is a token. */
 export function natsSecrets(text: string): readonly string[] {
@@ -11,5 +11,8 @@ export function natsSecrets(text: string): readonly string[] {
 
 /** One server or several, each with its port. */
 export function isNats(text: string): boolean {
-  return text.split(",").every((each) => /^(nats|tls):\/\/[^\s/]+\/?$/.test(each.trim()) && URL.canParse(each.trim()))
+  const servers = text.split(",").map((each) => each.trim())
+  return servers.every(
+    (each) => /^(nats|tls):\/\/[^\s/]+\/?$/.test(each) && URL.canParse(each) && hasReadableLogin(each),
+  )
 }

@@ -38,6 +38,17 @@ export function itsPassword(text: string): readonly string[] {
   return [...new Set(all.flatMap((password) => [password, decoded(password)]))]
 }
 
+/** Whether the name and the password of an address are written as in one: a % stands for itself only as %25. */
+export function hasReadableLogin(text: string): boolean {
+  const { username = "", password = "" } = URL.parse(text) ?? {}
+  try {
+    decodeURIComponent(`${username}:${password}`)
+    return true
+  } catch {
+    return false
+  }
+}
+
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text)

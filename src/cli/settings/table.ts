@@ -5,7 +5,7 @@ import { toMasterKey } from "../../store/people/master-keys.ts"
 import { logFormats, logLevels } from "../process/log.ts"
 import { anyText, httpAddress, listOfItems, numberFrom, onOffOr, oneOf, onOrOff, readBy, textLike } from "./kinds.ts"
 import { USUAL_LIMITS } from "../../compose/open-engine.ts"
-import { itsPassword, setting, type Setting, type SettingValues, theWhole } from "./setting.ts"
+import { hasReadableLogin, itsPassword, setting, type Setting, type SettingValues, theWhole } from "./setting.ts"
 import { mcpSetting } from "./mcp-file.ts"
 import { isNats, natsSecrets } from "./nats.ts"
 import { peopleSettings } from "./people-settings.ts"
@@ -83,10 +83,16 @@ const data = {
     says: "The key before it, still accepted until `pawl rotate-keys` has sealed everything anew.",
     secretsIn: theWhole,
   }),
-  NATS_URL: setting(textLike({ test: isNats }, "nats://host:4222 or tls://host:4222, several split by commas"), {
-    says: "The NATS by which the nodes of one PostgreSQL hear each other at once. With a name and password, or a token, before the host.",
-    secretsIn: natsSecrets,
-  }),
+  NATS_URL: setting(
+    textLike(
+      { test: isNats },
+      "nats://host:4222 or tls://host:4222, several split by commas, with %25 for a % in a password",
+    ),
+    {
+      says: "The NATS by which the nodes of one PostgreSQL hear each other at once. With a name and password, or a token, before the host.",
+      secretsIn: natsSecrets,
+    },
+  ),
   NATS_CREDS: setting(anyText, { says: "A file with credentials for it (`.creds`)." }),
   PAWL_CLUSTER: setting(textLike(/^[A-Za-z0-9_-]{1,64}$/, "letters, digits, - and _"), {
     says: "The name under which they find each other: servers of different databases on one NATS need different ones.",
@@ -118,8 +124,8 @@ const runs = {
   }),
   PAWL_WEBHOOK_URL: setting(
     textLike(
-      { test: (text) => /^https?:\/\/[^\s/]/.test(text) && URL.canParse(text) },
-      "an address such as https://hooks.example/pawl",
+      { test: (text) => /^https?:\/\/[^\s/]/.test(text) && URL.canParse(text) && hasReadableLogin(text) },
+      "an address such as https://hooks.example/pawl, with %25 for a % in its password",
     ),
     { says: "Where to tell that a proposal waits; needs `PAWL_WEBHOOK_SECRET`.", secretsIn: itsPassword },
   ),

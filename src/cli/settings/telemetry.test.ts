@@ -49,6 +49,7 @@ test.each<Record<string, string>>([
   {},
   { ...ENDPOINT, OTEL_SDK_DISABLED: "true" },
   { ...ENDPOINT, OTEL_TRACES_EXPORTER: "none" },
+  { OTEL_EXPORTER_OTLP_TIMEOUT: "10s" },
   { OTEL_EXPORTER_OTLP_PROTOCOL: "grpc", OTEL_TRACES_EXPORTER: "console", OTEL_TRACES_SAMPLER: "jaeger_remote" },
 ])("nobody is told, and nothing is judged, with %j", (environment) => {
   expect(readConfig(environment).telemetry).toBeUndefined()
@@ -58,6 +59,7 @@ test.each<[name: string, text: string]>([
   ["OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"],
   ["OTEL_TRACES_EXPORTER", "console"],
   ["OTEL_TRACES_SAMPLER", "jaeger_remote"],
+  ["OTEL_EXPORTER_OTLP_TIMEOUT", "10s"],
   ["OTEL_EXPORTER_OTLP_HEADERS", "no pair"],
   ["OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4317"],
 ])("%s cannot be %s where somebody is to be told", (name, text) => {

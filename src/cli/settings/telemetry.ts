@@ -1,11 +1,12 @@
 import type { TelemetrySettings } from "../../telemetry/settings.ts"
 import { CommandError } from "../process/command.ts"
-import { anyText, numberFrom, onOrOff, type SettingKind } from "./kinds.ts"
+import { anyText, Bad, numberFrom, onOrOff, type SettingKind } from "./kinds.ts"
 import { setting, type SettingValues, theWhole } from "./setting.ts"
 
 const PROTOCOLS = ["http/protobuf", "http/json"] as const
 const SAMPLERS = ["always_on", "always_off", "traceidratio"] as const
 const EXPORTERS = ["otlp", "none"] as const
+const TIMEOUT = numberFrom({ least: 1, most: 600_000 })
 const PAIRS = "name=value, several split by commas"
 
 /** These names are read by every program of a machine: a value that is not for us counts only where spans are to be told. */
@@ -29,9 +30,9 @@ export const telemetrySettings = {
     also: "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
     secretsIn: (text) => [...theWhole(text), ...Object.values(toPairs(text) ?? {})],
   }),
-  OTEL_EXPORTER_OTLP_TIMEOUT: setting(numberFrom({ least: 1, most: 600_000 }), {
+  OTEL_EXPORTER_OTLP_TIMEOUT: setting(judgedLater(TIMEOUT.allowed), {
     says: "How many milliseconds one batch may take.",
-    usually: 10_000,
+    usually: "10000",
     also: "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT",
   }),
   OTEL_TRACES_EXPORTER: setting(judgedLater(EXPORTERS.join(" or ")), {
@@ -73,12 +74,18 @@ export function toTelemetrySettings(values: Values): TelemetrySettings | undefin
     url: url.href,
     protocol: oneOf("OTEL_EXPORTER_OTLP_PROTOCOL", values.OTEL_EXPORTER_OTLP_PROTOCOL, PROTOCOLS),
     headers: pairs("OTEL_EXPORTER_OTLP_HEADERS", values.OTEL_EXPORTER_OTLP_HEADERS),
-    timeoutMs: values.OTEL_EXPORTER_OTLP_TIMEOUT,
+    timeoutMs: timeoutOf(values),
     serviceName: values.OTEL_SERVICE_NAME ?? resource["service.name"] ?? "pawl",
     resource,
     share: shareOf(values),
     content: values.PAWL_TRACE_CONTENT,
   }
+}
+
+function timeoutOf({ OTEL_EXPORTER_OTLP_TIMEOUT: text }: Values): number {
+  const ms = TIMEOUT.read(text)
+  if (ms instanceof Bad) throw refused("OTEL_EXPORTER_OTLP_TIMEOUT", TIMEOUT.allowed)
+  return ms
 }
 
 function shareOf({ OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: text }: Values): number {

@@ -56,6 +56,17 @@ test("figures fall only beyond a tolerance that is named", () => {
   expect(comparisonLines(compareReports(before, now, { cost: 0 }))).toEqual(["Nothing has fallen."])
 })
 
+test("a case that could not be run has no figures: what it takes once it runs is no fall, and it shortens no others' time", () => {
+  const broken: EvalRun = { ...run(false), unmet: [], error: "a file is missing" }
+  const before = report(resultOf("a", [broken]))
+  const now = report(resultOf("a", [run(true, { costUsd: 0.1, inputTokens: 500, ms: 900 })]))
+  const tolerance = { cost: 0.2, tokens: 0.2, latency: 0.2, latencyWithoutModel: 0.2 }
+  expect(compareReports(now, before, tolerance)).toMatchObject({ falls: [], mended: ["a · files · m"] })
+  expect(compareReports(before, now, tolerance).falls).toEqual(["a · files · m: it passed before"])
+  const some = resultOf("a", [broken, run(true, { ms: 900, modelMs: 400 }), broken])
+  expect([some.p50Ms, some.p50MsWithoutModel]).toEqual([900, 500])
+})
+
 test("of several runs as many have to pass as the rate says, and the times stand in the middle", () => {
   const runs = [run(true, { ms: 300 }), run(false, { ms: 100 }), run(true, { ms: 200 })]
   expect(resultOf("a", runs)).toMatchObject({ passed: false, passedRuns: 2, p50Ms: 200 })

@@ -37,7 +37,7 @@ export function compareReports(now: EvalReport, before: EvalReport, tolerance: T
   const fallen = failing.filter((result) => earlier.get(resultName(result))?.passed)
   const beyond = now.results.flatMap((result) => {
     const then = earlier.get(resultName(result))
-    return then ? beyondTolerance(result, then, tolerance) : []
+    return then && isMeasured(then) && isMeasured(result) ? beyondTolerance(result, then, tolerance) : []
   })
   return {
     falls: [...fallen.map((result) => `${resultName(result)}: it passed before`), ...beyond],
@@ -49,6 +49,9 @@ export function compareReports(now: EvalReport, before: EvalReport, tolerance: T
     gone: now.stopped !== null ? [] : [...earlier.keys()].filter((name) => !names.has(name)),
   }
 }
+
+/** What could not be run has taken nothing: beside that, everything would be a fall. */
+const isMeasured = ({ runs }: EvalResult): boolean => runs.some(({ error }) => error === undefined)
 
 /** A cost that was known and is not any more cannot be held against anything, which is told as a fall too. */
 function beyondTolerance(now: EvalResult, before: EvalResult, tolerance: Tolerance): string[] {

@@ -14,6 +14,9 @@ export function sumUpRuns({ passRate, ...named }: Named, runs: readonly EvalRun[
   const passedRuns = runs.filter(({ passed }) => passed).length
   const spent = runs.map((run) => run.spent).reduce(addSpent, NOTHING_SPENT)
   const judging = judgingOf(runs)
+  // What could not be run to its end says nothing about how long one takes.
+  const ended = runs.filter(({ error }) => error === undefined)
+  const timed = ended.length > 0 ? ended : runs
   return {
     ...named,
     // To the nearest hundredth: of three with 0.67 two are enough.
@@ -22,8 +25,8 @@ export function sumUpRuns({ passRate, ...named }: Named, runs: readonly EvalRun[
     costUsd: each(spent.costUsd, runs),
     judgeCostUsd: each(judging, runs),
     tokens: Math.round((spent.inputTokens + spent.outputTokens) / runs.length),
-    p50Ms: middle(runs.map((run) => run.spent.ms)),
-    p50MsWithoutModel: middle(runs.map((run) => run.spent.ms - run.spent.modelMs)),
+    p50Ms: middle(timed.map((run) => run.spent.ms)),
+    p50MsWithoutModel: middle(timed.map((run) => run.spent.ms - run.spent.modelMs)),
     runs: [...runs],
   }
 }

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises"
 import { basename, resolve } from "node:path"
-import type { Client } from "../../client/index.ts"
+import { type Client, hasCode } from "../../client/index.ts"
 import type { ReplySettings } from "../../protocol/conversation/reply-settings.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
 import type { Approve, EvalWords } from "../file/eval-file.ts"
@@ -48,10 +48,17 @@ async function decide(client: Client, proposals: readonly Proposal[], approve: A
     const said = answerTo(tool, approve)
     if (said === "leave") continue
     decided += 1
-    if (said === "yes") await client.commitProposal({ params: { id }, body: {} })
+    if (said === "yes") await agree(client, id)
     else await client.rejectProposal({ params: { id }, body: {} })
   }
   return decided
+}
+
+/** What it would change may have been changed by the one before it: it has failed then, which is how the case went. */
+async function agree(client: Client, id: string): Promise<void> {
+  await client.commitProposal({ params: { id }, body: {} }).catch((error: unknown) => {
+    if (!hasCode(error, "proposal_stale")) throw error
+  })
 }
 
 function answerTo(tool: string, approve: Approve): "yes" | "no" | "leave" {

@@ -40,8 +40,9 @@ export interface PinnedMcpTool {
   readonly again: boolean
 }
 
-/** What a person decides about a tool of a server of theirs. */
+/** What a person decides about a tool of a server of theirs: as they were shown it, by its hash. */
 export interface McpToolDecision {
+  readonly hash: string
   readonly rule?: McpToolRule | undefined
   readonly again?: boolean | undefined
 }

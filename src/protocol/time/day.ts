@@ -15,6 +15,12 @@ export const Day = lazily(() =>
   z.string().regex(FIGURES, "expected a day such as 2026-11-20").refine(isDay, "there is no such day"),
 )
 
+/** As far as calendars go, in both directions: beyond it no program can say which day it is. */
+export const LAST_MOMENT = 8_640_000_000_000_000
+
+/** Milliseconds since 1970. */
+export const CalendarMoment = lazily(() => z.number().int().min(-LAST_MOMENT).max(LAST_MOMENT))
+
 /** A whole day, or a moment in milliseconds where a time is meant. */
-export const DayOrMoment = lazily(() => z.union([z.number().int(), Day]))
+export const DayOrMoment = lazily(() => z.union([CalendarMoment, Day]))
 export type DayOrMoment = z.infer<typeof DayOrMoment>

@@ -63,6 +63,7 @@ export interface Connecting {
   readonly deviceId?: string
   readonly ledger?: boolean
   readonly offers?: readonly string[]
+  readonly knows?: readonly string[]
   /** Instead of dealing with calls. */
   readonly deals?: Deals
   /** Answers what it is asked about calls. */
@@ -71,7 +72,7 @@ export interface Connecting {
 
 /** Connects a machine. */
 export async function connect(machine: Machine, connecting: Connecting): Promise<Peer> {
-  const { url, token, deviceId, ledger = true, offers = ["workspace"] } = connecting
+  const { url, token, deviceId, ledger = true, offers = ["workspace"], knows } = connecting
   const deals = connecting.deals ?? ((call) => machine.deal(call))
   const tells =
     connecting.tells ??
@@ -89,7 +90,7 @@ export async function connect(machine: Machine, connecting: Connecting): Promise
     if (frame.type === "tool_status" && told) peer.send({ type: "tool_status", id: frame.id, ...told })
   })
   if (deviceId !== undefined) {
-    peer.send({ type: "hello", deviceId, ledger, offers })
+    peer.send({ type: "hello", deviceId, ledger, offers, ...(knows ? { knows } : {}) })
     await peer.next("hello")
   }
   return peer

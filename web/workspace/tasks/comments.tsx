@@ -21,7 +21,7 @@ export function TaskComments({ taskId }: { readonly taskId: string }) {
           <li key={comment.id} className="flex items-start gap-2 text-sm">
             <div className="min-w-0 flex-1">
               <p className="text-[13px] text-faint">
-                <Plain text={comment.author} />, {time(new Date(comment.createdAt).toISOString())}
+                <Plain text={comment.author} />, {time(comment.createdAt)}
               </p>
               <p className="whitespace-pre-wrap [overflow-wrap:anywhere]">
                 <Plain text={comment.content} />
