@@ -31,6 +31,18 @@ export interface LoadedConversation {
   readonly decided: readonly Proposal[]
 }
 
+/** Decided proposals that are read to show what was decided before. */
+const DECIDED = 100
+
+export async function loadConversation(client: Client, id: string): Promise<LoadedConversation> {
+  const detail = await client.readConversation({ params: { id } })
+  if (detail.messages.length === 0) return { detail, decided: [] }
+  const query = { conversationId: detail.id, limit: DECIDED }
+  // Who cannot read them sees what the calls themselves tell.
+  const { items } = await client.listProposals({ query }).catch(() => ({ items: [] }))
+  return { detail, decided: items.toReversed() }
+}
+
 /** What goes along with words. */
 export interface Along {
   /** What of the words stands on the screen, where it may name files. */

@@ -8,7 +8,7 @@ import type { Mode } from "../../protocol/schema.ts"
 import { type TypedDecision, questionOf, readDecision, type Time } from "../deciding/decision.ts"
 import { explain } from "./explain.ts"
 import { DIM, type Line, line, span } from "../line.ts"
-import { type Along, OpenConversation } from "./open-conversation.ts"
+import { type Along, loadConversation, OpenConversation } from "./open-conversation.ts"
 import type { StartChoices, TerminalServer } from "../terminal-server.ts"
 import type { Room } from "../room.ts"
 import { Scrollback } from "../drawing/scrollback.ts"
@@ -21,8 +21,6 @@ import { WaitingCard } from "../deciding/waiting-card.ts"
 import { wrap } from "../wrap.ts"
 
 const MODES: readonly Mode[] = ["read-only", "confirm", "auto"]
-/** Decided proposals that are read to show what was decided before. */
-const DECIDED = 100
 const MANY = `for the next ${USUAL_USES} that change no more than this one; /grants takes it back`
 
 /** What is said and decided in this terminal, and what of it is on the screen. Everything it knows of a conversation is its transcript. */
@@ -140,8 +138,8 @@ export class Talk {
 
   /** Shows a conversation, and leaves the one before. */
   async enter(id: string): Promise<OpenConversation> {
-    const detail = await this.client.readConversation({ params: { id } })
-    const decided = detail.messages.length === 0 ? [] : await this.#decidedIn(detail.id)
+    const loaded = await loadConversation(this.client, id)
+    const { detail } = loaded
     this.conversation?.close()
     const told = {
       changed: this.#changed,
@@ -150,7 +148,7 @@ export class Talk {
     }
     const isNew = detail.messages.length === 0 && detail.proposals.length === 0
     this.scrollback.turnTo(isNew ? [] : [[], line(`── ${toShown(detail.title ?? "Untitled")}`, DIM)])
-    this.conversation = new OpenConversation(this.client, { detail, decided }, told)
+    this.conversation = new OpenConversation(this.client, loaded, told)
     if (this.#isClosed) this.conversation.close()
     // Only a model that somebody chose: the next conversation must not be tied to what is the default today.
     const model = detail.modelChosen === false ? undefined : (detail.model ?? undefined)
@@ -158,13 +156,6 @@ export class Talk {
     this.reached.entered(id)
     this.#changed()
     return this.conversation
-  }
-
-  /** Oldest first. Who cannot read them sees what the calls themselves tell. */
-  async #decidedIn(conversationId: Proposal["conversationId"]): Promise<Proposal[]> {
-    const query = { conversationId, limit: DECIDED }
-    const { items } = await this.client.listProposals({ query }).catch(() => ({ items: [] }))
-    return items.toReversed()
   }
 
   /** Listens to nothing any more, nor to a conversation that is only being opened: it would keep the process for ever. */
