@@ -54,17 +54,18 @@ describe("so many sockets and streams may be open", () => {
       .toBe(true)
   })
 
-  test("and what is watched over a socket counts as a stream: one more is refused, and one that is left is free again", async () => {
+  test("and what is watched over a socket beside its first counts as a stream: one more is refused, and one that is left is free again", async () => {
     await using server = await open({ mostStreams: { ofOne: 3, ofAll: 100 } })
     const ada = await server.visitor("ada")
-    const [one, two] = [await ada.begin(), await ada.begin()] as [ConversationId, ConversationId]
+    const [one, two, three] = [await ada.begin(), await ada.begin(), await ada.begin()] as ConversationId[]
     using peer = await server.socket("ada")
     peer.send({ type: "attach" })
-    for (const conversationId of [one, two]) peer.send({ type: "attach", conversationId })
-    expect(await peer.next("error")).toMatchObject({ code: "too_many_streams", id: two })
-    peer.send({ type: "detach", conversationId: one })
-    peer.send({ type: "attach", conversationId: two })
-    await peer.until((seen) => seen.some((frame) => frame.type === "event" && frame.conversationId === two))
+    for (const conversationId of [one, two, three]) peer.send({ type: "attach", conversationId })
+    expect(await peer.next("error")).toMatchObject({ code: "too_many_streams", id: three })
+    // Whichever is left, also the first.
+    peer.send({ type: "detach" })
+    peer.send({ type: "attach", conversationId: three })
+    await peer.until((seen) => seen.some((frame) => frame.type === "event" && frame.conversationId === three))
     peer.socket.terminate()
     // All that was watched over it has gone with it.
     await expect
@@ -74,6 +75,16 @@ describe("so many sockets and streams may be open", () => {
         return tries.filter(({ status }) => status === "fulfilled").length
       })
       .toBe(3)
+  })
+
+  test("and a socket that watches one thing takes up one place, as a stream does", async () => {
+    await using server = await open({ mostStreams: { ofOne: 3, ofAll: 100 } })
+    const ada = await server.visitor("ada")
+    for (let i = 0; i < 3; i++) {
+      const peer = await server.socket("ada")
+      peer.send({ type: "attach", conversationId: await ada.begin() })
+      await peer.until((seen) => seen.some((frame) => frame.type === "event"))
+    }
   })
 
   test("and those whose handshake comes to nothing take up no place", async () => {

@@ -21,6 +21,8 @@ export class WatchedConversations {
   readonly #caller: Caller
   readonly #socket: JsonSocket
   readonly #sources = new Map<Watched, WaitingSource>()
+  /** What gives back each place among the open streams. */
+  readonly #places: (() => void)[] = []
   #over = false
 
   constructor(ports: SocketPorts, caller: Caller, socket: JsonSocket) {
@@ -33,12 +35,11 @@ export class WatchedConversations {
     demandOf(this.#caller, "read")
     this.detach(conversationId) // it goes on from the new place
     if (this.#sources.size >= MAX) throw failure("too_many", { what: "attachments", most: MAX })
-    // Each is told as much as a stream of its own, and counts as one: a person's thousand sockets are not 64,000 watchers.
-    const { streams } = this.#ports
-    streams.admit(this.#caller)
-    const source = leaving(await this.#open(conversationId, after), (close) => streams.register(this.#caller, close))
+    if (this.#sources.size > 0) this.#ports.streams.admit(this.#caller)
+    const source = await this.#open(conversationId, after)
     if (this.#over) return source.close()
     this.#sources.set(conversationId, source)
+    this.#count()
     void this.#pump(conversationId, source)
   }
 
@@ -46,12 +47,24 @@ export class WatchedConversations {
     const source = this.#sources.get(conversationId)
     this.#sources.delete(conversationId)
     source?.close()
+    this.#count()
   }
 
   close(): void {
     this.#over = true
     for (const source of this.#sources.values()) source.close()
     this.#sources.clear()
+    this.#count()
+  }
+
+  /**
+   * Each is told as much as a stream of its own, and takes up a place as one does: a person's thousand sockets are not
+   * 64,000 watchers. The socket's own place is the first one's. Whoever revokes closes the socket, and so all of them.
+   */
+  #count(): void {
+    const places = Math.max(0, this.#sources.size - 1)
+    while (this.#places.length < places) this.#places.push(this.#ports.streams.register(this.#caller, () => {}))
+    while (this.#places.length > places) this.#places.pop()?.()
   }
 
   async #open(id: Watched, after: string | undefined): Promise<WaitingSource> {
@@ -80,21 +93,8 @@ export class WatchedConversations {
     }
     if (this.#sources.get(id) !== source) return
     // It has ended by itself: erased, or the store failed. The watcher comes again with its cursor, or lets it be.
-    this.#sources.delete(id)
+    this.detach(id)
     this.#socket.fail(problem, id)
-  }
-}
-
-/** Counts a source among what is open, until it is closed. */
-function leaving(source: WaitingSource, enter: (close: () => void) => () => void): WaitingSource {
-  const leave = enter(() => source.close())
-  return {
-    wait: () => source.wait(),
-    take: () => source.take(),
-    close() {
-      leave()
-      source.close()
-    },
   }
 }
 
