@@ -1,3 +1,4 @@
+import { isThisMachine } from "../../protocol/databases/connections.ts"
 import type { McpOAuth, McpToolRule } from "../../protocol/ports/mcp.ts"
 
 /** A program of this machine that speaks MCP over its input and output. Only an operator can name one. */
@@ -46,3 +47,10 @@ export interface McpServer {
 
 /** A server's name: it stands before the names of its tools, with two underscores between, so it has none itself. */
 export const SERVER_NAME = /^[a-z][a-z0-9]{0,23}$/
+
+/** Whether anybody on the way could read what a person's server is sent. An operator knows their own network. */
+export function isInTheClear({ isPersons, target }: McpServer): boolean {
+  if (!isPersons || target.kind !== "http") return false
+  const { protocol, hostname } = new URL(target.url)
+  return protocol !== "https:" && !isThisMachine(hostname)
+}

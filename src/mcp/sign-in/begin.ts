@@ -1,8 +1,8 @@
 import type { AuthorizationServerMetadata, OAuthClientInformationMixed } from "@modelcontextprotocol/client"
-import { isThisMachine } from "../../protocol/databases/connections.ts"
 import type { McpChallenge, McpSignInPlace } from "../../protocol/ports/mcp-sign-ins.ts"
+import { isThisMachine } from "../../protocol/databases/connections.ts"
 import type { JsonObject } from "../../protocol/schema.ts"
-import type { HttpTarget, McpServer } from "../definition/server.ts"
+import { type HttpTarget, isInTheClear, type McpServer } from "../definition/server.ts"
 import type { OAuthFetch } from "./oauth-fetch.ts"
 
 /** Where the answer of a sign-in goes, and who we are to whom it was asked of. */
@@ -28,9 +28,7 @@ export async function findSignIn(server: McpServer, fetch: OAuthFetch, challenge
   const { checkResourceAllowed, discoverOAuthServerInfo, resourceUrlFromServerUrl } =
     await import("@modelcontextprotocol/client")
   const { url } = server.target as HttpTarget
-  const { protocol, hostname } = new URL(url)
-  if (server.isPersons && protocol !== "https:" && !isThisMachine(hostname))
-    throw new Error("it is reached over plain http, and so your tokens would be")
+  if (isInTheClear(server)) throw new Error("it is reached over plain http, and so your tokens would be")
   const metadataUrl = challenge?.metadataUrl === undefined ? undefined : new URL(challenge.metadataUrl)
   const found = await discoverOAuthServerInfo(url, {
     ...(metadataUrl ? { resourceMetadataUrl: metadataUrl } : {}),

@@ -5,7 +5,7 @@ import type { UserId } from "../../protocol/ids.ts"
 import type { McpChallenge, McpGranted, McpSignIns, StoredMcpSignIn } from "../../protocol/ports/mcp-sign-ins.ts"
 import { problemOf } from "../connection/problem-of.ts"
 import { isSignInError, type RequestAuth } from "../connection/request-auth.ts"
-import type { HttpTarget, McpServer } from "../definition/server.ts"
+import { type HttpTarget, isInTheClear, type McpServer } from "../definition/server.ts"
 import { keepTokens } from "./keep-tokens.ts"
 import { oauthFetch, type OAuthWays } from "./oauth-fetch.ts"
 import { isOver, renewTokens } from "./tokens.ts"
@@ -83,11 +83,12 @@ export class PersonTokens {
     return failure("mcp_scope_needed", { name: whose.server.name, scope: plainScope(scope) })
   }
 
-  /** What is kept for this address; of what was for another one nothing is used. */
+  /** What is kept for this address. Of what was for another one nothing is used, nor what anybody on the way could read. */
   async #read({ server, user }: Whose): Promise<StoredMcpSignIn | undefined> {
     const { url } = server.target as HttpTarget
     const kept = await this.#ports.signIns.read(user, server.key)
-    return !kept || kept.url === url ? kept : { url, state: "needed", version: kept.version }
+    if (!kept) return undefined
+    return kept.url === url && !isInTheClear(server) ? kept : { url, state: "needed", version: kept.version }
   }
 
   async #beforeTheEnd(whose: Whose, kept: StoredMcpSignIn): Promise<Usable> {

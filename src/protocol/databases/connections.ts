@@ -53,7 +53,7 @@ export type SqliteTarget = z.infer<typeof SqliteTarget>
 export type Target = PostgresTarget | SqliteTarget
 
 /** Whether a host is the machine that asks: there a password does not travel. */
-export const isThisMachine = (host: string): boolean => /^(.+\.)?localhost$|^127(\.\d{1,3}){3}$|^::1$/i.test(host)
+export const isThisMachine = (host: string): boolean => /^(.+\.)?localhost$|^127(\.\d{1,3}){3}$|^\[?::1\]?$/i.test(host)
 
 /** Where nothing is said, everything that leaves the machine is encrypted, and it is checked to whom it goes. */
 export const usualSsl = (host: string): boolean => !isThisMachine(host)
