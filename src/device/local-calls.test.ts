@@ -175,6 +175,21 @@ describe("a tool of the device", () => {
     await one
   })
 
+  test("that is torn when nobody wants it any more is in doubt and never failed; one that only looks may say so", async () => {
+    const file = newFile()
+    const torn = (_: object, { signal }: { signal: AbortSignal }) =>
+      new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)))
+    using device = new LocalDevice(file, { order: torn, peek: torn }, { readers: ["peek"] })
+    const [order, peek] = [device.offer("order", { id: "call_o" }), device.offer("peek", { id: "call_p" })]
+    device.calls.cancel("call_o")
+    device.calls.cancel("call_p")
+    expect(await order).toBeUndefined()
+    expect(device.calls.report("call_o")).toBeUndefined()
+    expect(await peek).toMatchObject({ error: expect.stringMatching(/abort/) as string })
+    using second = new LocalDevice(file, { order: () => ({ text: "twice" }) })
+    expect(await second.offer("order", { id: "call_o" })).toBeUndefined()
+  })
+
   test("that cannot tell what it has done is in doubt and never failed, also in the next life", async () => {
     const file = newFile()
     const unknown = failure("outcome_unknown", { problem: "The editor has not said whether it has written a.txt." })

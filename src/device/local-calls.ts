@@ -10,7 +10,8 @@ import { own } from "../protocol/own.ts"
 
 /**
  * A tool of this device that is no table: it does what its name says and tells what came of it. What it throws is told
- * too, and means that nothing was done, unless it is `outcome_unknown`. `signal` aborts when nobody wants it any more, and when the device is closed.
+ * too, and means that nothing was done, unless it is `outcome_unknown`, or a change that was told to stop. `signal` aborts
+ * when nobody wants it any more, and when the device is closed.
  */
 export type Handler = (
   data: JsonObject,
@@ -170,6 +171,8 @@ export class LocalCalls {
     const run = async () => {
       try {
         const outcome = await outcomeOf(() => work(signal))
+        // Told to stop, a change has been torn, by us: what it throws then is no sign that nothing was done.
+        if (note && outcome?.error !== undefined && signal.aborted) return undefined
         // Where nobody knows it stays begun, as after a crash.
         if (outcome) note?.(outcome)
         return outcome
