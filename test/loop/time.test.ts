@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { answer } from "../../src/agent/definition/tool.ts"
+import { answer, type CallContext } from "../../src/agent/definition/tool.ts"
 import { calls, hangs, says } from "../../src/models/scripted/script.ts"
 import { scripted } from "../../src/models/scripted/model.ts"
 import type { ConversationId } from "../../src/protocol/ids.ts"
@@ -117,6 +117,37 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       await expectTimeIsUp(world, id)
       expect(begun).toEqual(["first"])
       expect((await resultsOf(world, id)).map(({ status }) => status)).toEqual(["interrupted", "timed_out"])
+    })
+
+    test("begins nothing of its own any more, and does what a person has agreed to since", async () => {
+      await using database = await create()
+      const clock = new TurnedClock()
+      const held = new Held()
+      const run = (input: { q?: string | undefined }, context: CallContext) =>
+        input.q === "first" ? held.run(input, context) : answer("Saved.")
+      // While it is looked whether it is still as it was shown, all alarms ring that are due.
+      const preview = async () => {
+        await clock.turn(0)
+        return { summary: "Save.", action: "safe_update", revision: "1" } as const
+      }
+      const tools = [write("save", run, { timeoutSeconds: 999, preview })]
+      const model = scripted(calls(["save", { q: "first" }], ["save", { q: "second" }]), says("Well."))
+      const policy = { proposalMinutes: 999 }
+      await using world = await openChecked({ url: database.url, model, tools, clock, policy })
+      const { id } = await world.start("Save both.")
+      const { runtime } = world.pawl
+      await runtime.rest(id)
+      const [first, second] = (await world.proposals(id)).map(({ proposed }) => proposed.id)
+      const yes = { type: "decide", decision: "commit", by: world.user } as const
+      await runtime.submit(id, { ...yes, proposalId: first! })
+      const signal = await held.begun
+      await clock.turn(180 * SECOND)
+      await aborted(signal)
+      held.end("Saved.")
+      await runtime.rest(id)
+      await runtime.submit(id, { ...yes, proposalId: second! })
+      await expectTimeIsUp(world, id)
+      expect((await resultsOf(world, id)).map(({ status }) => status)).toEqual(["ok", "ok"])
     })
 
     test("is another number where the operator says so", async () => {

@@ -51,10 +51,17 @@ export class Job implements RunSignals {
       if (aborted && reason !== "shutdown") this.#controller = new AbortController()
       // A new one: what a call of the run before still waits for, unheard, does not stop the time of this one.
       this.#limit?.cancel()
-      this.#limit = new PausableAlarm(this.#clock, () => this.stop("run_timeout"))
-      this.#limit.set(Math.max(0, this.#limits.runSeconds * 1000 - workedMs))
+      this.#limit = this.#limitOf(this.#limits.runSeconds * 1000 - workedMs)
     }
     return this.#controller.signal
+  }
+
+  /** None where its time was up before: it begins nothing of its own then, and what a person has agreed to since has its call's time. */
+  #limitOf(leftMs: number): PausableAlarm | undefined {
+    if (leftMs <= 0) return undefined
+    const limit = new PausableAlarm(this.#clock, () => this.stop("run_timeout"))
+    limit.set(leftMs)
+    return limit
   }
 
   /** It need not wait for a turn any more: what it has to do ends no process. */
