@@ -25,6 +25,9 @@ const ADD_UP = `INSERT INTO usage_day (${COLUMNS}, calls, input_tokens, output_t
   FROM usage WHERE person = ? AND day = ? GROUP BY ${COLUMNS}`
 /** The condition is the lock: of several that add up a day, one does. */
 const MARK = "INSERT INTO usage_summed (person, day) VALUES (?, ?) ON CONFLICT (person, day) DO NOTHING"
+const UNMARK = "DELETE FROM usage_summed WHERE person = ? AND day = ?"
+/** What it came to before its mark was taken away: until now somebody may have been reading it. */
+const CLEAR = "DELETE FROM usage_day WHERE person = ? AND day = ?"
 
 /** From one day to the next that has anything: the index is entered once for each, and not read. */
 const WITH_USAGE = `WITH RECURSIVE used (day) AS (
@@ -50,9 +53,12 @@ export class UsageDays {
   async find(user: UserId, { from, to }: { from: string; to: string }): Promise<UsedDays> {
     const values = [user, from, to, user, to, user]
     const days = await this.#engine.query<{ day: string; summed: string | null }>(WITH_USAGE, values)
-    const summed = days.filter((row) => row.summed !== null).map(({ day }) => day)
     const last = utcDay(this.#now() - OVER_AFTER_DAYS * DAY_MS)
-    const single = days.filter((row) => row.summed === null).map(({ day }) => day)
+    // Added up by a clock that ran ahead: calls may have come to it since. Those tell it, until it is over.
+    const early = days.flatMap(({ day, summed }) => (summed !== null && day > last ? day : []))
+    if (early.length > 0) await this.#unmark(user, early)
+    const summed = days.flatMap((row) => (row.summed !== null && row.day <= last ? row.day : []))
+    const single = days.flatMap((row) => (row.summed === null || row.day > last ? row.day : []))
     const over = single.filter((day) => day <= last).slice(0, MAX_DAYS)
     const added = new Set<string>()
     for (let at = 0; at < over.length; at += DAYS_AT_ONCE) {
@@ -66,10 +72,18 @@ export class UsageDays {
   async #addUp(user: UserId, days: readonly string[]): Promise<boolean> {
     const statements = days.flatMap((day): Statement[] => [
       { sql: MARK, values: [user, day], mustChange: true },
+      { sql: CLEAR, values: [user, day] },
       { sql: ADD_UP, values: [user, day] },
     ])
-    const written = this.#engine.change({ type: "statements", statements, patience: "long" })
-    return written.then(
+    return this.#written(statements)
+  }
+
+  #unmark(user: UserId, days: readonly string[]): Promise<boolean> {
+    return this.#written(days.map((day) => ({ sql: UNMARK, values: [user, day] })))
+  }
+
+  #written(statements: readonly Statement[]): Promise<boolean> {
+    return this.#engine.change({ type: "statements", statements, patience: "long" }).then(
       ({ ok }) => ok,
       () => false,
     )

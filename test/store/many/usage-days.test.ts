@@ -88,6 +88,25 @@ describe.each(databases)("on $name", ({ create }) => {
     expect((await summed(store)).slice(-2)).toEqual(["2026-03-19", "2026-03-20"])
   })
 
+  test("a day that was added up by a clock that ran ahead is told by its calls again, and added up anew when it is over", async () => {
+    await using database = await create()
+    const { store, user, clock } = await open(database.url)
+    await using _ = store
+    const week = 7 * 24 * 60 * 60 * 1000
+    await clock.leap(week)
+    expect(await report(store, user)).toEqual(expected(calls))
+    expect((await summed(store)).at(-1)).toBe("2026-03-20")
+    await clock.leap(-week)
+    const later = [...calls, ...["2026-03-19", "2026-03-20"].map((day) => ({ ...calls[1]!, day }))]
+    await record(store, user, later.slice(calls.length), 2000)
+    expect(await report(store, user)).toEqual(expected(later))
+    expect((await summed(store)).at(-1)).toBe("2026-03-17")
+    await clock.leap(week)
+    expect(await report(store, user)).toEqual(expected(later))
+    expect((await summed(store)).at(-1)).toBe("2026-03-20")
+    expect(await report(store, user), "by what was added up").toEqual(expected(later))
+  })
+
   test("of many that ask at once each is told the truth, and a day is added up once", async () => {
     await using database = await create()
     const { store, user } = await open(database.url)
