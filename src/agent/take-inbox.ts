@@ -12,6 +12,7 @@ export async function takeInbox(work: Work): Promise<void> {
   const taken: InboxItem[] = []
   const events: JournalEvent[] = []
   const now = ports.clock.now()
+  const before = conversation.run?.id
   // Each is accepted in the state that the one before it has left: a commit after a cancel finds its call settled.
   for (const item of takeable(conversation)) {
     // In that state it may have to wait: words behind a run that only sums up would enter it, and never be answered.
@@ -25,6 +26,8 @@ export async function takeInbox(work: Work): Promise<void> {
     events.push(...stage(conversation, accepted, now))
     conversation.inbox = conversation.inbox.filter((other) => other !== item)
     taken.push(item)
+    // A commit writes the rows of two runs: what comes behind one that has begun and ended in it is taken with the next.
+    if (conversation.run?.id !== before && conversation.run?.status !== "running") break
   }
   await commitStaged(work, events, taken)
 }

@@ -209,6 +209,23 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(await repliesOf(world, id)).toEqual(["Once", "To the new one.", "To the queued one."])
   })
 
+  test("who stops and resumes again and again while nobody listens finds every run in the list of runs", async () => {
+    await using database = await create()
+    const model = scripted(hangs("Once"), says("upon a time."))
+    await using world = await openChecked({ url: database.url, model })
+    const id = await beginUntil(world, "Tell a story.", showsText)
+    const { runtime, ports } = world.pawl
+    for (const type of ["cancel", "resume", "cancel", "resume"] as const)
+      await ports.journal.addToInbox(id, { type, by: world.user })
+    ports.bus.wake(id)
+    await runtime.rest(id)
+    const begun = of(await world.events(id), "run_started").map(({ runId }) => runId)
+    const { items } = await world.store.conversations.runs(id, { limit: 10 })
+    const rows = items.map(({ id: run, status }) => [run, status]).toReversed()
+    expect(rows).toEqual(begun.map((run, at) => [run, at < 2 ? "cancelled" : "completed"]))
+    expect(begun).toHaveLength(3)
+  })
+
   test("messages queued behind a cancelled run are held until it is resumed, also by the next process", async () => {
     await using database = await create()
     const id = await (async () => {
