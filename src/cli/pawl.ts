@@ -81,10 +81,13 @@ ${Object.entries(commands)
   Data is kept in ./.pawl, or where PAWL_DATA says.
 `
 
-// `pawl exec … | head` closes the pipe while we write: what was begun is still carried out in good order.
-for (const stream of [process.stdout, process.stderr]) stream.on("error", unlessClosed)
+// `pawl exec … | head` closes the pipe while we write, and the disk of a file or of a log fills up: what was begun is still
+// carried out in good order, and a server goes on without its log until there is space again.
+let isCut = false
+process.stdout.on("error", cutUnlessClosed)
+process.stderr.on("error", () => {})
 
-process.exitCode = await main(process.argv.slice(2))
+process.exitCode = (await main(process.argv.slice(2))) || (isCut ? 1 : 0)
 
 async function main([name, ...words]: readonly string[]): Promise<number> {
   if (name === "--version" || name === "-v") return say(`${manifest.version}\n`)
@@ -114,6 +117,10 @@ function say(text: string): 0 {
   return 0
 }
 
-function unlessClosed(error: NodeJS.ErrnoException): void {
-  if (error.code !== "EPIPE") throw error
+/** Who closes a pipe has read enough; a file that is cut must not pass for a whole one. */
+function cutUnlessClosed(error: NodeJS.ErrnoException): void {
+  if (error.code === "EPIPE" || isCut) return
+  isCut = true
+  process.stderr.write(`pawl: what it printed was not written to its end: ${error.message}.\n`)
+  process.exitCode ||= 1
 }

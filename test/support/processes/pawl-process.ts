@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process"
+import { type ChildProcess, type StdioOptions, spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -22,6 +22,8 @@ export interface Start {
   readonly stdin?: string
   /** Another program than `pawl` itself. */
   readonly script?: string
+  /** Where its input and output are, if not with us. */
+  readonly stdio?: StdioOptions
 }
 
 /** None outlives its file, also where a test fails before it has ended what it began. */
@@ -43,7 +45,7 @@ export class PawlProcess implements AsyncDisposable {
     const env = { PATH, NODE_COMPILE_CACHE, HOME: tmpdir(), ...environment }
     this.child = spawn(process.execPath, [start.script ?? launcher, ...words], {
       env,
-      stdio: "pipe",
+      stdio: start.stdio ?? "pipe",
       ...(start.cwd === undefined ? {} : { cwd: start.cwd }),
     })
     living.add(this)
