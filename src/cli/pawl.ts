@@ -92,6 +92,7 @@ process.exitCode = (await main(process.argv.slice(2))) || (isCut ? 1 : 0)
 async function main([name, ...words]: readonly string[]): Promise<number> {
   if (name === "--version" || name === "-v") return say(`${manifest.version}\n`)
   if (name === "help" && words[0] === "settings") return say((await import("./settings/reference.ts")).settingsHelp())
+  if (name === "help" && words[0] !== undefined) return main([words[0], "--help"])
   if (name === undefined || name === "--help" || name === "-h" || name === "help") return say(help)
   const entry = own(commands, name)
   if (!entry) {
@@ -102,7 +103,7 @@ async function main([name, ...words]: readonly string[]): Promise<number> {
   if (!["chat", "exec", "acp"].includes(name)) process.umask(0o077)
   try {
     const command = await entry.load()
-    return words.includes("--help") || words.includes("-h") ? say(command.help) : await command.run(words)
+    return asksForHelp(words) ? say(command.help) : await command.run(words)
   } catch (error) {
     const known = error instanceof CommandError || error instanceof SettingsError || error instanceof AppError
     process.stderr.write(`pawl: ${known ? error.message : error instanceof Error ? error.stack : String(error)}\n`)
@@ -110,6 +111,12 @@ async function main([name, ...words]: readonly string[]): Promise<number> {
     if (hasCode(error, "pack_refused")) process.exit(1)
     return 1
   }
+}
+
+/** What stands behind `--` is not for us: it is a request, or the words of another program. */
+function asksForHelp(words: readonly string[]): boolean {
+  const ours = words.includes("--") ? words.slice(0, words.indexOf("--")) : words
+  return ours.includes("--help") || ours.includes("-h")
 }
 
 function say(text: string): 0 {

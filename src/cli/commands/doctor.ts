@@ -1,6 +1,6 @@
 import type { ModelRegistry } from "../../models/registry.ts"
 import { hasCode } from "../../protocol/errors.ts"
-import { readFlags } from "../process/command.ts"
+import { readOnlyFlags } from "../process/command.ts"
 import { type Config, readConfig } from "../settings/config.ts"
 import { openToOthers } from "../../compose/data-folder.ts"
 import { createLog } from "../process/log.ts"
@@ -32,7 +32,7 @@ or wrong says what to do. Exit code 1 if something is wrong.
 const NODE = 24
 
 export async function run(words: readonly string[]): Promise<number> {
-  const { json } = readFlags("doctor", words, { json: { type: "boolean" } }).values
+  const { json } = readOnlyFlags("doctor", words, { json: { type: "boolean" } })
   const findings: { readonly mark: Finding[0]; readonly what: string }[] = []
   for await (const [mark, what] of examine()) {
     findings.push({ mark, what })

@@ -1,4 +1,4 @@
-import { readFlags } from "../process/command.ts"
+import { readOnlyFlags } from "../process/command.ts"
 import { readConfig } from "../settings/config.ts"
 import { openConfiguredStore } from "../../compose/open-store.ts"
 import { warn } from "../settings/warn.ts"
@@ -12,7 +12,7 @@ is named, with its reason in the log on stderr.
 `
 
 export async function run(words: readonly string[]): Promise<number> {
-  readFlags("migrate", words, {})
+  readOnlyFlags("migrate", words, {})
   const config = readConfig()
   warn(config)
   await using store = await openConfiguredStore(config, { log: createLog(config.secrets, undefined, config.log) })

@@ -2,7 +2,7 @@ import type { MasterKey } from "../../store/people/master-keys.ts"
 import { KeyFile } from "../../store/people/key-file.ts"
 import { countOthers, rotateSecrets } from "../../store/people/rotate-secrets.ts"
 import type { Store } from "../../store/store.ts"
-import { CommandError, readFlags } from "../process/command.ts"
+import { CommandError, readOnlyFlags } from "../process/command.ts"
 import { readConfig } from "../settings/config.ts"
 import { masterKeysOf, openConfiguredStore } from "../../compose/open-store.ts"
 import { warn } from "../settings/warn.ts"
@@ -25,7 +25,7 @@ const OTHER_KEY =
   "MASTER_ENCRYPTION_KEY where they have it, and the key that they had until now as MASTER_ENCRYPTION_KEY_PREVIOUS, or with their PAWL_DATA."
 
 export async function run(words: readonly string[]): Promise<number> {
-  readFlags("rotate-keys", words, {})
+  readOnlyFlags("rotate-keys", words, {})
   const config = readConfig()
   warn(config)
   await using store = await openConfiguredStore(config)

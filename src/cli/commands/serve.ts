@@ -1,4 +1,4 @@
-import { readFlags } from "../process/command.ts"
+import { readOnlyFlags } from "../process/command.ts"
 import { readConfig } from "../settings/config.ts"
 import { openServer } from "../open/server.ts"
 import { onStop } from "../process/on-stop.ts"
@@ -19,7 +19,7 @@ OPENROUTER_API_KEY, OPENAI_BASE_URL, LM_STUDIO_ENDPOINT or OLLAMA_HOST. Without 
 `
 
 export async function run(words: readonly string[]): Promise<number> {
-  const { values } = readFlags("serve", words, { port: { type: "string" }, host: { type: "string" } })
+  const values = readOnlyFlags("serve", words, { port: { type: "string" }, host: { type: "string" } })
   const config = readConfig(undefined, { PAWL_PORT: values.port, PAWL_HOST: values.host })
   warn(config)
   const stopping = onStop()

@@ -12,6 +12,20 @@ export class CommandError extends Error {
   override readonly name = "CommandError"
 }
 
+/** The flags of a command that takes no other words: one of those may have been meant as a flag, a port or a call for help. */
+export function readOnlyFlags<Options extends NonNullable<ParseArgsConfig["options"]>>(
+  command: string,
+  words: readonly string[],
+  options: Options,
+) {
+  const { values, positionals } = readFlags(command, words, options)
+  if (positionals.length > 0)
+    throw new CommandError(
+      `pawl ${command} takes no "${positionals[0]}". \`pawl ${command} --help\` lists what it takes.`,
+    )
+  return values
+}
+
 /** The flags of a command. What does not fit is refused with the command that explains them. */
 export function readFlags<Options extends NonNullable<ParseArgsConfig["options"]>>(
   command: string,
