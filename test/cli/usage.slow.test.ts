@@ -34,3 +34,15 @@ test("behind -- nothing asks for help: it is a request, or the words of another 
   expect(kept).toMatchObject({ mcpServers: { box: { command: "docker", args: ["run", "-h", "box", "image"] } } })
   expect((await command(["exec", "--", "--help"], environment)).stdout).not.toContain("Usage:")
 })
+
+test("pawl exec says where its change can be decided, which is where its data is", async () => {
+  const environment = { PAWL_DATA: dataFolder() }
+  const task = await command(["exec", "add a task: buy milk"], environment)
+  expect([task.code, task.stderr]).toEqual([
+    2,
+    expect.stringContaining("Decide it in the page that pawl serve brings."),
+  ])
+  expect(task.stderr, "it goes on with conversations of a folder only").not.toContain("pawl chat")
+  const file = await command(["exec", "--dir", dataFolder(), "create directory src"], environment)
+  expect([file.code, file.stderr]).toEqual([2, expect.stringContaining("Decide it with pawl chat --continue in that")])
+})

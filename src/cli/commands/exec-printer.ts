@@ -36,7 +36,8 @@ function unfinishedEnd(text: string): string {
 /** A pipe is as wide as need be. */
 const PIPE_WIDTH = 200
 
-export function textPrinter(): Printer {
+/** `decideAt`: where what waits is decided, as the end of a sentence. */
+export function textPrinter(decideAt = "on the server"): Printer {
   let answer = ""
   /** Tables and charts that tools have brought: the answer speaks of them and does not repeat them. */
   let results = ""
@@ -122,12 +123,10 @@ export function textPrinter(): Printer {
     ask({ id, tool, summary }, inDoubt) {
       if (inDoubt) {
         note(`${tool} was broken off, and nobody can tell whether it was done: ${summary}`)
-        return note(
-          `  (${id}; look at its target, then say what became of it, on the server or with pawl chat --continue.)`,
-        )
+        return note(`  (${id}; look at its target, then say what became of it ${decideAt}.)`)
       }
       note(`${tool} needs your confirmation: ${summary}`)
-      note(`  (${id}; nothing was changed. Decide it on the server or with pawl chat --continue.)`)
+      note(`  (${id}; nothing was changed. Decide it ${decideAt}.)`)
     },
     fail: ({ message }) => note(`pawl: ${message}`),
     end(status, ending) {

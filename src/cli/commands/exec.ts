@@ -84,7 +84,7 @@ export async function run(words: readonly string[]): Promise<number> {
   warn(config)
   const recent = new RecentSecrets(config.secrets)
   const fitting = schema ? schemaPrinter() : undefined
-  const printer = fitting ?? (values.json ? jsonPrinter() : textPrinter())
+  const printer = fitting ?? (values.json ? jsonPrinter() : textPrinter(decideAt(dir, values.server)))
   const log = createLog(recent, undefined, config.log)
   const { server, model } = values
   await using place = await openClient(config, { log, recent, dir, server, isBrief: true })
@@ -105,6 +105,13 @@ export async function run(words: readonly string[]): Promise<number> {
     printer.fail(error)
     return EXIT.failed
   }
+}
+
+/** Where the person finds what waits: `pawl chat` knows conversations of folders, and has its data elsewhere than they who name none. */
+function decideAt(dir: string | undefined, server: string | undefined): string {
+  if (dir === undefined) return server === undefined ? "in the page that pawl serve brings" : "on the server"
+  const chat = "with pawl chat --continue in that folder"
+  return server === undefined ? chat : `on the server or ${chat}`
 }
 
 /** One that is not there, or may not be read, is a mistake in the command, and told in a line. */
