@@ -35,6 +35,9 @@ export async function runTerminal({ stdin, stdout, makeRoom, ...options }: Termi
   const terminal = new Terminal({ history, size, quit: () => shown.leave() })
   makeRoom()
   const shown = showScreen(terminal, stdin, stdout)
+  // A terminal that is gone says so by a signal, which some that start us have ignored: then nobody is left to draw for.
+  stdin.on("end", shown.leave)
+  for (const stream of [stdin, stdout]) stream.on("error", shown.leave)
   // What was typed meanwhile is shown before anything else is loaded.
   await setImmediate()
   const opening = open(terminal, history, options)

@@ -2,7 +2,9 @@ import { spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test, vi } from "vitest"
-import { chatReply } from "../../src/models/providers/server.fixture.ts"
+import { chatChunk, chatReply, sse } from "../../src/models/providers/server.fixture.ts"
+import { launcher } from "../support/processes/package.ts"
+import { isGone } from "../support/processes/processes.ts"
 import { keys } from "../support/terminal/terminal.ts"
 import { calls, provided } from "../support/terminal/terminal-world.ts"
 
@@ -45,3 +47,24 @@ test("to leave right after something was sent returns to the shell too", async (
   terminal.type(keys.endOfInput)
   expect(await terminal.ended).toMatchObject({ code: 0 })
 })
+
+test.each(["nothing is at work", "a reply is written"])(
+  "a window that is closed ends it while %s, also where who started it ignores hanging up",
+  async (when) => {
+    const word = sse(chatChunk({ role: "assistant", content: "word " }))
+    await using world = await provided((response) => {
+      const timer = setInterval(() => response.write(word), 50)
+      response.on("close", () => clearInterval(timer))
+    })
+    // It is the shell that the system tells, and waits for what it has started.
+    const ignoring = ["-c", `trap '' HUP; "$0" "$@"; exit 0`, process.execPath, launcher, "chat"]
+    await using terminal = world.open([], {}, { program: "/bin/sh", run: ignoring })
+    await terminal.shows("what can be done")
+    if (when === "a reply is written") {
+      terminal.type("talk", keys.enter)
+      await terminal.shows("word word")
+    }
+    terminal.hangUp()
+    await expect.poll(() => isGone(terminal.pid), { timeout: 30_000 }).toBe(true)
+  },
+)

@@ -125,6 +125,15 @@ export class TerminalProcess implements AsyncDisposable {
     this.#process.kill(signal)
   }
 
+  get pid(): number {
+    return this.#process.pid
+  }
+
+  /** The window is closed: what runs in it can neither show nor read anything more. */
+  hangUp(): void {
+    ;(this.#process as IPty & { destroy(): void }).destroy()
+  }
+
   kill(signal: NodeJS.Signals): Promise<{ readonly code: number; readonly signal: number | undefined }> {
     if (!this.#isOver) this.#process.kill(signal)
     return this.ended
