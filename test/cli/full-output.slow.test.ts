@@ -1,5 +1,6 @@
 import { closeSync, existsSync, openSync } from "node:fs"
 import { describe, expect, test } from "vitest"
+import { command } from "../support/processes/commands.ts"
 import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
 import { tokenFor } from "../support/processes/token-for.ts"
 
@@ -35,5 +36,12 @@ describe.skipIf(!existsSync(FULL))(`where the disk of what is printed is full ($
     expect(cut.stderr, "a sentence, not a stack").not.toContain("    at ")
     const list = await new PawlProcess(["exec", "list my tasks"], environment).ended
     expect(list.stdout.toLowerCase()).toContain("buy milk")
+  })
+
+  test("a file of -o that could not be written to its end is said in a line", async () => {
+    const kept = await command(["exec", "-o", FULL, "list my tasks"], { PAWL_DATA: dataFolder() })
+    expect([kept.code, kept.stdout]).toEqual([1, "No tasks found.\n"])
+    expect(kept.stderr).toContain(`pawl: -o could not write all of it to ${FULL} (its disk is full).\n`)
+    expect(kept.stderr, "a sentence, not a stack").not.toContain("    at ")
   })
 })

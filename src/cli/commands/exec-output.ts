@@ -20,9 +20,14 @@ export async function openOutput(path: string, flag = "-o"): Promise<Output> {
   return {
     async write(text) {
       isWritten = true
-      const { size } = await file.stat()
-      if (size > 0) await file.truncate(0)
-      await file.appendFile(text)
+      try {
+        const { size } = await file.stat()
+        if (size > 0) await file.truncate(0)
+        await file.appendFile(text)
+      } catch (error) {
+        const { code = "", message } = error as NodeJS.ErrnoException
+        throw new CommandError(`${flag} could not write all of it to ${path} (${own(reasons, code) ?? message}).`)
+      }
     },
     async [Symbol.asyncDispose]() {
       await file.close()
@@ -38,4 +43,5 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: "it is not yours to write",
   EPERM: "it is not yours to write",
   EROFS: "it can only be read there",
+  ENOSPC: "its disk is full",
 }
