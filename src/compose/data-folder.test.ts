@@ -1,9 +1,9 @@
-import { chmodSync, mkdirSync, mkdtempSync, statSync, symlinkSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdirSync, mkdtempSync, type statfsSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, inject, test } from "vitest"
 import { openConnection } from "../store/engine/sqlite/connection.ts"
-import { makeDataFolder, openToOthers } from "./data-folder.ts"
+import { makeDataFolder, openingReason, openToOthers } from "./data-folder.ts"
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
 const newFolder = () => mkdtempSync(join(tmpdir(), inject("testRun"), "data-"))
@@ -59,4 +59,18 @@ test.skipIf(process.platform !== "linux")(
 
 test("a folder that is not there leaves nothing open", () => {
   expect(openToOthers(join(newFolder(), "never-made"))).toEqual([])
+})
+
+test("a database that cannot be opened on a full disk says that it is full, whatever SQLite calls it", () => {
+  const free = (bytes: number) => (() => ({ bavail: bytes / 4096, bsize: 4096 })) as unknown as typeof statfsSync
+  const error = (errcode: number) => Object.assign(new Error("disk I/O error"), { errcode })
+  const FULL = "its disk is full; make room there and start again"
+  // The file of its shared memory does not fit (SQLITE_IOERR_SHMSIZE), and the database does not (SQLITE_FULL).
+  for (const code of [10 | (19 << 8), 13]) expect(openingReason(error(code), "/d/pawl.db", free(8192))).toBe(FULL)
+  expect(openingReason(error(10), "/d/pawl.db", free(8 * 1024 ** 3)), "another fault").toBe("disk I/O error")
+  expect(openingReason(error(26), "/d/pawl.db", free(0)), "not a database").toBe("disk I/O error")
+  const lost = () => {
+    throw new Error("no such folder")
+  }
+  expect(openingReason(error(10), "/d/pawl.db", lost)).toBe("disk I/O error")
 })

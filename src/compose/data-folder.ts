@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, statSync } from "node:fs"
+import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, statfsSync, statSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { SettingsError } from "./settings-error.ts"
 
@@ -50,6 +50,23 @@ export function openToOthers(folder: string): string[] {
       const stat = lstatSync(path, { throwIfNoEntry: false })
       return stat !== undefined && !stat.isSymbolicLink() && (stat.mode & OTHERS) !== 0
     })
+}
+
+/** Less than this is no space: as much does a database need to be opened. */
+const LEAST_BYTES = 1024 * 1024
+
+/** Why a database in a file cannot be opened. On a full disk SQLite may say no more than "disk I/O error". */
+export function openingReason(error: unknown, file: string, look: typeof statfsSync = statfsSync): string {
+  const { errcode } = error as { errcode?: number }
+  // Its codes for an error of the disk, and for a full one.
+  if (errcode === undefined || ![10, 13].includes(errcode & 0xff)) return errorReason(error)
+  try {
+    const { bavail, bsize } = look(dirname(file))
+    if (bavail * bsize < LEAST_BYTES) return "its disk is full; make room there and start again"
+  } catch {
+    // Then it is what the error says.
+  }
+  return errorReason(error)
 }
 
 /** A refused connection to a name with several addresses is an error whose message is empty. */

@@ -3,7 +3,7 @@ import { hasCode } from "../protocol/errors.ts"
 import { KeyFile } from "../store/people/key-file.ts"
 import { givenKeys, type MasterKeys } from "../store/people/master-keys.ts"
 import { openStore, type Store, type StoreOptions } from "../store/store.ts"
-import { makeDataFolder, errorReason } from "./data-folder.ts"
+import { errorReason, makeDataFolder, openingReason } from "./data-folder.ts"
 import type { ServerSettings } from "./settings.ts"
 import { SettingsError } from "./settings-error.ts"
 
@@ -25,8 +25,9 @@ export async function openConfiguredStore(
     return await openStore({ url: databaseUrl, durability, connections, ...own, ...given })
   } catch (error) {
     if (hasCode(error, "files_folder_refused")) throw new SettingsError((error as Error).message, { cause: error })
-    const where = databaseUrl.startsWith("file:") ? databaseUrl.slice("file:".length) : "DATABASE_URL"
-    throw new SettingsError(`The database (${where}) cannot be opened: ${errorReason(error)}.`, { cause: error })
+    const file = databaseUrl.startsWith("file:") ? databaseUrl.slice("file:".length) : undefined
+    const reason = file === undefined ? errorReason(error) : openingReason(error, file)
+    throw new SettingsError(`The database (${file ?? "DATABASE_URL"}) cannot be opened: ${reason}.`, { cause: error })
   }
 }
 
