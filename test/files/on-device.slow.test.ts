@@ -35,6 +35,10 @@ test("over a server, the folder's machine is the device: what is asked in a page
   await expect(page.commitProposal({ params: { id: waiting!.id } })).rejects.toMatchObject({ code: "device_offline" })
   const config = readPersonalConfig({}, { ...mine, PATH: process.env.PATH, HOME: elsewhere })
   await using device = await openFilesDevice(config, { server: url, dir: root })
+  const nowhere = openFilesDevice(config, { server: url, dir: join(root, "nowhere") })
+  await expect(nowhere).rejects.toThrow(/^The folder ".*nowhere" cannot be opened: ENOENT/)
+  const second = openFilesDevice(config, { server: url, dir: root })
+  await expect(second).rejects.toThrow(`Another terminal or an editor works in ${root} over this server already`)
   expect((await page.commitProposal({ params: { id: waiting!.id } })).status).toBe("applied")
   expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("bye\n")
 

@@ -3,7 +3,6 @@ import { sleep, systemClock } from "../../agent/clock.ts"
 import type { Log } from "../../agent/ports.ts"
 import { type Client, createClient } from "../../client/index.ts"
 import type { Folder } from "../../packs/files/folder/folder.ts"
-import { openFolder } from "../../packs/files/folder/local-folder.ts"
 import type { ConversationId, UserId } from "../../protocol/ids.ts"
 import { usualScopes } from "../../protocol/account/scopes.ts"
 import type { Caller, People } from "../../server/door/ports.ts"
@@ -11,11 +10,11 @@ import type { Store } from "../../store/store.ts"
 import { type ComposedServer, composeServer } from "../../compose/compose-server.ts"
 import type { Replaced } from "../../compose/replaced.ts"
 import { placesOfOurs } from "../../compose/files-options.ts"
-import { CommandError } from "../process/command.ts"
 import { userName } from "../process/user-name.ts"
 import type { Config } from "../settings/config.ts"
 import { FolderConversations } from "./folder-conversations.ts"
 import { silentLog } from "../../agent/silent-log.ts"
+import { toFolder } from "./to-folder.ts"
 
 /** How often conversations of this folder are looked for that a dead process has left behind. */
 const SWEEP_MS = 1000
@@ -142,14 +141,5 @@ function withOwner(people: Store["people"], secret: string): People {
     createToken: (whose, granted, now, made) => people.createToken(whose, granted, now, made),
     listTokens: (whose, page, now) => people.listTokens(whose, page, now),
     revokeToken: (whose, id, now) => people.revokeToken(whose, id, now),
-  }
-}
-
-/** The folder that is worked in, without what is ours in it. */
-export function toFolder(dir: string, closed: readonly string[]): Folder {
-  try {
-    return openFolder(dir, undefined, closed)
-  } catch (error) {
-    throw new CommandError(`The folder ${JSON.stringify(dir)} cannot be opened: ${(error as Error).message}.`)
   }
 }

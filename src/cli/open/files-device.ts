@@ -2,12 +2,13 @@ import { createHash } from "node:crypto"
 import { hostname } from "node:os"
 import { join } from "node:path"
 import { mkdirSync } from "node:fs"
-import { openDevice } from "../../device/index.ts"
+import { type Device, type DeviceOptions, openDevice } from "../../device/index.ts"
 import { filesTools } from "../../packs/files/agent.ts"
 import type { EditorBuffers } from "../../packs/files/editor-buffers.ts"
 import { fileHandlers, fileReaders } from "../../packs/files/device-handlers.ts"
-import { openFolder } from "../../packs/files/folder/local-folder.ts"
+import { hasCode } from "../../protocol/errors.ts"
 import { CommandError } from "../process/command.ts"
+import { toFolder } from "./to-folder.ts"
 import type { Config } from "../settings/config.ts"
 import { filesOptions, placesOfOurs } from "../../compose/files-options.ts"
 
@@ -31,13 +32,13 @@ export async function openFilesDevice(config: Config, where: FilesDevicePlace): 
   const { token, dataFolder } = config
   const server = where.server.replace(/(?<!\/)\/+$/, "")
   if (!token) throw new CommandError("Say who this machine belongs to: PAWL_TOKEN; `pawl token create` makes one.")
-  const folder = openFolder(where.dir, undefined, placesOfOurs(config))
+  const folder = toFolder(where.dir, placesOfOurs(config))
   const name = createHash("sha256").update(`${hostname()}\0${folder.root}\0${server}`).digest("hex").slice(0, 32)
   const files = join(dataFolder, "folders")
   mkdirSync(files, { recursive: true, mode: 0o700 })
   const tools = filesTools({ ...filesOptions(config, folder), buffers: where.buffers })
   const connected = Promise.withResolvers<Error | undefined>()
-  const device = openDevice({
+  const options: DeviceOptions = {
     server,
     token,
     db: join(files, `${name}.db`),
@@ -52,7 +53,8 @@ export async function openFilesDevice(config: Config, where: FilesDevicePlace): 
       // Once it was there it is waited for; a server that is not there at all is somebody's mistake.
       if (state.state === "waiting") connected.resolve(new Error(`The server cannot be reached: ${state.reason}`))
     },
-  })
+  }
+  const device = openOrRefuse(options, folder)
   const close = async () => {
     await device.close()
     folder[Symbol.dispose]()
@@ -63,4 +65,17 @@ export async function openFilesDevice(config: Config, where: FilesDevicePlace): 
     throw new CommandError(refused.message)
   }
   return { deviceId: device.deviceId, dir: folder.root, [Symbol.asyncDispose]: close }
+}
+
+/** Whoever opened a folder has not heard of devices and their files. */
+function openOrRefuse(options: DeviceOptions, folder: Disposable & { readonly root: string }): Device {
+  try {
+    return openDevice(options)
+  } catch (error) {
+    folder[Symbol.dispose]()
+    if (!hasCode(error, "device_in_use")) throw error
+    throw new CommandError(
+      `Another terminal or an editor works in ${folder.root} over this server already: leave that one, or go on in the page.`,
+    )
+  }
 }
