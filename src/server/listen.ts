@@ -1,9 +1,10 @@
 import { once } from "node:events"
-import type { IncomingMessage, Server } from "node:http"
+import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
-import { createAdaptorServer, type HttpBindings } from "@hono/node-server"
+import { createAdaptorServer } from "@hono/node-server"
 import { routes } from "../protocol/routes/index.ts"
 import { writeEventStream, type Takeover } from "./stream/write-event-stream.ts"
+import { OneByOne } from "./door/one-by-one.ts"
 import { type StrangerLimits, Strangers } from "./door/strangers.ts"
 import { createUpgrades } from "./socket/upgrade.ts"
 
@@ -47,10 +48,13 @@ export async function listen(
   fetch: (request: Request, env?: object) => Response | Promise<Response>,
   { host, port, patience = PATIENCE, trustedProxies = [], strangers: limits, draining, oneOfSeveral = false }: Place,
 ): Promise<Listening> {
+  const inOrder = new OneByOne()
   const answer = async (request: Request, bindings: object) => {
     const line: Takeover = {}
+    const { incoming, outgoing } = bindings as { incoming: IncomingMessage; outgoing: ServerResponse }
+    const turn = inOrder.enter(incoming, outgoing)
+    if (turn) await turn
     const response = await fetch(request, Object.assign(bindings, { line }))
-    const { outgoing } = bindings as HttpBindings
     // A client uses a connection again that it thinks is open, and where we close it at that moment its request comes to
     // nothing. So it is told beforehand: by every answer of a server that goes down, and by streams, which end when it does.
     if (draining?.aborted || (line.stream && oneOfSeveral)) outgoing.shouldKeepAlive = false
