@@ -8,6 +8,7 @@ import { isUpgrade, refuseCrossSite } from "./host-and-origin.ts"
 import type { Caller, DoorPorts } from "./ports.ts"
 import { type RateLimits, spend } from "./rate-limits.ts"
 import { isKnownNow } from "./strangers.ts"
+import { Turns } from "./turns.ts"
 import { UnreadAnswers } from "./unread-answers.ts"
 import { sessionCookie } from "./session-cookie.ts"
 
@@ -26,6 +27,7 @@ const SAFE = new Set(["GET", "HEAD"])
 export function identify(ports: DoorPorts, limits: RateLimits): MiddlewareHandler<Env> {
   const cookie = sessionCookie(ports.address)
   const unread = ports.unread ?? new UnreadAnswers()
+  const turns = new Turns()
 
   return async (c, next) => {
     const caller = await callerOf(c)
@@ -35,6 +37,8 @@ export function identify(ports: DoorPorts, limits: RateLimits): MiddlewareHandle
     }
     const { id } = caller.person
     spend(limits.people, id)
+    const turn = turns.enter(id)
+    if (turn) await turn
     unread.demandRoom(id)
     c.set("caller", ports.keepsTraces ? { ...caller, trace: traceOf(c) } : caller)
     isKnownNow(c.env?.incoming?.socket)

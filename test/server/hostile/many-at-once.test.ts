@@ -1,0 +1,65 @@
+import { once } from "node:events"
+import { connect, type Socket } from "node:net"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { newId } from "../../../src/protocol/ids.ts"
+import { always, says, scripted } from "../../../src/testing.ts"
+import { databases } from "../../support/databases.ts"
+import { openServer } from "../../support/server/socket.ts"
+
+/** What one answer takes to make, without waiting for anything. */
+const WORK_MS = 25
+const AT_ONCE = 24
+
+const [connectionId, id] = [newId("conn", null), newId("res", null)]
+const empty = { sql: "", columns: [], truncated: false, hash: "", createdAt: new Date(0).toISOString() }
+const sqlite = databases.find(({ name }) => name === "sqlite")!
+
+let server: Awaited<ReturnType<typeof openServer>>
+/** Who was answered, and in which turn of the event loop. */
+const answered: { readonly user: string; readonly turn: number }[] = []
+let turn = 0
+let counting: NodeJS.Immediate
+
+beforeAll(async () => {
+  const find = async (user: string) => {
+    answered.push({ user, turn })
+    for (const end = performance.now() + WORK_MS; performance.now() < end;);
+    return { ...empty, id, connectionId, rows: [] }
+  }
+  server = await openServer({
+    database: sqlite,
+    model: scripted(always(says("ok"))),
+    instead: { results: { find } } as never,
+  })
+  const count = () => {
+    turn++
+    counting = setImmediate(count)
+  }
+  count()
+})
+afterAll(async () => {
+  clearImmediate(counting)
+  await server[Symbol.asyncDispose]()
+})
+
+/** A connection that has been served before: what is sent over several in one moment is heard in one turn. */
+async function line(): Promise<Socket> {
+  const socket = connect(Number(new URL(server.url).port), "127.0.0.1").on("error", () => {})
+  socket.write("GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n")
+  await once(socket, "data")
+  return socket.resume()
+}
+
+test("hundreds who ask in one moment leave others their turns, and one person's do not go before another's", async () => {
+  const [ada, bob] = [await server.tokenFor("ada"), await server.tokenFor("bob")]
+  const path = `/api/connections/${connectionId}/results/${id}`
+  const request = (token: string) => `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${token}\r\n\r\n`
+  const lines = await Promise.all(Array.from({ length: AT_ONCE + 1 }, line))
+  for (const socket of lines.slice(0, AT_ONCE)) socket.write(request(ada))
+  lines.at(-1)?.write(request(bob))
+  await expect.poll(() => answered, { timeout: 10_000 }).toHaveLength(AT_ONCE + 1)
+  for (const socket of lines) socket.destroy()
+  expect(new Set(answered.map((each) => each.turn)).size).toBe(AT_ONCE + 1)
+  const [first] = answered
+  expect(answered.findIndex(({ user }) => user !== first?.user)).toBeLessThan(AT_ONCE / 2)
+})
