@@ -31,7 +31,7 @@ export class OneByOne {
   }
 
   #watch(socket: Socket, answer: ServerResponse): void {
-    answer.once("close", () => {
+    answer.on("close", () => {
       const next = socket.destroyed ? undefined : this.#lines.get(socket)?.shift()
       if (next) next()
       else this.#lines.delete(socket)

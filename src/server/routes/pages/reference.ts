@@ -12,12 +12,12 @@ export function referenceRoutes(
   { version, packRoutes = [] }: { readonly version: string } & PackRoutes,
 ): void {
   const added = Object.fromEntries(packRoutes.map((route) => [`${route.pack}_${route.name}`, toRoute(route)]))
-  let document: ReturnType<typeof toOpenApi> | undefined
+  let document: string | undefined
   let page: string | undefined
 
-  serveRoute(app, routes.openapi, () => {
-    document ??= toOpenApi(version, added)
-    return document as { openapi: "3.1.0" }
+  serveRoute(app, routes.openapi, (c) => {
+    document ??= JSON.stringify(toOpenApi(version, added))
+    return c.body(document, 200, { "content-type": "application/json" })
   })
 
   serveRoute(app, routes.docs, (c) => {
