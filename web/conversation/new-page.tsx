@@ -84,7 +84,7 @@ function Beginnings() {
   })
   /** What an agent names as its first requests is about the sample, where it is about a database. */
   const sayFirst = async (to: string, words: string) => {
-    if (isSent) return
+    if (isSent || isOnItsWay(words)) return
     if (!asksDatabases(to)) return begin(words, { ...chosen, agent: to })
     setSent(true)
     await attempt(async () => {
@@ -188,6 +188,13 @@ function Beginnings() {
     </>
   )
 }
+
+/** A second click, before the conversation is there, says nothing a second time. */
+const isOnItsWay = (words: string): boolean =>
+  outbox.value.some(
+    ({ conversationId, text, state }) =>
+      conversationId === null && text === words && (state === "sending" || state === "waiting"),
+  )
 
 function AskOwn({ name, onAsk }: { readonly name: string; readonly onAsk: () => void }) {
   return (

@@ -1,8 +1,8 @@
 import { useState } from "react"
 import { Button } from "../parts/button.tsx"
-import { attempt } from "../parts/explain.ts"
 import { Part } from "../parts/part.tsx"
 import { useLoaded } from "../parts/use-loaded.tsx"
+import { useAttempt } from "../parts/use-attempt.ts"
 import { PageHeader } from "../shell/page-header.tsx"
 import { client } from "../state/client.ts"
 import { readPages } from "../state/read-pages.ts"
@@ -38,10 +38,12 @@ export function LibraryPage() {
 
 function NewCollection({ onDone }: { readonly onDone: () => Promise<void> }) {
   const [name, setName] = useState("")
-  const make = async () => {
-    if (await attempt(() => client.createCollection({ body: { name } }))) setName("")
-    await onDone()
-  }
+  const { once, isBusy } = useAttempt()
+  const make = () =>
+    once(async () => {
+      await client.createCollection({ body: { name } })
+      setName("")
+    }).then(onDone)
   return (
     <Part title="New collection">
       <form
@@ -60,7 +62,9 @@ function NewCollection({ onDone }: { readonly onDone: () => Promise<void> }) {
           required
           onChange={(event) => setName(event.target.value)}
         />
-        <Button type="submit">Make it</Button>
+        <Button type="submit" disabled={isBusy}>
+          Make it
+        </Button>
       </form>
     </Part>
   )

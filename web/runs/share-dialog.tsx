@@ -2,8 +2,8 @@ import { useState } from "react"
 import { Button } from "../parts/button.tsx"
 import { CopyButton } from "../parts/copy-button.tsx"
 import { Dialog } from "../parts/dialog.tsx"
-import { attempt } from "../parts/explain.ts"
 import { Labelled, Select } from "../parts/labelled.tsx"
+import { useAttempt } from "../parts/use-attempt.ts"
 import { base } from "../state/base.ts"
 import { client } from "../state/client.ts"
 import { SharedRunList, useSharedRuns } from "./shared-run-list.tsx"
@@ -26,8 +26,9 @@ export function ShareDialog({ runId, onClose }: ShareDialogProps) {
   const [days, setDays] = useState("7")
   const [link, setLink] = useState<string>()
   const shared = useSharedRuns()
+  const { once, isBusy } = useAttempt()
   const make = () =>
-    attempt(async () => {
+    once(async () => {
       const body = { days: days === "" ? null : Number(days) }
       const { path } = await client.shareRun({ params: { id: runId }, body })
       setLink(location.origin + base + path)
@@ -57,7 +58,7 @@ export function ShareDialog({ runId, onClose }: ShareDialogProps) {
           <Labelled label="It opens for" className="min-w-40 flex-1">
             <Select value={days} choices={DAYS} onChoose={setDays} />
           </Labelled>
-          <Button look="main" type="submit">
+          <Button look="main" type="submit" disabled={isBusy}>
             Make a link
           </Button>
         </form>

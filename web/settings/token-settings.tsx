@@ -12,6 +12,7 @@ import { client } from "../state/client.ts"
 import { Part, Things } from "../parts/part.tsx"
 import { readPages } from "../state/read-pages.ts"
 import { useLoaded } from "../parts/use-loaded.tsx"
+import { useAttempt } from "../parts/use-attempt.ts"
 
 const SAYS: Record<Scope, string> = {
   read: "look",
@@ -89,8 +90,9 @@ function NewToken({ onMade }: { readonly onMade: (token: string) => Promise<void
   const { identity } = useShell()
   const [name, setName] = useState("")
   const [chosen, setChosen] = useState<readonly Scope[]>(usualScopes)
+  const { once, isBusy } = useAttempt()
   const make = () =>
-    attempt(async () => {
+    once(async () => {
       const body = { scopes: [...chosen], ...(name.trim() ? { name: name.trim() } : {}) }
       const { token } = await client.createToken({ body })
       setName("")
@@ -126,7 +128,7 @@ function NewToken({ onMade }: { readonly onMade: (token: string) => Promise<void
             ))}
         </div>
       </fieldset>
-      <Button look="main" type="submit" disabled={chosen.length === 0}>
+      <Button look="main" type="submit" disabled={chosen.length === 0 || isBusy}>
         Make a token
       </Button>
     </form>

@@ -6,6 +6,7 @@ import { Button, IconButton } from "../parts/button.tsx"
 import { Confirm } from "../parts/dialog.tsx"
 import { attempt } from "../parts/explain.ts"
 import { Plain } from "../parts/plain.tsx"
+import { useAttempt } from "../parts/use-attempt.ts"
 import { DueField } from "./due-field.tsx"
 import { dueInWords, fromFields, startOf, toDayField } from "./due.ts"
 import { createRow, deleteRow } from "./rows/edit-row.ts"
@@ -87,9 +88,10 @@ function NewCheckpoint({ projectId }: { readonly projectId: string }) {
   const [title, setTitle] = useState("")
   const [day, setDay] = useState(() => toDayField(Date.now()))
   const date = fromFields(day, "")
+  const { once, isBusy } = useAttempt()
   const add = async () => {
     if (title.trim() === "" || date === null) return
-    if (await attempt(() => createRow("checkpoints", { projectId, title: title.trim(), date }))) setTitle("")
+    if (await once(() => createRow("checkpoints", { projectId, title: title.trim(), date }))) setTitle("")
   }
   return (
     <form
@@ -114,7 +116,7 @@ function NewCheckpoint({ projectId }: { readonly projectId: string }) {
         onChange={(event) => setDay(event.target.value)}
         className="field h-9 w-auto text-sm"
       />
-      <Button type="submit" disabled={title.trim() === "" || date === null}>
+      <Button type="submit" disabled={title.trim() === "" || date === null || isBusy}>
         Add
       </Button>
     </form>

@@ -29,14 +29,12 @@ export function forkAndSay(
 }
 
 /** Begins anew after a reply: with everything up to the next words of the person. */
-export function forkAfter(conversation: OpenConversation, messageId: string): Promise<boolean> {
-  return attempt(async () => {
-    const { items, cursor } = conversation.store.value.transcript
-    const index = items.findIndex(({ key }) => key === messageId)
-    const next = items.slice(index + 1).find((item) => item.type === "message" && item.message.role === "user")
-    const body = next?.type === "message" ? { before: next.message.id } : { position: Number(cursor.split(".")[0]) }
-    const { id } = await client.forkConversation({ params: { id: conversation.id }, body })
-    navigate(`/c/${id}`)
-    toast("This is a branch. The conversation it comes from stays as it is.")
-  })
+export async function forkAfter(conversation: OpenConversation, messageId: string): Promise<void> {
+  const { items, cursor } = conversation.store.value.transcript
+  const index = items.findIndex(({ key }) => key === messageId)
+  const next = items.slice(index + 1).find((item) => item.type === "message" && item.message.role === "user")
+  const body = next?.type === "message" ? { before: next.message.id } : { position: Number(cursor.split(".")[0]) }
+  const { id } = await client.forkConversation({ params: { id: conversation.id }, body })
+  navigate(`/c/${id}`)
+  toast("This is a branch. The conversation it comes from stays as it is.")
 }

@@ -5,6 +5,7 @@ import type { AnswerData, Reasoning } from "../../../src/protocol/index.ts"
 import { IconButton } from "../../parts/button.tsx"
 import { CopyButton } from "../../parts/copy-button.tsx"
 import { time } from "../../parts/words.ts"
+import { useAttempt } from "../../parts/use-attempt.ts"
 import type { OpenConversation } from "../../state/conversation.ts"
 import { navigate } from "../../state/router.ts"
 import { DataView } from "../../views/data-view.tsx"
@@ -81,10 +82,16 @@ function Actions({
   readonly conversation: OpenConversation
 }) {
   const { model, usage, createdAt } = message
+  const { once, isBusy } = useAttempt()
   return (
     <div className="mt-0.5 -ml-1.5 flex h-7 items-center gap-0.5 text-xs text-faint opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 max-md:opacity-100">
       <CopyButton what="this reply" read={() => wholeOf(message, conversation)} />
-      <IconButton label="Branch off here" small onClick={() => void forkAfter(conversation, message.id)}>
+      <IconButton
+        label="Branch off here"
+        small
+        disabled={isBusy}
+        onClick={() => void once(() => forkAfter(conversation, message.id))}
+      >
         <GitBranch className="size-3.5" />
       </IconButton>
       <IconButton

@@ -1,8 +1,8 @@
 import { useState } from "react"
 import { Button } from "../../parts/button.tsx"
 import { CopyButton } from "../../parts/copy-button.tsx"
-import { attempt } from "../../parts/explain.ts"
 import { Command, Part } from "../../parts/part.tsx"
+import { useAttempt } from "../../parts/use-attempt.ts"
 import { useShell } from "../../shell/shell-context.ts"
 import { client } from "../../state/client.ts"
 import { NO_TOKEN, type Program, programs } from "./programs.ts"
@@ -37,8 +37,9 @@ function Lines({ program }: { readonly program: Program }) {
   const [token, setToken] = useState<string>()
   const lacking = (["manage", ...program.scopes] as const).filter((scope) => !identity.scopes.includes(scope))
   const lines = program.lines(location.origin, token ?? NO_TOKEN)
+  const { once, isBusy } = useAttempt()
   const make = () =>
-    attempt(async () => {
+    once(async () => {
       const made = await client.createToken({ body: { name: program.name, scopes: [...program.scopes] } })
       setToken(made.token)
     })
@@ -57,7 +58,7 @@ function Lines({ program }: { readonly program: Program }) {
         </p>
       )}
       {token === undefined && lacking.length === 0 && (
-        <Button look="main" onClick={() => void make()}>
+        <Button look="main" disabled={isBusy} onClick={() => void make()}>
           Put a token in
         </Button>
       )}
