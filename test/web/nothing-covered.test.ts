@@ -170,3 +170,23 @@ test("on a phone of 360 pixels the usage is whole", async () => {
   expect(await page.getByRole("columnheader", { name: "Tokens in" }).count()).toBe(3)
   expect(await page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false)
 })
+
+test("on a phone of 360 pixels names without a space are whole, in the lists of the workspace and on their own pages", async () => {
+  const { ada, page } = await phone.begin(scripted())
+  const name = "Donaudampfschifffahrtsgesellschaftskapitän".repeat(4)
+  const { id: clientId } = (await ada.post("/api/workspace/clients", { name, industry: name })).body
+  const { id } = (await ada.post("/api/workspace/projects", { name, clientId })).body
+  await ada.post("/api/workspace/tasks", { title: name, projectId: id })
+  await ada.post("/api/workspace/checkpoints", { title: name, projectId: id, date: Date.now() })
+  /** Texts that run out of sight to the right, where no dots say so. */
+  const cutOff = `[...document.querySelectorAll("#main bdi")].filter((each) => {
+    if (!each.checkVisibility() || each.getBoundingClientRect().right <= innerWidth) return false
+    for (let up = each; up; up = up.parentElement) if (getComputedStyle(up).textOverflow === "ellipsis") return false
+    return true
+  }).map((each) => each.parentElement.className)`
+  for (const path of ["/clients", "/projects", `/projects/${id}`, "/tasks"]) {
+    await go(page, path)
+    await page.locator("#main").locator("li, [data-task]").getByText(name).first().waitFor()
+    expect([path, await page.evaluate(cutOff)]).toEqual([path, []])
+  }
+})

@@ -39,7 +39,7 @@ export function ProjectPage({ id }: { readonly id: string }) {
       <ReadProblem problem={problem} />
       <div className="min-h-0 flex-1 overflow-y-auto px-3 pb-8 md:px-5">
         <div className="max-w-3xl space-y-7">
-          <p className="text-[13px] text-faint">
+          <p className="text-[13px] text-faint [overflow-wrap:anywhere]">
             <Link to="/projects" className="underline underline-offset-2 hover:text-ink">
               Projects
             </Link>

@@ -77,8 +77,8 @@ function Projects({ name, projects }: { readonly name: string; readonly projects
                 className="flex h-full items-start gap-2.5 rounded-xl border border-line bg-surface px-3.5 py-2.5 text-sm transition-colors hover:border-accent"
               >
                 <Icon className="mt-1 size-4 shrink-0 text-faint" aria-hidden="true" />
-                <span className="min-w-0 flex-1">
-                  <span className="block font-medium [overflow-wrap:anywhere]">
+                <span className="min-w-0 flex-1 [overflow-wrap:anywhere]">
+                  <span className="block font-medium">
                     <Plain text={project.name} />
                   </span>
                   <span className="block text-[13px] text-faint">
