@@ -16,13 +16,14 @@ const OUTCOMES: Partial<Record<Proposal["status"], string>> = {
 
 /**
  * Decides, and where somebody else was first says how that came out. The cards themselves follow the conversation: until
- * that has something newer to say of what is decided `about`, there is nothing more to be decided.
+ * that has something newer to say of what is decided `about`, there is nothing more to be decided. `onDone` only where it
+ * was accepted: what somebody has written for it stays until then.
  */
 export function useDecide(about: Proposal | string) {
   const [sent, setSent] = useState<Proposal | string>()
-  const send = (work: () => Promise<unknown>) => {
+  const send = (work: () => Promise<unknown>, onDone?: () => void) => {
     setSent(about)
-    void decide(work).then((isDone) => isDone || setSent(undefined))
+    void decide(work).then((isDone) => (isDone ? onDone?.() : setSent(undefined)))
   }
   return [sent === about, send] as const
 }

@@ -24,28 +24,25 @@ export function Decision({ proposal, unseen, onShowEverything }: DecisionProps) 
   const [doing, setDoing] = useState<"edit" | "reject" | undefined>()
   const [isSent, send] = useDecide(proposal)
   const params = { id: proposal.id }
+  const close = () => setDoing(undefined)
   const approve = (always?: true) => send(() => client.commitProposal({ params, body: always ? { always } : {} }))
 
   if (doing === "edit") {
     return (
       <EditForm
         proposal={proposal}
-        onCancel={() => setDoing(undefined)}
-        onDone={(changed) => {
-          setDoing(undefined)
-          send(() => client.editProposal({ params, body: { arguments: changed } }))
-        }}
+        isSent={isSent}
+        onCancel={close}
+        onDone={(changed) => send(() => client.editProposal({ params, body: { arguments: changed } }), close)}
       />
     )
   }
   if (doing === "reject") {
     return (
       <RejectForm
-        onCancel={() => setDoing(undefined)}
-        onDone={(reason) => {
-          setDoing(undefined)
-          send(() => client.rejectProposal({ params, body: reason ? { reason } : {} }))
-        }}
+        isSent={isSent}
+        onCancel={close}
+        onDone={(reason) => send(() => client.rejectProposal({ params, body: reason ? { reason } : {} }), close)}
       />
     )
   }
@@ -110,18 +107,19 @@ export function Decision({ proposal, unseen, onShowEverything }: DecisionProps) 
 }
 
 interface RejectFormProps {
+  readonly isSent: boolean
   readonly onDone: (reason: string) => void
   readonly onCancel: () => void
 }
 
-function RejectForm({ onDone, onCancel }: RejectFormProps) {
+function RejectForm({ isSent, onDone, onCancel }: RejectFormProps) {
   const [reason, setReason] = useState("")
   return (
     <form
       className="space-y-2.5 border-t border-line px-4 py-3"
       onSubmit={(event) => {
         event.preventDefault()
-        onDone(reason.trim())
+        if (!isSent) onDone(reason.trim())
       }}
       onKeyDown={(event) => {
         if (event.key !== "Escape") return
@@ -140,7 +138,7 @@ function RejectForm({ onDone, onCancel }: RejectFormProps) {
         />
       </label>
       <div className="flex gap-2">
-        <Button look="danger" type="submit">
+        <Button look="danger" type="submit" disabled={isSent}>
           Reject
         </Button>
         <Button onClick={onCancel}>Back</Button>

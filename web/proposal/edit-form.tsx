@@ -9,12 +9,14 @@ import { type Fields, isRecord } from "../changes/value-words.ts"
 
 interface EditFormProps {
   readonly proposal: Proposal
+  /** On its way. */
+  readonly isSent: boolean
   readonly onDone: (changed: Record<string, unknown>) => void
   readonly onCancel: () => void
 }
 
 /** Other arguments for the same tool: field by field, or as JSON. They become a proposal of their own. */
-export function EditForm({ proposal, onDone, onCancel }: EditFormProps) {
+export function EditForm({ proposal, isSent, onDone, onCancel }: EditFormProps) {
   const { arguments: given, tool, diff } = proposal
   const schema = useStore(catalogue)?.tools.find(({ name }) => name === tool)?.inputSchema
   const known = fieldsOf(schema, given)
@@ -53,7 +55,7 @@ export function EditForm({ proposal, onDone, onCancel }: EditFormProps) {
       className="space-y-3 border-t border-line px-4 py-3"
       onSubmit={(event) => {
         event.preventDefault()
-        submit()
+        if (!isSent) submit()
       }}
       onKeyDown={(event) => {
         if (event.key !== "Escape") return
@@ -88,7 +90,7 @@ export function EditForm({ proposal, onDone, onCancel }: EditFormProps) {
         </p>
       )}
       <div className="flex flex-wrap items-center gap-2">
-        <Button look="main" type="submit">
+        <Button look="main" type="submit" disabled={isSent}>
           Propose this instead
         </Button>
         <Button onClick={onCancel}>Back</Button>

@@ -4,7 +4,7 @@ import { Paperclip, Pencil } from "../../icons/things.ts"
 import { useState } from "react"
 import type { ConversationStatus, QueuedMessage } from "../../../src/protocol/index.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
-import { attempt } from "../../parts/explain.ts"
+import { useAttempt } from "../../parts/use-attempt.ts"
 import { Plain } from "../../parts/plain.tsx"
 import { client } from "../../state/client.ts"
 import type { OpenConversation } from "../../state/conversation.ts"
@@ -38,10 +38,12 @@ interface QueuedProps {
 
 function Queued({ message, conversation, isHeld }: QueuedProps) {
   const [text, setText] = useState<string>()
+  const { once, isBusy } = useAttempt()
   const params = { id: conversation.id, messageId: message.id }
   const act = async (work: () => Promise<unknown>) => {
-    await attempt(work)
+    const isDone = await once(work)
     await conversation.refreshQueue()
+    return isDone
   }
   if (text !== undefined) {
     return (
@@ -50,23 +52,32 @@ function Queued({ message, conversation, isHeld }: QueuedProps) {
           className="flex gap-2"
           onSubmit={(event) => {
             event.preventDefault()
-            setText(undefined)
-            if (text.trim() !== "") void act(() => client.editQueued({ params, body: { text } }))
+            if (text.trim() === "") return setText(undefined)
+            // What was written stays until the server has it.
+            void act(() => client.editQueued({ params, body: { text } })).then((isDone) => isDone && setText(undefined))
           }}
         >
-          <input
+          {/* A field of one line would glue together what stands on several. */}
+          <textarea
             autoFocus
             aria-label="Message that waits"
+            rows={Math.min(6, text.split("\n").length)}
             value={text}
             onChange={(event) => setText(event.target.value)}
             onKeyDown={(event) => {
+              if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) {
+                event.preventDefault()
+                event.currentTarget.form?.requestSubmit()
+              }
               if (event.key !== "Escape") return
               event.preventDefault()
               setText(undefined)
             }}
-            className="field h-9 text-sm"
+            className="field min-h-9 resize-none text-sm"
           />
-          <Button type="submit">Save</Button>
+          <Button type="submit" disabled={isBusy}>
+            Save
+          </Button>
         </form>
       </li>
     )

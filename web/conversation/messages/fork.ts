@@ -1,6 +1,5 @@
 import type { MessageItem } from "../../../src/client/index.ts"
 import type { MessageFile } from "../../../src/protocol/index.ts"
-import { attempt } from "../../parts/explain.ts"
 import { titleOf } from "../../parts/words.ts"
 import { client } from "../../state/client.ts"
 import type { OpenConversation } from "../../state/conversation.ts"
@@ -9,23 +8,21 @@ import { navigate } from "../../state/router.ts"
 import { toast } from "../../state/toasts.ts"
 
 /** Begins anew before a message of the person, with other words in its place, and with those of its files that are still wanted. */
-export function forkAndSay(
+export async function forkAndSay(
   conversation: OpenConversation,
   { id: messageId }: MessageItem["message"],
   { text, files }: { readonly text: string; readonly files: readonly MessageFile[] },
-): Promise<boolean> {
-  return attempt(async () => {
-    const { transcript } = conversation.store.value
-    const isFirst = transcript.items.find((item) => item.type === "message")?.key === messageId
-    const { id } = await client.forkConversation({
-      params: { id: conversation.id },
-      body: { before: messageId },
-    })
-    // What was named after its first words is named after the new ones.
-    if (isFirst) await client.changeConversation({ params: { id }, body: { title: titleOf(text) } })
-    navigate(`/c/${id}`)
-    say({ conversationId: id }, text, "queue", files)
+): Promise<void> {
+  const { transcript } = conversation.store.value
+  const isFirst = transcript.items.find((item) => item.type === "message")?.key === messageId
+  const { id } = await client.forkConversation({
+    params: { id: conversation.id },
+    body: { before: messageId },
   })
+  // What was named after its first words is named after the new ones.
+  if (isFirst) await client.changeConversation({ params: { id }, body: { title: titleOf(text) } })
+  navigate(`/c/${id}`)
+  say({ conversationId: id }, text, "queue", files)
 }
 
 /** Begins anew after a reply: with everything up to the next words of the person. */

@@ -5,6 +5,7 @@ import type { MessageFile } from "../../../src/protocol/index.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
 import { CopyButton } from "../../parts/copy-button.tsx"
 import { Plain } from "../../parts/plain.tsx"
+import { useAttempt } from "../../parts/use-attempt.ts"
 import { time } from "../../parts/words.ts"
 import type { OpenConversation } from "../../state/conversation.ts"
 import { forkAndSay } from "./fork.ts"
@@ -19,6 +20,7 @@ interface UserRowProps {
 /** What the person has said. To change it is to begin anew from there, beside what came of it. */
 export function UserRow({ item: { message }, conversation }: UserRowProps) {
   const [edited, setEdited] = useState<string>()
+  const { once, isBusy } = useAttempt()
   // What is asked again is asked with all of its words.
   const edit = () => wholeOf(message, conversation).then(setEdited, () => {})
   if (edited !== undefined) {
@@ -27,10 +29,11 @@ export function UserRow({ item: { message }, conversation }: UserRowProps) {
         text={edited}
         files={message.files ?? []}
         onCancel={() => setEdited(undefined)}
-        onDone={(said) => {
-          setEdited(undefined)
-          void forkAndSay(conversation, message, said)
-        }}
+        isSent={isBusy}
+        onDone={(said) =>
+          // What was written stays until it has a place to be said.
+          void once(() => forkAndSay(conversation, message, said)).then((isDone) => isDone && setEdited(undefined))
+        }
       />
     )
   }
@@ -64,11 +67,12 @@ export function Words({ text, faded = false }: { readonly text: string; readonly
 interface EditWordsProps {
   readonly text: string
   readonly files: readonly MessageFile[]
+  readonly isSent: boolean
   readonly onDone: (said: { readonly text: string; readonly files: readonly MessageFile[] }) => void
   readonly onCancel: () => void
 }
 
-function EditWords({ text, files, onDone, onCancel }: EditWordsProps) {
+function EditWords({ text, files, isSent, onDone, onCancel }: EditWordsProps) {
   const [words, setWords] = useState(text)
   const [wanted, setWanted] = useState(files)
   return (
@@ -76,7 +80,7 @@ function EditWords({ text, files, onDone, onCancel }: EditWordsProps) {
       className="my-3 rounded-2xl border border-line bg-surface p-3"
       onSubmit={(event) => {
         event.preventDefault()
-        if (words.trim() !== "") onDone({ text: words, files: wanted })
+        if (words.trim() !== "" && !isSent) onDone({ text: words, files: wanted })
       }}
     >
       {wanted.length > 0 && (
@@ -100,7 +104,7 @@ function EditWords({ text, files, onDone, onCancel }: EditWordsProps) {
         <Button small onClick={onCancel}>
           Cancel
         </Button>
-        <Button small look="main" type="submit" disabled={words.trim() === ""}>
+        <Button small look="main" type="submit" disabled={words.trim() === "" || isSent}>
           Ask again
         </Button>
       </div>

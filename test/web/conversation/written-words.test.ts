@@ -1,0 +1,83 @@
+import type { Page } from "playwright-core"
+import { expect, test } from "vitest"
+import { calls, says } from "../../../src/models/scripted/script.ts"
+import { scripted } from "../../../src/models/scripted/model.ts"
+import { PacedModel } from "../../support/loop/paced-model.ts"
+import { oneVisit } from "../../support/web/one-visit.ts"
+import { say, tells } from "../../support/web/talk.ts"
+
+const visit = oneVisit()
+
+/** What writes does not arrive, until the returned function says otherwise. */
+async function cutOff(page: Page): Promise<() => Promise<void>> {
+  await page.route("**/api/**", (route) =>
+    route.request().method() === "GET" ? route.continue() : route.abort("connectionfailed"),
+  )
+  return () => page.unrouteAll()
+}
+
+const TROUBLE = "The server cannot be reached."
+
+test("a change of a proposal, a reason against it and other words for a message stay where they are until they have arrived", async () => {
+  const model = scripted(calls("create_task", { title: "x" }), says("Then not."), says("Hello, Grace."))
+  const { page } = await visit.begin(model)
+  await say(page, "go")
+  await page.getByRole("button", { name: "Edit", exact: true }).click()
+  const title = page.locator("form").getByRole("textbox", { name: "Title" })
+  await title.fill("A title with much thought in it")
+  let reconnect = await cutOff(page)
+  const propose = page.getByRole("button", { name: "Propose this instead" })
+  await tells(page, TROUBLE, () => propose.click())
+  expect(await title.inputValue()).toBe("A title with much thought in it")
+  await reconnect()
+  await propose.click()
+  await page.getByText('Create task "A title with much thought in it"').waitFor()
+
+  await page.getByRole("button", { name: "Reject", exact: true }).click()
+  const reason = page.getByRole("textbox", { name: "Why not?" })
+  await reason.fill("Because of the budget")
+  await page.getByRole("button", { name: "Dismiss" }).click()
+  reconnect = await cutOff(page)
+  await tells(page, TROUBLE, () => reason.press("Enter"))
+  expect(await reason.inputValue()).toBe("Because of the budget")
+  await reconnect()
+  await reason.press("Enter")
+  await page.getByText("Then not.").waitFor()
+
+  await page.getByRole("article", { name: "You" }).hover()
+  await page.getByRole("button", { name: "Edit and ask again" }).click()
+  const words = page.getByRole("textbox", { name: "Your message" })
+  await words.fill("I am Grace")
+  await page.getByRole("button", { name: "Dismiss" }).click()
+  reconnect = await cutOff(page)
+  const ask = page.getByRole("button", { name: "Ask again", exact: true })
+  await tells(page, TROUBLE, () => ask.click())
+  expect(await words.inputValue()).toBe("I am Grace")
+  await reconnect()
+  await ask.click()
+  await page.getByText("Hello, Grace.").waitFor()
+})
+
+test("a message that waits keeps its lines when it is changed, and the change where it did not arrive", async () => {
+  const model = new PacedModel()
+  const { page, ada } = await visit.begin(model)
+  await say(page, "one")
+  model.write("working")
+  await page.getByText("working").waitFor()
+  await say(page, "first line\nsecond line")
+  const queue = page.getByRole("list", { name: "Messages that wait" })
+  await queue.getByRole("button", { name: "Change this message" }).click()
+  const field = queue.getByRole("textbox", { name: "Message that waits" })
+  await field.press("ControlOrMeta+End")
+  await field.pressSequentially(", longer")
+  const reconnect = await cutOff(page)
+  await tells(page, TROUBLE, () => field.press("Enter"))
+  expect(await field.inputValue()).toBe("first line\nsecond line, longer")
+  await reconnect()
+  await field.press("Enter")
+  await field.waitFor({ state: "hidden" })
+  const id = new URL(page.url()).pathname.split("/").at(-1)
+  const { items } = (await ada.get(`/api/conversations/${id}/queue`)).body
+  expect(items.map(({ text }: { text: string }) => text)).toEqual(["first line\nsecond line, longer"])
+  model.end()
+})
