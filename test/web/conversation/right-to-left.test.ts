@@ -1,0 +1,31 @@
+import { expect, test } from "vitest"
+import { says } from "../../../src/models/scripted/script.ts"
+import { scripted } from "../../../src/models/scripted/model.ts"
+import { oneVisit } from "../../support/web/one-visit.ts"
+import { say } from "../../support/web/talk.ts"
+
+const visit = oneVisit()
+
+test("code in a reply that is read from the right is read from the left, as it was written", async () => {
+  const reply = "مرحبا بالعالم. هذا مثال مع `go(1);` في السطر:\n\n```js\nrun(2);\n```\n\nانتهى."
+  const { page, faults } = await visit.begin(scripted(says(reply)))
+  await say(page, "مرحبا")
+  await page.getByText("انتهى.").waitFor()
+  /** The letters of each piece of code, in the order in which they stand. */
+  const shown = await page.evaluate(`[...document.querySelectorAll(".prose code")].map((code) => {
+    const walker = document.createTreeWalker(code, NodeFilter.SHOW_TEXT)
+    const letters = []
+    for (let node = walker.nextNode(); node; node = walker.nextNode())
+      for (let at = 0; at < node.data.length; at++) {
+        const range = document.createRange()
+        range.setStart(node, at)
+        range.setEnd(node, at + 1)
+        letters.push([range.getBoundingClientRect().left, node.data[at]])
+      }
+    return letters.sort((a, b) => a[0] - b[0]).map(([, letter]) => letter).join("").trim()
+  })`)
+  expect(shown).toEqual(["go(1);", "run(2);"])
+  // And its words are still read from the right.
+  expect(await page.evaluate(`getComputedStyle(document.querySelector(".prose > div p")).direction`)).toBe("rtl")
+  expect(faults).toEqual([])
+})
