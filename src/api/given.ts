@@ -95,3 +95,53 @@ export const GivenSettings = lazily(() =>
       .optional(),
   }),
 )
+
+const aFunction = lazily(() =>
+  z.custom<(...given: never[]) => unknown>((value) => typeof value === "function", "must be a function"),
+)
+/** Infinity is a limit that is none, and no number is no limit at all. */
+const above = (least: number) =>
+  z.custom<number>((value) => typeof value === "number" && value > least, `must be a number above ${least}`).optional()
+
+const anyTool = lazily(() =>
+  z.object({
+    name: z.string(),
+    description: z.string(),
+    version: z.number().optional(),
+    // No run takes longer, and a timer that is set for a month or for ever rings at once.
+    timeoutSeconds: z.number().positive().max(86_400, "at most 86400, which is a day").optional(),
+    maxOutput: above(0),
+    brings: z.enum(["outside", "private", "both"]).optional(),
+    reaches: z.literal("outside").optional(),
+    run: aFunction,
+  }),
+)
+
+/** A tool decides by these words whether a person is asked: one that is misspelt must not pass for a read. */
+export const GivenTool = lazily(() =>
+  z.discriminatedUnion(
+    "effect",
+    [
+      anyTool.extend({
+        effect: z.literal("read"),
+        afterCrash: z.enum(["run-again", "in-doubt"]).optional(),
+        cacheSeconds: above(-1),
+        sending: aFunction.optional(),
+      }),
+      anyTool
+        .extend({
+          effect: z.literal("write"),
+          afterCrash: z.enum(["in-doubt", "run-again", "ask-target"]).optional(),
+          preview: aFunction.optional(),
+          inverse: z.union([z.literal(false), aFunction], "must be a function, or false").optional(),
+          outcome: aFunction.optional(),
+          bar: aFunction.optional(),
+        })
+        .refine(({ afterCrash, outcome }) => afterCrash !== "ask-target" || outcome, {
+          path: ["outcome"],
+          message: "afterCrash: \"ask-target\" needs it, to ask",
+        }),
+    ],
+    'must be "read", which runs at once, or "write", which a person is asked about',
+  ),
+)

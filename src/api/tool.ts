@@ -12,6 +12,7 @@ import type { Phrase } from "../agent/definition/phrases.ts"
 import type { Schema } from "../agent/definition/schema.ts"
 import type { CallId } from "../protocol/ids.ts"
 import type { InverseCall } from "../protocol/proposals/audit.ts"
+import { GivenTool } from "./given.ts"
 
 /** A tool's answer with more than its value: words of its own for the model, or something for the conversation's state. */
 export interface ToolAnswer<Data = unknown> extends InternalAnswer {
@@ -106,9 +107,19 @@ export function defineTool<Input, Result>(tool: Tool<Input, Result>): Tool<Input
 
 /** The same with what the loop wants to be told about every tool, and with values made into answers. */
 export function toInternalTool<Input, Result>(tool: Tool<Input, Result>): InternalTool {
+  refuseUnfit(tool)
   const internal = withAnswers(tool)
   void internal.declaration.inputSchema // refused now, where its author is, and not in front of the first person
   return internal
+}
+
+/** Types are a promise: a write whose `effect` JavaScript has misspelt would be asked nobody about. */
+function refuseUnfit(tool: unknown): void {
+  const { error } = GivenTool.safeParse(tool)
+  if (!error) return
+  const { name } = Object(tool) as { name?: unknown }
+  const problems = error.issues.map(({ path, message }) => [path.join("."), message].filter(Boolean).join(": "))
+  throw new TypeError(`Tool "${String(name)}": ${problems.join("; ")}.`)
 }
 
 function withAnswers<Input, Result>(tool: Tool<Input, Result>): InternalTool {

@@ -71,3 +71,31 @@ test("a tool that no model could call is refused where it is defined, and where 
   expect(() => defineTool(tool)).toThrow(/Tool "look": its input has a type that has no JSON schema/)
   expect(() => defineAgent({ name: "a", tools: [tool] })).toThrow(/Tool "look"/)
 })
+
+test.each<[field: string, given: object]>([
+  ["effect", { effect: undefined }],
+  ["effect", { effect: "Write" }],
+  ["afterCrash", { afterCrash: "again" }],
+  ["afterCrash", { effect: "read", afterCrash: "ask-target" }],
+  ["outcome", { afterCrash: "ask-target" }],
+  ["timeoutSeconds", { timeoutSeconds: Infinity }],
+  ["timeoutSeconds", { timeoutSeconds: 3_000_000 }],
+  ["maxOutput", { maxOutput: Number.NaN }],
+  ["preview", { preview: "Take one" }],
+  ["brings", { brings: "secrets" }],
+  ["reaches", { reaches: true }],
+  ["run", { run: undefined }],
+  ["name", { name: undefined }],
+])("a tool with such an %s is refused where it is defined, by name: %j", async (field, given) => {
+  const good = { name: "take", description: "Takes.", input: z.object({}), effect: "write", run: () => "Taken." }
+  const bad = { ...good, ...given } as never
+  const refused = new RegExp(`^Tool "(take|undefined)": ${field}: `)
+  expect(() => defineTool(bad)).toThrow(refused)
+  const opening = openPawl({ store: ":memory:", models: scripted(), agents: [{ name: "a", tools: [bad] }] })
+  await expect(opening).rejects.toThrow(refused)
+})
+
+test("limits that are none are taken", () => {
+  const given = { effect: "read", timeoutSeconds: 86_400, maxOutput: Infinity, cacheSeconds: 0 } as const
+  defineTool({ name: "look", description: "Looks.", input: z.object({}), run: () => "Seen.", ...given })
+})
