@@ -139,7 +139,7 @@ export const GivenTool = lazily(() =>
         })
         .refine(({ afterCrash, outcome }) => afterCrash !== "ask-target" || outcome, {
           path: ["outcome"],
-          message: "afterCrash: \"ask-target\" needs it, to ask",
+          message: 'afterCrash: "ask-target" needs it, to ask',
         }),
     ],
     'must be "read", which runs at once, or "write", which a person is asked about',

@@ -122,12 +122,23 @@ function refuseUnfit(tool: unknown): void {
   throw new TypeError(`Tool "${String(name)}": ${problems.join("; ")}.`)
 }
 
-function withAnswers<Input, Result>(tool: Tool<Input, Result>): InternalTool {
-  const run = async (input: Input, context: CallContext) => toAnswer(await tool.run(input, context), tool.effect)
+function withAnswers<Input, Result>(given: Tool<Input, Result>): InternalTool {
+  const tool = { ...given, ...methodsOf(given) }
+  const run = async (input: Input, context: CallContext) => toAnswer(await given.run(input, context), tool.effect)
   if (tool.effect === "read") return checkTool<Input>({ ...tool, afterCrash: tool.afterCrash ?? "run-again", run })
   const written = { inverse: tool.inverse ?? (false as const), run }
   if (tool.afterCrash === "ask-target") return checkTool<Input>({ ...tool, ...written })
   return checkTool<Input>({ ...tool, ...written, afterCrash: tool.afterCrash ?? "in-doubt" })
+}
+
+const METHODS = ["preview", "inverse", "outcome", "bar", "sending"]
+
+/** What a tool does, on the tool itself: a copy of one that is made by a class lacks its methods, and what they keep in private. */
+function methodsOf(tool: object): object {
+  const methods = METHODS.map((name) => [name, Reflect.get(tool, name) as unknown] as const)
+  return Object.fromEntries(
+    methods.flatMap(([name, method]) => (typeof method === "function" ? [[name, method.bind(tool) as unknown]] : [])),
+  )
 }
 
 /** Of anything that a tool gives back. It never throws: by then a write is done, and must not be reported as failed. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { z } from "zod"
-import { answer, defineAgent, defineTool, openPawl } from "../../src/index.ts"
+import { answer, defineAgent, defineTool, openPawl, type AskableWriteTool } from "../../src/index.ts"
 import { calls, says, scripted } from "../../src/testing.ts"
 
 /** What the model, and the conversation, hear of a tool that gives this back. */
@@ -98,4 +98,36 @@ test.each<[field: string, given: object]>([
 test("limits that are none are taken", () => {
   const given = { effect: "read", timeoutSeconds: 86_400, maxOutput: Infinity, cacheSeconds: 0 } as const
   defineTool({ name: "look", description: "Looks.", input: z.object({}), run: () => "Seen.", ...given })
+})
+
+class Take implements AskableWriteTool<object, string> {
+  readonly name = "take"
+  readonly description = "Takes."
+  readonly input = z.object({})
+  readonly effect = "write"
+  readonly afterCrash = "ask-target"
+  #left = 40
+
+  preview() {
+    return { summary: `Take one of ${this.#left}`, action: "safe_update" } as const
+  }
+
+  run() {
+    return `${--this.#left} left.`
+  }
+
+  outcome() {
+    return "unknown" as const
+  }
+}
+
+test("a tool may be an object of a class: its methods are found, and find what is private to it", async () => {
+  const models = scripted(calls("take"), calls("take"), says("Taken."))
+  await using pawl = await openPawl({ store: ":memory:", models, agents: [{ name: "a", tools: [new Take()] }] })
+  const asked = await pawl.ask("Take two.")
+  const [first] = asked.status === "waiting" ? asked.proposals : []
+  expect(first).toMatchObject({ summary: "Take one of 40", action: "safe_update" })
+  await pawl.proposals.approve(first!.id)
+  const then = await pawl.answer(asked.conversationId)
+  expect(then.status === "waiting" && then.proposals[0]?.summary).toBe("Take one of 39")
 })
