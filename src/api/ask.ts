@@ -10,6 +10,7 @@ import { conversationOf } from "../server/conversation/find.ts"
 import { check } from "../server/request/read-input.ts"
 import { RunFrames } from "../server/stream/run-frames.ts"
 import { type Answer, answerOf, runAt } from "./answer.ts"
+import { orClosed, refuseClosed } from "./closed.ts"
 import { followConversation } from "./follow.ts"
 import { GivenQuestion } from "./given.ts"
 import type { PersonalParts } from "./parts.ts"
@@ -63,8 +64,8 @@ export async function* streamAnswer(
   const { signal } = asked
   const { closing, store } = parts
   signal?.throwIfAborted()
-  if (closing.aborted) throw failure("draining")
-  const { id, user, message, after, waits } = await enter(parts, asked)
+  refuseClosed(parts)
+  const { id, user, message, after, waits } = await orClosed(parts, enter(parts, asked))
   const source = await followConversation(parts, { id, user, after: { position: after, offset: 0 } })
   const run = new RunFrames(source, { message })
   const frames = waits ? unlessTakenBack(parts, run, { id, message, position: after }) : run
@@ -78,7 +79,7 @@ export async function* streamAnswer(
     stop.removeEventListener("abort", leave)
     leave()
   }
-  if (closing.aborted) throw failure("draining")
+  refuseClosed(parts)
   if (signal?.aborted) await takeBack(parts, id, message)
   signal?.throwIfAborted()
   const place = await store.conversations.placeOf(id, message)

@@ -9,6 +9,7 @@ import { eraseConversation } from "../server/conversation/erase.ts"
 import { conversationOf } from "../server/conversation/find.ts"
 import { nameModel, nameModels } from "../server/conversation/named-models.ts"
 import { check } from "../server/request/read-input.ts"
+import { orClosed } from "./closed.ts"
 import { followConversation, lookUntil } from "./follow.ts"
 import { GivenChange, GivenPage, GivenRange } from "./given.ts"
 import { type PersonalParts, portsOf } from "./parts.ts"
@@ -87,7 +88,7 @@ export function openConversations(parts: PersonalParts): Conversations {
     },
 
     async *events(id, { after = "0", signal } = {}) {
-      const conversation = await find(id)
+      const conversation = await orClosed(parts, find(id))
       const cursor = parseCursor(after)
       const problem = `after: "${after.slice(0, 50)}" is no place in ${conversation.id}.`
       if (!cursor || cursor.position > conversation.position) throw failure("bad_request", { problem })

@@ -4,6 +4,7 @@ import { isId } from "../protocol/ids.ts"
 import { conversationOf } from "../server/conversation/find.ts"
 import { type Answer, answerOf, runAt } from "./answer.ts"
 import { askAndWait, type AskOptions, streamAnswer } from "./ask.ts"
+import { orClosed, refuseClosed, untilClosed } from "./closed.ts"
 import { type Conversations, openConversations } from "./conversations.ts"
 import type { Parts, PersonalParts } from "./parts.ts"
 import { openProposals, type Proposals } from "./proposals.ts"
@@ -28,14 +29,18 @@ export interface Person {
 export function openPerson(parts: Parts, name: string): Person {
   const personal: PersonalParts = {
     ...parts,
-    user: async () => (await parts.store.people.ensure(name, parts.store.clock.now())).id,
+    async user() {
+      refuseClosed(parts)
+      return (await orClosed(parts, parts.store.people.ensure(name, parts.store.clock.now()))).id
+    },
   }
   return {
-    ask: ((text: string, options?: AskOptions) => askAndWait(personal, text, options)) as Person["ask"],
+    ask: ((text: string, options?: AskOptions) =>
+      orClosed(parts, askAndWait(personal, text, options))) as Person["ask"],
     stream: (text, options) => streamAnswer(personal, text, options),
-    answer: (conversation) => newestAnswer(personal, conversation),
-    proposals: openProposals(personal),
-    conversations: openConversations(personal),
+    answer: (conversation) => orClosed(parts, newestAnswer(personal, conversation)),
+    proposals: untilClosed(parts, openProposals(personal)),
+    conversations: untilClosed(parts, openConversations(personal)),
   }
 }
 

@@ -1,0 +1,47 @@
+import { describe, expect, test } from "vitest"
+import { hasCode, openPawl, type Pawl } from "../../src/index.ts"
+import { always, says, scripted } from "../../src/testing.ts"
+import { anyDatabase } from "../support/databases.ts"
+
+const told = async (events: AsyncIterable<unknown>) => {
+  for await (const _ of events);
+}
+const id = "conv_1JNMtm1ZVh7W4XgK2T9Y"
+const proposal = "prop_1JNMtm1ZVh7W4XgK2T9Y"
+const everything: readonly (readonly [name: string, call: (pawl: Pawl) => Promise<unknown>])[] = [
+  ["ask", (pawl) => pawl.ask("Hi.")],
+  ["ask of somebody else", (pawl) => pawl.as("ada").ask("Hi.")],
+  ["stream", (pawl) => told(pawl.stream("Hi."))],
+  ["answer", (pawl) => pawl.answer(id)],
+  ["list", (pawl) => pawl.conversations.list()],
+  ["get", (pawl) => pawl.conversations.get(id)],
+  ["events", (pawl) => told(pawl.conversations.events(id))],
+  ["cancel", (pawl) => pawl.conversations.cancel(id)],
+  ["the list of proposals", (pawl) => pawl.proposals.list()],
+  ["approve", (pawl) => pawl.proposals.approve(proposal)],
+]
+
+describe.each(anyDatabase)("a Pawl that is closed, on $name", ({ create }) => {
+  test("says so to whoever asks it anything, and not that its store would come back", async () => {
+    await using database = await create()
+    const pawl = await openPawl({ store: database.url, models: scripted(always(says("Hello."))) })
+    await pawl.ask("Hi.")
+    await pawl.close()
+    for (const [name, call] of everything) {
+      const error = await call(pawl).catch((error: unknown) => error)
+      expect(hasCode(error, "draining"), `${name}: ${String(error)}`).toBe(true)
+    }
+  })
+
+  test("says so, too, to whoever was asking it something in this moment", async () => {
+    await using database = await create()
+    for (const [name, call] of everything) {
+      const pawl = await openPawl({ store: database.url, models: scripted(always(says("Hello."))) })
+      const asking = call(pawl).catch((error: unknown) => error)
+      await pawl.close()
+      const error = await asking
+      const fine = !(error instanceof Error) || hasCode(error, "draining") || hasCode(error, "not_found")
+      expect(fine, `${name}: ${String(error)}`).toBe(true)
+    }
+  })
+})
