@@ -61,6 +61,8 @@ export const GivenQuestion = lazily(() =>
   }),
 )
 
+const place = lazily(() => z.string().min(1))
+
 /** Within what `pawl serve` takes, too. */
 const dollars = lazily(() => z.number().min(0).max(1_000_000).optional())
 
@@ -79,11 +81,28 @@ const GivenTraces = lazily(() =>
   }),
 )
 
+/** A durability that is none would be less than either: nothing would be waited for. */
+const GivenStore = lazily(() =>
+  z.union(
+    [
+      place,
+      z.strictObject({
+        url: place,
+        durability: z.enum(["full", "normal"]).optional(),
+        connections: z.number().int().min(1).optional(),
+        filesFolder: place.optional(),
+      }),
+    ],
+    { error: 'must be a file, such as "pawl.db", or { url, durability, connections, filesFolder }' },
+  ),
+)
+
 export const GivenSettings = lazily(() =>
   z.object({
     traces: GivenTraces.optional(),
     timeZone: TimeZone.optional(),
     settings: ReplySettings.optional(),
+    store: GivenStore.optional(),
     limits: z
       .strictObject({
         runSeconds: z.number().min(1).max(86_400).optional(),

@@ -66,7 +66,7 @@ const OWNER = "owner"
 /** Opens the store, takes up what an earlier process has left, and is ready to be asked. */
 export async function openPawl(options: PawlOptions): Promise<Pawl> {
   const { timeZone, limits = {}, settings, traces } = options
-  check(GivenSettings, { timeZone, limits, settings, traces })
+  check(GivenSettings, { timeZone, limits, settings, traces, store: options.store })
   const { dailyUsd, runUsd, runSeconds = USUAL_LIMITS.runSeconds } = limits
   const agents = toInternalAgents(options.agents)
   const { models, secrets } = openModels(options.models)

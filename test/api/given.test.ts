@@ -93,3 +93,13 @@ test("two that ask at once with one key and other words: one is asked, and the o
   expect(outcomes.toSorted()).toEqual(["fulfilled", "rejected"])
   await expect(Promise.all(asked)).rejects.toSatisfy((error) => hasCode(error, "key_reused"))
 })
+
+test.each([
+  [{ url: ":memory:", durability: "none" }],
+  [{ url: ":memory:", connections: 0 }],
+  [{ file: "pawl.db" }],
+  [""],
+  [5],
+])("a store that is none is refused by name, also one whose durability would be none: %j", async (store) => {
+  await expect(open({ store: store as never })).rejects.toThrow(/store: |store\./)
+})
