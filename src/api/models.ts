@@ -142,7 +142,11 @@ function openProviders({
     if ("need" in connectTo(name, settings)) throw new TypeError(`models.${name}: ${needOf(providers[name])}`)
   }
   const lists = { kept: new EndpointLists(systemClock) }
-  const registry = new ModelRegistry(settings, { lists, needOf: (name) => `give models.${name} to openPawl` })
+  const registry = new ModelRegistry(settings, {
+    lists,
+    needOf: (name) => `give models.${name} to openPawl`,
+    defaultSetting: "models.default",
+  })
   const models: OpenedModels = {
     get: (name) => registry.get(name),
     list: async () => registry.list(),

@@ -29,6 +29,8 @@ export interface RegistryOptions {
   accessTo?(provider: string): Access | undefined
   /** What to tell a person who lacks something. */
   needOf?(provider: string, need: string): string
+  /** Where the model of those who chose none is named, if not in `PAWL_MODEL`. */
+  readonly defaultSetting?: string
 }
 
 export interface Access {
@@ -134,7 +136,8 @@ export class ModelRegistry implements ModelSource {
 
   /** The name of the model of a conversation that chose none. Throws `no_model_selected`. */
   defaultName(): string {
-    this.#defaultName ??= this.resolve(defaultModel(this.#settings.defaultModel, this.#choices())).name
+    const { defaultModel: wanted } = this.#settings
+    this.#defaultName ??= this.resolve(defaultModel(wanted, this.#choices(), this.#options.defaultSetting)).name
     return this.#defaultName
   }
 

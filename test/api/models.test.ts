@@ -72,7 +72,9 @@ describe("what cannot be used is said when it is opened", () => {
 
   test("where there are providers, nobody guesses which of them may cost money", async () => {
     await using pawl = await open({ openai: { apiKey: "k" }, anthropic: { apiKey: "k" } })
-    await expect(pawl.ask("Hi.")).rejects.toSatisfy((error) => hasCode(error, "no_model_selected"))
+    const asked = pawl.ask("Hi.")
+    await expect(asked).rejects.toSatisfy((error) => hasCode(error, "no_model_selected"))
+    await expect(asked).rejects.toThrow("or set models.default for all") // no variable counts in a program
   })
 })
 

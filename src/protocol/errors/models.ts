@@ -22,8 +22,8 @@ const againIn = ({ retryAfterMs, retryAt }: Later): string =>
 export const modelErrors = {
   no_model_selected: {
     status: 409,
-    say: (d: { choices: string }) =>
-      `No model is chosen. Choose one for the conversation, or set PAWL_MODEL for all of them: ${d.choices}.`,
+    say: (d: { choices: string; setting?: string | undefined }) =>
+      `No model is chosen. Choose one for the conversation, or set ${d.setting ?? "PAWL_MODEL"} for all of them: ${d.choices}.`,
   },
   unknown_model: {
     status: 400,
