@@ -7,7 +7,7 @@ export interface ClientOptions {
   /** Where the server is: `http://127.0.0.1:7295`; in a page of the server itself it may be "". */
   readonly baseUrl: string | URL
   /** A personal access token, or what fetches one for each request. Without one the session cookie of the page is sent. */
-  readonly token?: string | (() => string | undefined | Promise<string | undefined>)
+  readonly token?: string | undefined | (() => string | undefined | Promise<string | undefined>)
   /** In a page: what the sign-in gave it to keep, which the cookie counts with. Read for each request: another tab may have signed in. */
   readonly pageSecret?: () => string | null | undefined
   readonly fetch?: typeof globalThis.fetch
