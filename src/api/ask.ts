@@ -104,7 +104,9 @@ async function asPromised(answer: Answer, answers: Schema<unknown> | undefined):
   const parsed = await parse(answers, answer.value)
   if ("value" in parsed) return { ...answer, value: parsed.value }
   const { finish: _, value: __, ...asked } = answer
-  return { ...asked, status: "failed", error: failure("answer_unfit", { problem: parsed.problem, times: 0 }) }
+  // As it is told of every other run: the message of an error is lost where an answer is made JSON.
+  const { code, message } = failure("answer_unfit", { problem: parsed.problem, times: 0 })
+  return { ...asked, status: "failed", error: { code, message } }
 }
 
 function toAnswerSchema(answers: Schema<unknown>): JsonObject {

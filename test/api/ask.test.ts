@@ -119,3 +119,13 @@ describe.each(anyDatabase)("asking, on $name", ({ create }) => {
     expect(await pawl.conversations.change(conversationId, { mode: "auto" })).toMatchObject({ mode: "auto" })
   })
 })
+
+test("an answer that only the program's own schema refuses says why, also as JSON", async () => {
+  await using pawl = await openPawl({ store: ":memory:", models: scripted(says('{"part":"bolt"}')) })
+  const answers = z.object({ part: z.string() }).refine(() => false, "There is no such part.")
+  const answer: unknown = JSON.parse(JSON.stringify(await pawl.ask("Which part?", { answers })))
+  expect(answer).toMatchObject({
+    status: "failed",
+    error: { code: "answer_unfit", message: expect.stringContaining("There is no such part.") as string },
+  })
+})
