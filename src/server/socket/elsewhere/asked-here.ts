@@ -17,6 +17,14 @@ interface AskedPorts {
 
 type Question = NodeMessageOf<"device_read" | "device_stop" | "device_ticket" | "device_write" | "device_report">
 
+interface Seen {
+  readonly at: number
+  /** By it whoever asked says that they want it no longer. */
+  readonly stopping: AbortController
+  /** The question itself has come, and not only its stop. */
+  isTakenUp: boolean
+}
+
 /** Longer than any message is under way: one that comes a second time is known by then. */
 const KEPT_MS = 5 * 60_000
 const MOST = 20_000
@@ -25,8 +33,8 @@ const MOST = 20_000
 export class AskedHere implements AsyncDisposable {
   readonly #ports: AskedPorts
   readonly #tickets: Tickets
-  /** What was asked, in the order in which it came; by it whoever asked says that they want it no longer. */
-  readonly #seen = new Map<string, { readonly at: number; readonly stopping: AbortController }>()
+  /** What was asked, in the order in which it came. */
+  readonly #seen = new Map<string, Seen>()
   /** Answers that are being handed over. */
   readonly #sending = new Set<Promise<unknown>>()
 
@@ -37,11 +45,14 @@ export class AskedHere implements AsyncDisposable {
 
   hear(question: Question, from: string): void {
     const key = `${from} ${question.id}`
-    const before = this.#seen.get(key)
-    if (question.type === "device_stop") (before?.stopping ?? this.#note(key)).abort()
-    if (before || question.type === "device_stop") return
-    const { signal } = this.#note(key)
-    void this.#answerTo(question, from, signal)
+    const seen = this.#seen.get(key) ?? this.#note(key)
+    if (question.type === "device_stop") return seen.stopping.abort()
+    if (seen.isTakenUp) return
+    seen.isTakenUp = true
+    const { signal } = seen.stopping
+    // Its stop may have been faster: then nothing is sent, and whoever waits is told so.
+    const answering = signal.aborted ? Promise.resolve(toAnswer(undefined)) : this.#answerTo(question, from, signal)
+    void answering
       .catch(refused)
       .then((answer) => answer && this.#send(from, { type: "device_answer", id: question.id, answer }))
   }
@@ -99,15 +110,15 @@ export class AskedHere implements AsyncDisposable {
     this.#sending.add(sent)
   }
 
-  #note(key: string): AbortController {
+  #note(key: string): Seen {
     const now = monotonicOf(this.#ports.clock)
     for (const [old, { at }] of this.#seen) {
       if (now - at < KEPT_MS && this.#seen.size < MOST) break
       this.#seen.delete(old)
     }
-    const stopping = new AbortController()
-    this.#seen.set(key, { at: now, stopping })
-    return stopping
+    const seen = { at: now, stopping: new AbortController(), isTakenUp: false }
+    this.#seen.set(key, seen)
+    return seen
   }
 }
 

@@ -7,7 +7,7 @@ const TURN_MS = 20
  * Begins requests so that others have their turns in between. Most are answered without waiting for anything: hundreds that
  * come in one moment would else be answered in a single turn, in which nobody is heard and nothing that was written goes out.
  */
-export class Turns {
+export class RequestTurns {
   readonly #waiting = new Map<UserId, (() => void)[]>()
   /** When the first request of this turn was begun. */
   #begunAt: number | undefined
