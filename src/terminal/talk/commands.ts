@@ -189,7 +189,8 @@ async function fork({ talk, write }: CommandContext, word: string): Promise<void
     ? await talk.client.readMessage({ params: { ...params, messageId: message.id } })
     : message
   const { id } = await talk.client.forkConversation({ params, body })
-  await talk.enter(id)
+  const branch = await talk.enter(id)
+  if (talk.conversation !== branch) return // its person has gone on meanwhile
   talk.print(line("This is a branch. The conversation it comes from stays as it is.", DIM))
   if (whole) write(whole.content, await filesBack(talk.client, whole.content, message?.files ?? []))
 }

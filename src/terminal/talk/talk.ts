@@ -6,6 +6,7 @@ import { USUAL_USES } from "../../protocol/proposals/grant.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
 import type { Mode } from "../../protocol/schema.ts"
 import { type TypedDecision, questionOf, readDecision, type Time } from "../deciding/decision.ts"
+import { beginsAs, choicesOf } from "./begins-as.ts"
 import { explain } from "./explain.ts"
 import { DIM, type Line, line, span } from "../line.ts"
 import { type Along, loadConversation, OpenConversation } from "./open-conversation.ts"
@@ -40,6 +41,8 @@ export class Talk {
   readonly #said = new Map<string, "expired" | "open">()
   #first: readonly string[] = []
   #beginning: Promise<OpenConversation> | undefined
+  /** Counts where its person has gone: what they left before it was read does not take the screen. */
+  #turn = 0
   #isClosed = false
   #isAway = false
   columns = 80
@@ -108,7 +111,7 @@ export class Talk {
   async #beginWith(text: string): Promise<OpenConversation> {
     this.#first = [...this.#first, text]
     // At worst an empty one is left behind: nothing has been said in it.
-    this.#beginning ??= untilAnswered(async () => {
+    const beginning = (this.#beginning ??= untilAnswered(async () => {
       try {
         return await this.begin(titleOf(text))
       } catch (error) {
@@ -119,43 +122,40 @@ export class Talk {
     }).finally(() => {
       this.#isAway = false
       this.#first = []
-      this.#beginning = undefined
-    })
-    return this.#beginning
+      // Whoever has left it meanwhile may be beginning another one.
+      if (this.#beginning === beginning) this.#beginning = undefined
+    }))
+    return beginning
   }
 
   async begin(title?: string): Promise<OpenConversation> {
-    const { agent: usual, ...place } = this.reached.begins
-    const { agent = usual, model, mode, fallback, settings } = this.choices
-    // Another agent than the one of the folder has nothing to do on this machine.
-    const where = agent === usual ? place : {}
-    const given = { ...(agent ? { agent } : {}), ...(model ? { model } : {}), ...(title ? { title } : {}) }
-    const { id } = await this.client.createConversation({
-      body: { ...given, mode, settings, ...where, ...(fallback ? { fallback } : {}) },
-    })
-    return this.enter(id)
+    const turn = ++this.#turn
+    const body = beginsAs(this.reached.begins, this.choices, title)
+    const { id } = await this.client.createConversation({ body })
+    return this.enter(id, turn)
   }
 
-  /** Shows a conversation, and leaves the one before. */
-  async enter(id: string): Promise<OpenConversation> {
+  /** Shows a conversation, and leaves the one before; unless its person has gone elsewhere while it was being read. */
+  async enter(id: string, turn: number = ++this.#turn): Promise<OpenConversation> {
     const loaded = await loadConversation(this.client, id)
     const { detail } = loaded
-    this.conversation?.close()
     const told = {
       changed: this.#changed,
       tells: (words: string) => this.print(line(words, DIM)),
       failed: (error: unknown) => this.complain(error),
     }
+    const conversation = new OpenConversation(this.client, loaded, told)
+    const isLeft = turn !== this.#turn
+    if (isLeft || this.#isClosed) conversation.close()
+    if (isLeft) return conversation
+    this.conversation?.close()
     const isNew = detail.messages.length === 0 && detail.proposals.length === 0
     this.scrollback.turnTo(isNew ? [] : [[], line(`── ${toShown(detail.title ?? "Untitled")}`, DIM)])
-    this.conversation = new OpenConversation(this.client, loaded, told)
-    if (this.#isClosed) this.conversation.close()
-    // Only a model that somebody chose: the next conversation must not be tied to what is the default today.
-    const model = detail.modelChosen === false ? undefined : (detail.model ?? undefined)
-    this.choices = { agent: detail.agent, model, mode: detail.mode, settings: detail.settings }
+    this.conversation = conversation
+    this.choices = choicesOf(detail)
     this.reached.entered(id)
     this.#changed()
-    return this.conversation
+    return conversation
   }
 
   /** Listens to nothing any more, nor to a conversation that is only being opened: it would keep the process for ever. */
@@ -166,6 +166,8 @@ export class Talk {
 
   /** Leaves the conversation; the next words begin another one. */
   leave(choices: Partial<StartChoices> = {}): void {
+    this.#turn++
+    this.#beginning = undefined
     this.choices = { ...this.choices, mode: this.mode, ...choices }
     this.conversation?.close()
     this.conversation = undefined
