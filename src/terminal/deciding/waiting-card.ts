@@ -18,6 +18,7 @@ export class WaitingCard {
   #length = Number.POSITIVE_INFINITY
   #width = 0
   #rows = MIN_ROWS
+  #lacksRoom = false
   /** Of these proposals, for this width: to break a long change into lines takes longer than to draw a picture may. */
   #lines: readonly Line[] | undefined
 
@@ -43,6 +44,11 @@ export class WaitingCard {
     return idsOf(proposals) === this.#ids && this.#seenTo > 0
   }
 
+  /** Whether there was no room for a single line of it when it was drawn last. */
+  get lacksRoom(): boolean {
+    return this.#lacksRoom
+  }
+
   /** Moves by less than a window, so that no line is passed over; or to an end, and what lies between is not read by that. */
   move(by: "page-up" | "page-down" | "up" | "down" | "home" | "end"): void {
     const page = Math.max(1, this.#rows - 2)
@@ -54,6 +60,7 @@ export class WaitingCard {
 
   /** What is drawn, and counts as seen. */
   draw(width: number, rows: number): Line[] {
+    this.#lacksRoom = rows < MIN_ROWS
     // Where there is no room nothing is shown, and nothing counts as seen.
     if (this.#proposals.length === 0 || rows < MIN_ROWS) return []
     if (width !== this.#width) this.#lines = undefined

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { editorOf } from "../input/editor-state.ts"
-import { lineText } from "../line.ts"
+import { line, lineText } from "../line.ts"
 import { eraseReflowed } from "./erase-reflowed.ts"
 import { toFrame } from "./frame.ts"
 
@@ -23,6 +23,17 @@ test("is never as high as the screen, and of a low one what is asked and written
   const low = (rows: number) => toFrame(framed("[no] / yes"), { columns: 20, rows }).lines.map(lineText)
   expect(low(4)).toEqual(["[no] / yes", "> yes", "working"])
   expect(low(3)).toEqual(["[no] / yes", "> yes"])
+})
+
+test("of a low window a change that waits has two rows, and what is told in passing is seen", () => {
+  const drawn = (rows: number, hint: string) => {
+    const body = (room: { rows: number }) => Array.from({ length: room.rows }, (_, at) => line(`change ${at + 1}`))
+    return toFrame({ ...framed("[no] / yes"), hint, body }, { columns: 40, rows }).lines.map(lineText)
+  }
+  expect(drawn(5, "")).toEqual(["change 1", "change 2", "[no] / yes", "> yes"])
+  expect(drawn(5, "Read it first")).toEqual(["change 1", "change 2", "Read it first", "> yes"])
+  expect(drawn(6, "Read it first")).toEqual(["change 1", "change 2", "[no] / yes", "Read it first", "> yes"])
+  expect(drawn(4, "Read it first")).toEqual(["Read it first", "> yes", "working"])
 })
 
 test("a terminal that says that it has no columns is let be", () => {

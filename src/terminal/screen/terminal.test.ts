@@ -139,6 +139,18 @@ test("what waits but was not drawn yet cannot be agreed to", async () => {
   expect(look(terminal).join("\n")).toContain("Read it to its end first")
 })
 
+test("in a window without a row for it nobody is told to read it, but to make room", async () => {
+  const { terminal, talk } = await opened()
+  open = [proposal("two")]
+  await talk.enter("conv_1")
+  talk.settle(80)
+  const low = () => terminal.frame({ columns: 80, rows: 4 }).lines.map(lineText)
+  low()
+  type(terminal, "yes\r")
+  expect(asked).toEqual([])
+  expect(low()).toContain("There is no room to show it: make the window higher.")
+})
+
 test("Enter alone rejects nothing that was not on the screen", async () => {
   open = []
   const { terminal, talk } = await opened()
