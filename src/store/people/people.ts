@@ -40,6 +40,9 @@ export class SqlPeople {
 
   /** The person of this name, made now if new. */
   async ensure(name: string, now: number): Promise<PersonRecord> {
+    // It stands in lists and terminals as it is: there it would be a second line, or a command. Nor is it repeated here.
+    if (/\p{Cc}/u.test(name))
+      throw failure("bad_request", { problem: "A name holds no line break, tab or other control character." })
     if (!isStorable(name) || !/^\S(.{0,98}\S)?$/u.test(name)) {
       throw failure("bad_request", { problem: `"${name}" is not a name: 1 to 100 characters, no space at either end.` })
     }
