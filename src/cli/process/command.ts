@@ -35,7 +35,12 @@ export function readFlags<Options extends NonNullable<ParseArgsConfig["options"]
   try {
     return parseArgs({ args: [...words], options, allowPositionals: true, strict: true })
   } catch (error) {
-    const problem = (error as Error).message.split(". ")[0] ?? ""
+    const { message, code } = error as NodeJS.ErrnoException
+    const isDash = code === "ERR_PARSE_ARGS_INVALID_OPTION_VALUE" && message.includes("ambiguous")
+    const flag = /--[\w-]+/.exec(message)?.[0]
+    const problem = isDash
+      ? `What begins with a dash is a flag of its own; as the value of ${flag} it is written ${flag}=-3`
+      : message.split(/\.\s/)[0]
     throw new CommandError(`${problem}. \`pawl ${command} --help\` lists what it takes.`)
   }
 }
