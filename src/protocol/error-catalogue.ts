@@ -26,7 +26,7 @@ export const CATALOGUE = {
   unauthenticated: {
     status: 401,
     say: () =>
-      "Send a token: `Authorization: Bearer …`. `pawl token create --user NAME` makes one, `pawl invite --user NAME` a link for a browser.",
+      "No token was sent, or one that is not known here (any more). Send one: `Authorization: Bearer …`. `pawl token create --user NAME` makes one, `pawl invite --user NAME` a link for a browser.",
   },
   half_session: {
     status: 401,
