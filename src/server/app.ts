@@ -39,6 +39,7 @@ import { sharedRunRoutes } from "./routes/conversations/shared-runs.ts"
 import { mcpChallenge } from "./door/public-base.ts"
 import { secureHeaders } from "./door/secure-headers.ts"
 import { shortcutRoutes } from "./routes/proposals/decide-all.ts"
+import { beginInTurns } from "./door/request-turns.ts"
 import { watchRequests } from "./door/log-requests.ts"
 import { questionRoutes } from "./routes/conversations/questions.ts"
 import { queueRoutes } from "./routes/conversations/queue.ts"
@@ -116,6 +117,8 @@ export function createApp(ports: ServerPorts & ThreadPaths & PackRoutes): Hono<E
   )
 
   healthRoutes(app, ports)
+  // Behind those who ask whether the server is alive: they wait for nobody.
+  app.use(beginInTurns())
   metricsRoute(app, ports, limits)
   referenceRoutes(app, ports)
   pageRoutes(app, ports)

@@ -1,9 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises"
 import { expect, test } from "vitest"
-import type { UserId } from "../../protocol/ids.ts"
 import { RequestTurns } from "./request-turns.ts"
 
-const [ada, bob] = ["user_ada", "user_bob"] as [UserId, UserId]
+const [ada, bob] = ["user_ada", "user_bob"]
 const workFor = (ms: number) => {
   for (const end = performance.now() + ms; performance.now() < end;);
 }
@@ -25,7 +24,7 @@ test("those that take long are begun one in a turn, each person's in turn, also 
   void turns.enter(ada)
   workFor(25)
   const begun: string[] = []
-  const ask = (user: UserId, name: string) =>
+  const ask = (user: string, name: string) =>
     turns.enter(user)?.then(() => {
       begun.push(name)
       workFor(25)

@@ -17,19 +17,28 @@ const sqlite = databases.find(({ name }) => name === "sqlite")!
 let server: Awaited<ReturnType<typeof openServer>>
 /** Who was answered, and in which turn of the event loop. */
 const answered: { readonly user: string; readonly turn: number }[] = []
+/** In which turns tokens were looked at that nobody has. */
+const refused: number[] = []
 let turn = 0
 let counting: NodeJS.Immediate
 
 beforeAll(async () => {
+  const work = () => {
+    for (const end = performance.now() + WORK_MS; performance.now() < end;);
+  }
   const find = async (user: string) => {
     answered.push({ user, turn })
-    for (const end = performance.now() + WORK_MS; performance.now() < end;);
+    work()
     return { ...empty, id, connectionId, rows: [] }
+  }
+  const read = async () => {
+    refused.push(turn)
+    work()
   }
   server = await openServer({
     database: sqlite,
     model: scripted(always(says("ok"))),
-    instead: { results: { find } } as never,
+    instead: { results: { find }, jwt: { read } } as never,
   })
   const count = () => {
     turn++
@@ -62,4 +71,18 @@ test("hundreds who ask in one moment leave others their turns, and one person's 
   expect(new Set(answered.map((each) => each.turn)).size).toBe(AT_ONCE + 1)
   const [first] = answered
   expect(answered.findIndex(({ user }) => user !== first?.user)).toBeLessThan(AT_ONCE / 2)
+})
+
+test("strangers who ask in one moment leave others their turns, and whoever asks if the server is alive waits for none of them", async () => {
+  const request = (path: string) => `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer of.no.one\r\n\r\n`
+  const lines = await Promise.all(Array.from({ length: AT_ONCE + 1 }, line))
+  for (const socket of lines.slice(0, AT_ONCE)) socket.write(request("/api/conversations"))
+  const [alive] = lines.slice(-1)
+  alive!.write(request("/healthz"))
+  await once(alive!, "data")
+  const before = refused.length
+  await expect.poll(() => refused, { timeout: 10_000 }).toHaveLength(AT_ONCE)
+  for (const socket of lines) socket.destroy()
+  expect(new Set(refused).size).toBe(AT_ONCE)
+  expect(before).toBeLessThan(AT_ONCE / 2)
 })
