@@ -4,7 +4,7 @@ import { calls, says } from "../../../src/models/scripted/script.ts"
 import { scripted } from "../../../src/models/scripted/model.ts"
 import { PacedModel } from "../../support/loop/paced-model.ts"
 import { oneVisit } from "../../support/web/one-visit.ts"
-import { say, tells } from "../../support/web/talk.ts"
+import { message, say, tells } from "../../support/web/talk.ts"
 
 const visit = oneVisit()
 
@@ -80,4 +80,34 @@ test("a message that waits keeps its lines when it is changed, and the change wh
   const { items } = (await ada.get(`/api/conversations/${id}/queue`)).body
   expect(items.map(({ text }: { text: string }) => text)).toEqual(["first line\nsecond line, longer"])
   model.end()
+})
+
+test("words for a message that waits are in the field below when a run takes the message before they are saved", async () => {
+  const model = new PacedModel()
+  const { page, ada, faults } = await visit.begin(model)
+  await say(page, "one")
+  model.write("working")
+  await page.getByText("working").waitFor()
+  await say(page, "two")
+  const queue = page.getByRole("list", { name: "Messages that wait" })
+  await queue.getByRole("button", { name: "Change this message" }).click()
+  await queue.getByRole("textbox", { name: "Message that waits" }).fill("two, but in French")
+  await tells(page, "The message was taken before it was changed.", async () => model.end())
+  await page.getByRole("article", { name: "You" }).getByText("two").waitFor()
+  expect(await message(page).inputValue()).toBe("two, but in French")
+
+  await message(page).press("Enter")
+  await queue.getByRole("button", { name: "Change this message" }).click()
+  const field = queue.getByRole("textbox", { name: "Message that waits" })
+  await field.fill("three, in French")
+  await field.press("Enter")
+  await field.waitFor({ state: "hidden" })
+  model.write("Deux.").end()
+  await page.getByRole("article", { name: "You" }).getByText("three, in French").waitFor()
+  expect(await message(page).inputValue()).toBe("")
+  const id = new URL(page.url()).pathname.split("/").at(-1)
+  expect((await ada.get(`/api/conversations/${id}/queue`)).body.items).toEqual([])
+  model.write("Trois.").end()
+  await page.getByText("Trois.").waitFor()
+  expect(faults).toEqual([])
 })

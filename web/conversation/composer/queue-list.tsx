@@ -1,7 +1,6 @@
 import { CornerDownRight, ListEnd } from "../../icons/arrows.ts"
 import { X } from "../../icons/signs.ts"
 import { Paperclip, Pencil } from "../../icons/things.ts"
-import { useState } from "react"
 import type { ConversationStatus, QueuedMessage } from "../../../src/protocol/index.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
 import { useAttempt } from "../../parts/use-attempt.ts"
@@ -9,6 +8,7 @@ import { Plain } from "../../parts/plain.tsx"
 import { client } from "../../state/client.ts"
 import type { OpenConversation } from "../../state/conversation.ts"
 import { takeBackQueued } from "./take-back.ts"
+import { useChangedWords } from "./use-changed-words.ts"
 
 interface QueueListProps {
   readonly conversation: OpenConversation
@@ -37,7 +37,7 @@ interface QueuedProps {
 }
 
 function Queued({ message, conversation, isHeld }: QueuedProps) {
-  const [text, setText] = useState<string>()
+  const { text, setText, arriving } = useChangedWords(conversation, message)
   const { once, isBusy } = useAttempt()
   const params = { id: conversation.id, messageId: message.id }
   const act = async (work: () => Promise<unknown>) => {
@@ -54,7 +54,9 @@ function Queued({ message, conversation, isHeld }: QueuedProps) {
             event.preventDefault()
             if (text.trim() === "") return setText(undefined)
             // What was written stays until the server has it.
-            void act(() => client.editQueued({ params, body: { text } })).then((isDone) => isDone && setText(undefined))
+            void arriving(act(() => client.editQueued({ params, body: { text } }))).then(
+              (isDone) => isDone && setText(undefined),
+            )
           }}
         >
           {/* A field of one line would glue together what stands on several. */}
