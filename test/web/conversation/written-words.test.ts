@@ -111,3 +111,24 @@ test("words for a message that waits are in the field below when a run takes the
   await page.getByText("Trois.").waitFor()
   expect(faults).toEqual([])
 })
+
+test("asking again with other words makes one branch, also where naming it failed at first", async () => {
+  const model = scripted(says("Hello."), says("Hello, Grace."))
+  const { page, ada } = await visit.begin(model)
+  await say(page, "I am Ada")
+  await page.getByText("Hello.").waitFor()
+  await page.getByRole("article", { name: "You" }).hover()
+  await page.getByRole("button", { name: "Edit and ask again" }).click()
+  const words = page.getByRole("textbox", { name: "Your message" })
+  await words.fill("I am Grace")
+  await page.route("**/api/**", (route) =>
+    route.request().method() === "PATCH" ? route.abort("connectionfailed") : route.continue(),
+  )
+  const ask = page.getByRole("button", { name: "Ask again", exact: true })
+  await tells(page, TROUBLE, () => ask.click())
+  await page.unrouteAll()
+  await ask.click()
+  await page.getByText("Hello, Grace.").waitFor()
+  const { items } = (await ada.get("/api/conversations")).body
+  expect(items.map(({ title }: { title: string }) => title)).toEqual(["I am Grace", "I am Ada"])
+})

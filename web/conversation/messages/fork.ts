@@ -7,18 +7,20 @@ import { say } from "../../state/outbox.ts"
 import { navigate } from "../../state/router.ts"
 import { toast } from "../../state/toasts.ts"
 
-/** Begins anew before a message of the person, with other words in its place, and with those of its files that are still wanted. */
+/**
+ * Begins anew before a message of the person, with other words in its place, and with those of its files that are still
+ * wanted. The branch is noted as soon as there is one: where what comes after fails, asking again makes no second one.
+ */
 export async function forkAndSay(
   conversation: OpenConversation,
   { id: messageId }: MessageItem["message"],
   { text, files }: { readonly text: string; readonly files: readonly MessageFile[] },
+  branch: { current: string | undefined },
 ): Promise<void> {
   const { transcript } = conversation.store.value
   const isFirst = transcript.items.find((item) => item.type === "message")?.key === messageId
-  const { id } = await client.forkConversation({
-    params: { id: conversation.id },
-    body: { before: messageId },
-  })
+  const params = { id: conversation.id }
+  const id = (branch.current ??= (await client.forkConversation({ params, body: { before: messageId } })).id)
   // What was named after its first words is named after the new ones.
   if (isFirst) await client.changeConversation({ params: { id }, body: { title: titleOf(text) } })
   navigate(`/c/${id}`)

@@ -1,5 +1,5 @@
 import { Pencil } from "../../icons/things.ts"
-import { useState } from "react"
+import { useRef, useState } from "react"
 import type { MessageItem } from "../../../src/client/index.ts"
 import type { MessageFile } from "../../../src/protocol/index.ts"
 import { Button, IconButton } from "../../parts/button.tsx"
@@ -21,6 +21,7 @@ interface UserRowProps {
 export function UserRow({ item: { message }, conversation }: UserRowProps) {
   const [edited, setEdited] = useState<string>()
   const { once, isBusy } = useAttempt()
+  const branch = useRef<string>(undefined)
   // What is asked again is asked with all of its words.
   const edit = () => wholeOf(message, conversation).then(setEdited, () => {})
   if (edited !== undefined) {
@@ -28,11 +29,18 @@ export function UserRow({ item: { message }, conversation }: UserRowProps) {
       <EditWords
         text={edited}
         files={message.files ?? []}
-        onCancel={() => setEdited(undefined)}
+        onCancel={() => {
+          branch.current = undefined
+          setEdited(undefined)
+        }}
         isSent={isBusy}
         onDone={(said) =>
           // What was written stays until it has a place to be said.
-          void once(() => forkAndSay(conversation, message, said)).then((isDone) => isDone && setEdited(undefined))
+          void once(() => forkAndSay(conversation, message, said, branch)).then((isDone) => {
+            if (!isDone) return
+            branch.current = undefined
+            setEdited(undefined)
+          })
         }
       />
     )
