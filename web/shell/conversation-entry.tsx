@@ -8,6 +8,7 @@ import { attempt } from "../parts/explain.ts"
 import { escapeHidden } from "../parts/hidden-characters.ts"
 import { Menu, MenuItem } from "../parts/menu.tsx"
 import { Plain } from "../parts/plain.tsx"
+import { useAttempt } from "../parts/use-attempt.ts"
 import { humanName } from "../parts/words.ts"
 import { deleteConversation, renameConversation } from "../state/feed.ts"
 import { navigate, usePath } from "../state/router.ts"
@@ -117,10 +118,12 @@ function Sign({ status, waits }: { readonly status: ConversationView["status"]; 
 
 function Rename({ id, title, onDone }: { readonly id: string; readonly title: string; readonly onDone: () => void }) {
   const [text, setText] = useState(title)
+  const { once, isBusy } = useAttempt()
   const save = () => {
     const name = text.trim()
-    onDone()
-    if (name !== "" && name !== title) void attempt(() => renameConversation(id, name))
+    if (name === "" || name === title) return onDone()
+    // The new name stays until the server has it.
+    void once(() => renameConversation(id, name)).then((isDone) => isDone && onDone())
   }
   return (
     <li>
@@ -128,6 +131,7 @@ function Rename({ id, title, onDone }: { readonly id: string; readonly title: st
         autoFocus
         value={text}
         maxLength={200}
+        readOnly={isBusy}
         aria-label="Title"
         onFocus={(event) => event.target.select()}
         onChange={(event) => setText(event.target.value)}

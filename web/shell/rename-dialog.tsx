@@ -1,7 +1,7 @@
 import { useState } from "react"
 import { Button } from "../parts/button.tsx"
 import { Dialog } from "../parts/dialog.tsx"
-import { attempt } from "../parts/explain.ts"
+import { useAttempt } from "../parts/use-attempt.ts"
 import { renameConversation } from "../state/feed.ts"
 
 interface RenameDialogProps {
@@ -12,6 +12,7 @@ interface RenameDialogProps {
 
 export function RenameDialog({ id, title, onClose }: RenameDialogProps) {
   const [text, setText] = useState(title)
+  const { once, isBusy } = useAttempt()
   const name = text.trim()
   return (
     <Dialog title="Rename" onClose={onClose}>
@@ -19,8 +20,9 @@ export function RenameDialog({ id, title, onClose }: RenameDialogProps) {
         onSubmit={(event) => {
           event.preventDefault()
           if (name === "") return
-          onClose()
-          if (name !== title) void attempt(() => renameConversation(id, name))
+          if (name === title) return onClose()
+          // The new name stays until the server has it.
+          void once(() => renameConversation(id, name)).then((isDone) => isDone && onClose())
         }}
       >
         <input
@@ -34,7 +36,7 @@ export function RenameDialog({ id, title, onClose }: RenameDialogProps) {
         />
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>Cancel</Button>
-          <Button look="main" type="submit" disabled={name === ""}>
+          <Button look="main" type="submit" disabled={name === "" || isBusy}>
             Save
           </Button>
         </div>
