@@ -99,3 +99,12 @@ test("names and values cannot write the rest of the page", () => {
   expect(markdown).toContain("| NULL |")
   expect(markdown).toContain('| {"a":1} |')
 })
+
+test("what a table refers to is a paragraph of its own, and no part of its last column", () => {
+  const references = ["a", "b"].map((name) => ({ columns: [name], table: "other", references: ["id"] }))
+  const { markdown } = toMarkdown({
+    tables: [table("pair", ["a", "b"], { primaryKey: ["a", "b"], foreignKeys: references })],
+    more: false,
+  })
+  expect(markdown).toContain("- b: integer\n\nPrimary key: a, b\n\nRefers: a → other(id)\n\nRefers: b → other(id)")
+})

@@ -102,10 +102,11 @@ function describe({ name, kind, comment, rows, columns, primaryKey, foreignKeys,
       `- ${flat(column.name)}: ${facts.join(", ")}${column.comment ? ` (${cut(column.comment, COMMENT)})` : ""}`,
     )
   }
-  if (primaryKey.length > 1) lines.push(`Primary key: ${flat(primaryKey.join(", "))}`)
+  // Each a paragraph of its own: right behind the columns it would be read, and drawn, as more of the last one.
+  if (primaryKey.length > 1) lines.push("", `Primary key: ${flat(primaryKey.join(", "))}`)
   for (const key of foreignKeys) {
     const columns = key.references.length > 0 ? `(${key.references.join(", ")})` : ""
-    lines.push(flat(`Refers: ${key.columns.join(", ")} → ${key.table}${columns}`))
+    lines.push("", flat(`Refers: ${key.columns.join(", ")} → ${key.table}${columns}`))
   }
   if (sample && sample.rows.length > 0) {
     lines.push("", tableRow(sample.columns.map((column) => column.name)), tableRow(sample.columns.map(() => "---")))
