@@ -45,7 +45,8 @@ function Schema({ id, isAgain, onAgain }: SchemaProps) {
             aria-label="Tables and columns"
             className="max-h-96 overflow-auto rounded-xl border border-line px-4 py-2 text-[13px]"
           >
-            <Markdown text={escapeHidden(value.markdown)} />
+            {/* Written by us, whatever letters its names have. */}
+            <Markdown dir="ltr" text={escapeHidden(value.markdown)} />
           </div>
         </>
       )}

@@ -26,20 +26,22 @@ interface MarkdownProps {
   readonly isOpen?: boolean
   /** What its markers are bound to. */
   readonly citations?: AnswerData | undefined
+  /** By its first letter, unless it is known better. */
+  readonly dir?: "auto" | "ltr"
 }
 
 /**
  * What a model has written. Nothing in it runs or loads: HTML is shown as text, images as their words, and links lead
  * out only where a person follows them.
  */
-export const Markdown = memo(function Markdown({ text, isOpen = false, citations }: MarkdownProps) {
+export const Markdown = memo(function Markdown({ text, isOpen = false, citations, dir = "auto" }: MarkdownProps) {
   const { blocks, formulas } = useMemo(() => {
     const read = protectMath(text, isOpen)
     return { blocks: boundedBlocks(read.text, isOpen), formulas: read.formulas }
   }, [text, isOpen])
   return (
     <Citations value={citations}>
-      <div className="prose" dir="auto">
+      <div className="prose" dir={dir}>
         {blocks.map((block, index) =>
           block.isPlain ? (
             <div key={index} className="block whitespace-pre-wrap">

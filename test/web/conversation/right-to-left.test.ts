@@ -29,3 +29,21 @@ test("code in a reply that is read from the right is read from the left, as it w
   expect(await page.evaluate(`getComputedStyle(document.querySelector(".prose > div p")).direction`)).toBe("rtl")
   expect(faults).toEqual([])
 })
+
+test("lists, quotes and tables of a reply that is read from the right begin at the right", async () => {
+  const { page, faults } = await visit.begin(
+    scripted(says("مرحبا\n\n- أول\n\n> قول\n\n| اسم |\n|---|\n| أحمد |\n\nانتهى.")),
+  )
+  await say(page, "مرحبا")
+  await page.getByText("انتهى.").waitFor()
+  const styles = await page.evaluate(`["ul", "blockquote", "td"].map((name) => {
+    const { paddingLeft, paddingRight, borderLeftWidth, textAlign } = getComputedStyle(document.querySelector(".prose " + name))
+    return [name, parseFloat(paddingLeft) > 0, parseFloat(paddingRight) > 0, borderLeftWidth, textAlign]
+  })`)
+  expect(styles).toEqual([
+    ["ul", false, true, "0px", "start"],
+    ["blockquote", false, true, "0px", "start"],
+    ["td", true, false, "0px", "start"],
+  ])
+  expect(faults).toEqual([])
+})

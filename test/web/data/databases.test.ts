@@ -62,6 +62,9 @@ test("a file is dropped, looked at, named and made a database; until then nothin
   await entry.getByText(/It answers, in \d+ ms/).waitFor()
   await entry.getByRole("button", { name: "Tables" }).click()
   await page.getByRole("group", { name: "Tables and columns" }).getByText("founded").first().waitFor()
+  expect(await page.getByRole("group", { name: "Tables and columns" }).locator(".prose").getAttribute("dir")).toBe(
+    "ltr",
+  )
   expect((await ada.get("/api/connections")).body.items).toMatchObject([{ name: "Towns", kind: "sqlite" }])
 
   // What is none is refused in words.
