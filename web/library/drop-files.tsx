@@ -31,6 +31,10 @@ export function DropFiles({ collection, onAdded }: DropFilesProps) {
     setUnsent([])
     for (const [index, file] of files.entries()) {
       setSending(files.length === 1 ? file.name : `${file.name} (${index + 1} of ${files.length})`)
+      if (file.size === 0) {
+        failed.push({ file, why: "It is empty." })
+        continue
+      }
       try {
         const body = { name: file.name, content: await toBase64(file), encoding: "base64" } as const
         await client.addDocument({ params: { id: collection }, body })

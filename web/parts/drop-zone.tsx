@@ -1,6 +1,7 @@
 import { FileUp } from "../icons/things.ts"
 import { useEffect, useRef, useState } from "react"
 import { dropZones } from "../state/drop-zones.ts"
+import { toast } from "../state/toasts.ts"
 import { Button } from "./button.tsx"
 
 interface DropZoneProps {
@@ -30,7 +31,11 @@ export function DropZone({
   const [isOver, setOver] = useState(false)
   const take = (files: FileList | null) => {
     const taken = [...(files ?? [])].slice(0, multiple ? undefined : 1)
-    if (taken.length > 0 && !isBusy) onFiles(taken)
+    if (taken.length === 0) return
+    // Whoever drops files sees nothing of those that are not taken.
+    if (isBusy) return toast("These files were not taken. Drop them again when the ones before have been read.", "bad")
+    if (files && files.length > taken.length) toast("One file is taken at a time. The others were not taken.")
+    onFiles(taken)
   }
   const latest = useRef(take)
   useEffect(() => {

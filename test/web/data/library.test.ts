@@ -19,11 +19,13 @@ test("documents are dropped into a collection, seen to be read in, and gone when
   const files = [
     { name: "lift.md", mimeType: "text/markdown", buffer: Buffer.from("# On lift\n\nLift grows with the angle.") },
     { name: "empty.pdf", mimeType: "application/pdf", buffer: Buffer.from("no pdf") },
+    { name: "nothing.md", mimeType: "text/markdown", buffer: Buffer.from("") },
   ]
   await wings.getByLabel("Documents", { exact: true }).setInputFiles(files)
   const document = wings.getByRole("listitem").filter({ hasText: "On lift" })
   await document.getByText(/lift\.md · 1 passage/).waitFor()
   await wings.getByText("Drop Markdown, text").waitFor()
+  await wings.getByText("nothing.md: It is empty.").waitFor()
   expect(await seriousFaultsInTurn(page)).toEqual([])
 
   await reopen(page)
@@ -67,7 +69,21 @@ test("how far documents are is seen, what keeps them, and what did not arrive ca
   await flight.getByLabel("Documents", { exact: true }).setInputFiles([file])
   await flight.getByText("1 file was not taken:").waitFor()
   await page.unroute("**/documents")
+  const sent = Promise.withResolvers<void>()
+  await page.route("**/documents", async (route) => {
+    if (route.request().method() === "POST") await sent.promise
+    await route.continue()
+  })
   await flight.getByRole("button", { name: "Send again" }).click()
+  // Dropped while another is on its way.
+  await page.evaluate(`{
+    const given = new DataTransfer()
+    given.items.add(new File(["# Wind"], "wind.md"))
+    const place = document.querySelector("[aria-label='Flight'] .border-dashed")
+    place.dispatchEvent(new DragEvent("drop", { dataTransfer: given, bubbles: true, cancelable: true }))
+  }`)
+  await page.getByText(/These files were not taken/).waitFor()
+  sent.resolve()
   await flight.getByText(/late\.md · 1 passage/).waitFor()
   expect(await flight.getByText("not taken").count()).toBe(0)
   expect(faults.filter((fault) => !fault.includes("ERR_FAILED"))).toEqual([])
