@@ -22,9 +22,15 @@ interface DecisionProps {
 /** Approve, edit or reject. Nothing can be approved of which something has not been in view. */
 export function Decision({ proposal, unseen, onShowEverything }: DecisionProps) {
   const [doing, setDoing] = useState<"edit" | "reject" | undefined>()
+  /** Where somebody who goes back was before. */
+  const [left, setLeft] = useState<"edit" | "reject" | undefined>()
   const [isSent, send] = useDecide(proposal)
   const params = { id: proposal.id }
   const close = () => setDoing(undefined)
+  const goBack = () => {
+    setLeft(doing)
+    close()
+  }
   const approve = (always?: true) => send(() => client.commitProposal({ params, body: always ? { always } : {} }))
 
   if (doing === "edit") {
@@ -32,7 +38,7 @@ export function Decision({ proposal, unseen, onShowEverything }: DecisionProps) 
       <EditForm
         proposal={proposal}
         isSent={isSent}
-        onCancel={close}
+        onCancel={goBack}
         onDone={(changed) => send(() => client.editProposal({ params, body: { arguments: changed } }), close)}
       />
     )
@@ -41,7 +47,7 @@ export function Decision({ proposal, unseen, onShowEverything }: DecisionProps) 
     return (
       <RejectForm
         isSent={isSent}
-        onCancel={close}
+        onCancel={goBack}
         onDone={(reason) => send(() => client.rejectProposal({ params, body: reason ? { reason } : {} }), close)}
       />
     )
@@ -95,10 +101,10 @@ export function Decision({ proposal, unseen, onShowEverything }: DecisionProps) 
             </Menu>
           )}
         </div>
-        <Button disabled={isSent} onClick={() => setDoing("edit")}>
+        <Button disabled={isSent} autoFocus={left === "edit"} onClick={() => setDoing("edit")}>
           <Pencil className="size-3.5 max-sm:hidden" /> Edit
         </Button>
-        <Button disabled={isSent} onClick={() => setDoing("reject")}>
+        <Button disabled={isSent} autoFocus={left === "reject"} onClick={() => setDoing("reject")}>
           <X className="size-4 max-sm:hidden" /> Reject
         </Button>
       </div>

@@ -1,4 +1,4 @@
-import { useState } from "react"
+import { useEffect, useRef, useState } from "react"
 import type { Proposal } from "../../src/protocol/index.ts"
 import { Button } from "../parts/button.tsx"
 import { catalogue } from "../state/catalogue.ts"
@@ -25,6 +25,9 @@ export function EditForm({ proposal, isSent, onDone, onCancel }: EditFormProps) 
   const [fields, setFields] = useState<Fields>(given)
   const [text, setText] = useState("")
   const [problem, setProblem] = useState<string>()
+  const form = useRef<HTMLFormElement>(null)
+  // The button that was pressed is gone: what is typed next would be taken for shortcuts.
+  useEffect(() => form.current?.querySelector<HTMLElement>("input, textarea, select")?.focus(), [])
   const submit = () => {
     const changed = asJson ? parse(text) : { fields }
     if ("problem" in changed) return setProblem(changed.problem)
@@ -52,6 +55,7 @@ export function EditForm({ proposal, isSent, onDone, onCancel }: EditFormProps) 
   )
   return (
     <form
+      ref={form}
       className="space-y-3 border-t border-line px-4 py-3"
       onSubmit={(event) => {
         event.preventDefault()

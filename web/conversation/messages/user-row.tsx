@@ -21,6 +21,7 @@ interface UserRowProps {
 export function UserRow({ item: { message }, conversation }: UserRowProps) {
   const [edited, setEdited] = useState<string>()
   const { once, isBusy } = useAttempt()
+  const [isBack, setBack] = useState(false)
   const branch = useRef<string>(undefined)
   // What is asked again is asked with all of its words.
   const edit = () => wholeOf(message, conversation).then(setEdited, () => {})
@@ -31,6 +32,7 @@ export function UserRow({ item: { message }, conversation }: UserRowProps) {
         files={message.files ?? []}
         onCancel={() => {
           branch.current = undefined
+          setBack(true)
           setEdited(undefined)
         }}
         isSent={isBusy}
@@ -53,7 +55,7 @@ export function UserRow({ item: { message }, conversation }: UserRowProps) {
       <div className="mt-0.5 flex h-7 items-center gap-0.5 text-xs text-faint opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 max-md:opacity-100">
         <span className="px-1">{time(message.createdAt)}</span>
         <CopyButton what="your message" read={() => wholeOf(message, conversation)} />
-        <IconButton label="Edit and ask again" onClick={() => void edit()} small>
+        <IconButton label="Edit and ask again" autoFocus={isBack} onClick={() => void edit()} small>
           <Pencil className="size-3.5" />
         </IconButton>
       </div>

@@ -1,0 +1,36 @@
+import type { Page } from "playwright-core"
+import { expect, test } from "vitest"
+import { calls, says } from "../../../src/models/scripted/script.ts"
+import { always, scripted } from "../../../src/models/scripted/model.ts"
+import { oneVisit } from "../../support/web/one-visit.ts"
+import { say } from "../../support/web/talk.ts"
+
+const visit = oneVisit()
+
+const focused = (page: Page) =>
+  page.evaluate(`(document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent).trim()`)
+
+test("by keys alone a proposal is changed where its form opens, and whoever goes back is where they were", async () => {
+  const { page, faults } = await visit.begin(
+    scripted(calls("create_task", { title: "Buy milk" }), always(says("Done."))),
+  )
+  await say(page, "go")
+  const edit = page.getByRole("button", { name: "Edit", exact: true })
+  await edit.press("Enter")
+  await page.keyboard.press("Escape")
+  expect(await focused(page)).toBe("Edit")
+  await page.keyboard.press("Enter")
+  await page.keyboard.press("ControlOrMeta+a")
+  // With an n, which elsewhere begins a new conversation.
+  await page.keyboard.type("Not now")
+  await page.keyboard.press("Enter")
+  await page.getByText('Create task "Not now"').waitFor()
+  await page.getByRole("button", { name: "Reject", exact: true }).press("Enter")
+  await page.keyboard.press("Escape")
+  expect(await focused(page)).toBe("Reject")
+  const again = page.getByRole("button", { name: "Edit and ask again" })
+  await again.press("Enter")
+  await page.getByRole("textbox", { name: "Your message" }).press("Escape")
+  expect(await focused(page)).toBe("Edit and ask again")
+  expect(faults).toEqual([])
+})
