@@ -1,3 +1,4 @@
+import { FairTurns } from "../../agent/concurrency/fair-turns.ts"
 import type { HttpBindings } from "@hono/node-server"
 import type { Context, MiddlewareHandler } from "hono"
 import type { MessageInput } from "../../agent/input.ts"
@@ -8,7 +9,6 @@ import { isUpgrade, refuseCrossSite } from "./host-and-origin.ts"
 import type { Caller, DoorPorts } from "./ports.ts"
 import { type RateLimits, spend } from "./rate-limits.ts"
 import { isKnownNow } from "./strangers.ts"
-import { RequestTurns } from "./request-turns.ts"
 import { UnreadAnswers } from "./unread-answers.ts"
 import { sessionCookie } from "./session-cookie.ts"
 
@@ -27,7 +27,7 @@ const SAFE = new Set(["GET", "HEAD"])
 export function identify(ports: DoorPorts, limits: RateLimits): MiddlewareHandler<Env> {
   const cookie = sessionCookie(ports.address)
   const unread = ports.unread ?? new UnreadAnswers()
-  const turns = new RequestTurns()
+  const turns = new FairTurns()
 
   return async (c, next) => {
     const caller = await callerOf(c)

@@ -1,3 +1,4 @@
+import type { UserId } from "../../protocol/ids.ts"
 import type { KeepAlive } from "./keep-alive.ts"
 
 export interface SentFrame {
@@ -15,6 +16,8 @@ export interface FrameSource<Frame extends SentFrame = SentFrame> {
 
 /** One that others may end than whoever shows it. */
 export interface OpenSource<Frame extends SentFrame = SentFrame> extends FrameSource<Frame> {
+  /** Who watches. */
+  readonly user: UserId
   /** To be set by who shows it: told when its caller no longer counts, or the server goes down. */
   whenEnded?: () => void
 }

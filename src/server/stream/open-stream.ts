@@ -53,7 +53,7 @@ export function toStreamCursor(text: string | undefined, { id, position }: Conve
 /** Counts a source among the open streams until it is closed. Whoever loses the right to look does not look on. */
 export function openFor(caller: Caller, { streams, metrics }: StreamPorts, source: FrameSource): OpenSource {
   let open = true
-  const opened: OpenSource = { next: () => source.next(), close }
+  const opened: OpenSource = { user: caller.person.id, next: () => source.next(), close }
   const letGo = streams.register(caller, () => {
     close()
     opened.whenEnded?.()

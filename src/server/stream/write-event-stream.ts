@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http"
 import type { WebSocket } from "ws"
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response"
+import { FairTurns } from "../../agent/concurrency/fair-turns.ts"
 import { type OpenSource, type SentFrame, SIGN_OF_LIFE, toEventText } from "./event-stream.ts"
 import type { KeepAlive } from "./keep-alive.ts"
 
@@ -17,6 +18,9 @@ export interface Takeover {
   /** Gives up the place that was kept for it, where it does not come to `serve`. */
   drop?: () => void
 }
+
+/** Of all that is written in this process: a thousand who watch a long text would hold up everybody with one piece of it. */
+export const writing = new FairTurns()
 
 /** Held in memory for one watcher that does not read: what one write may leave behind. */
 const MAX_WRITE = 64 * 1024
@@ -43,7 +47,7 @@ class EventStreamWriter {
   readonly #leavePulse: () => void
   readonly #mayWait: (() => boolean) | undefined
   #quiet = true
-  /** Its watcher does not read. */
+  /** Its watcher does not read, or has to wait for others. */
   #held = false
 
   constructor(
@@ -73,6 +77,12 @@ class EventStreamWriter {
   async #write(frames: readonly SentFrame[] | undefined): Promise<void> {
     if (!frames) return void this.#outgoing.end()
     this.#quiet = false
+    const turn = writing.enter(this.#source.user)
+    if (turn) {
+      this.#held = true
+      await turn
+      this.#held = false
+    }
     let text = ""
     for (const frame of frames) {
       text += toEventText(frame)

@@ -1,14 +1,14 @@
 import { setImmediate as nextTurn } from "node:timers/promises"
 import { expect, test } from "vitest"
-import { RequestTurns } from "./request-turns.ts"
+import { FairTurns } from "./fair-turns.ts"
 
 const [ada, bob] = ["user_ada", "user_bob"]
 const workFor = (ms: number) => {
   for (const end = performance.now() + ms; performance.now() < end;);
 }
 
-test("requests that take little are begun many in a turn, so that what they write is written together", async () => {
-  const turns = new RequestTurns()
+test("what takes little is begun many in a turn, so that what is written for it is written together", async () => {
+  const turns = new FairTurns()
   expect(turns.enter(ada)).toBeUndefined()
   workFor(25)
   let begun = 0
@@ -19,8 +19,8 @@ test("requests that take little are begun many in a turn, so that what they writ
   expect(taken).toBeLessThan(50)
 })
 
-test("those that take long are begun one in a turn, each person's in turn, also with those that come meanwhile", async () => {
-  const turns = new RequestTurns()
+test("what takes long is begun one in a turn, each person's in turn, also with those that come meanwhile", async () => {
+  const turns = new FairTurns()
   void turns.enter(ada)
   workFor(25)
   const begun: string[] = []
