@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process"
 import { copyFileSync, existsSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -55,6 +56,11 @@ test.concurrent("pawl ingest takes a folder, skips what it has, replaces what ha
   expect(asked.stdout).toContain("“Lift falls beyond the critical angle.”")
   expect((await command(["ingest", join(folder, "nothing")], environment)).stderr).toContain(
     "There is no file or folder",
+  )
+  // Nobody writes to this one: reading it would never end.
+  execFileSync("mkfifo", [join(folder, "pipe.md")])
+  expect((await command(["ingest", join(folder, "pipe.md")], environment)).stderr).toContain(
+    "neither a file nor a folder",
   )
 })
 

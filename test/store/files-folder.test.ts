@@ -58,6 +58,23 @@ describe.each(databases)("on $name", ({ create }) => {
     }
   }
 
+  test.skipIf(process.platform !== "linux")(
+    "a folder that cannot be made anywhere is refused, and not tried for ever",
+    async () => {
+      await using database = await create()
+      const opening = openStore({ url: database.url, durability: "normal", filesFolder: "/proc/pawl/files" })
+      await expect(opening).rejects.toMatchObject({
+        code: "files_folder_refused",
+        message: expect.stringContaining("ENOENT") as string,
+      })
+    },
+  )
+
+  test("one is made where its parents are not there either", async () => {
+    await using world = await open(join(newFolder(), "not", "there"))
+    expect(statSync(world.folder).mode & 0o777).toBe(0o700)
+  })
+
   test("a large file lies in the folder, under a name that says nothing and for nobody else to read; a small one in rows", async () => {
     await using world = await open()
     const { store, files, folder } = world

@@ -172,7 +172,9 @@ const toWords = (error: unknown) => (error instanceof AppError ? error.message :
 async function filesOf(path: string): Promise<string[]> {
   const found = await stat(path).catch(() => undefined)
   if (!found) throw new CommandError(`There is no file or folder "${path}".`)
-  if (!found.isDirectory()) return [path]
+  // A pipe may never end, and nothing would stop the reading of it.
+  if (!found.isFile() && !found.isDirectory()) throw new CommandError(`"${path}" is neither a file nor a folder.`)
+  if (found.isFile()) return [path]
   const entries = await readdir(path, { withFileTypes: true }).catch(() => undefined)
   if (!entries) return [path] // and to read it as a file fails too, which is told
   const inside = await Promise.all(

@@ -5,7 +5,7 @@ import { demandOf } from "../door/caller.ts"
 import type { WaitingSource, SentFrame } from "../stream/event-stream.ts"
 import { subscribe, toStreamCursor } from "../stream/open-stream.ts"
 import { Feed } from "../stream/feed.ts"
-import { writing } from "../stream/write-event-stream.ts"
+import { writingTurns } from "../stream/write-event-stream.ts"
 import { conversationOf } from "../conversation/find.ts"
 import type { SocketPorts } from "./ports.ts"
 import type { Caller } from "../door/ports.ts"
@@ -81,7 +81,7 @@ export class WatchedConversations {
     try {
       while (await source.wait()) {
         const take = async () => {
-          const turn = writing.enter(this.#caller.person.id)
+          const turn = writingTurns.enter(this.#caller.person.id)
           if (turn) await turn
           const frames = await source.take()
           return this.#sources.get(id) === source ? frames.map((frame) => toEvent(id, frame)) : []

@@ -20,7 +20,7 @@ export interface Takeover {
 }
 
 /** Of all that is written in this process: a thousand who watch a long text would hold up everybody with one piece of it. */
-export const writing = new FairTurns()
+export const writingTurns = new FairTurns()
 
 /** Held in memory for one watcher that does not read: what one write may leave behind. */
 const MAX_WRITE = 64 * 1024
@@ -77,7 +77,7 @@ class EventStreamWriter {
   async #write(frames: readonly SentFrame[] | undefined): Promise<void> {
     if (!frames) return void this.#outgoing.end()
     this.#quiet = false
-    const turn = writing.enter(this.#source.user)
+    const turn = writingTurns.enter(this.#source.user)
     if (turn) {
       this.#held = true
       await turn

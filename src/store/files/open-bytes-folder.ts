@@ -1,4 +1,5 @@
 import { chmod, mkdir, readdir, realpath, stat } from "node:fs/promises"
+import { dirname, resolve } from "node:path"
 import { type AppError, codeOf, failure } from "../../protocol/errors.ts"
 import type { Engine } from "../engine/engine.ts"
 import type { Statement } from "../engine/operations.ts"
@@ -53,7 +54,7 @@ async function marksOf(engine: Engine): Promise<{ database: string; folder: stri
 
 /** Made where no folder has ever been used; what is lost or not mounted is not made anew. */
 async function findFolder(path: string, isKnown: boolean, refused: (problem: string) => AppError): Promise<string> {
-  if (!isKnown) await mkdir(path, { recursive: true, mode: 0o700 })
+  if (!isKnown) await makeFolders(resolve(path))
   const real = await realpath(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT") throw error
     throw refused("it is not there, and it is where files of this database lie. See whether its disk is mounted")
@@ -61,6 +62,24 @@ async function findFolder(path: string, isKnown: boolean, refused: (problem: str
   const found = await stat(real)
   if (!found.isDirectory()) throw refused("it is not a folder")
   return real
+}
+
+/** Node's own way to make several tries for ever where a file system has none to make it in and says so, as `/proc` does. */
+async function makeFolders(path: string): Promise<void> {
+  const problem = await madeFolder(path)
+  if (problem?.code !== "ENOENT" || dirname(path) === path) return refuseUnlessThere(problem)
+  await makeFolders(dirname(path))
+  refuseUnlessThere(await madeFolder(path))
+}
+
+const madeFolder = (path: string) =>
+  mkdir(path, { mode: 0o700 }).then(
+    () => undefined,
+    (error: NodeJS.ErrnoException) => error,
+  )
+
+function refuseUnlessThere(problem: NodeJS.ErrnoException | undefined): void {
+  if (problem && problem.code !== "EEXIST") throw problem
 }
 
 /** A folder of files holds nothing else: it is shut to others, and what nobody knows in it is swept up. */

@@ -12,7 +12,7 @@ export function beginsAs(begins: TerminalServer["begins"], choices: StartChoices
 }
 
 /** What the next conversation begins with after this one. */
-export function choicesOf({ agent, model, modelChosen, mode, settings }: ConversationDetail): StartChoices {
+export function startChoicesOf({ agent, model, modelChosen, mode, settings }: ConversationDetail): StartChoices {
   // Only a model that somebody chose: the next one must not be tied to what is the default today.
   return { agent, model: modelChosen === false ? undefined : (model ?? undefined), mode, settings }
 }

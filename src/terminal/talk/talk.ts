@@ -6,7 +6,7 @@ import { USUAL_USES } from "../../protocol/proposals/grant.ts"
 import type { Proposal } from "../../protocol/proposals/proposal.ts"
 import type { Mode } from "../../protocol/schema.ts"
 import { type TypedDecision, questionOf, readDecision, type Time } from "../deciding/decision.ts"
-import { beginsAs, choicesOf } from "./begins-as.ts"
+import { beginsAs, startChoicesOf } from "./begins-as.ts"
 import { explain } from "./explain.ts"
 import { DIM, type Line, line, span } from "../line.ts"
 import { type Along, loadConversation, OpenConversation } from "./open-conversation.ts"
@@ -152,7 +152,7 @@ export class Talk {
     const isNew = detail.messages.length === 0 && detail.proposals.length === 0
     this.scrollback.turnTo(isNew ? [] : [[], line(`── ${toShown(detail.title ?? "Untitled")}`, DIM)])
     this.conversation = conversation
-    this.choices = choicesOf(detail)
+    this.choices = startChoicesOf(detail)
     this.reached.entered(id)
     this.#changed()
     return conversation
