@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 
 /** More than any client has under way over one connection before it reads what it is answered. */
-const MAX_WAITING = 100
+const MAX_WAITING = 256
 
 /**
  * The requests of one connection, each begun when the answer to the one before has gone out. Answers go out in that order

@@ -66,11 +66,11 @@ test("those whose connection has closed meanwhile are not begun", async () => {
 })
 
 test("a connection over which hundreds wait is cut", async () => {
-  send(1, 101)
+  send(1, 257)
   await expect.poll(() => begun).toHaveLength(1)
   expect(client.closed).toBe(false)
   const closed = once(client, "close")
-  send(102, 102)
+  send(258, 258)
   await closed
   expect(begun).toEqual(["/1"])
 })
