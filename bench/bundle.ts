@@ -1,6 +1,7 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { buildRehearsed, buildTogether } from "../scripts/build-programs.ts"
+import { buildTogether } from "../scripts/build-programs.ts"
+import { chunkGroups } from "../scripts/chunks.ts"
 import { command, entries, programs } from "../scripts/entries.ts"
 
 const root = join(import.meta.dirname, "..")
@@ -15,6 +16,6 @@ export async function bundleChild(folder: string): Promise<string> {
   await writeFile(join(folder, "package.json"), '{ "type": "module" }')
   await symlink(join(root, "node_modules"), join(folder, "node_modules"))
   if (thread) await buildTogether(folder, { "checkpoint-thread": thread })
-  await buildRehearsed(folder, { ...entries, ...command, child: "bench/child.ts" })
+  await buildTogether(folder, { ...entries, ...command, child: "bench/child.ts" }, { groups: chunkGroups() })
   return join(folder, "child.js")
 }

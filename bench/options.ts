@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util"
-import { MAX_PASSAGES } from "../src/protocol/ports/library.ts"
+import { MAX_PASSAGES } from "../core/engine/library.ts"
 import { isVariant, type OursName, variants, type VariantName } from "./contender.ts"
 import { type Workload, workloads } from "./run-workload.ts"
 

@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
+import { SOURCE_FOLDERS } from "../scripts/entries.ts"
 import type { Run } from "./run-workload.ts"
 import { runWorkload } from "./run-workload.ts"
 
@@ -49,7 +50,7 @@ function describe({ nodes, samples, timeDeltas }: Profile): { totalMs: number; t
     const stack = new Set<string>()
     for (let at: number | undefined = id; at !== undefined; at = parents.get(at)) {
       const above = byId.get(at)?.callFrame
-      if (above && fileOf(above).startsWith("src/")) stack.add(nameOf(above))
+      if (above && isOurs(fileOf(above))) stack.add(nameOf(above))
     }
     for (const name of stack) inclusive.add(name, spent)
   })
@@ -79,6 +80,8 @@ function nameOf(frame: Frame): string {
   const name = frame.functionName || "(anonymous)"
   return frame.url ? `${name}  ${fileOf(frame)}:${frame.lineNumber + 1}` : name
 }
+
+const isOurs = (file: string): boolean => SOURCE_FOLDERS.some((folder) => file.startsWith(`${folder}/`))
 
 function fileOf({ url, functionName }: Frame): string {
   if (!url) return functionName.startsWith("(") ? functionName : "native code"

@@ -9,7 +9,7 @@ import { fileURLToPath, pathToFileURL } from "node:url"
 
 const NEEDED = 24
 const launcher = fileURLToPath(import.meta.url)
-const sources = new URL("../src/cli/pawl.ts", import.meta.url)
+const sources = new URL("../apps/cli/pawl.ts", import.meta.url)
 const isCheckout = existsSync(sources)
 /** `node:child_process`, which only a Node that is too old needs: to load it is a tenth of the shortest command. */
 let processes
@@ -35,7 +35,13 @@ if (majorOf(process.versions.node) >= NEEDED) {
 async function programOfCheckout() {
   const { builtProgram } = await import("../scripts/built.js")
   const built = builtProgram(dirname(dirname(launcher)))
-  return built === undefined ? sources.href : pathToFileURL(built).href
+  if (built !== undefined) return pathToFileURL(built).href
+  // The packages of this repository are their sources, too.
+  module.registerHooks({
+    resolve: (specifier, context, next) =>
+      next(specifier, { ...context, conditions: [...context.conditions, "pawl-source"] }),
+  })
+  return sources.href
 }
 
 function bringNode() {

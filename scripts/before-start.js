@@ -1,4 +1,4 @@
-// What `npm start` does before it starts the server: builds the program and the page where they are missing or old. On a
+// What `npm start` does before it starts the server: builds the program, the page and the documentation if they are missing or old. On a
 // Node that is too old for that it does nothing, because the launcher, which comes next, says so or finds a newer one.
 if (Number(process.versions.node.split(".")[0]) >= 24) {
   try {
@@ -12,8 +12,12 @@ if (Number(process.versions.node.split(".")[0]) >= 24) {
   try {
     const { buildPage } = await import("./build-page.ts")
     await buildPage({ ifStale: true })
+    const { buildDocs } = await import("./build-docs.ts")
+    await buildDocs({ ifStale: true })
   } catch (error) {
     // A server without its page, or with an older one, is better than none.
-    console.error(`The page could not be built: ${error instanceof Error ? error.message : String(error)}`)
+    console.error(
+      `The page or the documentation could not be built: ${error instanceof Error ? error.message : String(error)}`,
+    )
   }
 }

@@ -1,4 +1,5 @@
 import { join } from "node:path"
+import { isOwnSource } from "./entries.ts"
 
 const root = join(import.meta.dirname, "..")
 
@@ -7,7 +8,7 @@ const root = join(import.meta.dirname, "..")
  * The worker's source is a block of text in it, which the frame's own small script makes a worker of.
  */
 export async function buildChartFrame(): Promise<string> {
-  const [worker, frame] = [await bundle("web/chart/draw-worker.ts"), await bundle("web/chart/frame.ts")]
+  const [worker, frame] = [await bundle("apps/web/chart/draw-worker.ts"), await bundle("apps/web/chart/frame.ts")]
   return `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Chart</title></head>
@@ -25,7 +26,10 @@ async function bundle(input: string): Promise<string> {
     write: false,
     logLevel: "silent",
     // Of what the page knows the frame takes the functions it calls: a module's other words are not said in it.
-    treeshake: { moduleSideEffects: (id) => !id.startsWith(join(root, "src")) && !/[\\/]zod[\\/]/.test(id) },
+    treeshake: {
+      moduleSideEffects: (id) =>
+        (!isOwnSource(id) || id.startsWith(join(root, "apps", "web"))) && !/[\\/]zod[\\/]/.test(id),
+    },
     output: { format: "iife", minify: true, comments: false, codeSplitting: false },
   })
   // What looks like the end of a script, or like a comment of HTML, would be one here, wherever it stands.

@@ -2,25 +2,31 @@ import { execFile } from "node:child_process"
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { dirname, join, relative } from "node:path"
 import { promisify } from "node:util"
-import { entries } from "./entries.ts"
+import { type Package, sourceOfSpecifier } from "./entries.ts"
 
 const root = join(import.meta.dirname, "..")
 const compiler = join(root, "node_modules", "typescript", "bin", "tsc")
 /** A file that another one names. The second is what TypeScript writes for a type that nobody named. */
 const NAMED = /(\bfrom |\bimport\()"(\.[^"]+)\.ts"/g
+/** One of our own packages, whose declarations are copied as well. */
+const OURS = /(\bfrom |\bimport\()"(@pawl\/[^"]+)"/g
+/** An import for what a file does: its declaration names nothing. */
+const FOR_EFFECT = /^import "\.[^"]+";\n/gm
+/** Types of a package that is bundled and not installed. No exported signature names them. */
+const BUNDLED = /^import type \{([^}]*)\} from "@ai-sdk\/provider";$/gm
 const OF_NODE = /"node:|\b(Buffer|NodeJS)\b/
 
-/** The types of what other programs import, and of nothing else: one file for each entry, and beside it what that needs. */
-export async function buildDeclarations(dist: string): Promise<void> {
+/** Writes the types of these entries and of what they need: one file for each entry, and a folder for the rest. */
+export async function buildDeclarations(dist: string, entries: Package["entries"]): Promise<void> {
   const made = await mkdtemp(join(root, "node_modules", ".declarations-"))
   try {
-    await writeFile(join(made, "tsconfig.json"), JSON.stringify(settings(made)))
+    await writeFile(join(made, "tsconfig.json"), JSON.stringify(settings(made, entries)))
     await promisify(execFile)(process.execPath, [compiler, "-p", made]).catch(tell)
     const written = new Map<string, boolean>()
     for (const [name, source] of Object.entries(entries)) {
       const usesNode = await copy(source.replace(/\.ts$/, ""), { made, dist, written })
       const reference = usesNode ? '/// <reference types="node" />\n' : ""
-      const from = relative("src", source).replace(/\.ts$/, ".js")
+      const from = source.replace(/\.ts$/, ".js")
       await writeFile(join(dist, `${name}.d.ts`), `${reference}export * from "./types/${from}"\n`)
     }
   } finally {
@@ -29,7 +35,7 @@ export async function buildDeclarations(dist: string): Promise<void> {
 }
 
 /** What the sources are checked with is checked elsewhere: here they are only read. */
-const settings = (made: string) => ({
+const settings = (made: string, entries: Package["entries"]) => ({
   extends: join(root, "tsconfig.json"),
   compilerOptions: {
     noEmit: false,
@@ -56,15 +62,27 @@ async function copy(source: string, copying: Copying): Promise<boolean> {
   const before = written.get(source)
   if (before !== undefined) return before
   written.set(source, false)
-  const text = await readFile(join(made, `${source}.d.ts`), "utf8")
-  const target = join(dist, "types", `${relative("src", source)}.d.ts`)
+  const text = withPaths(await readFile(join(made, `${source}.d.ts`), "utf8"), dirname(source)).replaceAll(
+    BUNDLED,
+    (_, names: string) => names.replaceAll(/\s*(\w+),?/g, "type $1 = any;\n").trim(),
+  )
+  const target = join(dist, "types", `${source}.d.ts`)
   await mkdir(dirname(target), { recursive: true })
-  await writeFile(target, text.replaceAll(NAMED, '$1"$2.js"'))
+  await writeFile(target, text.replaceAll(FOR_EFFECT, "").replaceAll(NAMED, '$1"$2.js"'))
   let usesNode = OF_NODE.test(text)
   for (const [, , path] of text.matchAll(NAMED)) if (await copy(join(dirname(source), path!), copying)) usesNode = true
   written.set(source, usesNode)
   return usesNode
 }
+
+/** The declarations with the paths of our own packages in place of their names. */
+const withPaths = (text: string, folder: string): string =>
+  text.replaceAll(OURS, (_, start: string, specifier: string) => {
+    const source = sourceOfSpecifier.get(specifier)
+    if (source === undefined) throw new Error(`A declaration names ${specifier}, which is no entry.`)
+    const path = relative(folder, source)
+    return `${start}"${path.startsWith(".") ? path : `./${path}`}"`
+  })
 
 function tell(error: { readonly stdout?: string; readonly message: string }): never {
   throw new Error(`The declarations could not be made:\n${error.stdout || error.message}`)

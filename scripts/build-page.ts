@@ -4,14 +4,13 @@
  */
 import { createHash } from "node:crypto"
 import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises"
-import { extname, join } from "node:path"
-import { promisify } from "node:util"
-import { brotliCompress, constants, gzip } from "node:zlib"
+import { join } from "node:path"
 import { buildChartFrame } from "./build-chart-frame.ts"
+import { compress } from "./compress.ts"
 
 const root = join(import.meta.dirname, "..")
 const folder = join(root, "dist", "web")
-const SOURCES = ["web", "src/charts", "src/client", "src/protocol"]
+const SOURCES = ["apps/web", "packs/analyst/chart-spec", "client", "core/protocol", "core/shared"]
 /** Names the sources that a page was built from. */
 const MARK = ".sources"
 
@@ -26,14 +25,14 @@ export async function buildPage({ ifStale = false } = {}): Promise<void> {
   process.stderr.write("building the page…\n")
   // Beside its place, then moved: whoever builds at the same time, or serves, never sees half of one.
   const making = `${folder}-${process.pid}`
-  const configFile = join(root, "web", "vite.config.ts")
+  const configFile = join(root, "apps", "web", "vite.config.ts")
   // In a test run it would be `test`, and the page the one for development.
   const { NODE_ENV } = process.env
   process.env.NODE_ENV = "production"
   await vite.build({ configFile, logLevel: "warn", build: { outDir: making, emptyOutDir: true } })
   if (NODE_ENV !== undefined) process.env.NODE_ENV = NODE_ENV
   await writeFile(join(making, "chart-frame.html"), await buildChartFrame())
-  await pack(making)
+  await compress(making)
   await writeFile(join(making, MARK), mark)
   await rm(folder, { recursive: true, force: true })
   await rename(making, folder)
@@ -53,17 +52,4 @@ async function filesIn(source: string): Promise<string[]> {
   const entries = await readdir(join(root, source), { recursive: true, withFileTypes: true })
   const files = entries.filter((entry) => entry.isFile() && !/\.(test|fixture)\.ts$/.test(entry.name))
   return files.map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1)).sort()
-}
-
-/** Packs each file once, here, instead of for each visitor. */
-async function pack(made: string): Promise<void> {
-  const entries = await readdir(made, { recursive: true, withFileTypes: true })
-  for (const entry of entries) {
-    if (!entry.isFile() || ![".js", ".css", ".svg", ".html"].includes(extname(entry.name))) continue
-    const path = join(entry.parentPath, entry.name)
-    const bytes = await readFile(path)
-    const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } }
-    await writeFile(`${path}.br`, await promisify(brotliCompress)(bytes, quality))
-    await writeFile(`${path}.gz`, await promisify(gzip)(bytes, { level: 9 }))
-  }
 }

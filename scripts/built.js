@@ -22,6 +22,7 @@ export function markOf(root) {
   const look = (folder) => {
     for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
       const path = `${folder}/${entry.name}`
+      if (path === "apps/web" || entry.name === "dist") continue
       if (entry.isDirectory()) look(path)
       else if (!/\.(test|fixture)\.ts$/.test(entry.name)) add(path)
     }
@@ -30,7 +31,7 @@ export function markOf(root) {
     const { size, mtimeMs } = lstatSync(join(root, path))
     marks.push(`${path} ${size} ${mtimeMs}`)
   }
-  look("src")
+  for (const folder of ["core", "client", "packs", "adapters", "apps", "labs"]) look(folder)
   for (const path of ["package.json", "package-lock.json"]) add(path)
   return `${marks.join("\n")}\n`
 }

@@ -22,7 +22,7 @@ export function bundledFiles(isInstalled: (id: string) => boolean): Plugin {
           this.emitFile({ type: "asset", fileName: `packages/${name}`, source: readFileSync(path) })
         return `new URL("./packages/${specifier}", import.meta.url).href`
       })
-      // Nothing moves to another line, so that the source map of what was is one of what is.
+      // No source maps are built.
       return moved === code ? null : { code: moved, map: null }
     },
   }

@@ -13,35 +13,39 @@ type IsLoadedWith = (...sources: readonly string[]) => boolean
  * it belongs to. Each is what some source loads, and holds or follows what it imports, so that no two files import each other.
  */
 const chunks: Readonly<Record<string, (isLoadedWith: IsLoadedWith, id: string) => boolean>> = {
+  // First of all, so that nothing else runs on a Node that is too old.
+  "require-node": (_, id) => /[\\/]core[\\/]require-node\.ts$/.test(id),
   // By itself, although nearly all load it: among thousands of names its functions take much longer to begin.
   zod: (_, id) => /[\\/]node_modules[\\/]zod[\\/]/.test(id),
   // Of what browsers load too, first what a command has before it is known which, then what each of them has.
   errors: (isLoadedWith) => isLoadedWith(...browser) && isLoadedWith(...beginning),
   words: (isLoadedWith) => isLoadedWith(...browser) && isLoadedWith(...store),
-  protocol: (isLoadedWith) => isLoadedWith("src/protocol/index.ts"),
+  protocol: (isLoadedWith) => isLoadedWith("core/protocol/index.ts"),
   command: (isLoadedWith) => isLoadedWith(...beginning),
   // What a program that embeds an engine has before its first turn, and nothing else, in one file.
   start: (isLoadedWith) => isLoadedWith(...start),
   faces: (isLoadedWith) => isLoadedWith(...faces) && isLoadedWith(...store, ...server),
   store: (isLoadedWith) => isLoadedWith(...store),
-  engine: (isLoadedWith) => isLoadedWith("src/index.ts", "src/compose/open-engine.ts"),
+  engine: (isLoadedWith) => isLoadedWith("core/index.ts", "core/compose/open-engine.ts"),
   // Where the late parts found these in the file of the server, a program that embeds an engine loaded all of that a second after its start.
   shared: (isLoadedWith) => isLoadedWith(...late) && isLoadedWith(...server),
-  library: (isLoadedWith) => isLoadedWith("src/cli/commands/ingest.ts") && isLoadedWith(...server),
+  library: (isLoadedWith) => isLoadedWith("apps/cli/commands/ingest.ts") && isLoadedWith(...server),
   server: (isLoadedWith) => isLoadedWith(...server),
   late: (isLoadedWith) => isLoadedWith(...late),
 }
-const browser = ["src/protocol/index.ts", "src/client/index.ts"]
-const beginning = ["src/cli/pawl.ts", "src/cli/commands/chat.ts", "src/testing.ts"]
-const start = ["src/compose/open-engine.ts"]
-const faces = ["src/device/index.ts", "src/terminal/talk/talk.ts", "src/terminal/talk/commands.ts"]
-const store = ["migrate", "token", "invite", "backup", "rotate-keys"].map((name) => `src/cli/commands/${name}.ts`)
-const server = ["src/compose/compose-server.ts", "src/cli/commands/serve.ts", "src/server.ts"]
+const browser = ["core/protocol/index.ts", "client/index.ts"]
+const beginning = ["apps/cli/pawl.ts", "apps/cli/commands/chat.ts", "core/testing.ts"]
+const start = ["core/compose/open-engine.ts"]
+const faces = ["client/device/index.ts", "apps/terminal/talk/talk.ts", "apps/terminal/talk/commands.ts"]
+const store = ["migrate", "token", "invite", "backup", "export", "import", "rotate-keys"].map(
+  (name) => `apps/cli/commands/${name}.ts`,
+)
+const server = ["core/compose/compose-server.ts", "apps/cli/commands/serve.ts", "apps/server.ts"]
 
 /** What is a `latePart`. */
 const late = [
-  ...["stage-events", "guardrail", "route", "grade", "compact"].map((name) => `src/agent/ask/${name}.ts`),
-  ...["erasure", "export"].map((name) => `src/store/${name}.ts`),
+  ...["stage-events", "guardrail", "route", "grade", "compact"].map((name) => `core/engine/ask/${name}.ts`),
+  ...["erasure", "export"].map((name) => `core/store/${name}.ts`),
 ]
 
 export function chunkGroups(): CodeSplittingGroup[] {

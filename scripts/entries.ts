@@ -1,26 +1,63 @@
 import { globSync, readFileSync } from "node:fs"
-import { basename, join } from "node:path"
+import { basename, join, sep } from "node:path"
 
 const root = join(import.meta.dirname, "..")
 
+/** The folders whose code becomes part of `dist`. The page, `apps/web`, is built by itself. */
+export const SOURCE_FOLDERS = ["core", "client", "packs", "adapters", "apps", "labs"]
+
+/** Whether a file is one of our sources, and not of a package that is built into `dist`. */
+export const isOwnSource = (path: string): boolean =>
+  SOURCE_FOLDERS.some((folder) => path.startsWith(join(root, folder) + sep))
+
 interface Manifest {
+  readonly name: string
+  readonly version: string
   readonly exports: Readonly<Record<string, { readonly "pawl-source": string } | string>>
   readonly dependencies: Readonly<Record<string, string>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
 }
 
-export const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as Manifest
+/** A package of this repository: its folder, its manifest, and its entries: the name of each file of `dist`, and its source. */
+export interface Package {
+  readonly folder: string
+  readonly manifest: Manifest
+  readonly entries: Readonly<Record<string, string>>
+}
 
-/** What other programs import: the name of each file of `dist`, and the source it is made of. */
-export const entries: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.entries(manifest.exports).flatMap(([path, target]) =>
-    typeof target === "string" ? [] : [[path === "." ? "index" : path.slice(2), target["pawl-source"].slice(2)]],
+function readPackage(folder: string): Package {
+  const manifest = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")) as Manifest
+  const entries = Object.entries(manifest.exports).flatMap(([path, target]) =>
+    typeof target === "string"
+      ? []
+      : [[path === "." ? "index" : path.slice(2), join(folder, target["pawl-source"]).replaceAll("\\", "/")]],
+  )
+  return { folder, manifest, entries: Object.fromEntries(entries) as Package["entries"] }
+}
+
+/** `pawl`: the command, the page and the packs. It exports the libraries as well. */
+export const pawl = readPackage("")
+export const { manifest, entries } = pawl
+
+/** The libraries, by folder. */
+export const libraries = { core: readPackage("core"), client: readPackage("client") }
+
+/** The specifier of an entry, as other programs import it. */
+export const specifierOf = (name: string, entry: string): string => (entry === "index" ? name : `${name}/${entry}`)
+
+/** The source of each entry of the libraries. */
+export const sourceOfSpecifier: ReadonlyMap<string, string> = new Map(
+  Object.values(libraries).flatMap(({ manifest: { name }, entries: all }) =>
+    Object.entries(all).map(([entry, source]) => [specifierOf(name, entry), source] as const),
   ),
 )
 
-/** What runs in a process or a thread of its own, by how its file is named: it is started as a file beside the others. */
+/** The programs that run in their own process or thread, by the names of their files. In adapters, a thread is a conversation. */
 export const programs: Readonly<Record<string, string>> = Object.fromEntries(
-  globSync("src/**/*-{child,thread}.ts", { cwd: root }).map((path) => [basename(path, ".ts"), path]),
+  globSync("{core,packs}/**/*-{child,thread}.ts", { cwd: root })
+    .filter((path) => !path.startsWith("core/shared/processes/")) // what starts them
+    .map((path) => [basename(path, ".ts"), path]),
 )
 
 /** What `bin/pawl.js` starts. */
-export const command = { pawl: "src/cli/pawl.ts" }
+export const command = { pawl: "apps/cli/pawl.ts" }

@@ -18,7 +18,7 @@ export function plainLetters(): Plugin {
         if (file.type !== "chunk") continue
         if (RAW.test(file.code))
           throw new Error(`${file.fileName}: String.raw with letters beyond ASCII stays as it is`)
-        // Nothing moves to another line, so that the source map of what was is one of what is.
+        // No source maps are built.
         file.code = toPlainLetters(file.code)
       }
     },

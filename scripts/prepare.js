@@ -1,7 +1,7 @@
 // What `npm ci` does last in a checkout: builds what `npx pawl` starts. Not where only tests run, which build their own; nor
 // where the sources are not there yet, as in a container. Whatever goes wrong, a start from source remains.
 import { existsSync } from "node:fs"
-const isCheckout = existsSync(new URL("../src/cli/pawl.ts", import.meta.url))
+const isCheckout = existsSync(new URL("../apps/cli/pawl.ts", import.meta.url))
 if (isCheckout && !process.env.CI && Number(process.versions.node.split(".")[0]) >= 24) {
   try {
     const { buildCheckout } = await import("./build-checkout.ts")

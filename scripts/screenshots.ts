@@ -1,14 +1,14 @@
 /**
- * Takes the pictures of the README, docs/images/*.png, from the real page over a real server. Only what the model says is
+ * Takes the pictures of the guide, docs/images/*.png, from the real page over a real server. Only what the model says is
  * prepared. `node scripts/screenshots.ts [folder]`
  */
 import { mkdir, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Browser, Page } from "playwright-core"
-import { calls, replies, says, scripted } from "../src/testing.ts"
-import { listen } from "../src/server/listen.ts"
-import { openPageFiles } from "../src/server/routes/pages/page-files.ts"
+import { calls, replies, says, scripted } from "../core/testing.ts"
+import { listen } from "../core/server/listen.ts"
+import { openPageFiles } from "../core/server/routes/page.ts"
 import { linkFor } from "../test/support/server/browser.ts"
 import { Face } from "../test/support/server/face.ts"
 import { buildPage } from "./build-page.ts"
@@ -95,27 +95,18 @@ async function take(browser: Browser): Promise<void> {
   const tab = await context.newPage()
   await tab.goto(`${server.url}/sign-in#${await linkFor(face, "Ada")}`)
   await tab.getByRole("list", { name: "Agents" }).waitFor()
-  await shoot(tab, "begin")
   await tab.getByRole("textbox", { name: "Message" }).fill("What is left before the launch? Put what matters first.")
   await tab.keyboard.press("Enter")
-  await tab.getByText("2 changes wait for you.").waitFor()
+  await tab.getByText("2 changes need your approval.").waitFor()
   await shoot(tab, "proposals")
-  await tab.emulateMedia({ colorScheme: "dark" })
-  await tab.getByRole("log").evaluate("document.querySelector('[role=log]').scrollTop = 0")
-  await shoot(tab, "conversation-dark")
-  await tab.emulateMedia({ colorScheme: "light" })
-  await tab.setViewportSize({ width: 390, height: 844 })
-  await shoot(tab, "phone")
-  await tab.setViewportSize({ width: 1280, height: 860 })
   await tab.getByRole("button", { name: "Approve all" }).click()
   await tab.getByText("Both are done.").waitFor()
-  await shoot(tab, "conversation")
   await tab.goto(server.url)
   await tab
     .getByRole("list", { name: "Agents" })
     .getByRole("button", { name: /^Analyst/ })
     .click()
-  await tab.getByRole("button", { name: "Try it with the sample database" }).click()
+  await tab.getByRole("button", { name: "Try the sample database" }).click()
   await tab.getByRole("button", { name: "Database: Sample shop" }).waitFor()
   await tab.getByRole("textbox", { name: "Message" }).fill("What did each category bring in 2025?")
   await tab.keyboard.press("Enter")

@@ -1,5 +1,5 @@
-/** Writes docs/settings.md anew from the table of settings: `npm run settings`. */
+/** Writes docs/reference/settings.md anew from the table of settings: `npm run settings`. */
 import { writeFileSync } from "node:fs"
-import { settingsPage } from "../src/cli/settings/reference.ts"
+import { settingsPage } from "../apps/cli/settings/reference.ts"
 
-writeFileSync(new URL("../docs/settings.md", import.meta.url), settingsPage())
+writeFileSync(new URL("../docs/reference/settings.md", import.meta.url), settingsPage())

@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { join, relative } from "node:path"
+import { join } from "node:path"
 import {
   API,
   type Checker,
@@ -8,12 +8,26 @@ import {
   type Symbol as Named,
   SymbolFlags,
 } from "typescript/unstable/sync"
-import { entries } from "./entries.ts"
+import { libraries, pawl, specifierOf } from "./entries.ts"
 
 const root = join(import.meta.dirname, "..")
 
+/** The source of each entry, by its specifier. */
+const entries: Readonly<Record<string, string>> = Object.fromEntries(
+  [...Object.values(libraries), pawl].flatMap(({ manifest: { name }, entries: all }) =>
+    Object.entries(all)
+      .filter(([, source]) => name !== "pawl" || !isOfLibrary(source))
+      .map(([entry, source]) => [specifierOf(name, entry), source]),
+  ),
+)
+
+/** `pawl` exports the libraries as well: their entries are printed once. */
+function isOfLibrary(source: string): boolean {
+  return Object.values(libraries).some((library) => Object.values(library.entries).includes(source))
+}
+
 /** Entries whose every type must be importable, and that hand out nothing else: what programs are written against. */
-const WHOLE: readonly string[] = ["index", "server", "testing"]
+const WHOLE: readonly string[] = ["@pawl/core", "pawl/server", "@pawl/core/testing"]
 
 /** Types of other packages, which come with them. */
 const FROM_PACKAGES = ["LanguageModelV4", "ZodType", "ZodTypeInternals"]
@@ -100,7 +114,7 @@ function valueType(checker: Checker, symbol: Named): string {
   return /^(z\.)?Zod\w+/.test(text) ? "a zod schema" : shortened(text)
 }
 
-/** What fills screens is made of the table of routes and frames, which docs/openapi.json tells. */
+/** What fills screens is made of the table of routes and frames, which docs/reference/openapi.json tells. */
 const shortened = (text: string): string =>
   text.length > MOST ? `${text.slice(0, 200)} … (${text.length} characters)` : text
 const MOST = 30_000
@@ -144,14 +158,7 @@ function declarationOf(symbol: Named): string {
 }
 
 const toSection = ({ name, exports }: Entry): string =>
-  [
-    `## ${name === "index" ? "pawl" : `pawl/${name}`} (${relative("src", entries[name] ?? "")})`,
-    "",
-    "```ts",
-    ...exports.map(({ text }) => text),
-    "```",
-    "",
-  ].join("\n")
+  [`## ${name} (${entries[name]})`, "", "```ts", ...exports.map(({ text }) => text), "```", ""].join("\n")
 
 /** Pure, so that a test can plant faults. */
 export function faultsOf({ name: entry, exports }: Entry, isGlobal: (name: string) => boolean): string[] {

@@ -10,8 +10,7 @@ import { text } from "node:stream/consumers"
 import { delimiter, join } from "node:path"
 import { parseCLI, startVitest, type TestModule } from "vitest/node"
 import manifest from "../package.json" with { type: "json" }
-import { leftOut } from "../test/support/in-turn.ts"
-import { seedOfRun } from "../test/support/seed-of-run.ts"
+import { leftOut, seedOfRun } from "../test/support/sampling.ts"
 
 const root = join(import.meta.dirname, "..")
 const path = [join(root, "node_modules", ".bin"), process.env.PATH].join(delimiter)
@@ -32,7 +31,7 @@ if (isLong) process.env.PAWL_TEST_LONG = "1"
 
 const ours = ["--quick", "--long"]
 const { filter, options } = parseCLI(["vitest", "run", ...words.filter((word) => !ours.includes(word))])
-// All files of a kind in the same workers, and what waits beside what works: `test/support/order-of-files.ts`.
+// The slow files run among the others, in the same workers.
 if (filter.length === 0 && !isQuick && options.project === undefined) process.env.PAWL_TEST_WHOLE = "1"
 // Of what takes long and seldom fails, usually a quarter; whoever names a file means it.
 if (filter.length === 0 && !isQuick && !isLong) leaveOut()
@@ -42,6 +41,13 @@ const passed = modules.reduce((sum, module) => sum + testsOf(module, "passed"), 
 // Told when they were found, and again now: thousands of lines have followed since.
 const failedChecks = (await checked).filter(({ code }) => code !== 0)
 for (const check of failedChecks) tell(check)
+const flaky = modules.flatMap((module) =>
+  [...module.children.allTests("passed")].filter((test) => test.diagnostic()?.flaky),
+)
+if (flaky.length > 0) {
+  const names = flaky.map((test) => `${test.module.relativeModuleId} > ${test.fullName}`)
+  console.log(`\nFlaky, passed when they ran a second time:\n  ${names.join("\n  ")}`)
+}
 let failed = failedChecks.length
 failed += modules.reduce((sum, module) => sum + failuresOf(module), 0) + vitest.state.getUnhandledErrors().length
 // Whatever else made vitest unhappy (no test found, a set-up that threw) is a failure too.

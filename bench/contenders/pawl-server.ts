@@ -1,7 +1,8 @@
-import { type ComposedServer, composeServer } from "../../src/compose/compose-server.ts"
-import { settingsIn } from "../../src/compose/settings.ts"
+import { adapters } from "../../adapters/list.ts"
+import { type ComposedServer, composeServer } from "../../core/compose/compose-server.ts"
+import { settingsIn } from "../../core/compose/settings.ts"
 import { newId, type OpenedEngine } from "../engine.ts"
-import { listen } from "../../src/server/listen.ts"
+import { listen } from "../../core/server/listen.ts"
 import type { Place, Variant } from "../contender.ts"
 import { benchAgent, complaining, model, PERSON, urlOf } from "./pawl.ts"
 
@@ -44,7 +45,7 @@ export async function serve(
   const { durability } = variant
   const settings = { ...settingsIn(place.folder), databaseUrl: urlOf(variant, place), durability, requestsPerMinute: 0 }
   const agents = () => [benchAgent(false)]
-  const server = await composeServer(settings, { model, agents, log: complaining })
+  const server = await composeServer(settings, { model, agents, adapters, log: complaining })
   const { people } = server.store
   const person = await people.ensure(PERSON, Date.now())
   const { token } = await people.createToken(person, ["read", "chat", "approve"], Date.now())

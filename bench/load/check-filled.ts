@@ -1,9 +1,9 @@
 import { isDeepStrictEqual as same } from "node:util"
-import { conversationStatus, runStatus } from "../../src/agent/conversation.ts"
-import { replay } from "../../src/agent/replay/replay.ts"
-import type { JournalEvent } from "../../src/protocol/events.ts"
-import { type ConversationId, isId, slotOf, type UserId } from "../../src/protocol/ids.ts"
-import { openStore, type Store } from "../../src/store/store.ts"
+import { conversationStatus, runStatus } from "../../core/engine/conversation.ts"
+import { replay } from "../../core/engine/replay/replay.ts"
+import type { JournalEvent } from "../../core/protocol/events.ts"
+import { type ConversationId, isId, slotOf, type UserId } from "../../core/protocol/ids.ts"
+import { openStore, type Store } from "../../core/store/store.ts"
 import { check } from "../meters.ts"
 
 /** So many conversations are looked at whole, spread over all of them. */

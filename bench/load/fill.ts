@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite"
-import { TIME_DIGITS } from "../../src/protocol/ids.ts"
+import { TIME_DIGITS } from "../../core/protocol/ids.ts"
 import type { Kind, Templates } from "./templates.ts"
 
 export interface Filling {

@@ -5,7 +5,7 @@
 import { once } from "node:events"
 import { createServer, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import { chatChunk, sse } from "../../src/models/providers/server.fixture.ts"
+import { chatChunk, sse } from "../../core/models/providers/server.fixture.ts"
 import { askedFor, asksForTask, longReply } from "./long-reply.ts"
 
 const [characters = 0, size = 24, seconds = 0] = process.argv.slice(2).map(Number)

@@ -2,11 +2,12 @@
  * One node's bus of W11, in a process of its own: `node bench/nodes/bus-node.ts <nats url> <name> <conversations>`. Told what to
  * do by messages from the process that started it; answers each with the CPU time that it took, and what it has seen.
  */
-import { systemClock } from "../../src/agent/clock.ts"
-import { silentLog } from "../../src/agent/silent-log.ts"
-import { ClusterBus } from "../../src/bus/cluster.ts"
-import { NatsWire } from "../../src/bus/nats.ts"
-import type { ConversationId } from "../../src/protocol/ids.ts"
+import { createSecretKey } from "node:crypto"
+import { systemClock } from "../../core/shared/time/clock.ts"
+import { silentLog } from "../../core/shared/log.ts"
+import { ClusterBus } from "../../core/bus/cluster.ts"
+import { NatsWire } from "../../core/bus/nats.ts"
+import type { ConversationId } from "../../core/protocol/ids.ts"
 import { cpuMs } from "../meters.ts"
 import { DELTA } from "../script.ts"
 
@@ -28,7 +29,9 @@ export interface BusSeen {
 }
 
 const [url = "", self = "", count = "0"] = process.argv.slice(2)
-const wire = new NatsWire({ url, cluster: "bench" }, { self, clock: systemClock, log: silentLog })
+const key = { id: "b0", key: createSecretKey(Buffer.alloc(32, "bench")) }
+const keys = { current: async () => key, all: async () => [key] }
+const wire = new NatsWire({ url, cluster: "bench" }, { self, clock: systemClock, log: silentLog, keys })
 const bus = new ClusterBus(wire, { clock: systemClock, carriesWords: true, others: () => [self === "a" ? "b" : "a"] })
 const ids = Array.from({ length: Number(count) }, (_, at) => `conv_${at}` as ConversationId)
 /** How much of its reply each watcher has seen. */

@@ -1,4 +1,4 @@
-import { chatChunk, ProviderServer, sse, streamHead } from "../../src/models/providers/server.fixture.ts"
+import { chatChunk, ProviderServer, sse, streamHead } from "../../core/models/providers/server.fixture.ts"
 
 /** A reply that is written by hand, until whoever asked for it lets go. */
 export interface HeldReply {

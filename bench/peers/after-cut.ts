@@ -22,7 +22,7 @@ export interface Aftermath {
   readonly halfReplyIsKept: boolean
 }
 
-const GO_ON = "Go on, please."
+const CONTINUE_TEXT = "Go on, please."
 
 /** Cuts an agent's power in a command and in a reply, starts it again, and looks at what it asks the model then. */
 export async function afterCut(agent: TerminalAgent, bin: string, provider: Provider): Promise<Aftermath> {
@@ -32,7 +32,7 @@ export async function afterCut(agent: TerminalAgent, bin: string, provider: Prov
     ...(inCommand.asked ? judge(inCommand.asked) : { history: "the model is not asked", toldOfCommand: "nothing" }),
     toldPerson: inCommand.said,
     commandBegan: inCommand.began,
-    replyIsPickedUp: inReply.asked !== undefined && !inReply.asked.raw.includes(GO_ON),
+    replyIsPickedUp: inReply.asked !== undefined && !inReply.asked.raw.includes(CONTINUE_TEXT),
     halfReplyIsKept: inReply.asked?.said.includes("One, two") ?? false,
   }
 }
@@ -71,7 +71,7 @@ async function story(agent: TerminalAgent, bin: string, provider: Provider, whic
     await killMarked(mark)
     await ended
     const before = provider.asked.length
-    const second = start([...agent.goOn, GO_ON])
+    const second = start([...agent.goOn, CONTINUE_TEXT])
     const words: string[] = []
     second.stderr.on("data", (chunk) => words.push(String(chunk)))
     second.stdout.on("data", (chunk) => words.push(String(chunk)))

@@ -10,7 +10,7 @@ interface Waiting {
 type Write = (size: number, step: number, written: () => void) => void
 
 /**
- * How a node writes commits of many conversations (`src/store/engine/postgres/commit-groups.ts`): so many statements under
+ * How a node writes commits of many conversations (`core/store/engine/postgres/commit-groups.ts`): so many statements under
  * way at once, each with as many commits of the same kind as have come meanwhile. Nobody waits for company; but those whose
  * answer came at once go on at once, and so meet again.
  */

@@ -21,7 +21,7 @@ import { finalText, userText } from "../script.ts"
 import { type Constants, CONSTANTS_FILE, type Phase } from "./constants.ts"
 
 /**
- * What a turn costs on PostgreSQL, for `docs/scale.md` and the simulation: `node bench/scale/measure.ts` writes it to
+ * What a turn costs on PostgreSQL, for `docs/reference/scaling.md` and the simulation: `node bench/scale/measure.ts` writes it to
  * `constants.json` beside this file. On a machine that has nothing else to do: the processors' time is counted, but the
  * rates, which the simulation is held against, are by the clock.
  */

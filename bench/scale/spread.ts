@@ -1,4 +1,4 @@
-import { SLOTS } from "../../src/protocol/ids.ts"
+import { SLOTS } from "../../core/protocol/ids.ts"
 import { chance } from "./events.ts"
 
 export interface Population {

@@ -1,6 +1,6 @@
 import { type Contender, type OpenOptions, type VariantName } from "../contender.ts"
 import type { OpenedEngine } from "../engine.ts"
-import type { ConversationId } from "../../src/protocol/ids.ts"
+import type { ConversationId } from "../../core/protocol/ids.ts"
 import type { Served } from "../contenders/pawl-server.ts"
 import { check, type Numbers, same } from "../meters.ts"
 import { finalText, heldUp, killPoints, userText } from "../script.ts"

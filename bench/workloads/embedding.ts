@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { LocalEmbedder } from "../../src/models/embedders/local.ts"
+import { LocalEmbedder } from "../../core/models/embedders/local.ts"
 import { cpuMs, median, type Numbers } from "../meters.ts"
 import type { Sizes } from "../sizes.ts"
 

@@ -8,7 +8,7 @@ type Open = (options?: Omit<OpenOptions, "place">) => Promise<Contender>
 type Paused = Sizes["w4"] & { readonly folder: string }
 
 const AT_ONCE = 8
-/** By then a process has loaded what it does without in its first second: no cost of a conversation (decision 084). */
+/** By then a process has also loaded the code that its first turn does not need, which is not a cost of a conversation. */
 const LOADED_MS = 1500
 const KB = 1024
 

@@ -1,8 +1,8 @@
 import { join } from "node:path"
 import type { Model, ModelRequest, ReplyPart } from "../engine.ts"
 import { answer, defineAgent, newId, openEngine, type Tool } from "../engine.ts"
-import { workspaceAgent } from "../../src/packs/workspace/agent.ts"
-import { orchestrator } from "../../src/packs/workspace/routing/orchestrator.ts"
+import { workspaceAgent } from "../../packs/workspace/agent.ts"
+import { orchestrator } from "../../packs/workspace/routing/orchestrator.ts"
 import { check, type Numbers } from "../meters.ts"
 
 /** What a provider asks for a token that it finds in its cache, next to one that it has to read. */
@@ -53,7 +53,7 @@ const FOUND = Array.from(
  */
 export async function promptCost(isFloor: boolean, folder: string): Promise<Numbers> {
   const requests: string[][] = []
-  const served = workspaceAgent(() => ({}) as never, {}, isFloor ? undefined : orchestrator())
+  const served = workspaceAgent(() => ({}) as never, {}, isFloor ? undefined : orchestrator)
   const { profiles, route, ...rest } = served
   const tools = served.tools.visibleIn("confirm").filter(({ name }) => name !== "more_tools")
   const agent = defineAgent({ ...rest, ...(route ? { profiles: profiles ?? [], route } : {}), tools: tools.map(quiet) })

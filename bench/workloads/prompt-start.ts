@@ -29,7 +29,7 @@ async function nothing(folder: string): Promise<number> {
 
 async function prompt(launcher: string, folder: string): Promise<number> {
   const from = performance.now()
-  const { shows, kill } = open([launcher, "chat"], folder)
+  const { shows, kill } = open([launcher, "chat", "--trust"], folder)
   try {
     await within(shows("> "))
     return performance.now() - from
@@ -40,7 +40,7 @@ async function prompt(launcher: string, folder: string): Promise<number> {
 
 /** What was compiled is kept only by a process that ends in good order, as the one before the person's next start has. */
 async function leaveInGoodOrder(launcher: string, folder: string): Promise<void> {
-  const { shows, type, ended, kill } = open([launcher, "chat"], folder)
+  const { shows, type, ended, kill } = open([launcher, "chat", "--trust"], folder)
   try {
     await within(shows("/help"))
     type(END_OF_INPUT)

@@ -1,6 +1,6 @@
 import { performance } from "node:perf_hooks"
-import { rank, toUnit } from "../../src/vectors/unit.ts"
-import { VectorIndex } from "../../src/vectors/vector-index.ts"
+import { rank, toUnit } from "../../core/shared/vectors/unit.ts"
+import { VectorIndex } from "../../core/shared/vectors/vector-index.ts"
 import { median, type Numbers } from "../meters.ts"
 
 interface Settings {

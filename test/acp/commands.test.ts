@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { always, scripted } from "../../src/models/scripted/model.ts"
-import { calls, finishes, replies, says } from "../../src/models/scripted/script.ts"
+import { always, scripted } from "../../core/models/scripted/model.ts"
+import { calls, finishes, replies, says } from "../../core/models/scripted/script.ts"
 import { anyDatabase } from "../support/databases.ts"
-import { openAcpWorld } from "../support/acp/world.ts"
+import { openAcpWorld } from "./world.ts"
 
 const README = { "README.md": "The colour of the site\n" }
 const EDIT = calls("edit_file", { path: "README.md", old_text: "colour", new_text: "color" })
@@ -38,7 +38,7 @@ describe.each(anyDatabase)("what an editor asks of Pawl itself, on $name,", ({ c
     const editor = await world.edit({ always: "yes" })
     const { sessionId } = await editor.begin(world.dir)
     await editor.say(sessionId, "/undo")
-    expect(editor.words("agent_message_chunk")).toContain("no change in this conversation that can be taken back")
+    expect(editor.words("agent_message_chunk")).toContain("no change in this conversation that can be undone")
     await editor.say(sessionId, "mend it")
     expect(readFileSync(join(world.dir, "README.md"), "utf8")).toContain("color ")
     expect(await editor.say(sessionId, "/undo")).toEqual({ stopReason: "end_turn" })
@@ -91,8 +91,11 @@ describe.each(anyDatabase)("what an editor asks of Pawl itself, on $name,", ({ c
     })
     const { messages } = await world.client.readConversation({ params: { id: sessionId } })
     expect(messages[0]).toMatchObject({
-      content: "Look at src/a.ts (L3) and b c.md\n\nb c.md:\n````\nwith ```fences```\n````",
-      files: [{ name: "image.png", type: "image/png" }],
+      content: "Look at src/a.ts (L3) and b c.md",
+      files: [
+        { name: "b c.md", type: "text/markdown", path: "b c.md", folder: "trusted" },
+        { name: "image.png", type: "image/png" },
+      ],
     })
     const audio = { type: "audio" as const, data: "", mimeType: "audio/wav" }
     const refused = editor.agent.request("session/prompt", { sessionId, prompt: [audio] })

@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { fromDetail } from "../../src/client/index.ts"
-import { scripted } from "../../src/models/scripted/model.ts"
-import { calls, fails, finishes, replies, says, thinks } from "../../src/models/scripted/script.ts"
+import { fromDetail } from "../../client/index.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
+import { calls, fails, finishes, replies, says, thinks } from "../../core/models/scripted/script.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { PacedModel } from "../support/loop/paced-model.ts"
-import { openAcpWorld } from "../support/acp/world.ts"
+import { openAcpWorld } from "./world.ts"
 
 const README = { "README.md": "The colour of the site\n" }
 const EDIT = { path: "README.md", old_text: "colour", new_text: "color" }

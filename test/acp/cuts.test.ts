@@ -1,9 +1,9 @@
 import { expect, test } from "vitest"
-import type { Model } from "../../src/agent/model.ts"
-import { always, scripted } from "../../src/models/scripted/model.ts"
-import { says } from "../../src/models/scripted/script.ts"
-import { EditorSide } from "../support/acp/editor.ts"
-import { type AcpWorld, openAcpWorld } from "../support/acp/world.ts"
+import type { Model } from "../../core/engine/model.ts"
+import { always, scripted } from "../../core/models/scripted/model.ts"
+import { says } from "../../core/models/scripted/script.ts"
+import { EditorSide } from "./editor.ts"
+import { type AcpWorld, openAcpWorld } from "./world.ts"
 import { anyDatabase } from "../support/databases.ts"
 
 /** Between the bytes that are cut after: a prime, so that over the lines every place in one is met. */

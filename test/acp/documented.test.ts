@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
-import { help } from "../../src/cli/commands/acp.ts"
-import { readSources } from "../support/house/sources.ts"
+import { help } from "../../apps/cli/commands/acp.ts"
+import { readProgram } from "../house/sources.ts"
 
-const page = readFileSync(new URL("../../docs/editors.md", import.meta.url), "utf8")
+const page = readFileSync(new URL("../../docs/recipes/connect-an-editor.md", import.meta.url), "utf8")
 
 test("the settings on the page can be pasted: they are JSON, and start a command that there is with flags that it has", () => {
   const blocks = [...page.matchAll(/```json\n(.*?)```/gs)].map(([, text]) => JSON.parse(text!) as unknown)
@@ -18,13 +18,11 @@ test("the settings on the page can be pasted: they are JSON, and start a command
 })
 
 test("nothing that speaks the protocol is loaded by a server, or by a command that does not", () => {
-  const speaking = Object.entries(readSources("src")).filter(([, text]) =>
-    /from "@agentclientprotocol\/sdk"|from "(\.\.\/)+acp\//.test(text),
+  const speaking = Object.entries(readProgram()).filter(([, text]) =>
+    /from "@agentclientprotocol\/sdk"|from "(\.\.\/)+(adapters\/)?acp\//.test(text),
   )
-  const outside = speaking.map(([path]) => path).filter((path) => !path.startsWith("src/acp/"))
-  expect(outside.sort()).toEqual([
-    ...["src/cli/commands/acp.ts", "src/cli/open/editor-places.ts", "src/cli/open/editor-servers.ts"],
-  ])
-  const importers = Object.entries(readSources("src")).filter(([, text]) => /^import .*commands\/acp\.ts/m.test(text))
+  const outside = speaking.map(([path]) => path).filter((path) => !path.startsWith("adapters/acp/"))
+  expect(outside.sort()).toEqual([...["apps/cli/commands/acp.ts", "apps/cli/open/editor-places.ts"]])
+  const importers = Object.entries(readProgram()).filter(([, text]) => /^import .*commands\/acp\.ts/m.test(text))
   expect(importers).toEqual([]) // only by `import()`, when somebody asks for it
 })

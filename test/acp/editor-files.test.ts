@@ -1,10 +1,10 @@
 import { readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { always, scripted } from "../../src/models/scripted/model.ts"
-import { calls, says } from "../../src/models/scripted/script.ts"
+import { always, scripted } from "../../core/models/scripted/model.ts"
+import { calls, says } from "../../core/models/scripted/script.ts"
 import { anyDatabase } from "../support/databases.ts"
-import { type AcpWorld, openAcpWorld } from "../support/acp/world.ts"
+import { type AcpWorld, openAcpWorld } from "./world.ts"
 
 const ON_DISK = "The colour of the site\n"
 const IN_EDITOR = "A draft\nThe colour of the site, unsaved\n"

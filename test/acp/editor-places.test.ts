@@ -1,16 +1,17 @@
 import { symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { serveEditor } from "../../src/acp/serve-editor.ts"
-import { silentLog } from "../../src/agent/silent-log.ts"
-import { openEditorPlaces } from "../../src/cli/open/editor-places.ts"
-import { toServers } from "../../src/cli/open/editor-servers.ts"
-import { readConfig } from "../../src/cli/settings/config.ts"
-import { RecentSecrets } from "../../src/models/providers/errors/recent-secrets.ts"
-import { chatReply } from "../../src/models/providers/server.fixture.ts"
-import { EditorSide, type EditorSideOptions } from "../support/acp/editor.ts"
-import { PlayedServer } from "../support/mcp/played-server.ts"
-import { calls, provided } from "../support/terminal/terminal-world.ts"
+import { serveEditor } from "../../adapters/acp/serve-editor.ts"
+import { silentLog } from "../../core/shared/log.ts"
+import { openEditorPlaces, toServers } from "../../apps/cli/open/editor-places.ts"
+import { TrustedFolders } from "../../apps/cli/open/trusted-folders.ts"
+import { readConfig } from "../../apps/cli/settings/config.ts"
+import { RecentSecrets } from "../../core/models/providers/errors/recent-secrets.ts"
+import { chatReply } from "../../core/models/providers/server.fixture.ts"
+import { EditorSide, type EditorSideOptions } from "./editor.ts"
+import { dataFolder } from "../support/processes/pawl-process.ts"
+import { PlayedServer } from "../mcp/played-server.ts"
+import { calls, provided } from "../terminal/terminal-world.ts"
 
 test("MCP servers of an editor have names that tools can bear, keep their secrets, and are others when their command is", () => {
   const program = {
@@ -29,7 +30,7 @@ test("MCP servers of an editor have names that tools can bear, keep their secret
     agents: ["files"],
     target: { kind: "program", command: ["npx", "-y", "x"], folder: "/work", environment: { KEY: "a-long-secret" } },
   })
-  expect(unused).toEqual(["The MCP server old of this editor is not used: it speaks over SSE alone."])
+  expect(unused).toEqual(["The MCP server old of this editor is not used, because it supports only SSE."])
   const [changed] = toServers([{ ...program, args: ["-y", "y"] }], place).used
   expect(changed?.key).not.toBe(used[0]?.key)
   // One of the operator's is called so: tools of both are told apart.
@@ -105,4 +106,20 @@ test("a folder that the editor has opened through a link is spoken of by that na
   expect(await editor.agent.request("session/list", { cwd: link })).toMatchObject({
     sessions: [{ sessionId, cwd: link }],
   })
+})
+
+test("a file of the folder is trusted as the folder is, and a link that leads out of it is none of its files", async () => {
+  const [data, dir, others] = [dataFolder(), dataFolder(), dataFolder()]
+  const config = readConfig({ HOME: data, PAWL_DATA: data, PAWL_MODEL: "offline", PAWL_LOG: "off" })
+  const recent = new RecentSecrets(config.secrets)
+  await using places = openEditorPlaces(config, { log: silentLog, recent, server: undefined, begins: {} })
+  const place = await places.open(dir, { files: undefined, servers: [] })
+  writeFileSync(join(dir, "own.md"), "mine")
+  writeFileSync(join(others, "theirs.md"), "theirs")
+  symlinkSync(join(others, "theirs.md"), join(dir, "link.md"))
+  expect(await place.workFile(join(dir, "own.md"))).toEqual({ path: "own.md", trusted: false })
+  new TrustedFolders(data).answer(dir, true)
+  expect(await place.workFile(join(dir, "own.md"))).toEqual({ path: "own.md", trusted: true })
+  for (const outside of [join(dir, "link.md"), join(others, "theirs.md"), join(dir, "missing.md")])
+    expect(await place.workFile(outside)).toBeUndefined()
 })

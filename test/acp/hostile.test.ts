@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest"
 import { DEFAULT_MAX_MESSAGE_BYTES } from "@agentclientprotocol/sdk"
-import { always, scripted } from "../../src/models/scripted/model.ts"
-import { says } from "../../src/models/scripted/script.ts"
+import { always, scripted } from "../../core/models/scripted/model.ts"
+import { says } from "../../core/models/scripted/script.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { PacedModel } from "../support/loop/paced-model.ts"
-import { type AcpWorld, openAcpWorld } from "../support/acp/world.ts"
+import { type AcpWorld, openAcpWorld } from "./world.ts"
 
 /** An editor whose bytes are written and read by hand. */
 function byHand(world: AcpWorld) {

@@ -2,11 +2,11 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { SessionUpdate } from "@agentclientprotocol/sdk"
 import { describe, expect, test } from "vitest"
-import { scripted } from "../../src/models/scripted/model.ts"
-import { calls, replies, says, thinks } from "../../src/models/scripted/script.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
+import { calls, replies, says, thinks } from "../../core/models/scripted/script.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { PacedModel } from "../support/loop/paced-model.ts"
-import { openAcpWorld } from "../support/acp/world.ts"
+import { openAcpWorld } from "./world.ts"
 
 const README = { "README.md": "The colour of the site\n" }
 const EDIT = calls("edit_file", { path: "README.md", old_text: "colour", new_text: "color" })

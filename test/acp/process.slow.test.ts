@@ -5,13 +5,13 @@ import { join } from "node:path"
 import { PassThrough, Readable, Writable } from "node:stream"
 import { tmpdir } from "node:os"
 import { expect, test } from "vitest"
-import { chatReply } from "../../src/models/providers/server.fixture.ts"
-import { EditorSide, type EditorSideOptions } from "../support/acp/editor.ts"
+import { chatReply } from "../../core/models/providers/server.fixture.ts"
+import { EditorSide, type EditorSideOptions } from "./editor.ts"
 import { atEndOfFile } from "../support/end-of-file.ts"
 import { launcher } from "../support/processes/package.ts"
 import { beginsOnly, KilledServer } from "../support/processes/killed-server.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
-import { calls, provided } from "../support/terminal/terminal-world.ts"
+import { calls, provided } from "../terminal/terminal-world.ts"
 
 const living = new Set<AcpProcess>()
 atEndOfFile(async () => void (await Promise.all([...living].map((each) => each.kill()))))
@@ -111,7 +111,7 @@ test("over a server that is killed in the middle of a run the turn goes on when 
     cwd: world.cwd,
     mcpServers: [{ name: "weather", command: "weather", args: [], env: [] }],
   })
-  const unused = "The MCP server weather of this editor is not used, because this conversation is at a server"
+  const unused = "The MCP server weather of this editor is not used, because this conversation runs on a server"
   await editor.until(() => editor.words("agent_message_chunk").includes(unused))
   const answered = editor.say(sessionId, "mend it")
   await editor.until(() => editor.words("agent_message_chunk").endsWith("It begins"))

@@ -2,14 +2,14 @@ import { mkdirSync, mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { beforeAll, describe, expect, inject, test } from "vitest"
-import type { Model, ModelRequest } from "../../src/agent/model.ts"
-import { calls, fails, says, type Script } from "../../src/models/scripted/script.ts"
-import { OutboundPolicy } from "../../src/models/network/outbound-policy.ts"
-import { WRITE_SQL } from "../../src/packs/analyst/tools/write-sql.ts"
-import { analystModel, wantsSql } from "../support/analyst/analyst-model.ts"
+import type { Model, ModelRequest } from "../../core/engine/model.ts"
+import { calls, fails, says, type Script } from "../../core/models/scripted/script.ts"
+import { OutboundPolicy } from "../../core/models/network/outbound-policy.ts"
+import { WRITE_SQL } from "../../packs/analyst/tools/write-sql.ts"
+import { analystModel, wantsSql } from "./analyst-model.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
-import { makeShop } from "../support/analyst/shop.ts"
+import { makeShop } from "./shop.ts"
 import { currentScript } from "../support/current-script.ts"
 
 /** What the model is shown of what tools have found. */
@@ -82,7 +82,7 @@ describe.each(anyDatabase)("ask_database on $name", ({ name: engine, create }) =
     expect(body.messages.at(-1).content).toContain("| 2 |")
     const asked = model.received.filter(({ request }) => wantsSql(request))
     expect(asked.map(({ history }) => history.length)).toEqual([1, 3, 5])
-    expect(JSON.stringify(asked[1]?.history)).toMatch(/nmae.*The database says: no such column: nmae/)
+    expect(JSON.stringify(asked[1]?.history)).toMatch(/nmae.*The database reported: no such column: nmae/)
     expect(JSON.stringify(asked[2]?.history)).toMatch(/DELETE FROM customer.*Not run: it begins with/)
     expect(asked[0]?.request.system).toContain("## customer (table, about 2 row(s))")
   })
@@ -94,7 +94,7 @@ describe.each(anyDatabase)("ask_database on $name", ({ name: engine, create }) =
     const text = body.messages.at(-1).content
     expect(text).toContain("No statement worked in 3 tries")
     expect(text).toContain("```sql\nSELECT c\n```")
-    expect(text).toContain("The database says: no such column: c")
+    expect(text).toContain("The database reported: no such column: c")
     expect((await world.ada.get(`/api/conversations/${world.id}/state`)).body.toolHistory[0].status).toBe("error")
   })
 
@@ -104,7 +104,7 @@ describe.each(anyDatabase)("ask_database on $name", ({ name: engine, create }) =
     const { body } = await world.ada.say(world.id, "How many?")
     const text = body.messages.at(-1).content
     expect(text).toContain("No statement worked in 2 tries")
-    expect(text).toContain("The database says: no such column: b")
+    expect(text).toContain("The database reported: no such column: b")
   })
 
   test("that the tables cannot answer is told in the model's words, at once", async () => {
@@ -207,5 +207,17 @@ describe.each(anyDatabase)("ask_database on $name", ({ name: engine, create }) =
     expect([csv.status, csv.type]).toEqual([200, expect.stringContaining("text/csv")])
     const lines = csv.text.split("\r\n")
     expect([lines.length, lines[0], lines[1], lines[500]]).toEqual([502, "i,f", "1,'=1+1", "500,'=1+500"])
+    expect(csv.headers.get("x-pawl-truncated")).toBe("false")
+  })
+
+  test("a file of a result that was cut says in its name that it is not all", async () => {
+    const endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10050) SELECT i FROM n"
+    const world = await open(analystModel(says(endless)))
+    await world.ada.say(world.id, "Count on and on.")
+    const { data } = await resultOf(world.ada, world.id)
+    expect([data.truncated, data.rowCount]).toEqual([true, 10_000])
+    const { headers } = await world.ada.get(`/api/connections/${world.shop}/results/${data.resultId}.csv`)
+    expect(headers.get("content-disposition")).toContain(`${data.resultId}-first-10000-rows-only.csv`)
+    expect(headers.get("x-pawl-truncated")).toBe("true")
   })
 })

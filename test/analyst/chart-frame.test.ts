@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto"
 import { expect, test } from "vitest"
-import { says } from "../../src/models/scripted/script.ts"
-import { always, scripted } from "../../src/models/scripted/model.ts"
-import { etagOf, type PageFile } from "../../src/server/routes/pages/page-files.ts"
+import { says } from "../../core/models/scripted/script.ts"
+import { always, scripted } from "../../core/models/scripted/model.ts"
+import { etagOf, type PageFile } from "../../core/server/routes/page.ts"
 import { databases } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 

@@ -2,25 +2,18 @@ import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { beforeAll, describe, expect, inject, test } from "vitest"
-import type { Model, ModelRequest } from "../../src/agent/model.ts"
-import { offlineModel } from "../../src/models/offline/model.ts"
-import { calls, says } from "../../src/models/scripted/script.ts"
-import { always, scripted } from "../../src/models/scripted/model.ts"
-import { askAnalyst } from "../../src/packs/analyst/tools/ask-analyst.ts"
-import { ChartCheck } from "../../src/packs/analyst/charts/check.ts"
-import { askPhrases, sqlPhrases } from "../../src/packs/analyst/tools/sample-questions.ts"
-import { WRITE_SQL } from "../../src/packs/analyst/tools/write-sql.ts"
+import type { Model, ModelRequest } from "../../core/engine/model.ts"
+import { offlineModel } from "../../labs/offline-model/model.ts"
+import { calls, says } from "../../core/models/scripted/script.ts"
+import { always, scripted } from "../../core/models/scripted/model.ts"
+import { ChartCheck } from "../../packs/analyst/charts/check.ts"
+import { WRITE_SQL } from "../../packs/analyst/tools/write-sql.ts"
 import { anyDatabase, databases } from "../support/databases.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
-import { wantsSql } from "../support/analyst/analyst-model.ts"
+import { wantsSql } from "./analyst-model.ts"
 import { countWork } from "../support/worked.ts"
 
-const tool = askAnalyst({ results: { find: async () => undefined }, checker: new ChartCheck() })
-const offline = offlineModel(() => [
-  { tool: "ask_database", phrases: askPhrases },
-  { tool: "ask_analyst", phrases: tool.phrases ?? [], ...(tool.retell ? { retell: tool.retell } : {}) },
-  { tool: WRITE_SQL, phrases: sqlPhrases },
-])
+const offline = offlineModel()
 
 const SQL = "SELECT country, count(*) AS customers FROM customer GROUP BY country"
 const GOOD = { mark: "bar", encoding: { x: { field: "country" }, y: { field: "customers" } } }

@@ -49,7 +49,7 @@ describe.runIf(withPostgres)("secrets of connections", { timeout: 180_000 }, () 
     const { code, stdout, stderr } = await pawl(["rotate-keys"], settings)
     over = true
     await looking
-    expect([code, stdout]).toEqual([0, expect.stringContaining("Every secret is under the new key.")])
+    expect([code, stdout]).toEqual([0, expect.stringContaining("All secrets are encrypted with the new key.")])
     expect(row().key_id).not.toBe(before.key_id)
     expect(row().sealed).not.toBe(before.sealed)
     expect(readFileSync(join(data, "master.key"), "utf8").trim().split("\n")).toHaveLength(1)

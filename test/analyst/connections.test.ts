@@ -2,11 +2,11 @@ import { mkdirSync, mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { beforeAll, describe, expect, inject, test } from "vitest"
-import { OutboundPolicy } from "../../src/models/network/outbound-policy.ts"
-import { scripted } from "../../src/testing.ts"
+import { OutboundPolicy } from "../../core/models/network/outbound-policy.ts"
+import { scripted } from "../../core/testing.ts"
 import { databasesInTurn } from "../support/databases.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
-import { makeShop } from "../support/analyst/shop.ts"
+import { makeShop } from "./shop.ts"
 
 const PASSWORD = "a-password-nobody-else-has"
 
@@ -127,6 +127,7 @@ describe.each(databasesInTurn(import.meta.filename))("connections on $name", ({ 
       ],
       rows: [[1, "1.50", "2026-02-03"]],
       truncated: false,
+      timeZone: expect.any(String),
     })
     expect((await ada.get(`${path}/schema`)).status).toBe(200)
     const wrong = await ada.patch(path, { password: PASSWORD })

@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { beforeAll, describe, expect, inject, test } from "vitest"
-import { always, says, scripted } from "../../src/testing.ts"
+import { always, says, scripted } from "../../core/testing.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
-import { makeShop } from "../support/analyst/shop.ts"
+import { makeShop } from "./shop.ts"
 
 describe.each(anyDatabase)("the database of a conversation on $name", ({ create }) => {
   let face: Face

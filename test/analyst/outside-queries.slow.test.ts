@@ -5,9 +5,9 @@ import { DatabaseSync } from "node:sqlite"
 import { fileURLToPath } from "node:url"
 import { gunzipSync } from "node:zlib"
 import { describe, expect, inject, test } from "vitest"
-import { sqliteKind } from "../../src/packs/analyst/sqlite/kind.ts"
-import type { UserId } from "../../src/protocol/ids.ts"
-import { stateOf } from "../support/analyst/hostile-statements.ts"
+import { sqliteKind } from "../../packs/analyst/sqlite/kind.ts"
+import type { UserId } from "../../core/protocol/ids.ts"
+import { stateOf } from "./hostile-statements.ts"
 
 interface Collection {
   /** What makes each database. */

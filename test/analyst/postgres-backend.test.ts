@@ -1,9 +1,9 @@
 import { type AddressInfo, connect, createServer, type Server } from "node:net"
 import pg from "pg"
 import { expect, inject, test } from "vitest"
-import { BACKEND, seeGone } from "../../src/packs/analyst/postgres/backend.ts"
-import { cutLink, type OpenClient } from "../../src/packs/analyst/postgres/link.ts"
-import { PostgresTarget } from "../../src/protocol/databases/connections.ts"
+import { BACKEND, seeGone } from "../../packs/analyst/postgres/backend.ts"
+import { cutLink, type OpenClient } from "../../packs/analyst/postgres/link.ts"
+import { PostgresTarget } from "../../core/protocol/databases/connections.ts"
 
 const hasPostgres = inject("engines").includes("postgres")
 

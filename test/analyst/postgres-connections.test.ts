@@ -6,13 +6,13 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import pg from "pg"
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest"
-import { OutboundPolicy } from "../../src/models/network/outbound-policy.ts"
-import { queryLimits } from "../../src/packs/analyst/database/walls.ts"
-import { postgresKind } from "../../src/packs/analyst/postgres/kind.ts"
-import { toMarkdown } from "../../src/packs/analyst/markdown/schema-markdown.ts"
-import type { PostgresTarget } from "../../src/protocol/databases/connections.ts"
-import { codeOf } from "../../src/protocol/errors.ts"
-import type { UserId } from "../../src/protocol/ids.ts"
+import { OutboundPolicy } from "../../core/models/network/outbound-policy.ts"
+import { queryLimits } from "../../packs/analyst/database/walls.ts"
+import { postgresKind } from "../../packs/analyst/postgres/kind.ts"
+import { toMarkdown } from "../../packs/analyst/markdown/schema-markdown.ts"
+import type { PostgresTarget } from "../../core/protocol/databases/connections.ts"
+import { codeOf } from "../../core/protocol/errors.ts"
+import type { UserId } from "../../core/protocol/ids.ts"
 import { countWork } from "../support/worked.ts"
 
 const user = "user_ada" as UserId
@@ -52,6 +52,19 @@ describe.runIf(inject("engines").includes("postgres"))("a connection to PostgreS
   })
   afterAll(() => kind.close())
 
+  test("the schema tells the values of an enumeration, also behind a list and a domain", async () => {
+    await admin.query("CREATE TYPE mood AS ENUM ('so so', 'it''s fine', 'Happy')")
+    await admin.query("CREATE DOMAIN feeling AS mood")
+    await admin.query("CREATE TABLE day (a mood NOT NULL, b mood[], c feeling, d text)")
+    await admin.query(`ALTER TABLE day OWNER TO ${name}`)
+    const { markdown } = toMarkdown(await kind.introspect({ target, user, signal }))
+    const values = "one of 'so so' 'it''s fine' 'Happy'"
+    expect(markdown).toContain(
+      `- a: mood, ${values}, not null\n- b: mood[], ${values}\n- c: feeling, ${values}\n- d: text`,
+    )
+    for (const what of ["TABLE day", "DOMAIN feeling", "TYPE mood"]) await admin.query(`DROP ${what}`)
+  })
+
   const ask = (sql: string, to: PostgresTarget = target, of = kind) => of.query({ target: to, user, signal }, sql)
   const refusal = (work: Promise<unknown>) =>
     work.then(
@@ -82,6 +95,7 @@ describe.runIf(inject("engines").includes("postgres"))("a connection to PostgreS
       ],
       rows: [],
       truncated: false,
+      timeZone: expect.any(String),
     })
   })
 
@@ -195,7 +209,7 @@ describe.runIf(inject("engines").includes("postgres"))("a connection to PostgreS
       { user: secret, password: secret },
     ]) {
       const message = await told(ask("SELECT 1", { ...target, ...wrong }))
-      expect(message).toContain("cannot be reached")
+      expect(message).toContain("could not be reached")
       expect(message).not.toContain(secret)
     }
     expect(await refusal(ask("SELECT 1", { ...target, port: 1 }))).toBe("connection_failed")

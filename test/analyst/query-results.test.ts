@@ -1,11 +1,12 @@
 import { beforeAll, describe, expect, test } from "vitest"
-import type { QueryAnswer } from "../../src/protocol/databases/connections.ts"
-import { newId, type UserId } from "../../src/protocol/ids.ts"
-import { toCsv } from "../../src/protocol/databases/to-csv.ts"
+import type { QueryAnswer } from "../../core/protocol/databases/connections.ts"
+import { newId, type UserId } from "../../core/protocol/ids.ts"
+import { toCsv } from "../../core/protocol/databases/csv.ts"
 import { countWork } from "../support/worked.ts"
-import { SqlQueryResults } from "../../src/store/databases/query-results.ts"
-import { always, says, scripted } from "../../src/testing.ts"
+import { SqlQueryResults } from "../../core/store/databases/query-results.ts"
+import { always, says, scripted } from "../../core/testing.ts"
 import { databasesInTurn } from "../support/databases.ts"
+import { TurnedClock } from "../support/loop/world.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
 
 const answer = (...rows: unknown[][]): QueryAnswer => ({
@@ -35,7 +36,7 @@ describe.each(databasesInTurn(import.meta.filename))("results on $name", ({ crea
       answer: kept,
     })
   const countOf = async (user: UserId) => {
-    const sql = "SELECT count(*) AS n FROM query_result WHERE person = ?"
+    const sql = "SELECT count(*) AS n FROM query_result WHERE person = ? AND size > 0"
     return Number((await face.store.engine.query<{ n: number }>(sql, [user]))[0]?.n)
   }
 
@@ -62,7 +63,12 @@ describe.each(databasesInTurn(import.meta.filename))("results on $name", ({ crea
     const theirs = await keep(other)
     const { engine } = face.store
     let time = 0
-    const results = new SqlQueryResults(engine, () => ++time, { results: 5, characters: 4000, longest: 1000 })
+    const results = new SqlQueryResults(engine, () => ++time, {
+      results: 5,
+      characters: 4000,
+      longest: 1000,
+      expired: 2,
+    })
     const add = (rows: number) => {
       const kept = answer(...Array.from({ length: rows }, () => ["x".repeat(96)]))
       return results.keep(user, { connectionId, conversationId: null, sql: "SELECT 1", answer: kept })
@@ -75,6 +81,47 @@ describe.each(databasesInTurn(import.meta.filename))("results on $name", ({ crea
     for (let n = 0; n < 3; n++) await add(12)
     expect(await countOf(user)).toBe(3) // a fourth of a thousand signs and a few more is too much
     expect(await face.store.results.find(other, theirs.id)).toBeDefined()
+    // Of those whose rows have gone the newest are remembered.
+    const rows = await engine.query("SELECT id FROM query_result WHERE person = ? AND size = 0", [user])
+    expect(rows).toHaveLength(2)
+    expect(await results.findExpired(user, first.id)).toBeUndefined()
+  })
+
+  test("expire when they were not used for seven days, and say so, and how to run them again", async () => {
+    const DAY = 24 * 60 * 60_000
+    const clock = new TurnedClock()
+    await using place = await create()
+    await using turned = await Face.open({ url: place.url, model: scripted(always(says("ok"))), clock })
+    const ada = await turned.as("ada")
+    const { id: user } = (await ada.get("/api/auth/me")).body.user as { id: UserId }
+    const { results, storage } = turned.store
+    const stored = async () => (await storage.byTable(user)).get("query_result") ?? 0
+    const add = () =>
+      results.keep(user, { connectionId, conversationId: null, sql: "SELECT 1", answer: answer(["x".repeat(50_000)]) })
+    const [used, unused] = [await add(), await add()]
+    const path = ({ id }: { id: string }) => `/api/connections/${connectionId}/results/${id}`
+    await clock.leap(6 * DAY)
+    expect((await ada.get(path(used))).status).toBe(200)
+    await results.sweep()
+    expect(await stored()).toBeGreaterThan(100_000)
+
+    await clock.leap(DAY + 60_000)
+    for (const swept of [false, true]) {
+      if (swept) await results.sweep()
+      expect((await ada.get(path(used))).status).toBe(200)
+      for (const ending of ["", ".csv"]) {
+        const gone = await ada.get(`${path(unused)}${ending}`)
+        expect([gone.status, gone.body.code]).toEqual([410, "result_expired"])
+        expect(gone.body.detail).toContain("Run its SQL again")
+      }
+    }
+    expect(await stored()).toBeLessThan(55_000)
+    // Neither another person nor another connection learns of it.
+    const bob = await turned.as("bob")
+    expect((await bob.get(path(unused))).status).toBe(404)
+    expect((await ada.get(`/api/connections/${newId("conn")}/results/${unused.id}`)).status).toBe(404)
+    await clock.leap(8 * DAY)
+    expect((await ada.get(path(used))).status).toBe(410)
   })
 
   test("go with their conversation, with their connection where they have none, and with their person", async () => {

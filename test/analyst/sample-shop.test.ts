@@ -3,18 +3,15 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { beforeAll, describe, expect, inject, test } from "vitest"
-import { offlineModel } from "../../src/models/offline/model.ts"
-import { makeSample, SAMPLE_PATH } from "../../src/packs/analyst/connections/sample-database.ts"
-import { askPhrases, sampleQuestions, sqlPhrases } from "../../src/packs/analyst/tools/sample-questions.ts"
-import { WRITE_SQL } from "../../src/packs/analyst/tools/write-sql.ts"
+import { offlineModel } from "../../labs/offline-model/model.ts"
+import { makeSample, SAMPLE_PATH } from "../../packs/analyst/connections/sample-database.ts"
+import { askDatabase } from "../../packs/analyst/tools/ask-database.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
-import { makeShop } from "../support/analyst/shop.ts"
+import { makeShop } from "./shop.ts"
 
-const model = offlineModel(() => [
-  { tool: "ask_database", phrases: askPhrases },
-  { tool: WRITE_SQL, phrases: sqlPhrases },
-])
+const { examples = [] } = askDatabase({} as never)
+const model = offlineModel([{ name: "ask_database", examples }])
 
 const newRoot = () => mkdtempSync(join(tmpdir(), inject("testRun"), "databases-"))
 
@@ -73,7 +70,7 @@ describe.each(anyDatabase)("a newcomer without a model on $name", ({ create }) =
   })
 
   test("every question that is offered is answered with rows", async () => {
-    for (const { example } of sampleQuestions) {
+    for (const example of examples) {
       const { text, data } = await ask(example)
       expect(data?.rowCount, `${example}\n${text}`).toBeGreaterThan(0)
     }

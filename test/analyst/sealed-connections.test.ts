@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, inject, test } from "vitest"
-import { scripted } from "../../src/testing.ts"
+import { scripted } from "../../core/testing.ts"
 import { databasesInTurn } from "../support/databases.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
-import { makeShop } from "../support/analyst/shop.ts"
+import { makeShop } from "./shop.ts"
 
 describe.each(databasesInTurn(import.meta.filename))("the secret of a connection on $name", ({ create }) => {
   test("opens in its own row only: not in another of the same person, and not in another person's", async () => {

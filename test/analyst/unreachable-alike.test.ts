@@ -3,10 +3,10 @@ import { createServer, type Server, type Socket } from "node:net"
 import type { AddressInfo } from "node:net"
 import { setTimeout as pause } from "node:timers/promises"
 import { expect, inject, test, vi } from "vitest"
-import { postgresKind } from "../../src/packs/analyst/postgres/kind.ts"
-import { UNREACHABLE_MS } from "../../src/packs/analyst/postgres/unreachable.ts"
-import type { PostgresTarget } from "../../src/protocol/databases/connections.ts"
-import type { UserId } from "../../src/protocol/ids.ts"
+import { postgresKind } from "../../packs/analyst/postgres/kind.ts"
+import { UNREACHABLE_MS } from "../../packs/analyst/postgres/unreachable.ts"
+import type { PostgresTarget } from "../../core/protocol/databases/connections.ts"
+import type { UserId } from "../../core/protocol/ids.ts"
 
 vi.setConfig({ testTimeout: 120_000 })
 

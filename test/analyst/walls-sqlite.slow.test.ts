@@ -3,10 +3,10 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { describe, expect, inject, test } from "vitest"
-import type { UserId } from "../../src/protocol/ids.ts"
-import { sqliteKind } from "../../src/packs/analyst/sqlite/kind.ts"
-import type { SqliteLayers } from "../../src/packs/analyst/database/walls.ts"
-import { attemptsOf, stateOf, tryEach } from "../support/analyst/hostile-statements.ts"
+import type { UserId } from "../../core/protocol/ids.ts"
+import { sqliteKind } from "../../packs/analyst/sqlite/kind.ts"
+import type { SqliteLayers } from "../../packs/analyst/database/walls.ts"
+import { attemptsOf, stateOf, tryEach } from "./hostile-statements.ts"
 
 const user = "user_ada" as UserId
 const all: SqliteLayers = { statement: true, authorizer: true, readOnly: true }

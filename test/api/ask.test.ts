@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { z } from "zod"
-import { type Answer, defineTool, hasCode, openPawl, type Pawl, type PawlOptions } from "../../src/index.ts"
-import { calls, fails, hangs, says, scripted } from "../../src/testing.ts"
+import { type Answer, defineTool, hasCode, openPawl, type Pawl, type PawlOptions } from "../../core/index.ts"
+import { always, calls, fails, hangs, says, scripted } from "../../core/testing.ts"
 import { anyDatabase } from "../support/databases.ts"
 
 describe.each(anyDatabase)("asking, on $name", ({ create }) => {
@@ -18,6 +18,30 @@ describe.each(anyDatabase)("asking, on $name", ({ create }) => {
       "assistant: Because of Rayleigh.",
     ])
     expect(await pawl.answer(answer.conversationId)).toEqual(answer)
+  })
+
+  test("a script that ran out fails the run, and says so", async () => {
+    const model = scripted(says("Ada."))
+    await using pawl = await open(model)
+    const { conversationId } = await pawl.ask("First name?")
+    const answer = await pawl.ask("And the last?", { conversation: conversationId })
+    expect(answer).toMatchObject({ status: "failed", error: { code: "script_ended" } })
+    expect(answer.status === "failed" && answer.error.message).toMatch(/its script has 1, and this is request 2/)
+    expect(model.received.map(({ request: { history } }) => history.length)).toEqual([1, 3])
+  })
+
+  test("that a model answers with calls alone, also after the limit of rounds, has no text and says why", async () => {
+    const look = defineTool({
+      name: "look",
+      description: "Looks.",
+      input: z.object({}),
+      effect: "read",
+      run: () => "Seen.",
+    })
+    const agents = [{ name: "looker", tools: [look] }]
+    await using pawl = await open(scripted(always(calls("look"))), { agents })
+    const answer = await pawl.ask("Look.", { maxIterations: 2 })
+    expect(answer).toMatchObject({ status: "answered", text: "", finish: "calls" })
   })
 
   test("goes on in a conversation, which the model has read", async () => {
@@ -76,7 +100,7 @@ describe.each(anyDatabase)("asking, on $name", ({ create }) => {
     expect((answer as Extract<Answer, { status: "failed" }>).error.code).toBe("auth")
   })
 
-  test("a signal stops the work, and whoever asked is told so", async () => {
+  test("a signal stops the work, and the answer is `cancelled`", async () => {
     await using pawl = await open(scripted(hangs("So far")))
     const stop = new AbortController()
     const events = pawl.stream("Go.", { signal: stop.signal })
@@ -84,9 +108,23 @@ describe.each(anyDatabase)("asking, on $name", ({ create }) => {
       if (next.value.type === "text_delta") break
     }
     stop.abort(new Error("enough"))
-    await expect(events.next()).rejects.toThrow("enough")
+    const cancelled = { status: "cancelled", text: "So far" }
+    expect(await events.next()).toMatchObject({ done: true, value: cancelled })
     const [conversation] = (await pawl.conversations.list()).items
-    expect(await pawl.answer(conversation!.id)).toMatchObject({ status: "cancelled", text: "So far" })
+    expect(await pawl.answer(conversation!.id)).toMatchObject(cancelled)
+  })
+
+  test("a signal makes `ask` resolve with `cancelled`; one that was aborted before asks nothing and throws", async () => {
+    await using pawl = await open(scripted(hangs("So far")))
+    const stop = new AbortController()
+    const asked = pawl.ask("Go.", { signal: stop.signal })
+    await expect.poll(async () => (await pawl.conversations.list()).items[0]?.status).toBe("running")
+    stop.abort()
+    const answer = await asked
+    expect(answer).toMatchObject({ status: "cancelled" })
+    expect((await pawl.conversations.get(answer.conversationId)).status).toBe("active")
+    await expect(pawl.ask("Go.", { signal: AbortSignal.abort() })).rejects.toThrow("aborted")
+    expect((await pawl.conversations.list()).items).toHaveLength(1)
   })
 
   test("closing lets go of the question, and who opens the store next answers it", async () => {

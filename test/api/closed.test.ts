@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { hasCode, openPawl, type Pawl } from "../../src/index.ts"
-import { always, says, scripted } from "../../src/testing.ts"
+import { hasCode, openPawl, type Pawl } from "../../core/index.ts"
+import { always, says, scripted } from "../../core/testing.ts"
 import { anyDatabase } from "../support/databases.ts"
 
 const told = async (events: AsyncIterable<unknown>) => {

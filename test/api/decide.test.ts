@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { z } from "zod"
-import { type Answer, defineTool, failed, hasCode, openPawl } from "../../src/index.ts"
-import { calls, says, type ScriptedReply, scripted } from "../../src/testing.ts"
+import { type Answer, defineTool, failed, hasCode, openPawl } from "../../core/index.ts"
+import { calls, says, type ScriptedReply, scripted } from "../../core/testing.ts"
 import { anyDatabase } from "../support/databases.ts"
 
 type Waiting = Extract<Answer, { status: "waiting" }>
@@ -90,6 +90,43 @@ describe.each(anyDatabase)("deciding, on $name", ({ create }) => {
     expect(await pawl.answer(asked.conversationId)).toMatchObject({ status: "answered", text: "38." })
     expect(await other.answer(asked.conversationId)).toMatchObject({ status: "answered", text: "38." })
     expect(stock.bolts).toBe(38)
+  })
+
+  test("a proposal waits for a week", async () => {
+    const { proposal, ...opened } = await ask(calls("take", { pieces: 5 }))
+    await using _ = opened.pawl
+    // Its time of creation is that of its event, which may be written a moment later.
+    const waits = Date.parse(proposal.expiresAt) - Date.parse(proposal.createdAt)
+    expect(Math.round(waits / 1000)).toBe(7 * 24 * 60 * 60)
+  })
+
+  test("an expired proposal is reported as such, and can be proposed again", async () => {
+    const { stock, agents } = shelf()
+    const { url } = await create()
+    const models = scripted(calls("take", { pieces: 5 }), says("35 are left."))
+    const store = { url, durability: "normal" } as const
+    const limits = { proposalMinutes: 0.01 }
+    let asked: Waiting
+    {
+      await using short = await openPawl({ store, models, agents, limits })
+      asked = (await short.ask("Take some.")) as Waiting
+      const id = asked.proposals[0]!.id
+      await expect.poll(async () => (await short.proposals.get(id)).status).toBe("expired")
+      expect(await short.answer(asked.conversationId)).toMatchObject({
+        ...{ status: "waiting", because: "expired", proposals: [{ id, status: "expired" }] },
+      })
+      await expect(short.proposals.approve(id)).rejects.toSatisfy((e) => hasCode(e, "proposal_expired"))
+    }
+    await using pawl = await openPawl({ store, models, agents })
+    const old = asked.proposals[0]!.id
+    stock.bolts = 50
+    const anew = await pawl.proposals.again(old)
+    expect(anew).toMatchObject({ status: "pending", summary: "Take 5", arguments: { pieces: 5 } })
+    expect(await pawl.answer(asked.conversationId)).toMatchObject({ because: "approval", proposals: [{ id: anew.id }] })
+    await expect(pawl.proposals.again(old)).rejects.toSatisfy((e) => hasCode(e, "proposal_decided"))
+    expect(await pawl.proposals.approve(anew.id)).toMatchObject({ status: "applied" })
+    expect(await pawl.answer(asked.conversationId)).toMatchObject({ status: "answered", text: "35 are left." })
+    expect(stock.bolts).toBe(45)
   })
 
   test("cancelling settles what waits, and erasing leaves nothing", async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { z } from "zod"
-import { defineTool, hasCode, openPawl, type AskOptions, type Pawl, type PawlOptions } from "../../src/index.ts"
-import { always, calls, says, scripted } from "../../src/testing.ts"
+import { defineTool, hasCode, openPawl, type AskOptions, type Pawl, type PawlOptions } from "../../core/index.ts"
+import { always, calls, says, scripted } from "../../core/testing.ts"
 
 const open = (more: Partial<PawlOptions> = {}) =>
   openPawl({ store: ":memory:", models: scripted(always(says("Hello."))), ...more })

@@ -1,8 +1,8 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
 import { describe, expect, test } from "vitest"
-import { hasCode, type Models, openPawl, toModel } from "../../src/index.ts"
-import { chatReply, openLists, ProviderServer, streamHead } from "../../src/models/providers/server.fixture.ts"
-import { says, scripted } from "../../src/testing.ts"
+import { hasCode, type Models, openPawl, toModel } from "../../core/index.ts"
+import { chatReply, openLists, ProviderServer, streamHead } from "../../core/models/providers/server.fixture.ts"
+import { says, scripted } from "../../core/testing.ts"
 
 const speaking = (text: string) => ProviderServer.open((response) => void streamHead(response).end(chatReply(text)))
 
@@ -42,6 +42,15 @@ describe("models can be", () => {
     await expect(pawl.ask("Hi.", { model: "best" })).rejects.toThrow(/no model "best".*fast, good/)
   })
 
+  test("one, and no other name is answered by it", async () => {
+    await using pawl = await open(scripted(says("Hello.")))
+    const asked = pawl.ask("Hi.", { model: "gpt-9" })
+    await expect(asked).rejects.toSatisfy((error) => hasCode(error, "unknown_model"))
+    await expect(asked).rejects.toThrow(/no model "gpt-9".*Models: scripted/)
+    const { conversationId } = await pawl.ask("Hi.", { model: "scripted" })
+    await expect(pawl.conversations.change(conversationId, { model: "gpt-9" })).rejects.toThrow(/Models: scripted/)
+  })
+
   test("a language model with what it does not say of itself", async () => {
     await using server = await speaking("Yes.")
     const model = toModel(languageModel(server), { name: "acme", contextTokens: 9000 })
@@ -70,8 +79,8 @@ describe("what cannot be used is said when it is opened", () => {
     await expect(openPawl({ store: ":memory:", models, agents: [] })).rejects.toThrow(/name at least one/)
   })
 
-  test("where there are providers, nobody guesses which of them may cost money", async () => {
-    await using pawl = await open({ openai: { apiKey: "k" }, anthropic: { apiKey: "k" } })
+  test("a provider without a model that can be known, and no default", async () => {
+    await using pawl = await open({ azure: { apiKey: "k", baseUrl: "https://name.openai.azure.com" } })
     const asked = pawl.ask("Hi.")
     await expect(asked).rejects.toSatisfy((error) => hasCode(error, "no_model_selected"))
     await expect(asked).rejects.toThrow("or set models.default for all") // no variable counts in a program

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { z } from "zod"
-import { type Answer, defineTool, hasCode, openPawl, type PawlEvent } from "../../src/index.ts"
-import { calls, hangs, says, scripted } from "../../src/testing.ts"
+import { type Answer, defineTool, hasCode, openPawl, type PawlEvent } from "../../core/index.ts"
+import { calls, hangs, says, scripted } from "../../core/testing.ts"
 
 const look = defineTool({
   name: "look",

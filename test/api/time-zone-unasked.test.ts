@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest"
-import { composeServer } from "../../src/compose/compose-server.ts"
-import { settingsIn } from "../../src/compose/settings.ts"
-import { scripted } from "../../src/testing.ts"
+import { composeServer } from "../../core/compose/compose-server.ts"
+import { settingsIn } from "../../core/compose/settings.ts"
+import { scripted } from "../../core/testing.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 
 // What the zones are called takes 25 ms to load, which is much of a start.

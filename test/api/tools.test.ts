@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { z } from "zod"
-import { answer, defineAgent, defineTool, openPawl, type AskableWriteTool } from "../../src/index.ts"
-import { calls, says, scripted } from "../../src/testing.ts"
+import { answer, defineAgent, defineTool, openPawl, type AskableWriteTool, type Pawl } from "../../core/index.ts"
+import { calls, says, scripted } from "../../core/testing.ts"
 
 /** What the model, and the conversation, hear of a tool that gives this back. */
 async function hear(value: unknown) {
@@ -10,7 +10,7 @@ async function hear(value: unknown) {
     description: "Looks.",
     input: z.object({}),
     effect: "read",
-    brings: "outside",
+    taint: "untrusted",
     run: () => value,
   })
   let state: unknown
@@ -82,8 +82,8 @@ test.each<[field: string, given: object]>([
   ["timeoutSeconds", { timeoutSeconds: 3_000_000 }],
   ["maxOutput", { maxOutput: Number.NaN }],
   ["preview", { preview: "Take one" }],
-  ["brings", { brings: "secrets" }],
-  ["reaches", { reaches: true }],
+  ["taint", { taint: "secrets" }],
+  ["egress", { egress: "outside" }],
   ["run", { run: undefined }],
   ["name", { name: undefined }],
 ])("a tool with such an %s is refused where it is defined, by name: %j", async (field, given) => {
@@ -130,4 +130,25 @@ test("a tool may be an object of a class: its methods are found, and find what i
   await pawl.proposals.approve(first!.id)
   const then = await pawl.answer(asked.conversationId)
   expect(then.status === "waiting" && then.proposals[0]?.summary).toBe("Take one of 39")
+})
+
+test("a tool that works as the user of its call works as the same person", async () => {
+  let pawl: Pawl | undefined
+  const tool = defineTool({
+    name: "remind",
+    description: "Asks for something in a conversation of its own.",
+    input: z.object({}),
+    effect: "write",
+    async run(_input, { user }) {
+      const { conversationId } = await pawl!.as(user).ask("Buy milk.")
+      return conversationId
+    },
+  })
+  const models = scripted(calls("remind"), says("Milk it is."), says("Reminded."))
+  pawl = await openPawl({ store: ":memory:", models, agents: [{ name: "a", tools: [tool] }] })
+  await using _ = pawl
+  const ada = pawl.as("ada")
+  await ada.ask("Remind me.", { mode: "auto" })
+  const { items } = await ada.conversations.list()
+  expect(items).toHaveLength(2)
 })

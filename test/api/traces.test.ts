@@ -1,10 +1,10 @@
 import { readdirSync } from "node:fs"
 import { expect, test } from "vitest"
 import { z } from "zod"
-import { defineTool, openPawl, type PawlOptions } from "../../src/index.ts"
-import { calls, says, scripted } from "../../src/testing.ts"
+import { defineTool, openPawl, type PawlOptions } from "../../core/index.ts"
+import { calls, says, scripted } from "../../core/testing.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
-import { OtlpReceiver, treeOf } from "../support/telemetry/otlp-receiver.ts"
+import { OtlpReceiver, treeOf } from "../telemetry/otlp-receiver.ts"
 
 const save = defineTool({
   ...{ name: "save", description: "Saves.", input: z.object({ text: z.string() }), effect: "write" as const },

@@ -12,8 +12,8 @@ import {
   type PawlEvent,
   type Proposal,
   type ToolAnswer,
-} from "../../src/index.ts"
-import { calls, says, scripted } from "../../src/testing.ts"
+} from "../../core/index.ts"
+import { calls, says, scripted } from "../../core/testing.ts"
 
 const count = defineTool({
   name: "count",

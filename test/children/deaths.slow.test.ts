@@ -36,7 +36,7 @@ test.runIf(process.platform === "linux")(
     const [pid] = childrenOf(server.child.pid, "sqlite-child")
     process.kill(pid ?? 0, "SIGSEGV")
     expect((await ask()).status).toBe(200)
-    const [line] = await server.says(/.*child_died.*/)
+    const [line] = await server.says(/.*child_failed.*/)
     expect(line).toContain("SIGSEGV")
     expect(line).toContain("sqlite-child")
     expect(line).toContain(String(pid))

@@ -9,7 +9,7 @@ import { dataFolder } from "../support/processes/pawl-process.ts"
 import { isGone, programOf } from "../support/processes/processes.ts"
 
 const life = join(import.meta.dirname, "../support/lives/orphan-life.ts")
-const sqliteChild = new URL("../../src/packs/analyst/sqlite/sqlite-child.ts", import.meta.url).href
+const sqliteChild = new URL("../../packs/analyst/sqlite/sqlite-child.ts", import.meta.url).href
 
 test.each(["SIGKILL", "SIGTERM"] as const)(
   "a child in the middle of an endless query is gone when its parent has died of %s",

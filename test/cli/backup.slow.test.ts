@@ -2,7 +2,7 @@ import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:f
 import { basename, dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { expect, test, vi } from "vitest"
-import { openStore } from "../../src/store/store.ts"
+import { openStore } from "../../core/store/store.ts"
 import { large, namesIn, newFolder } from "../support/message-files/files-world.ts"
 import { command } from "../support/processes/commands.ts"
 import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
@@ -12,7 +12,7 @@ import { Visitor } from "../support/server/face.ts"
 vi.setConfig({ testTimeout: 180_000 })
 
 /** How much is written is told twice a second: of a small database never, unless the machine is slow. */
-const NOTHING_BUT_PROGRESS = expect.stringMatching(/^(?:\d+\.\d MB of \d+\.\d MB\n)*$/)
+const NOTHING_BUT_PROGRESS = expect.stringMatching(/^(?:[\d.]+ [kM]B of [\d.]+ [kM]B copied\n)*$/)
 
 async function serve(environment: Record<string, string>) {
   const server = new PawlProcess(["serve"], { PAWL_PORT: "0", ...environment })
@@ -81,10 +81,13 @@ test("it overwrites nothing, and says what to do on PostgreSQL and where there i
   await command(["migrate"], environment)
   writeFileSync(to, "mine")
   const refused = await command(["backup", to], environment)
-  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("exists already")])
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("already exists")])
   expect(statSync(to).size).toBe(4)
   const nowhere = await command(["backup", join(to, "copy.db")], environment)
-  expect([nowhere.code, nowhere.stderr]).toEqual([1, expect.stringContaining("The backup was not made")])
+  expect([nowhere.code, nowhere.stderr]).toEqual([
+    1,
+    expect.stringMatching(/^pawl: The backup to .*copy\.db failed: /m),
+  ])
   const postgres = await command(["backup", to], { ...environment, DATABASE_URL: "postgres://u:hunter2@127.0.0.1:1/x" })
   expect([postgres.code, postgres.stderr]).toEqual([1, expect.stringContaining("pg_dump")])
   expect(postgres.stderr).not.toContain("hunter2")
@@ -123,25 +126,28 @@ test("files that lie in a folder are in the backup, and `doctor` says where they
   await store.messageFiles.keep(ada, large("x"), 1e9)
   const to = join(dataFolder(), "copy.db")
   const made = await command(["backup", to], environment)
-  expect([made.code, made.stdout]).toEqual([0, expect.stringContaining(`${to}.files (1 files, 1.0 MB)`)])
+  expect([made.code, made.stdout]).toEqual([0, expect.stringContaining(`${to}.files (1 file, 1.0 MB)`)])
   expect(namesIn(`${to}.files`)).toEqual(namesIn(environment.PAWL_FILES_FOLDER))
   const lacking = await command(["backup", `${to}2`], { PAWL_DATA: environment.PAWL_DATA })
   expect([lacking.code, lacking.stderr]).toEqual([1, expect.stringContaining("set PAWL_FILES_FOLDER")])
   expect(existsSync(`${to}2`)).toBe(false)
 
   const well = await command(["doctor"], environment)
-  expect([well.code, well.stdout]).toEqual([0, expect.stringMatching(/^ok {4}files: .*, 1 files \(1\.0 MB\)$/m)])
+  expect([well.code, well.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^ok {4}attachments: 1 file larger than 1 MB in .* \(1\.0 MB\)$/m),
+  ])
   const unnamed = await command(["doctor"], { PAWL_DATA: environment.PAWL_DATA })
   expect([unnamed.code, unnamed.stdout]).toEqual([
     1,
-    expect.stringMatching(/^wrong files: 1 files .* set PAWL_FILES_FOLDER to it$/m),
+    expect.stringMatching(/^wrong attachments: 1 file .* set PAWL_FILES_FOLDER to it$/m),
   ])
   const other = await command(["doctor"], { ...environment, PAWL_FILES_FOLDER: newFolder() })
   expect([other.code, other.stdout]).toEqual([
     1,
-    expect.stringMatching(/^wrong The folder of files .* See whether its disk is mounted/m),
+    expect.stringMatching(/^wrong The folder for files .* Check that its disk is mounted/m),
   ])
   for (const name of namesIn(environment.PAWL_FILES_FOLDER)) rmSync(join(environment.PAWL_FILES_FOLDER, name))
   const lost = await command(["doctor"], environment)
-  expect([lost.code, lost.stdout]).toEqual([1, expect.stringMatching(/^wrong files: 1 of them are not in/m)])
+  expect([lost.code, lost.stdout]).toEqual([1, expect.stringMatching(/^wrong attachments: 1 file missing in/m)])
 })

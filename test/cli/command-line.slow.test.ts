@@ -3,7 +3,7 @@ import { userInfo } from "node:os"
 import { join } from "node:path"
 import { SignJWT } from "jose"
 import { describe, expect, test } from "vitest"
-import { chatChunk, chatReply, ProviderServer, sse, streamHead } from "../../src/models/providers/server.fixture.ts"
+import { chatChunk, chatReply, ProviderServer, sse, streamHead } from "../../core/models/providers/server.fixture.ts"
 import { command } from "../support/processes/commands.ts"
 import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
 import { tokenFor } from "../support/processes/token-for.ts"
@@ -136,11 +136,11 @@ describe.concurrent("pawl serve", () => {
     await using server = await serve(environment)
     const { port } = new URL(server.url)
     const taken = await pawl(["serve", "--port", port], { PAWL_DATA: dataFolder() })
-    expect([taken.code, taken.stderr]).toEqual([1, expect.stringContaining(`Port ${port} is taken`)])
+    expect([taken.code, taken.stderr]).toEqual([1, expect.stringContaining(`Port ${port} is already in use`)])
     const bad = await command(["serve"], { ...environment, PAWL_PORT: "many", PAWL_PROT: "1" })
     expect([bad.code, bad.stderr]).toEqual([1, expect.stringContaining('PAWL_PORT cannot be "many"')])
     const odd = await command(["token", "create", "--user", "ada"], { ...environment, PAWL_PROT: "1" })
-    expect([odd.code, odd.stderr]).toEqual([0, expect.stringContaining("PAWL_PROT is no setting")])
+    expect([odd.code, odd.stderr]).toEqual([0, expect.stringContaining("PAWL_PROT is not a setting")])
   })
 })
 
@@ -149,28 +149,30 @@ describe.concurrent("pawl exec", () => {
     const database: Record<string, string> = name === "postgres" ? { DATABASE_URL: (await create()).url } : {}
     const environment: Record<string, string> = { PAWL_DATA: dataFolder(), ...database }
     await using server = await serve(environment)
-    expect((await command(["exec", "add a task: buy milk"], environment)).code).toBe(2)
+    expect((await command(["exec", "--agent", "workspace", "add a task: buy milk"], environment)).code).toBe(2)
     const me = await visitor(server.url, environment, userInfo().username)
     const [proposal] = (await me.get("/api/agent/proposals?status=pending")).body.items
     expect((await me.post(`/api/agent/proposals/${proposal.id}/commit`)).body.status).toBe("applied")
     expect((await me.post(`/api/conversations/${proposal.conversationId}/resume`)).body.run.status).toBe("completed")
-    expect((await command(["exec", "list my tasks"], environment)).stdout).toContain("Buy milk")
+    expect((await command(["exec", "--agent", "workspace", "list my tasks"], environment)).stdout).toContain("Buy milk")
   })
 
   test("offline: a change needs to be confirmed, auto makes it, a read shows it, beside a running server", async () => {
     const environment = { PAWL_DATA: dataFolder() }
     await using server = await serve(environment)
-    const asked = await pawl(["exec", "add a task: buy milk"], environment)
+    const asked = await pawl(["exec", "--agent", "workspace", "add a task: buy milk"], environment)
     expect([asked.code, asked.stdout]).toEqual([2, ""])
-    expect(asked.stderr).toContain('create_task needs your confirmation: Create task "Buy milk" (status: todo')
-    expect((await command(["exec", "list my tasks"], environment)).stdout).toBe("No tasks found.\n")
+    expect(asked.stderr).toContain('Waiting for your approval: Create task "Buy milk" (status: todo')
+    expect((await command(["exec", "--agent", "workspace", "list my tasks"], environment)).stdout).toBe(
+      "No tasks found.\n",
+    )
 
-    const made = await command(["exec", "--mode", "auto", "add a task: buy milk"], environment)
+    const made = await command(["exec", "--agent", "workspace", "--mode", "auto", "add a task: buy milk"], environment)
     expect([made.code, made.stdout]).toEqual([0, expect.stringMatching(/^Task created: Buy milk \(.*\)\.\n$/)])
     expect(made.stderr).toMatch(/> create_task \{"title":"Buy milk"\}\n< create_task: ok/)
 
     const file = join(environment.PAWL_DATA, "answer.txt")
-    const listed = await pawl(["exec", "-o", file, "list my tasks"], environment)
+    const listed = await pawl(["exec", "--agent", "workspace", "-o", file, "list my tasks"], environment)
     expect(listed.stdout).toMatch(/^Found 1 task\(s\):\n- Buy milk/)
     expect(await readFile(file, "utf8")).toBe(listed.stdout)
 
@@ -185,8 +187,8 @@ describe.concurrent("pawl exec", () => {
   test("pawl show tells what runs were spent on, what was recorded, and the state in between", async () => {
     const environment = { PAWL_DATA: dataFolder() }
     const nothing = await command(["show"], environment)
-    expect([nothing.code, nothing.stderr]).toEqual([1, expect.stringContaining("Nobody has said anything here yet")])
-    await command(["exec", "--mode", "auto", "add a task: buy milk"], environment)
+    expect([nothing.code, nothing.stderr]).toEqual([1, expect.stringContaining("There is no conversation yet")])
+    await command(["exec", "--agent", "workspace", "--mode", "auto", "add a task: buy milk"], environment)
 
     const { stdout } = await command(["show"], environment)
     expect(stdout).toMatch(/^run_\w+ · completed · offline\n.* in all · models .*\n2 model calls · 1 call\n/)
@@ -197,7 +199,7 @@ describe.concurrent("pawl exec", () => {
     const foreign = await command(["show", `${run}x`], environment)
     expect(foreign).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/There is no run_\w+ here, .*--server URL/),
+      stderr: expect.stringMatching(/run_\w+ does not exist, .*--server URL/),
     })
     const beside = (await command(["show", run, run], environment)).stdout
     expect(beside.split("\n")[0]).toMatch(new RegExp(`^${run}.* │ ${run}`))
@@ -210,15 +212,13 @@ describe.concurrent("pawl exec", () => {
     const publicly = { ...environment, PAWL_PUBLIC_URL: "https://p.example/" }
     const link = await command(["show", run, "--share", "--days", "2"], publicly)
     expect(link.stdout).toMatch(/^https:\/\/p\.example\/shared#[\w-]{43,}\n$/)
-    expect(link.stderr).toMatch(/sees this run:[^]*It opens until \d{4}-\d\d-\d\dT/)
+    expect(link.stderr).toMatch(/sees this run:[^]*The link expires at \d{4}-\d\d-\d\dT/)
     const [shared = "", of] = (await command(["show", "--shares"], environment)).stdout.split("  ")
     expect(of).toBe(run)
-    expect((await command(["show", "--unshare", shared], environment)).stdout).toBe(
-      `${shared} opens nothing any more.\n`,
-    )
+    expect((await command(["show", "--unshare", shared], environment)).stdout).toBe(`${shared} is revoked.\n`)
     expect((await command(["show", "--shares"], environment)).stdout).toBe("No run is shared.\n")
     const wrong = await command(["show", "task_1"], environment)
-    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('"task_1" is no run')])
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('"task_1" is not a run')])
   })
 
   test("an MCP server that may not be reached is refused in one sentence that says who can change that", async () => {
@@ -227,13 +227,13 @@ describe.concurrent("pawl exec", () => {
     })
     expect(code).toBe(1)
     expect(stderr).toBe(
-      "pawl: 127.0.0.1 is no public address. Only an operator can let people reach it, with PAWL_ALLOW_PRIVATE_HOSTS.\n",
+      "pawl: 127.0.0.1 is not a public address. The operator of this server can allow it with PAWL_ALLOW_PRIVATE_HOSTS.\n",
     )
   })
 
   test("what is piped in is added to the request; events come as JSON lines", async () => {
     const environment = { PAWL_DATA: dataFolder() }
-    const piped = await pawl(["exec", "--json"], environment, "list my tasks\n")
+    const piped = await pawl(["exec", "--agent", "workspace", "--json"], environment, "list my tasks\n")
     const events = piped.stdout
       .trim()
       .split("\n")
@@ -244,7 +244,7 @@ describe.concurrent("pawl exec", () => {
       "No tasks found.",
     )
     expect(events.at(-1)).toEqual({ type: "done", status: "completed" })
-    const both = await command(["exec", "--json", "find tasks about"], environment, "garden")
+    const both = await command(["exec", "--agent", "workspace", "--json", "find tasks about"], environment, "garden")
     expect(both.stdout).toContain("find tasks about\\n\\ngarden")
   })
 
@@ -259,19 +259,28 @@ describe.concurrent("pawl exec", () => {
       OPENAI_BASE_URL: provider.url,
       OPENAI_API_KEY: "sk-secret-key-123456",
     }
-    const [failed, unchosen, unknown, forbidden, ...wrong] = await Promise.all([
+    const [failed, unchosen, unknown, forbidden, model, ...wrong] = await Promise.all([
       pawl(["exec", "--model", "openai/any", "hello"], environment),
       command(["exec", "hello"], environment),
       command(["exec", "--agent", "nobody", "--model", "offline", "hello"], environment),
       command(["exec", "--mode", "auto", "hi"], { ...environment, PAWL_FORBID_AUTO: "1" }),
+      command(["exec", "--model", "gpt-9", "hi"], environment),
       ...[["--mode", "yolo", "hi"], ["--nonsense", "hi"], []].map((words) => command(["exec", ...words], environment)),
     ])
-    expect([failed.code, failed.stderr]).toEqual([3, expect.stringContaining("pawl: OpenAI refused our key")])
+    expect([failed.code, failed.stderr]).toEqual([3, expect.stringContaining("pawl: OpenAI rejected the API key")])
     expect(failed.stderr).not.toContain("secret-key")
-    expect([unchosen.code, unchosen.stderr]).toEqual([3, expect.stringContaining("No model is chosen")])
-    expect([unknown.code, unknown.stderr]).toEqual([3, expect.stringContaining('There is no agent "nobody"')])
+    // The one provider that is set up is asked without a choice.
+    expect([unchosen.code, unchosen.stderr]).toEqual([3, expect.stringContaining("OpenAI rejected the API key")])
+    expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('There is no agent "nobody"')])
     expect(wrong.map(({ code }) => code)).toEqual([1, 1, 1])
-    expect([forbidden.code, forbidden.stderr]).toEqual([3, expect.stringContaining("operator forbids")])
+    expect([forbidden.code, forbidden.stderr]).toEqual([
+      1,
+      expect.stringContaining("The operator does not allow the mode"),
+    ])
+    expect([model.code, model.stderr]).toEqual([
+      1,
+      expect.stringMatching(/There is no model "gpt-9"\. Did you mean openai\/gpt-.*\? Models: /),
+    ])
   })
 
   test("Ctrl-C cancels the run and ends with 130", async () => {
@@ -297,7 +306,10 @@ describe.concurrent("pawl", () => {
     expect([help.code, help.stdout]).toEqual([0, expect.stringContaining("pawl <command> --help")])
     expect([version.code, version.stdout]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)])
     expect([none.code, none.stdout]).toEqual([0, help.stdout])
-    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringMatching(/no command "frobnicate"[\s\S]*serve/)])
+    expect([unknown.code, unknown.stderr]).toEqual([
+      1,
+      'pawl: Unknown command "frobnicate". Run "pawl help" for all commands.\n',
+    ])
   })
 
   test.each([
@@ -309,6 +321,9 @@ describe.concurrent("pawl", () => {
     "invite",
     "migrate",
     "backup",
+    "export",
+    "import",
+    "trust",
     "rotate-keys",
     "doctor",
     "replay",
@@ -338,7 +353,7 @@ describe.concurrent("pawl", () => {
     await using server = await serve(environment)
     const { input } = await server.says(/listening/)
     // Shared by many, a server has no owner at its keyboard.
-    if (name === "postgres") return expect(input).toMatch(/^Nobody has a token yet: .*pawl invite/)
+    if (name === "postgres") return expect(input).toMatch(/^No one can sign in yet\. .*pawl invite/)
     const [, link, url] = /^Sign in.*: (\S+)\nlistening on (\S+)\n$/.exec(input) ?? []
     expect(link).toMatch(new RegExp(`^${url}/sign-in#[\\w-]{45}$`))
     const use = () =>
@@ -395,7 +410,7 @@ describe.concurrent("pawl", () => {
   test("migrate and doctor say how things stand", async () => {
     const environment = { PAWL_DATA: dataFolder() }
     const migrated = await command(["migrate"], environment)
-    expect([migrated.code, migrated.stdout]).toEqual([0, expect.stringContaining("001_journal")])
+    expect([migrated.code, migrated.stdout]).toEqual([0, expect.stringContaining("001_schema")])
     const well = await pawl(["doctor"], environment)
     expect([well.code, well.stdout]).toEqual([0, expect.stringContaining("default model: offline")])
     const ill = await command(["doctor"], { ...environment, DATABASE_URL: "postgres://u:hunter2@127.0.0.1:1/x" })
@@ -405,6 +420,6 @@ describe.concurrent("pawl", () => {
     ])
     expect(ill.stdout).not.toContain("hunter2")
     const lastOf = ({ stdout }: { readonly stdout: string }) => stdout.trimEnd().split("\n").at(-1)
-    expect([lastOf(well), lastOf(ill)]).toEqual(["Nothing is wrong.", "1 thing is wrong."])
+    expect([lastOf(well), lastOf(ill)]).toEqual(["No problems found.", '1 problem found; see "wrong" above.'])
   })
 })

@@ -7,9 +7,9 @@ import { command } from "../support/processes/commands.ts"
 import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
-const page = readFileSync(join(root, "docs", "crashtest.md"), "utf8")
+const page = readFileSync(join(root, "docs", "guide", "crashtest.md"), "utf8")
 const files = [...page.matchAll(/```(?:ts|json) file=(\S+)\n([\s\S]*?)```/g)]
-const printed = /The second prints\n\n```text\n([\s\S]*?)```/.exec(page)?.[1]
+const printed = /The second command prints:\n\n```text\n([\s\S]*?)```/.exec(page)?.[1]
 
 /** In the checkout, so that `zod` is found. */
 let folder: string
@@ -24,7 +24,7 @@ const crashtest = (pack: string, ...more: string[]) => {
   return new PawlProcess(["crashtest", "pay.json", "--every", "11", ...more], environment, { cwd: folder }).ended
 }
 
-test("a write that pays twice when its process is killed is found, as docs/crashtest.md says; declared as it is, it pays once", async () => {
+test("a write that pays twice when its process is killed is found, as docs/guide/crashtest.md says; declared as it is, it pays once", async () => {
   const slip = await crashtest("./payments.ts")
   expect(slip).toMatchObject({ code: 1, stdout: printed })
   // Twice whole, once where nothing had begun, and twice where it was killed with the money paid and nothing on record.
@@ -45,9 +45,22 @@ test("a write that pays twice when its process is killed is found, as docs/crash
   expect(await readFile(join(folder, "payments.txt"), "utf8")).toBe("5\n".repeat(9))
 }, 300_000)
 
+test("the pack of docs/recipes/write-a-pack.md is killed at every write and applies its own once", async () => {
+  const packs = readFileSync(join(root, "docs", "recipes", "write-a-pack.md"), "utf8")
+  const [, code = ""] = /```ts file=books\.ts\n([\s\S]*?)```/.exec(packs) ?? []
+  await writeFile(join(folder, "books.ts"), code)
+  const environment = { PAWL_DATA: dataFolder(), PAWL_PACKS: "./books.ts" }
+  const said = ["--agent", "librarian", "--say", "lend Dune to Grace", "--json", "--jobs", "2"]
+  const played = await new PawlProcess(["crashtest", ...said], environment, { cwd: folder }).ended
+  const { boundaries } = JSON.parse(played.stdout) as { boundaries: { what: string; differences: string[] }[] }
+  expect(boundaries.filter(({ what }) => what === "a tool's own write")).toHaveLength(2)
+  expect(boundaries.flatMap(({ differences }) => differences)).toEqual([])
+  expect(played.code).toBe(0)
+}, 300_000)
+
 test("a run on record is played again as it went", async () => {
   const environment = { PAWL_DATA: dataFolder(), PAWL_LOG: "off" }
-  await command(["exec", "--mode", "auto", "add a task: buy milk"], environment)
+  await command(["exec", "--agent", "workspace", "--mode", "auto", "add a task: buy milk"], environment)
   const id = /run_[0-9A-Za-z]+/.exec((await command(["show", "--json"], environment)).stdout)?.[0] ?? ""
   const played = await new PawlProcess(["crashtest", id, "--every", "11", "--json"], environment).ended
   const { boundaries, ...rest } = JSON.parse(played.stdout) as { boundaries: { what: string }[] }

@@ -5,15 +5,12 @@ import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { examineDisk } from "../../src/cli/doctor/disk.ts"
-import { examineDurability } from "../../src/cli/doctor/durability.ts"
-import { examineProviders } from "../../src/cli/doctor/providers.ts"
-import { examineReservations } from "../../src/cli/doctor/reservations.ts"
-import { examineStatements } from "../../src/cli/doctor/slow-statements.ts"
-import { examineTraces } from "../../src/cli/doctor/traces.ts"
-import { composeServer } from "../../src/compose/compose-server.ts"
-import { readConfig } from "../../src/cli/settings/config.ts"
-import { openStore } from "../../src/store/store.ts"
+import { examineDisk, examineDurability } from "../../apps/cli/doctor/machine.ts"
+import { examineProviders, examineReservations } from "../../apps/cli/doctor/providers.ts"
+import { examineStatements, examineTraces } from "../../apps/cli/doctor/server.ts"
+import { composeServer } from "../../core/compose/compose-server.ts"
+import { readConfig } from "../../apps/cli/settings/config.ts"
+import { openStore } from "../../core/store/store.ts"
 import { databases } from "../support/databases.ts"
 
 const all = async <Item>(items: AsyncIterable<Item>) => await Array.fromAsync(items)
@@ -34,11 +31,16 @@ describe.each(databases)("on $name", ({ create, name }) => {
     await using store = await openStore({ url: database.url, durability: "normal" })
     let ms = 0
     const each = (takes: number) => all(examineStatements(store, () => (ms += takes)))
-    expect(await each(50)).toEqual([["ok", "statements: none takes more than 50 ms (measured now)"]])
+    expect(await each(50)).toEqual([["ok", "SQL statements: none takes more than 50 ms (measured now)"]])
     const cure = name === "sqlite" ? "a faster disk" : "run ANALYZE"
     expect(await each(51)).toEqual([
-      ["note", expect.stringMatching(`^statements: 51 ms measured now: what dead writers have left; .*${cure}`)],
-      ["note", expect.stringMatching(/^statements: 51 ms measured now: writes in doubt; /)],
+      [
+        "note",
+        expect.stringMatching(
+          `^SQL statements: the query for runs of failed nodes takes 51 ms \\(measured now\\); .*${cure}`,
+        ),
+      ],
+      ["note", expect.stringMatching(/^SQL statements: the query for changes in doubt takes 51 ms/)],
     ])
   })
 })
@@ -51,7 +53,7 @@ test("an SQLite without its log, as on some network disks, or that syncs nothing
   })
   expect((await all(examineDurability(engine("delete", 2), "full")))[0]).toEqual([
     "wrong",
-    expect.stringContaining("put PAWL_DATA on a local disk"),
+    expect.stringContaining("move the data folder (PAWL_DATA) to a local disk"),
   ])
   expect((await all(examineDurability(engine("wal", 0), "full")))[0]?.[0]).toBe("wrong")
   expect((await all(examineDurability(engine("wal", 1), "full")))[0]?.[0]).toBe("ok")
@@ -75,19 +77,21 @@ test("a folder is written to and left as it was; one that cannot be is wrong", a
   try {
     const found = await all(examineDisk("disk", folder))
     expect(found.map(([mark]) => mark)).not.toContain("wrong")
-    expect(found[1]?.[1]).toMatch(/^disk: a write with fsync takes [\d.]+ ms there/)
+    expect(found[1]?.[1]).toMatch(/^disk: a write with fsync takes [\d.]+ ms/)
     expect(readdirSync(folder)).toEqual([])
   } finally {
     rmSync(folder, { recursive: true })
   }
-  expect(await all(examineDisk("disk", folder))).toEqual([["wrong", expect.stringContaining("nothing can be kept")]])
+  expect(await all(examineDisk("disk", folder))).toEqual([
+    ["wrong", expect.stringContaining("cannot be written: the file or folder does not exist; check")],
+  ])
 })
 
 test.each<[what: string, disk: { free: number; takes: number }, marks: string[], says: RegExp]>([
   ["room and speed", { free: 5e9, takes: 50 }, ["ok", "ok"], /5\.0 GB free$/],
-  ["little room", { free: 0.9e9, takes: 50 }, ["note", "ok"], /0\.9 GB free; make room/],
-  ["nearly none", { free: 0.09e9, takes: 50 }, ["wrong", "ok"], /0\.1 GB free; make room/],
-  ["a slow disk", { free: 5e9, takes: 51 }, ["ok", "note"], /51\.0 ms there; .*use a faster disk/],
+  ["little room", { free: 0.9e9, takes: 50 }, ["note", "ok"], /0\.9 GB free; free some space/],
+  ["nearly none", { free: 0.09e9, takes: 50 }, ["wrong", "ok"], /0\.1 GB free; free some space/],
+  ["a slow disk", { free: 5e9, takes: 51 }, ["ok", "note"], /51\.0 ms; .*use a faster disk/],
 ])("of a disk with %s it is told what to do", async (_, { free, takes }, marks, says) => {
   const folder = mkdtempSync(join(tmpdir(), "doctor-"))
   let ms = 0
@@ -99,15 +103,15 @@ test.each<[what: string, disk: { free: number; takes: number }, marks: string[],
   const inMemory = { look: async () => ({ ...(await look()), type: 0x01021994 }) }
   expect(await all(examineDisk("disk", tmpdir(), inMemory))).toContainEqual([
     "note",
-    expect.stringContaining("gone with the machine"),
+    expect.stringContaining("lost when the machine stops"),
   ])
 })
 
 test.each([
   ["anthropic", 200, "ok", /^provider anthropic: answers/],
-  ["anthropic", 401, "wrong", /^provider anthropic: it refused the key; see to its key/],
-  ["gemini", 503, "wrong", /^provider google: it answered with status 503; see to/],
-  ["azure_openai", 404, "note", /^provider azure: it is reached, .*pawl exec --model azure\/…/],
+  ["anthropic", 401, "wrong", /^provider anthropic: it refused the key; check its key/],
+  ["gemini", 503, "wrong", /^provider google: it answered with status 503; check/],
+  ["azure_openai", 404, "note", /^provider azure: reachable, .*pawl exec --model azure\/…/],
 ] as const)(
   "a provider that is asked for no list is reached with its key too: %s, and %i is %s",
   async (name, status, mark, says) => {
@@ -127,10 +131,10 @@ test.each([
 )
 
 test.each([
-  ["http/json", 200, "ok", /^traces: http:\/\/127\.0\.0\.1:\d+ takes them, as http\/json$/],
-  ["http/protobuf", 200, "ok", /takes them, as http\/protobuf$/],
-  ["http/json", 401, "wrong", /answers with status 401; see to OTEL_EXPORTER_OTLP_HEADERS$/],
-  ["http/json", 404, "wrong", /status 404; see to the path of OTEL_EXPORTER_OTLP_ENDPOINT/],
+  ["http/json", 200, "ok", /^traces: http:\/\/127\.0\.0\.1:\d+ accepts them as http\/json$/],
+  ["http/protobuf", 200, "ok", /accepts them as http\/protobuf$/],
+  ["http/json", 401, "wrong", /answers with status 401; check OTEL_EXPORTER_OTLP_HEADERS$/],
+  ["http/json", 404, "wrong", /status 404; check the path of OTEL_EXPORTER_OTLP_ENDPOINT/],
 ] as const)(
   "whoever is told of traces is sent an empty batch as %s: %i is %s",
   async (protocol, status, mark, says) => {
@@ -150,19 +154,19 @@ test("whoever is told of traces and is not there is named, without a key; told n
   const gone = await answering(() => 200)
   await gone[Symbol.asyncDispose]()
   const found = await all(examineTraces(tracesTo(gone.url, "http/json")))
-  expect(found).toEqual([["wrong", expect.stringMatching(/^traces: .* could not be reached; see to OTEL_/)]])
+  expect(found).toEqual([["wrong", expect.stringMatching(/^traces: .* cannot be reached; check OTEL_/)]])
   expect(JSON.stringify(found)).not.toContain("secret-of-ada")
   expect(await all(examineTraces(undefined))).toEqual([])
 })
 
 test("one that answers nothing for nothing is named, with what to try", async () => {
   const found = await providersOf({ AWS_BEARER_TOKEN_BEDROCK: "sk-secret-of-ada", AWS_REGION: "eu-west-1" })
-  expect(found).toEqual([["note", expect.stringMatching(/^provider bedrock: it is set up; .*exec --model bedrock\/…/)]])
+  expect(found).toEqual([["note", expect.stringMatching(/^provider bedrock: configured, .*exec --model bedrock\/…/)]])
 })
 
 test.each([
-  [200, "ok", /^provider openai: answers, \d+ models/],
-  [401, "wrong", /^provider openai: .*; see to its key and its address$/],
+  [200, "ok", /^provider openai: answers with \d+ models?/],
+  [401, "wrong", /^provider openai: .*; check its key and its address$/],
 ])(
   "a provider that is set up is asked with its key: %i is %s, and the key is told to nobody",
   async (status, mark, says) => {
@@ -178,7 +182,7 @@ test.each([
     const folder = mkdtempSync(join(tmpdir(), "doctor-"))
     try {
       const config = readConfig({ PAWL_DATA: folder, OPENAI_API_KEY: "sk-secret-of-ada", OPENAI_BASE_URL })
-      await using server = await composeServer(config, { localEmbedder: "none" })
+      await using server = await composeServer(config)
       expect(await all(examineProviders(server.personal.shared))).toEqual([[mark, expect.stringMatching(says)]])
       expect(JSON.stringify(await all(examineProviders(server.personal.shared)))).not.toContain("sk-secret")
       expect(asked).toContain("/v1/models Bearer sk-secret-of-ada")
@@ -199,9 +203,7 @@ const tracesTo = (url: string, OTEL_EXPORTER_OTLP_PROTOCOL: string) =>
 async function providersOf(environment: Record<string, string>) {
   const folder = mkdtempSync(join(tmpdir(), "doctor-"))
   try {
-    await using server = await composeServer(readConfig({ PAWL_DATA: folder, ...environment }), {
-      localEmbedder: "none",
-    })
+    await using server = await composeServer(readConfig({ PAWL_DATA: folder, ...environment }), {})
     return await all(examineProviders(server.personal.shared))
   } finally {
     rmSync(folder, { recursive: true, force: true })

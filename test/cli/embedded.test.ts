@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { readConfig, readPersonalConfig } from "../../src/cli/settings/config.ts"
-import { openEmbedded } from "../../src/cli/open/embedded.ts"
+import { readConfig } from "../../apps/cli/settings/config.ts"
+import { openEmbedded } from "../../apps/cli/open/embedded.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 
 const configIn = (data: string) => readConfig({ PAWL_DATA: data, PAWL_LOG: "off" })
@@ -45,13 +45,15 @@ test("conversations of another folder are not this one's", async () => {
   expect(two.conversations.newest).toBeUndefined()
 })
 
-test("data of whoever works in a folder is kept in their own data folder, unless PAWL_DATA says otherwise", () => {
-  expect(readPersonalConfig({}, { HOME: "/home/ada" }).dataFolder).toBe("/home/ada/.local/share/pawl")
-  expect(readPersonalConfig({}, { HOME: "/home/ada", XDG_DATA_HOME: "/data" }).dataFolder).toBe("/data/pawl")
-  expect(readPersonalConfig({}, { HOME: "/home/ada", XDG_DATA_HOME: "data" }).dataFolder).toContain("/home/ada/")
-  expect(readPersonalConfig({}, { HOME: "/home/ada", PAWL_DATA: "/here" }).dataFolder).toBe("/here")
+test("every command stores its data in the user's data folder, unless PAWL_DATA names another", () => {
+  expect(readConfig({ HOME: "/home/ada" }).dataFolder).toBe("/home/ada/.local/share/pawl")
+  expect(readConfig({ HOME: "/home/ada", XDG_DATA_HOME: "/data" }).dataFolder).toBe("/data/pawl")
+  expect(readConfig({ HOME: "/home/ada", XDG_DATA_HOME: "data" }).dataFolder).toContain("/home/ada/")
+  expect(readConfig({ HOME: "/home/ada", PAWL_DATA: "/here" }).dataFolder).toBe("/here")
 })
 
 test("a folder that is not there is refused with its name", async () => {
-  await expect(openEmbedded(configIn(dataFolder()), { dir: "/nonexistent/x" })).rejects.toThrow('"/nonexistent/x"')
+  await expect(openEmbedded(configIn(dataFolder()), { dir: "/nonexistent/x" })).rejects.toThrow(
+    "The folder /nonexistent/x cannot be opened: the file or folder does not exist.",
+  )
 })

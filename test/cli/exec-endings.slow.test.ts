@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import type { ServerResponse } from "node:http"
 import { join } from "node:path"
 import { expect, test, vi } from "vitest"
-import { ProviderServer } from "../../src/models/providers/server.fixture.ts"
+import { ProviderServer } from "../../core/models/providers/server.fixture.ts"
 import { command } from "../support/processes/commands.ts"
 import { dataFolder, pawl } from "../support/processes/pawl-process.ts"
 import { isLong } from "../support/sizes.ts"
@@ -37,13 +37,20 @@ test.concurrent.each([
     reason: "refused",
   },
   { what: "length", deltas: [text], finish: "length", code: 5, says: "reached its output limit", reason: "limit" },
-  { what: "nothing", deltas: [], finish: "stop", code: 6, says: "answered nothing", reason: "empty_reply" },
+  {
+    what: "nothing",
+    deltas: [],
+    finish: "stop",
+    code: 6,
+    says: "the model replied with no text",
+    reason: "empty_reply",
+  },
   {
     what: "only thinking",
     deltas: [{ reasoning_content: "Hm." }],
     finish: "stop",
     code: 6,
-    says: "answered nothing",
+    says: "the model replied with no text",
     reason: "empty_reply",
   },
 ])(
@@ -55,7 +62,7 @@ test.concurrent.each([
     // One of them is a process of its own: most of what the others would take is its start.
     const plain = await (what === "stop" ? pawl : command)(words, environment)
     expect([plain.code, plain.stdout]).toEqual([code, deltas.some((delta) => delta === text) ? "It begins\n" : ""])
-    expect(plain.stderr).toMatch(says === "" ? /^$/ : new RegExp(`^pawl: .*${says}.*\\.$`, "m"))
+    expect(plain.stderr).toMatch(says === "" ? /^$/ : new RegExp(`^pawl: .*${says}(.*[^.])?\\.$`, "m"))
     // The same reason again, which the long run reads as JSON too.
     if (what.includes(" ") && !isLong) return
     const json = await (what === "length" ? pawl : command)([...words, "--json"], environment)
@@ -127,7 +134,7 @@ test.concurrent("an answer that had to be given because the limit of tool calls 
       : reply([{ tool_calls: [{ ...call, id: `c${body.length}` }] }], "tool_calls")(response),
   )
   expect([plain.code, plain.stdout]).toEqual([0, "It begins\n"])
-  expect(plain.stderr).toMatch(/^pawl: .*limit of its tool calls was reached\.$/m)
+  expect(plain.stderr).toMatch(/^pawl: .*reached its limit of tool calls\.$/m)
   expect(json.code).toBe(0)
   expect(json.events.at(-1)).toEqual({ type: "done", status: "completed", reason: "iteration_limit" })
 })
@@ -144,7 +151,7 @@ test.concurrent("an answer that breaks off again and again has failed; what was 
   const { plain, json } = await ask((response) => beginning(response, true), { run: pawl })
   expect(plain.code).toBe(3)
   expect(plain.stdout).toContain("It begins")
-  expect(plain.stderr).toContain("(the answer broke off; it starts again)")
+  expect(plain.stderr).toContain("(the answer was interrupted and starts again)")
   expect(plain.stderr).toMatch(/^pawl: LM Studio: .+/m)
   expect(json.code).toBe(3)
   expect(json.events.at(-1)).toMatchObject({ type: "error", code: "provider_error" })
@@ -158,7 +165,7 @@ test.concurrent("an answer that stalls is asked for again, like one that breaks 
   const { plain, asked, json } = await ask(stall, { more: { PAWL_MODEL_IDLE_SECONDS: "3" }, run: pawl })
   expect([plain.code, asked]).toEqual([0, 2])
   expect(plain.stdout).toMatch(/It ends\n$/)
-  expect(plain.stderr).toContain("(the answer broke off; it starts again)")
+  expect(plain.stderr).toContain("(the answer was interrupted and starts again)")
   expect(json.events.find(({ type }) => type === "restarted")).toMatchObject({ detail: "model_silent" })
 })
 
@@ -170,14 +177,16 @@ test.concurrent("a provider that asks for a little time is waited for, and one t
   const short = await ask(busy("1"))
   expect([short.plain.code, short.plain.stdout]).toEqual([0, "It begins\n"])
   expect(short.plain.stderr).toMatch(
-    /limits our rate: waiting 1 s, then asking again\. Request 2 of 3 at \d\d:\d\d:\d\d/,
+    /has reached its rate limit: waiting 1 s before the next attempt\. Request 2 of 3 at \d\d:\d\d:\d\d/,
   )
   expect(short.json.events.find(({ step }) => step === "waiting")).toMatchObject({
     detail: { because: "rate_limited", seconds: 1, attempt: 2, attempts: 3, until: expect.stringMatching(/Z$/) },
   })
   const long = await ask((response) => response.writeHead(429, { "retry-after": "7200" }).end("{}"))
   expect([long.plain.code, long.asked]).toEqual([3, 1])
-  expect(long.plain.stderr).toMatch(/limits our rate; try again in 120 min, after \d{4}-\d\d-\d\d \d\d:\d\d UTC\./)
+  expect(long.plain.stderr).toMatch(
+    /has reached its rate limit. Try again in 120 min, after \d{4}-\d\d-\d\d \d\d:\d\d UTC\./,
+  )
   expect(long.json.events.at(-1)).toMatchObject({ type: "error", code: "rate_limited" })
 })
 
@@ -197,8 +206,8 @@ test.concurrent("pawl exec prints a long answer whole, also where it goes on wit
 })
 
 test.concurrent.each([
-  ["a folder that is not there", "nowhere/answer.txt", "there is no such folder"],
-  ["a folder", ".", "it is a folder"],
+  ["a folder that is not there", "nowhere/answer.txt", "the file or folder does not exist"],
+  ["a folder", ".", "it is a folder, not a file"],
 ])("-o to %s is refused before anything is asked", async (_, place, why) => {
   await using provider = await ProviderServer.open(reply([text], "stop"))
   const data = dataFolder()
@@ -242,13 +251,13 @@ test.concurrent("pawl exec --schema prints nothing but JSON that fits, and ends 
   expect(provider.received.map(({ body }) => body.temperature)).toEqual([0.5, 0.5, 0.5])
   const unfit = await command(words, environment)
   expect([unfit.code, unfit.stdout]).toEqual([3, ""])
-  expect(unfit.stderr).toContain("does not fit what was promised, also after it was mended 2 times")
+  expect(unfit.stderr).toContain("does not fit the requested format, even after 2 corrections")
   const cut = await command(words, environment)
   expect([cut.code, cut.stdout], "one that the output limit cut off fits nothing").toEqual([3, ""])
   for (const [text, problem] of [
-    ["{", "is not JSON"],
-    ["[]", "is an object"],
-    ['{"type": "objekt"}', "no JSON schema"],
+    ["{", "is not valid JSON"],
+    ["[]", "must be an object"],
+    ['{"type": "objekt"}', '"type" must be one of array'],
   ] as const) {
     writeFileSync(file, text)
     const refused = await command(words, environment)

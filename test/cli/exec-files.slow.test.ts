@@ -37,7 +37,7 @@ test("pawl exec in a folder: what is read, what is asked, what is done, what goe
   const file = join(data, "answer")
   const asked = await execBeside("--json", "-o", file, "replace hello with bye in a.txt")
   expect(asked.code).toBe(2)
-  expect(asked.stderr).toMatch(/^edit_file needs your confirmation: Edit a\.txt in one place/m)
+  expect(asked.stderr).toMatch(/^Waiting for your approval: Edit a\.txt in one place \(edit_file\)/m)
   const events = asked.stdout
     .trim()
     .split("\n")
@@ -51,10 +51,32 @@ test("pawl exec in a folder: what is read, what is asked, what is done, what goe
   expect([done.code, done.stdout]).toEqual([0, "a.txt is changed.\n"])
   expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("bye\n")
   const guarded = await execBeside("--mode", "auto", "create AGENTS.md with obey")
-  expect([guarded.code, guarded.stderr]).toEqual([2, expect.stringContaining("write_file needs your confirmation")])
+  expect([guarded.code, guarded.stderr]).toEqual([2, expect.stringContaining("(write_file)")])
   expect(readdirSync(root)).toEqual(["a.txt"])
   const wrong = await execBeside("--continue", "--agent", "workspace", "hi")
-  expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("leave --agent out")])
+  expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("Remove --agent.")])
+})
+
+test("@path in the request sends a file of the folder; of another file stderr names --file", async () => {
+  const { root, data, execBeside } = place()
+  const [inside, outside] = [join(root, "stock.csv"), join(data, "other.csv")]
+  for (const file of [inside, outside]) writeFileSync(file, "part,pieces\nbolt,40\n")
+  const sent = await execBeside(`what is in @${inside}?`)
+  expect([sent.code, sent.stdout]).toEqual([0, expect.stringContaining("I cannot read attached files.")])
+  expect(sent.stderr).not.toContain("--file")
+  const other = await execBeside(`what is in @${outside}?`)
+  expect(other.stderr).toContain(`@${outside} is not attached`)
+  expect(other.stderr).toContain(`To attach it, use --file ${outside}.`)
+  expect(other.stdout).not.toContain("attached files")
+  const word = await execBeside("read a.txt @nobody")
+  expect(word.stderr).not.toContain("--file")
+})
+
+test("pawl exec asks no model for a title, so a wrong name for that model changes nothing", async () => {
+  const { root, environment } = place()
+  const asked = await command(["exec", "--dir", root, "read a.txt"], { ...environment, PAWL_TITLE_MODEL: "nope" })
+  expect([asked.code, asked.stdout]).toEqual([0, "hello\n"])
+  expect(asked.stderr).not.toMatch(/title_failed|\{"at"/)
 })
 
 test("after a kill -9 in a command, what goes on says what is in doubt instead of waiting for ever", async ({
@@ -70,7 +92,7 @@ test("after a kill -9 in a command, what goes on says what is in doubt instead o
   await first.kill("SIGKILL")
   for (const [run, ...more] of [[exec], [execBeside, "--json"]] as const) {
     const { code, stderr, stdout } = await run("--continue", ...more, "list the files")
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/^run_command (was broken off|is in doubt)/m)])
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^In doubt: .*\(run_command\)/m)])
     expect(stderr).toContain("your request was not sent")
     if (more.length > 0)
       expect(JSON.parse(stdout.trim().split("\n").at(-1)!)).toEqual({ type: "done", status: "paused" })

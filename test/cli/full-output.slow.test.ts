@@ -29,19 +29,21 @@ describe.skipIf(!existsSync(FULL))(`where the disk of what is printed is full ($
   test("an answer that could not be written to its end is done, said in a line, and no success", async () => {
     const environment = { PAWL_DATA: dataFolder() }
     using full = openFull()
-    const add = ["exec", "--mode", "auto", "add a task: buy milk"]
+    const add = ["exec", "--agent", "workspace", "--mode", "auto", "add a task: buy milk"]
     const cut = await new PawlProcess(add, environment, { stdio: ["pipe", full.file, "pipe"] }).ended
     expect(cut.code).toBe(1)
-    expect(cut.stderr).toMatch(/^pawl: what it printed was not written to its end: ENOSPC/m)
+    expect(cut.stderr).toMatch(/^pawl: The output is incomplete because the disk is full\.$/m)
     expect(cut.stderr, "a sentence, not a stack").not.toContain("    at ")
-    const list = await new PawlProcess(["exec", "list my tasks"], environment).ended
+    const list = await new PawlProcess(["exec", "--agent", "workspace", "list my tasks"], environment).ended
     expect(list.stdout.toLowerCase()).toContain("buy milk")
   })
 
   test("a file of -o that could not be written to its end is said in a line", async () => {
-    const kept = await command(["exec", "-o", FULL, "list my tasks"], { PAWL_DATA: dataFolder() })
+    const kept = await command(["exec", "--agent", "workspace", "-o", FULL, "list my tasks"], {
+      PAWL_DATA: dataFolder(),
+    })
     expect([kept.code, kept.stdout]).toEqual([1, "No tasks found.\n"])
-    expect(kept.stderr).toContain(`pawl: -o could not write all of it to ${FULL} (its disk is full).\n`)
+    expect(kept.stderr).toContain(`pawl: -o could not write all of ${FULL}: the disk is full.\n`)
     expect(kept.stderr, "a sentence, not a stack").not.toContain("    at ")
   })
 })

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, symlinkSync, truncateSync, writeFi
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, test, vi } from "vitest"
-import { ProviderServer } from "../../src/models/providers/server.fixture.ts"
+import { ProviderServer } from "../../core/models/providers/server.fixture.ts"
 import { command } from "../support/processes/commands.ts"
 import { dataFolder, pawl, PawlProcess } from "../support/processes/pawl-process.ts"
 
@@ -101,9 +101,9 @@ test.concurrent("a file that is too large or cannot be read is named, and the ne
   const memory = "/proc/self/mem" // there, and not to be read by anybody
   const { code, stdout, stderr } = await ingest(...(existsSync(memory) ? [memory] : []))
   expect(stdout).toContain("added")
-  expect(stderr).toContain("a.txt: it is larger than 64 MB")
-  expect(stderr).toContain("b.jsonl: A line of it")
-  if (existsSync(memory)) expect(stderr).toContain(`${memory}: it cannot be read (EIO)`)
+  expect(stderr).toContain("a.txt: larger than 64 MB")
+  expect(stderr).toContain("b.jsonl: A line of the file")
+  if (existsSync(memory)) expect(stderr).toContain(`${memory}: cannot be read: the disk reported an error`)
   expect([code, stdout]).toEqual([1, expect.stringMatching(/Shelf: 1 added, .* [23] failed/)])
 })
 

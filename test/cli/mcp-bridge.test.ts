@@ -2,13 +2,13 @@ import { PassThrough } from "node:stream"
 import { Client } from "@modelcontextprotocol/client"
 import { StdioServerTransport } from "@modelcontextprotocol/server/stdio"
 import { beforeAll, describe, expect, test } from "vitest"
-import type { Model } from "../../src/agent/model.ts"
-import { bridgeMcp } from "../../src/cli/open/mcp-bridge.ts"
-import { always, scripted } from "../../src/models/scripted/model.ts"
-import { hangs, replies, says } from "../../src/models/scripted/script.ts"
-import type { ConversationId } from "../../src/protocol/ids.ts"
+import type { Model } from "../../core/engine/model.ts"
+import { bridgeMcp } from "../../apps/cli/open/mcp-bridge.ts"
+import { always, scripted } from "../../core/models/scripted/model.ts"
+import { hangs, replies, says } from "../../core/models/scripted/script.ts"
+import type { ConversationId } from "../../core/protocol/ids.ts"
 import { anyDatabase } from "../support/databases.ts"
-import { ERAS, type Era, toAnswer } from "../support/dialects/mcp-client.ts"
+import { ERAS, type Era, toAnswer } from "../dialects/mcp-client.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
 
 describe.each(ERAS)("pawl mcp carries messages of the age %s", (era) => {
@@ -91,7 +91,7 @@ describe.each(ERAS)("pawl mcp carries messages of the age %s", (era) => {
     const { client, ask, input, ended } = await start()
     onTheWay = (response) =>
       response.status === 200 ? new Response("", { headers: { "content-type": "text/event-stream" } }) : response
-    await expect(ask("How many?")).rejects.toThrow(/broke off/)
+    await expect(ask("How many?")).rejects.toThrow(/was interrupted/)
     onTheWay = () => new Response("no", { status: 401 })
     await expect(client.listTools()).rejects.toThrow(/no/)
     onTheWay = (response) => response

@@ -1,11 +1,11 @@
 import { beforeAll, expect, test } from "vitest"
-import { mcpParts, type McpPart } from "../../src/cli/commands/mcp-servers.ts"
-import { type Client, createClient } from "../../src/client/index.ts"
-import { OutboundPolicy } from "../../src/models/network/outbound-policy.ts"
-import { scripted } from "../../src/models/scripted/model.ts"
+import { mcpParts, type McpPart } from "../../apps/cli/commands/mcp-servers.ts"
+import { type Client, createClient } from "../../client/index.ts"
+import { OutboundPolicy } from "../../core/models/network/outbound-policy.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
 import { anyDatabase } from "../support/databases.ts"
-import { PlayedAuthority } from "../support/mcp/played-authority.ts"
-import { PlayedServer } from "../support/mcp/played-server.ts"
+import { PlayedAuthority } from "../mcp/played-authority.ts"
+import { PlayedServer } from "../mcp/played-server.ts"
 import { Browser } from "../support/server/browser.ts"
 import { Face } from "../support/server/face.ts"
 
@@ -51,12 +51,10 @@ test("`pawl mcp add` of a server that wants a sign-in prints the link, and is do
   expect(back.href).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/callback\?/)
   // Anything that some page sends there is no answer.
   const forged = await fetch(`${back.origin}/callback?code=a&state=b`)
-  expect([forged.status, await forged.text()]).toEqual([400, expect.stringMatching(/begun by somebody else/)])
+  expect([forged.status, await forged.text()]).toEqual([400, expect.stringMatching(/started by another user/)])
   expect((await fetch(back.origin)).status).toBe(404)
   expect(await (await fetch(back)).text()).toMatch(/You are signed in to notes\./)
-  expect(await adding).toMatch(
-    /^You are signed in\.\nnotes \(yours, http\S+\): one tool for workspace\n {2}echo \[ask\]/,
-  )
+  expect(await adding).toMatch(/^You are signed in\.\nnotes \(yours, http\S+\): 1 tool for workspace\n {2}echo \[ask\]/)
   expect(await run("login", ["notes"])).toMatch(/^You are signed in to notes/)
 
   expect(await run("logout", ["notes"])).toBe("You are signed out of notes.")
@@ -88,10 +86,10 @@ test("`pawl mcp change` and `allow` say what they have done", async () => {
   await using elsewhere = await PlayedServer.open([ECHO])
   const { run } = await pawlMcp("cy")
   await run("add", ["notes", server.url], { flags: { header: ["X-Key: one"] } })
-  expect(await run("allow", ["notes", "echo"], { flags: { again: true } })).toMatch(/ask, runs again after a crash/)
+  expect(await run("allow", ["notes", "echo"], { flags: { again: true } })).toMatch(/ask; repeated after a crash/)
   expect(await run("allow", ["notes", "echo"], { flags: { "not-again": true } })).toMatch(/\[ask\]/)
-  await expect(run("change", ["notes"])).rejects.toThrow(/Say what is changed/)
+  await expect(run("change", ["notes"])).rejects.toThrow(/Name what to change/)
   const moved = await run("change", ["notes"], { flags: { name: "papers", url: elsewhere.url } })
-  expect(moved).toMatch(/^papers \(yours, [^]*echo \[changed, held back until you allow it\]/)
+  expect(moved).toMatch(/^papers \(yours, [^]*echo \[changed, not used until you allow it\]/)
   expect(await run("allow", ["papers", "echo", "read"])).toMatch(/echo \[read\]/)
 })

@@ -1,7 +1,7 @@
 import { Client } from "@modelcontextprotocol/client"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { expect, test } from "vitest"
-import { toAnswer } from "../support/dialects/mcp-client.ts"
+import { toAnswer } from "../dialects/mcp-client.ts"
 import { launcher } from "../support/processes/package.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 

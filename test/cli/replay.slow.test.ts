@@ -1,7 +1,7 @@
-import { writeFile } from "node:fs/promises"
+import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { openStore } from "../../src/store/store.ts"
+import { openStore } from "../../core/store/store.ts"
 import { command } from "../support/processes/commands.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 
@@ -9,7 +9,7 @@ const run = /run_[0-9A-Za-z]+/
 
 test("replay says of a run that it would be asked the same, tries another model dry, and refuses what is no run or is gone", async () => {
   const environment = { PAWL_DATA: dataFolder(), PAWL_LOG: "off" }
-  await command(["exec", "list my tasks"], environment)
+  await command(["exec", "--agent", "workspace", "list my tasks"], environment)
   const id = run.exec((await command(["show", "--json"], environment)).stdout)?.[0] ?? ""
   const vectors = await plantVector(environment.PAWL_DATA)
   const same = await command(["replay", id], environment)
@@ -18,14 +18,14 @@ test("replay says of a run that it would be asked the same, tries another model 
     "    5  offline  equal",
     "    8  offline  equal",
     "",
-    "Each request is, byte for byte, what was sent.",
+    "Every request is byte for byte the one that was sent.",
     "",
   ])
 
   const rows = (await command(["show", id, "--rows"], environment)).stdout
   const dry = await command(["replay", id, "--model", "offline"], environment)
   expect(dry.stdout).toMatch(
-    /→ list_tasks \{\} +│ → list_tasks \{\}[\s\S]*the same to the end of the run\.\nCost: free/,
+    /→ list_tasks \{\} +│ → list_tasks \{\}[\s\S]*the same tool calls to the end of the run\.\nCost: free/,
   )
   expect((await command(["show", id, "--rows"], environment)).stdout).toBe(rows)
 
@@ -34,7 +34,7 @@ test("replay says of a run that it would be asked the same, tries another model 
   expect(await vectors()).toEqual([{ embedder: "another", vector: "[1]" }])
 
   const foreign = await command(["replay", "run_../../etc/passwd\u001b[2J"], environment)
-  expect(foreign).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/^pawl: That is no run:/) })
+  expect(foreign).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/^pawl: ".*" is not a run\./) })
   expect(foreign.stderr).not.toContain("\u001b")
 
   // Another program has another idea of it: a row of a newer Pawl in the middle.
@@ -51,15 +51,36 @@ test("replay says of a run that it would be asked the same, tries another model 
   const [conversation] = await store.retention.conversationsOf(user)
   await store.retention.eraseConversation(user, conversation!.id)
   const gone = await command(["replay", id], environment)
-  expect(gone).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("it was never here, or") })
+  expect(gone).toMatchObject({
+    code: 1,
+    stdout: "",
+    stderr: expect.stringContaining("does not exist. It may have been erased."),
+  })
 
   const file = join(environment.PAWL_DATA, "no.json")
   await writeFile(file, '{"say": [], "frobnicate": 1}')
   expect(await command(["crashtest", file], environment)).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("no scenario"),
+    stderr: expect.stringContaining("is not a valid scenario: say must have at least 1 item"),
   })
 }, 120_000)
+
+test("show prints the example of docs/guide/runs.md, except for times", async () => {
+  const page = await readFile(join(import.meta.dirname, "..", "..", "docs", "guide", "runs.md"), "utf8")
+  const { example = "" } = /```text\n(?<example>run_[\s\S]*?)```/.exec(page)?.groups ?? {}
+  const environment = { PAWL_DATA: dataFolder(), PAWL_LOG: "off" }
+  await command(["exec", "--agent", "workspace", "--mode", "auto", "add a task: buy milk"], environment)
+  const { stdout } = await command(["show"], environment)
+  expect(withoutTimes(stdout)).toBe(withoutTimes(example))
+}, 60_000)
+
+/** Bars depend on times, and so does the space around both. */
+const withoutTimes = (text: string) =>
+  text
+    .replace(run, "RUN")
+    .replaceAll(/\+?[\d.]+ (?:ms|s)\b/g, "TIME")
+    .replaceAll(/[━╸]+/g, "")
+    .replaceAll(/ +/g, " ")
 
 /** A note whose vector another embedder has made long ago; what there is of vectors, for whoever asks later. */
 async function plantVector(data: string): Promise<() => Promise<unknown[]>> {

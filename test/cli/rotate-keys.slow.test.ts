@@ -2,10 +2,10 @@ import { existsSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { describe, expect, test } from "vitest"
-import { ProviderServer } from "../../src/models/providers/server.fixture.ts"
-import { KeyFile } from "../../src/store/people/key-file.ts"
-import { openStore } from "../../src/store/store.ts"
-import type { UserId } from "../../src/protocol/ids.ts"
+import { ProviderServer } from "../../core/models/providers/server.fixture.ts"
+import { KeyFile } from "../../core/store/people/key-file.ts"
+import { openStore } from "../../core/store/store.ts"
+import type { UserId } from "../../core/protocol/ids.ts"
 import { command } from "../support/processes/commands.ts"
 import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
 import { tokenFor } from "../support/processes/token-for.ts"
@@ -39,7 +39,7 @@ describe("pawl rotate-keys", () => {
     await stillWorks()
 
     // Three lives that die: at once, with some secrets carried over, and with more of them.
-    for (const sign of [/from the key/, /: [1-9]\d* done/, /: [2-9]\d\d done/]) {
+    for (const sign of [/Replacing key/, /: [1-9]\d* secrets? encrypted/, /: [2-9]\d\d secrets encrypted/]) {
       await using rotating = new PawlProcess(["rotate-keys"], settings)
       await rotating.says(sign)
       await rotating.kill("SIGKILL")
@@ -52,7 +52,7 @@ describe("pawl rotate-keys", () => {
     expect((await save()).status).toBe(200)
 
     const { code, stdout } = await pawl(["rotate-keys"], settings)
-    expect([code, stdout]).toEqual([0, expect.stringContaining("Every secret is under the new key.")])
+    expect([code, stdout]).toEqual([0, expect.stringContaining("All secrets are encrypted with the new key.")])
     expect(under(data, old.id)).toBe(0)
     expect(readFileSync(path, "utf8").trim().split("\n")).toHaveLength(1)
     expect(statSync(path).mode & 0o777).toBe(0o600)
@@ -77,14 +77,17 @@ describe("pawl rotate-keys", () => {
     }
     await stored({ ...settings, MASTER_ENCRYPTION_KEY: old })
     const alone = await command(["rotate-keys"], { ...settings, MASTER_ENCRYPTION_KEY: next })
-    expect([alone.code, alone.stderr]).toEqual([1, expect.stringContaining("The old key is missing")])
+    expect([alone.code, alone.stderr]).toEqual([
+      1,
+      expect.stringContaining("Set MASTER_ENCRYPTION_KEY_PREVIOUS to the old key."),
+    ])
     // From a shell without the servers' settings, or with another key for the old one: no server would have the new one.
     for (const strange of [
       settings,
       { ...settings, MASTER_ENCRYPTION_KEY: next, MASTER_ENCRYPTION_KEY_PREVIOUS: other },
     ]) {
       const { code, stderr } = await command(["rotate-keys"], strange)
-      expect([code, stderr]).toEqual([1, expect.stringContaining("under a master key that is not here")])
+      expect([code, stderr]).toEqual([1, expect.stringContaining("the database uses another master key")])
     }
     expect(existsSync(join(data, "master.key"))).toBe(false)
     const both = { ...settings, MASTER_ENCRYPTION_KEY: next, MASTER_ENCRYPTION_KEY_PREVIOUS: old }

@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url"
 import pg from "pg"
 import { describe, expect, test } from "vitest"
 import { databases } from "../support/databases.ts"
-import { shiftedClock } from "../support/cluster/live-node.ts"
+import { shiftedClock } from "../cluster/live-node.ts"
 import { hasNats, NatsServer } from "../support/processes/nats-server.ts"
 import { command } from "../support/processes/commands.ts"
 import { dataFolder, pawl, PawlProcess } from "../support/processes/pawl-process.ts"
@@ -31,6 +31,19 @@ test("a server that is told to stop says draining for as long as it is told to, 
 })
 
 describe.runIf(postgres)("on one PostgreSQL", () => {
+  test("serve does not start with a NATS on another machine and no credentials, and doctor reports it", async () => {
+    await using database = await postgres.create()
+    const NATS_URL = "nats://nats.example:4222"
+    const environment = { PAWL_DATA: dataFolder(), DATABASE_URL: database.url, PAWL_PORT: "0", NATS_URL }
+    const says = /NATS at nats\.example:4222 is on another machine, but the settings have no credentials for it/
+    const [served, examined] = [await pawl(["serve"], environment), await pawl(["doctor"], environment)]
+    expect([served.code, served.stderr]).toEqual([1, expect.stringMatching(says)])
+    expect([examined.code, examined.stdout]).toEqual([
+      1,
+      expect.stringMatching(new RegExp(`^wrong ${says.source}`, "m")),
+    ])
+  })
+
   test("a server opens as many connections as it may, and no more", async () => {
     await using database = await postgres.create()
     const environment = { PAWL_DATA: dataFolder(), DATABASE_URL: database.url, PAWL_PORT: "0" }
@@ -64,17 +77,17 @@ describe.runIf(postgres)("on one PostgreSQL", () => {
     })
     const first = node()
     const alone = await command(["doctor"], first)
-    expect(alone.stdout).toMatch(/^note +nodes: no server is at work/m)
+    expect(alone.stdout).toMatch(/^note +nodes: no server is running/m)
     await using server = new PawlProcess(["serve"], first)
     await server.says(/listening on/)
     const beside = await pawl(["doctor"], first)
     expect([
       beside.code,
-      beside.stdout.match(/^ok +node node_\w+: since \d{4}-.*Z, last sign of life [\d.]+ s ago, 0 leases$/gm),
+      beside.stdout.match(/^ok +node node_\w+: running since \d{4}-.*Z, last heartbeat [\d.]+ s ago, 0 leases$/gm),
     ]).toEqual([0, [expect.any(String)]])
     expect(beside.stdout).toMatch(/^ok +clocks: this machine is 0\.\d+ s (ahead of|behind) the database$/m)
     expect(beside.stdout).toMatch(/^ok +master key/m)
-    expect(beside.stdout).toMatch(/^ok +bus: none, NATS_URL is not set/m)
+    expect(beside.stdout).toMatch(/^ok +node messages: off, because NATS_URL is not set/m)
     await using client = Object.assign(new pg.Client({ connectionString: database.url }), {
       [Symbol.asyncDispose]: () => client.end(),
     })
@@ -88,10 +101,13 @@ describe.runIf(postgres)("on one PostgreSQL", () => {
     await client.query(`INSERT INTO conversation (id, person, agent, mode, status, owner, fence, created_at, updated_at)
       SELECT 'conv_left', key, 'workspace', 'confirm', 'idle', 'node_gone', 1, 0, 0 FROM person LIMIT 1`)
     const { stdout } = await command(["doctor"], first)
-    expect(stdout).toMatch(/^note +node node_gone: .* last sign of life 6\d\.\d s ago, 1 lease; silent for longer/m)
+    expect(stdout).toMatch(/^note +node node_gone: .* last heartbeat 6\d\.\d s ago, 1 lease; its heartbeat is late/m)
     expect(stdout).toMatch(/^note +node node_gone: its clock is 10\.\d s behind the database$/m)
     const stranger = await command(["doctor"], node())
-    expect([stranger.code, stranger.stdout]).toEqual([1, expect.stringMatching(/^wrong .*master key is not the one/m)])
+    expect([stranger.code, stranger.stdout]).toEqual([
+      1,
+      expect.stringMatching(/^wrong .*master key differs from the one of the database/m),
+    ])
   })
   test("doctor names clocks that are wrong, this machine's and another node's, though nodes go by the database's", async () => {
     await using database = await postgres.create()
@@ -103,7 +119,9 @@ describe.runIf(postgres)("on one PostgreSQL", () => {
     await using server = new PawlProcess(["serve"], wrong)
     await server.says(/listening on/)
     const there = await pawl(["doctor"], wrong)
-    expect(there.stdout).toMatch(/^note +clocks: this machine is (3599\.9|3600\.\d) s behind the database; set both/m)
+    expect(there.stdout).toMatch(
+      /^note +clocks: this machine is (3599\.9|3600\.\d) s behind the database; synchronize both/m,
+    )
     const here = await command(["doctor"], right)
     expect(here.stdout).toMatch(/^ok +clocks: this machine is 0\.\d+ s (ahead of|behind) the database$/m)
     expect(here.stdout).toMatch(/^note +node node_\w+: its clock is (3599\.\d|3600\.\d) s behind the database$/m)
@@ -117,25 +135,28 @@ describe.runIf(postgres)("on one PostgreSQL", () => {
         ...{ PAWL_DATA: dataFolder(), DATABASE_URL: database.url, PAWL_PORT: "0", NATS_URL: nats.url },
         ...{ MASTER_ENCRYPTION_KEY: "c".repeat(64), PAWL_DURABILITY: "normal", ...more },
       })
-      const busIn = ({ stdout }: { stdout: string }) => stdout.match(/^.*\bbus\b.*$/gm) ?? []
+      const busIn = ({ stdout }: { stdout: string }) => stdout.match(/^.*\bmessages\b.*$/gm) ?? []
       expect(busIn(await command(["doctor"], node()))).toEqual([
-        expect.stringMatching(/^ok +bus: up, there and back to NATS in [\d.]+ ms$/),
+        expect.stringMatching(/^ok +node messages: NATS answers in [\d.]+ ms$/),
       ])
       await using server = new PawlProcess(["serve"], node())
       await server.says(/listening on/)
       const heard = expect.stringMatching(
-        /^ok +bus: up, .* to NATS in [\d.]+ ms, to the slowest of 1 node\(s\) [\d.]+ ms$/,
+        /^ok +node messages: NATS answers in [\d.]+ ms, the slowest of 1 node in [\d.]+ ms$/,
       )
       expect(busIn(await pawl(["doctor"], node()))).toEqual([heard])
       await using stranger = new PawlProcess(["serve"], node({ PAWL_CLUSTER: "another" }))
       await stranger.says(/listening on/)
       expect(busIn(await command(["doctor"], node()))).toEqual([
         heard,
-        expect.stringMatching(/^note +node node_\w+: not heard on the bus; .*PAWL_CLUSTER/),
+        expect.stringMatching(/^note +node node_\w+: its messages do not arrive; .*PAWL_CLUSTER/),
       ])
       await nats.kill()
       const away = await command(["doctor"], node())
-      expect([away.code, busIn(away)]).toEqual([0, [expect.stringMatching(/^note +bus: down, NATS/)]])
+      expect([away.code, busIn(away)]).toEqual([
+        0,
+        [expect.stringMatching(/^note +node messages: NATS \(NATS_URL\) does not answer/)],
+      ])
     },
   )
   test("a node with another master key does not start and says what to do; one with the same does, also while keys are rotated", async () => {
@@ -152,7 +173,7 @@ describe.runIf(postgres)("on one PostgreSQL", () => {
     const refused = async (environment: Record<string, string>) => {
       const { code, stdout, stderr } = await pawl(["serve"], environment)
       expect([code, stdout]).toEqual([1, ""])
-      expect(stderr).toMatch(/not the one that the database .* is under.*Set MASTER_ENCRYPTION_KEY to/s)
+      expect(stderr).toMatch(/master key differs from the one of the database .*Set MASTER_ENCRYPTION_KEY to/s)
       expect(stderr).not.toContain(" at ")
     }
     const first = node()

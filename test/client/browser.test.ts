@@ -1,7 +1,7 @@
 import { createContext, runInContext } from "node:vm"
 import { build } from "rolldown"
 import { expect, test } from "vitest"
-import { calls, says, scripted } from "../../src/testing.ts"
+import { calls, says, scripted } from "../../core/testing.ts"
 import { databases } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 import { openServer } from "../support/server/socket.ts"
@@ -15,7 +15,7 @@ const ofBrowsers = { URL, TextDecoder, TextEncoder, AbortController, AbortSignal
 
 async function bundle(): Promise<string> {
   const { output } = await build({
-    input: "src/client/index.ts",
+    input: "client/index.ts",
     platform: "browser",
     write: false,
     output: { format: "iife", name: "pawl" },

@@ -9,11 +9,11 @@ import {
   isFrame,
   reduce,
   type UnknownFrame,
-} from "../../src/client/index.ts"
-import { HastyClock } from "../../src/client/hasty-clock.fixture.ts"
-import type { ConversationId } from "../../src/protocol/ids.ts"
-import { type Listening, listen } from "../../src/server/listen.ts"
-import { calls, hangs, replies, says, scripted, type ScriptedReply } from "../../src/testing.ts"
+} from "../../client/index.ts"
+import { HastyClock } from "../../client/hasty-clock.fixture.ts"
+import type { ConversationId } from "../../core/protocol/ids.ts"
+import { type Listening, listen } from "../../core/server/listen.ts"
+import { calls, hangs, replies, says, scripted, type ScriptedReply } from "../../core/testing.ts"
 import { Cutter } from "../support/server/cutter.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"

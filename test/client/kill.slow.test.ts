@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest"
-import { createSocketClient, emptyTranscript, isFrame, reduce, type UnknownFrame } from "../../src/client/index.ts"
-import { chatChunk, ProviderServer, sse, streamHead } from "../../src/models/providers/server.fixture.ts"
+import { createSocketClient, emptyTranscript, isFrame, reduce, type UnknownFrame } from "../../client/index.ts"
+import { chatChunk, ProviderServer, sse, streamHead } from "../../core/models/providers/server.fixture.ts"
 import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
 import { tokenFor } from "../support/processes/token-for.ts"
 import { anyDatabase } from "../support/databases.ts"

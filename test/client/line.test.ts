@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest"
-import { HastyClock } from "../../src/client/hasty-clock.fixture.ts"
-import { createSocketClient, type SocketClientOptions, type UnknownFrame } from "../../src/client/index.ts"
-import { ScriptedSocketServer, type ServerSide } from "../support/server/scripted-socket-server.ts"
+import { HastyClock } from "../../client/hasty-clock.fixture.ts"
+import { createSocketClient, type SocketClientOptions, type UnknownFrame } from "../../client/index.ts"
+import { ScriptedSocketServer, type ServerSide } from "../device/scripted-socket-server.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 
 const ID = "conv_1"

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { HastyClock } from "../../src/client/hasty-clock.fixture.ts"
+import { HastyClock } from "../../client/hasty-clock.fixture.ts"
 import {
   createClient,
   createSocketClient,
@@ -7,9 +7,9 @@ import {
   isFrame,
   reduce,
   type UnknownFrame,
-} from "../../src/client/index.ts"
-import { answer } from "../../src/agent/definition/tool.ts"
-import { always, calls, hangs, replies, says, scripted, type ScriptedReply } from "../../src/testing.ts"
+} from "../../client/index.ts"
+import { answer } from "../../core/engine/definition/tool.ts"
+import { always, calls, hangs, replies, says, scripted, type ScriptedReply } from "../../core/testing.ts"
 import { anyDatabase, databases } from "../support/databases.ts"
 import { openServer } from "../support/server/socket.ts"
 import { transcriptOf } from "../support/server/stream.ts"

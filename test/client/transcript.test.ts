@@ -1,11 +1,11 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { type Conversation, conversationStatus, runStatus } from "../../src/agent/conversation.ts"
-import { emptyTranscript, fromDetail, type Item, reduce, type Transcript, withDetail } from "../../src/client/index.ts"
-import { parseCursor } from "../../src/protocol/cursor.ts"
-import { frames as frameSchemas, type UnknownFrame } from "../../src/protocol/frames.ts"
-import { isSettled } from "../../src/protocol/proposals/status-after-call.ts"
-import { Story } from "../support/client-story.ts"
+import { type Conversation, conversationStatus, runStatus } from "../../core/engine/conversation.ts"
+import { emptyTranscript, fromDetail, type Item, reduce, type Transcript, withDetail } from "../../client/index.ts"
+import { parseCursor } from "../../core/protocol/cursor.ts"
+import { frames as frameSchemas, type UnknownFrame } from "../../core/protocol/frames.ts"
+import { isSettled } from "../../core/protocol/proposals/proposal.ts"
+import { Story } from "./client-story.ts"
 
 const dice = fc.array(fc.nat(10_000), { minLength: 20, maxLength: 250 })
 const fold = (frames: readonly UnknownFrame[], from: Transcript = emptyTranscript) => frames.reduce(reduce, from)
@@ -28,15 +28,16 @@ function openIn({ items }: Transcript): string[] {
 
 const openOf = ({ proposals }: Conversation) => [...proposals].map(([id, { status }]) => `${id} ${status}`)
 
-/** What a snapshot can tell: all but arguments that were edited, and proposals that were settled otherwise than by time. */
+/** What a snapshot tells: all but how far a call without a result is, and the run. */
 function known({ items, run: _run, usage: _usage, ...rest }: Transcript) {
   const parts = items.flatMap((item: Item): unknown[] => {
     if (item.type === "message") return [item.message.content]
     if (item.type === "call")
-      return [[item.key, item.name, item.isOver, item.isOver && [item.state, item.ms, item.text]]]
+      return [[item.key, item.name, item.input, item.isOver, item.isOver && [item.state, item.ms, item.text]]]
     if (item.type !== "proposal") return []
-    const { status } = item.proposal
-    return !isSettled(status) || status === "expired" ? [[item.key, status]] : []
+    const { decidedBy, reason, proposal } = item
+    const { status, arguments: given } = proposal
+    return [[item.key, given, status, decidedBy, reason]]
   })
   // One before anybody spoke has no message to be told with.
   const first = items.findIndex(({ type }) => type === "message")
@@ -128,9 +129,6 @@ describe("the transcript of any conversation", { timeout: 120_000 }, () => {
         }
         const from = Math.max(0, detail.position - (overlap % 5))
         const rest = frames.filter((frame) => positionOf(frame) >= from)
-        // A snapshot does not say who has agreed: what a grant did cannot be told from what a person did until it begins.
-        const unclear = detail.proposals.some(({ status }) => status === "applying")
-        if (unclear && rest.some(({ type }) => type === "grant_revoked")) return
         const whole = fold(frames)
         expect(known(fold(rest, caughtUp))).toEqual(known(whole))
         expect(known(fold(rest, fromDetail(detail)))).toEqual(known(whole))

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
-import { answer } from "../../src/agent/definition/tool.ts"
-import { systemClock } from "../../src/agent/clock.ts"
-import { always, calls, says, scripted } from "../../src/testing.ts"
-import { shared } from "../support/cluster/links.ts"
+import { answer } from "../../core/engine/definition/tool.ts"
+import { systemClock } from "../../core/shared/time/clock.ts"
+import { always, calls, says, scripted } from "../../core/testing.ts"
+import { shared } from "./links.ts"
 import { write } from "../support/loop/tools.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
 

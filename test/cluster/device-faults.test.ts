@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest"
-import type { DeviceCall, DevicePlace } from "../../src/agent/devices.ts"
-import { type CallId, type ConversationId, newId } from "../../src/protocol/ids.ts"
-import type { NodeMessage } from "../../src/protocol/ports/node-message.ts"
-import { calls, says } from "../../src/testing.ts"
-import { openNodes, type OnTheWay } from "../support/cluster/nodes.ts"
-import { shared } from "../support/cluster/links.ts"
+import type { DeviceCall, DevicePlace } from "../../core/engine/devices.ts"
+import { type CallId, type ConversationId, newId } from "../../core/protocol/ids.ts"
+import type { NodeMessage } from "../../core/protocol/node-messages.ts"
+import { calls, says } from "../../core/testing.ts"
+import { openNodes, type OnTheWay } from "./nodes.ts"
+import { shared } from "./links.ts"
 
 const MILK = { title: "Buy milk" }
 const WRITE = { effect: "write", signal: new AbortController().signal } as const

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
-import { newId } from "../../src/protocol/ids.ts"
+import { newId } from "../../core/protocol/ids.ts"
 import { databases } from "../support/databases.ts"
-import { openNodes } from "../support/cluster/nodes.ts"
+import { openNodes } from "./nodes.ts"
 
 const shared = databases.filter(({ name }) => name === "postgres")
 const SOON_MS = 2000

@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from "n
 import { dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { describe, expect, test } from "vitest"
-import { systemClock } from "../../src/agent/clock.ts"
-import { sweepErased } from "../../src/server/routes/account/retention.ts"
-import { always, calls, says, scripted } from "../../src/testing.ts"
+import { systemClock } from "../../core/shared/time/clock.ts"
+import { sweepErased } from "../../core/server/routes/account/retention.ts"
+import { always, calls, says, scripted } from "../../core/testing.ts"
 import { databases } from "../support/databases.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
 

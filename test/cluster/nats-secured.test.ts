@@ -1,9 +1,10 @@
 import { getCACertificates, setDefaultCACertificates } from "node:tls"
 import { describe, expect, test } from "vitest"
-import { systemClock } from "../../src/agent/clock.ts"
-import { NatsWire } from "../../src/bus/nats.ts"
-import { newCredentials } from "../support/cluster/nats-credentials.ts"
-import { certificates } from "../support/cluster/nats-certificates.ts"
+import { systemClock } from "../../core/shared/time/clock.ts"
+import { NatsWire } from "../../core/bus/nats.ts"
+import { busKeys } from "./links.ts"
+import { newCredentials } from "./nats-credentials.ts"
+import { certificates } from "./nats-certificates.ts"
 import { hasNats, NatsServer } from "../support/processes/nats-server.ts"
 
 /** What a node says of the NATS at this address, first. */
@@ -12,8 +13,9 @@ async function told(url: string, credentials?: string): Promise<string> {
   const say = (event: string, { error }: { error?: unknown }) =>
     first.resolve(error === undefined ? event : `${event}: ${(error as Error).message}`)
   const log = { info: say, warn: say, error: say }
-  await using wire = new NatsWire({ url, cluster: "test", credentials }, { self: "node_a", clock: systemClock, log })
-  wire.listen({ heard() {}, changed() {} })
+  const ports = { self: "node_a", clock: systemClock, log, keys: busKeys }
+  await using wire = new NatsWire({ url, cluster: "test", credentials }, ports)
+  wire.listen({ heard() {}, unmet() {}, changed() {} })
   return await first.promise
 }
 

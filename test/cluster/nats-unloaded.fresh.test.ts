@@ -1,9 +1,9 @@
 import { createRequire } from "node:module"
 import { expect, test } from "vitest"
-import { settingsIn } from "../../src/compose/settings.ts"
+import { settingsIn } from "../../core/compose/settings.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
-import { composeServer } from "../../src/compose/compose-server.ts"
-import { scripted } from "../../src/testing.ts"
+import { composeServer } from "../../core/compose/compose-server.ts"
+import { scripted } from "../../core/testing.ts"
 
 test("a server without NATS loads nothing of its client", async () => {
   const loaded = () => Object.keys(createRequire(import.meta.url).cache).filter((path) => path.includes("@nats-io"))

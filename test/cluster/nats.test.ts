@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { connect } from "@nats-io/transport-node"
-import { systemClock } from "../../src/agent/clock.ts"
-import { silentLog } from "../../src/agent/silent-log.ts"
-import { NatsWire } from "../../src/bus/nats.ts"
-import { hangs, says, scripted } from "../../src/testing.ts"
-import { natsSettings, shared } from "../support/cluster/links.ts"
+import { systemClock } from "../../core/shared/time/clock.ts"
+import { silentLog } from "../../core/shared/log.ts"
+import { NatsWire } from "../../core/bus/nats.ts"
+import { hangs, says, scripted } from "../../core/testing.ts"
+import { busKeys, natsSettings, readTraffic, shared } from "./links.ts"
 import { PacedModel } from "../support/loop/paced-model.ts"
 import { hasNats, NatsServer } from "../support/processes/nats-server.ts"
 import { Face, type FaceOptions, Visitor } from "../support/server/face.ts"
@@ -104,19 +104,15 @@ describe.skipIf(!hasNats).each(shared)("two servers on one $name that hear each 
   test("without words nothing that was said is carried, and the reply is seen when it is written", async () => {
     await using nodes = await open(natsSettings(nats, { carriesWords: false }))
     await heard(nodes)
-    const carried: string[] = []
-    const ear = await connect({ servers: nats.url })
-    ear.subscribe("pawl.>", { callback: (_, message) => void carried.push(message.string()) })
-    await ear.flush()
+    await using traffic = await readTraffic(nats)
     const all = readFrames(await nodes.there.watch(nodes.id), isOver)
     const said = nodes.say()
     nodes.model.write("Secret.")
     nodes.model.end()
     await said
     expect((await all).map(({ type }) => type)).toContain("message")
-    await ear.close()
-    expect(carried.join()).toContain(nodes.id)
-    expect(carried.join()).not.toMatch(/Secret|Go\./)
+    expect(traffic.texts.join()).toContain(nodes.id)
+    expect(traffic.texts.join()).not.toMatch(/refused|Secret|Go\./)
   })
 
   test("a cluster of another name on the same NATS hears nothing", async () => {
@@ -137,8 +133,11 @@ describe.skipIf(!hasNats).each(shared)("two servers on one $name that hear each 
   test("what is handed to a node that is not there was surely not handed over", async () => {
     const openWire = async (self: string) => {
       const up = Promise.withResolvers<void>()
-      const wire = new NatsWire({ url: nats.url, cluster: "mail" }, { self, clock: systemClock, log: silentLog })
-      wire.listen({ heard() {}, changed: up.resolve })
+      const wire = new NatsWire(
+        { url: nats.url, cluster: "mail" },
+        { self, clock: systemClock, log: silentLog, keys: busKeys },
+      )
+      wire.listen({ heard() {}, unmet() {}, changed: up.resolve })
       wire.onDelivery(() => {})
       await up.promise
       return wire
@@ -147,6 +146,12 @@ describe.skipIf(!hasNats).each(shared)("two servers on one $name that hear each 
     await using _ = await openWire("node_there")
     expect(await here.deliver("node_there", "{}")).toBe("taken")
     expect(await here.deliver("node_gone", "{}")).toBe("nobody")
+    // A stranger who confirms a message in the place of a node is not believed.
+    const stranger = await connect({ servers: nats.url })
+    stranger.subscribe("pawl.mail.mail.node_gone", { callback: (_, message) => void message.respond(message.data) })
+    await stranger.flush()
+    expect(await here.deliver("node_gone", "{}")).toBe("unknown")
+    await stranger.close()
   })
 
   test("a token that is revoked at one is let go of at the other", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { says, scripted } from "../../src/testing.ts"
+import { says, scripted } from "../../core/testing.ts"
 import { databases } from "../support/databases.ts"
 import { Face, type FaceOptions, Visitor } from "../support/server/face.ts"
 import { TurnedClock } from "../support/loop/world.ts"

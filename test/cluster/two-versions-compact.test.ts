@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest"
-import { hangs } from "../../src/models/scripted/script.ts"
-import type { ConversationId } from "../../src/protocol/ids.ts"
-import type { EventRow } from "../../src/store/engine/event-rows.ts"
-import { says, scripted } from "../../src/testing.ts"
-import { shared } from "../support/cluster/links.ts"
+import { hangs } from "../../core/models/scripted/script.ts"
+import type { ConversationId } from "../../core/protocol/ids.ts"
+import type { EventRow } from "../../core/store/engine/event-rows.ts"
+import { says, scripted } from "../../core/testing.ts"
+import { shared } from "./links.ts"
 import { Face } from "../support/server/face.ts"
 
 /** One from before conversations were summed up: it does not know the event, nor the field of a run's first. */

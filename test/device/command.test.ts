@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { describe, expect, test, vi } from "vitest"
 import { command } from "../support/processes/commands.ts"
 import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
-import { ScriptedSocketServer } from "../support/server/scripted-socket-server.ts"
+import { ScriptedSocketServer } from "./scripted-socket-server.ts"
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -24,7 +24,7 @@ describe("pawl device", () => {
     await device.says(/reconnecting\nconnected to/)
     const { code, stdout, stderr } = await device.kill("SIGTERM")
     expect([code, stderr]).toEqual([0, ""])
-    const connected = `connected to ${server.url} as ${deviceId}, with ${db}`
+    const connected = `connected to ${server.url} as ${deviceId}, workspace ${db}`
     expect(stdout.split("\n")).toEqual([
       connected,
       "disconnected: the connection broke; reconnecting",
@@ -41,7 +41,10 @@ describe("pawl device", () => {
     server.refuses = 401
     const db = join(dataFolder(), "home.db")
     const { code, stderr } = await pawl(["device", "--server", server.url, "--db", db, "--token", "pat_secret"])
-    expect([code, stderr]).toEqual([1, "pawl: We do not know you.\n"])
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^pawl: The server does not accept this token\. Create a new one/),
+    ])
   })
 
   test.each([
@@ -61,9 +64,9 @@ describe("pawl device", () => {
 
   test.each<[words: string[], environment: Record<string, string>, says: string]>([
     [[], {}, "PAWL_TOKEN"],
-    [["--server", "nowhere"], { PAWL_TOKEN: "t" }, "--server cannot be"],
-    [["extra"], { PAWL_TOKEN: "t" }, 'takes no "extra"'],
-    [["--token", "two words"], {}, "PAWL_TOKEN cannot be its value (hidden"],
+    [["--server", "nowhere"], { PAWL_TOKEN: "t" }, "--server must be an address"],
+    [["extra"], { PAWL_TOKEN: "t" }, 'Unexpected argument "extra".'],
+    [["--token", "two words"], {}, "PAWL_TOKEN has a value that is not allowed"],
   ])("%j with %j is refused: %s", async (words, environment, says) => {
     const { code, stderr } = await command(["device", ...words], { PAWL_DATA: dataFolder(), ...environment })
     expect(code).toBe(1)

@@ -1,14 +1,13 @@
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { LOOK_EVERY_MS } from "../../src/device/catch-up.ts"
-import { CLOSING_MS } from "../../src/device/device.ts"
-import { type DeviceOptions, type DeviceState, openDevice } from "../../src/device/index.ts"
-import { TICKET_MS } from "../../src/device/stay-connected.ts"
-import { SERVER_SILENCE_MS } from "../../src/device/connection.ts"
-import type { ClientClock } from "../../src/client/clock.ts"
-import { TurnedClock } from "../../src/agent/turned-clock.fixture.ts"
+import { CLOSING_MS, LOOK_EVERY_MS } from "../../client/device/device.ts"
+import { type DeviceOptions, type DeviceState, openDevice } from "../../client/device/index.ts"
+import { TICKET_MS } from "../../client/device/stay-connected.ts"
+import { SERVER_SILENCE_MS } from "../../client/device/connection.ts"
+import type { ClientClock } from "../../client/clock.ts"
+import { TurnedClock } from "../../core/engine/turned-clock.fixture.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
-import { ScriptedSocketServer, type ServerSide } from "../support/server/scripted-socket-server.ts"
+import { ScriptedSocketServer, type ServerSide } from "./scripted-socket-server.ts"
 
 const newFile = () => join(dataFolder(), "device.db")
 
@@ -66,7 +65,7 @@ describe("a device", () => {
         deviceId: connected.device.deviceId,
         ledger: true,
         offers: ["workspace", "files"],
-        knows: ["pages", "expect", "hanging", "days", "cancel"],
+        knows: ["pages", "expect", "hanging", "days", "cancel", "approvals", "search", "vector_delete"],
       })
       ids.push(hello.deviceId)
     }
@@ -163,7 +162,7 @@ test("a call that the server was told never came may be tried again by whoever w
   const second = await registered(server)
   second.say(insert("c2", "late"))
   expect(await second.hears("tool_result", "c2")).toMatchObject({
-    error: expect.stringContaining("told that it never"),
+    error: expect.stringContaining("answer that it never"),
   })
   expect(connected.device.tables.select("tasks")).toHaveLength(1)
 })

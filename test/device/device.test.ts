@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { calls, says, scripted, type ScriptedReply } from "../../src/testing.ts"
+import { calls, says, scripted, type ScriptedReply } from "../../core/testing.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { connect, type Connecting, Machine } from "../support/server/device.ts"
 import { openServer } from "../support/server/socket.ts"
@@ -68,6 +68,7 @@ describe.each(anyDatabase)("a device on $name", (database) => {
       action: "select",
       table: "tasks",
       filters: {},
+      limit: 101,
     })
     expect(machine.tasks.get("local-1")).toMatchObject(MILK)
     const [{ id }] = (await world.ada.get("/api/conversations")).body.items

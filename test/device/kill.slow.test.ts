@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { describe, expect, test } from "vitest"
 import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
-import { ScriptedSocketServer, type ServerSide } from "../support/server/scripted-socket-server.ts"
+import { ScriptedSocketServer, type ServerSide } from "./scripted-socket-server.ts"
 import { lifeNamed } from "../support/processes/package.ts"
 
 const script = lifeNamed("device-life")

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
-import type { ConversationId } from "../../src/protocol/ids.ts"
-import { always, calls, says, scripted, type ScriptedReply } from "../../src/testing.ts"
-import { DeviceConnection } from "../../src/server/socket/device-connection.ts"
-import { Devices } from "../../src/server/socket/devices.ts"
+import type { ConversationId } from "../../core/protocol/ids.ts"
+import { always, calls, says, scripted, type ScriptedReply } from "../../core/testing.ts"
+import { DeviceConnection } from "../../core/server/socket/device-connection.ts"
+import { Devices } from "../../core/server/socket/devices.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { connect, type Connecting, Machine } from "../support/server/device.ts"
 import { openServer } from "../support/server/socket.ts"
@@ -164,6 +164,7 @@ describe.each(anyDatabase)("several sockets of one person on $name", (database) 
     const { devices, sent, signal, line, write } = alone()
     const first = line()
     const writing = write()
+    await expect.poll(() => sent.filter(({ id }) => id === "call_1")).toHaveLength(1)
     const second = line()
     const busy = Array.from({ length: 256 }, (_, n) => {
       return second.read({ type: "tool_call", id: `read_${n}`, action: "select" }, { ms: 1000, signal })

@@ -1,9 +1,9 @@
 import { DatabaseSync } from "node:sqlite"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { openDevice } from "../../src/device/index.ts"
-import { MAX_FRAME_BYTES, type ToolCall } from "../../src/protocol/socket.ts"
-import { calls, says, scripted, type ScriptedReply } from "../../src/testing.ts"
+import { openDevice } from "../../client/device/index.ts"
+import { MAX_FRAME_BYTES, type ToolCall } from "../../core/protocol/socket.ts"
+import { calls, says, scripted, type ScriptedReply } from "../../core/testing.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { connect, Machine } from "../support/server/device.ts"
@@ -89,7 +89,7 @@ describe.each(anyDatabase)("a large workspace on a device, with a server on $nam
     const [listed] = await world.toolResults()
     expect(listed).toMatch(/^Found 8000 task\(s\):\n- Task 0 /)
     expect(listed).toContain("There are 7900 more.")
-    expect(proposals[0].summary).toContain("Task 777 (id: t777)")
+    expect(proposals[0].summary).toBe('Update task "Task 777": status todo → done') // below it is the row t777
     expect((await world.ada.post(`/api/agent/proposals/${proposals[0].id}/commit`)).body.status).toBe("applied")
     expect(world.device.tables.get("tasks", "t777")).toMatchObject({ status: "done" })
     expect(world.results().every((text) => Buffer.byteLength(text) < MAX_FRAME_BYTES)).toBe(true)
@@ -101,7 +101,7 @@ describe.each(anyDatabase)("a large workspace on a device, with a server on $nam
     world.tasks(8000, String(project.id))
     await world.ada.say(world.id, "delete it")
     const [refused] = await world.toolResults()
-    expect(refused).toContain("too much with it to be brought back by one undo (8000 task(s))")
+    expect(refused).toContain("too many dependent rows for one undo (8000 task(s))")
     expect(world.device.tables.select("tasks")).toHaveLength(8000)
   })
 
@@ -127,8 +127,8 @@ describe.each(anyDatabase)("a large workspace on a device, with a server on $nam
       expect.stringContaining("No tasks found with status done"),
     ])
     expect(asked.map(({ type: _, id: __, conversationId: ___, ...call }) => call)).toEqual([
-      { action: "select", table: "tasks", filters: {} },
-      { action: "select", table: "tasks", filters: { status: "done" } },
+      { action: "select", table: "tasks", filters: {}, limit: 101 },
+      { action: "select", table: "tasks", filters: { status: "done" }, limit: 101 },
     ])
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { type ConversationId, newId } from "../../src/protocol/ids.ts"
-import { calls, says, scripted, type ScriptedReply } from "../../src/testing.ts"
+import { type ConversationId, newId } from "../../core/protocol/ids.ts"
+import { calls, says, scripted, type ScriptedReply } from "../../core/testing.ts"
 import { databasesInTurn } from "../support/databases.ts"
 import { connect, Machine } from "../support/server/device.ts"
 import { openServer, Peer } from "../support/server/socket.ts"

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
-import type { ConversationId } from "../../src/protocol/ids.ts"
-import { calls, says, scripted } from "../../src/testing.ts"
+import type { ConversationId } from "../../core/protocol/ids.ts"
+import { calls, says, scripted } from "../../core/testing.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { connect, Machine } from "../support/server/device.ts"
 import { openServer } from "../support/server/socket.ts"

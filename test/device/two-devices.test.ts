@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
-import type { ToolCall } from "../../src/protocol/socket.ts"
-import { calls, says, scripted, type ScriptedReply } from "../../src/testing.ts"
+import type { ToolCall } from "../../core/protocol/socket.ts"
+import { calls, says, scripted, type ScriptedReply } from "../../core/testing.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { connect, Machine } from "../support/server/device.ts"
 import { openServer, type Peer } from "../support/server/socket.ts"

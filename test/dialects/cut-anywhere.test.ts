@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test, vi } from "vitest"
-import { always } from "../../src/models/scripted/model.ts"
-import { calls, replies, says, thinks } from "../../src/models/scripted/script.ts"
+import { always } from "../../core/models/scripted/model.ts"
+import { calls, replies, says, thinks } from "../../core/models/scripted/script.ts"
 import { anyDatabase } from "../support/databases.ts"
-import { type AgUiAgent, asks, HttpAgent, runs, shownOf } from "../support/dialects/ag-ui-client.ts"
-import { type AiSdkPerson, aiSdkAs, NodeChat, plain, sdk } from "../support/dialects/ai-sdk-client.ts"
-import { CuttingFetch } from "../support/dialects/cutting-fetch.ts"
-import { Stage } from "../support/dialects/stage.ts"
+import { type AgUiAgent, asks, HttpAgent, runs, shownOf } from "./ag-ui-client.ts"
+import { type AiSdkPerson, aiSdkAs, NodeChat, plain, sdk } from "./ai-sdk-client.ts"
+import { CuttingFetch } from "./cutting-fetch.ts"
+import { Stage } from "./stage.ts"
 
 /** Beside the end of each event, so that all kinds of them are cut in themselves too. */
 const STEP = 61

@@ -1,11 +1,11 @@
 import { expect, test, vi } from "vitest"
 import { z } from "zod"
-import { answer, defineTool } from "../../src/agent/definition/tool.ts"
-import type { Journal } from "../../src/agent/journal.ts"
-import { scripted } from "../../src/models/scripted/model.ts"
-import { calls, says } from "../../src/models/scripted/script.ts"
+import { answer, defineTool } from "../../core/engine/definition/tool.ts"
+import type { Journal } from "../../core/engine/journal.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
+import { calls, says } from "../../core/models/scripted/script.ts"
 import { anyDatabase } from "../support/databases.ts"
-import { openAiAs } from "../support/dialects/openai-client.ts"
+import { openAiAs } from "./openai-client.ts"
 import { Face } from "../support/server/face.ts"
 
 const look = defineTool({

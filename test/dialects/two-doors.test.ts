@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test, vi } from "vitest"
-import { always } from "../../src/models/scripted/model.ts"
-import { calls, says } from "../../src/models/scripted/script.ts"
+import { always } from "../../core/models/scripted/model.ts"
+import { calls, says } from "../../core/models/scripted/script.ts"
 import { anyDatabase } from "../support/databases.ts"
-import { type AgUiPerson, agUiAs, connects, runs } from "../support/dialects/ag-ui-client.ts"
-import { type AiSdkPerson, aiSdkAs, NodeChat, textOf } from "../support/dialects/ai-sdk-client.ts"
-import { Stage } from "../support/dialects/stage.ts"
+import { type AgUiPerson, agUiAs, connects, runs } from "./ag-ui-client.ts"
+import { type AiSdkPerson, aiSdkAs, NodeChat, textOf } from "./ai-sdk-client.ts"
+import { Stage } from "./stage.ts"
 
 describe.each(anyDatabase)("one conversation by two dialects, on $name", (database) => {
   let stage: Stage

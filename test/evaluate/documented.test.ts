@@ -7,7 +7,7 @@ import { command } from "../support/processes/commands.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 
 const root = join(import.meta.dirname, "..", "..")
-const page = readFileSync(join(root, "docs", "evaluations.md"), "utf8")
+const page = readFileSync(join(root, "docs", "guide", "evaluations.md"), "utf8")
 const folder = dataFolder()
 for (const [, name = "", text = ""] of page.matchAll(/```yaml file=(\S+)\n([\s\S]*?)```/g))
   writeFileSync(join(folder, name), text)
@@ -21,7 +21,7 @@ const examples = [...page.matchAll(/```console\n\$ (?<line>.+)\n(?<printed>[\s\S
   printed: groups?.printed ?? "",
 }))
 
-describe("docs/evaluations.md", () => {
+describe("docs/guide/evaluations.md", () => {
   test.each(examples)("$line prints what the page says", async ({ line, printed }) => {
     const commands = line.split("; ").filter((each) => each !== "echo $?")
     const outcomes = []
@@ -47,9 +47,12 @@ test("what means nothing on the command line is refused before anything is asked
     const { code, stderr } = await command(["eval", join(folder, "tasks.yaml"), ...words], settings(), "", folder)
     return [code, stderr.split("\n")[0]]
   }
-  expect(await refused("--repeat", "0")).toEqual([1, 'pawl: --repeat takes a number from 1 on, not "0".'])
-  expect(await refused("--tolerate", "cost=20%")).toEqual([1, "pawl: --tolerate says nothing without --baseline."])
-  expect(await refused("--baseline", "tasks.yaml")).toEqual([1, expect.stringContaining("tasks.yaml: it is not JSON")])
+  expect(await refused("--repeat", "0")).toEqual([1, 'pawl: --repeat must be a whole number of at least 1, not "0".'])
+  expect(await refused("--tolerate", "cost=20%")).toEqual([1, "pawl: --tolerate has no effect without --baseline."])
+  expect(await refused("--baseline", "tasks.yaml")).toEqual([
+    1,
+    expect.stringContaining("tasks.yaml is not valid JSON"),
+  ])
   expect(await refused("--save", "no/where.json")).toEqual([1, expect.stringContaining("--save cannot write")])
   expect(await refused("--filter", "zebra")).toEqual([1, expect.stringContaining("has zebra in its name")])
 })

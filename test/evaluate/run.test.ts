@@ -1,13 +1,13 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { silentLog } from "../../src/agent/silent-log.ts"
-import { openThrowaways } from "../../src/cli/open/throwaway.ts"
-import { readConfig } from "../../src/cli/settings/config.ts"
-import { type Evaluating, evaluate } from "../../src/evaluate/evaluate.ts"
-import { parseEvalFile } from "../../src/evaluate/file/read-eval-file.ts"
-import { RecentSecrets } from "../../src/models/providers/errors/recent-secrets.ts"
-import { chatChunk, ProviderServer, sse } from "../../src/models/providers/server.fixture.ts"
+import { silentLog } from "../../core/shared/log.ts"
+import { openThrowaways } from "../../apps/cli/open/throwaway.ts"
+import { readConfig } from "../../apps/cli/settings/config.ts"
+import { type Evaluating, evaluate } from "../../labs/evaluate/evaluate.ts"
+import { parseEvalFile } from "../../labs/evaluate/file/read-eval-file.ts"
+import { RecentSecrets } from "../../core/models/providers/errors/recent-secrets.ts"
+import { chatChunk, ProviderServer, sse } from "../../core/models/providers/server.fixture.ts"
 import { DatabaseSync } from "node:sqlite"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 
@@ -332,7 +332,9 @@ test("so many runs are at work at a time as is said, and the command line says i
 
 test("who judges has to be named before anything is asked", async () => {
   const text = "cases: [{ name: a, say: Hi, script: [x], expect: { judge: polite } }]"
-  await expect(evaluateText(text)).rejects.toThrow('case "a", expect.judge[0]: nobody is named who judges')
+  await expect(evaluateText(text)).rejects.toThrow(
+    'case "a", expect.judge[0]: no judge is set. Set it with --judge MODEL',
+  )
 })
 
 test("an agent or a model that is not there is refused before anything is asked, whatever else is in the file", async () => {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { ProviderServer } from "../../src/models/providers/server.fixture.ts"
+import { ProviderServer } from "../../core/models/providers/server.fixture.ts"
 import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
 
 const PACK = `import { defineAgent, definePack } from "pawl"

@@ -12,8 +12,8 @@ import {
 import { dirname, join } from "node:path"
 import { expect, test } from "vitest"
 
-import { readConfig } from "../../src/cli/settings/config.ts"
-import { type EmbeddedServer, openEmbedded } from "../../src/cli/open/embedded.ts"
+import { readConfig } from "../../apps/cli/settings/config.ts"
+import { type EmbeddedServer, openEmbedded } from "../../apps/cli/open/embedded.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 import { isReal } from "../support/files/commands.ts"
 import { hasGit, isGone, NO_GIT } from "../support/processes/processes.ts"
@@ -100,6 +100,7 @@ test("the offline model lists, finds, reads and searches by plain requests", asy
   expect(await place.say("show src/a.ts")).toBe("export const a = 1")
   const found = await place.say("search for TODO")
   expect(found).toBe("README.md:2: TODO: more\nsrc/b.ts:1: // TODO")
+  expect(await place.say("Which files mention TODO?")).toBe(found) // without the question mark
   expect(await place.say("read ../../etc/passwd")).toContain("outside of the work folder")
 })
 

@@ -2,17 +2,17 @@ import { spawnSync } from "node:child_process"
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import type { Answer, CallContext, WriteOutcome, Preview, Tool } from "../../src/agent/definition/tool.ts"
-import { filesTools } from "../../src/packs/files/agent.ts"
-import { fileHash } from "../../src/packs/files/folder/folder.ts"
-import { KeptInFolder } from "../../src/packs/files/folder/kept-bytes.ts"
-import { openFolder } from "../../src/packs/files/folder/local-folder.ts"
-import { noSandbox } from "../../src/packs/files/sandbox/sandbox.ts"
-import { newId } from "../../src/protocol/ids.ts"
+import type { Answer, CallContext, WriteOutcome, Preview, Tool } from "../../core/engine/definition/tool.ts"
+import { filesTools } from "../../packs/files/agent.ts"
+import { fileHash } from "../../packs/files/folder/folder.ts"
+import { KeptInFolder } from "../../packs/files/folder/kept-bytes.ts"
+import { openFolder } from "../../packs/files/folder/local-folder.ts"
+import { noSandbox } from "../../packs/files/sandbox/sandbox.ts"
+import { newId } from "../../core/protocol/ids.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 import { programOf } from "../support/processes/processes.ts"
 
-const context = (agreed?: CallContext["agreed"]): CallContext => ({
+const context = (agreed?: CallContext["approved"]): CallContext => ({
   user: newId("user"),
   conversation: newId("conv"),
   callId: newId("call"),
@@ -22,8 +22,8 @@ const context = (agreed?: CallContext["agreed"]): CallContext => ({
   connectionId: null,
   now: 0,
   timeZone: "UTC",
-  askedAt: 0,
-  ...(agreed ? { agreed } : {}),
+  calledAt: 0,
+  ...(agreed ? { approved: agreed } : {}),
   state: {},
   model: () => Promise.reject(new Error("none")),
 })
@@ -148,7 +148,7 @@ test.each([
   ["a deletion", 'folder.remove("a.txt", fileHash(Buffer.from("old")))', "unlinkSync"],
 ])("what %s has left that was killed in its middle goes with the next look or write", async (_, work, dying) => {
   const root = dataFolder()
-  const here = (name: string) => JSON.stringify(new URL(`../../src/packs/files/folder/${name}`, import.meta.url).href)
+  const here = (name: string) => JSON.stringify(new URL(`../../packs/files/folder/${name}`, import.meta.url).href)
   const program = programOf(`
     import fs from "node:fs"
     import { syncBuiltinESMExports } from "node:module"

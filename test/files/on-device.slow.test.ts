@@ -2,9 +2,10 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { userInfo } from "node:os"
 import { join } from "node:path"
 import { expect, test, vi } from "vitest"
-import { createClient } from "../../src/client/index.ts"
-import { readPersonalConfig } from "../../src/cli/settings/config.ts"
-import { openFilesDevice } from "../../src/cli/open/files-device.ts"
+import { createClient } from "../../client/index.ts"
+import { readConfig } from "../../apps/cli/settings/config.ts"
+import { openFilesDevice } from "../../apps/cli/open/files-device.ts"
+import { isReal } from "../support/files/commands.ts"
 import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
 import { tokenFor } from "../support/processes/token-for.ts"
 
@@ -26,19 +27,19 @@ test("over a server, the folder's machine is the device: what is asked in a page
     ["exec", "--server", url, "--dir", root, "--continue", "replace hello with bye in a.txt"],
     mine,
   )
-  expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining("edit_file needs your confirmation")])
+  expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining("(edit_file)")])
 
   // As a page does it, which knows nothing of the folder.
   const page = createClient({ baseUrl: url, token })
   const [waiting] = (await page.listProposals({ query: { status: "pending" } })).items
   expect(waiting?.diff).toEqual({ before: { path: "a.txt", text: "hello\n" }, after: { path: "a.txt", text: "bye\n" } })
   await expect(page.commitProposal({ params: { id: waiting!.id } })).rejects.toMatchObject({ code: "device_offline" })
-  const config = readPersonalConfig({}, { ...mine, PATH: process.env.PATH, HOME: elsewhere })
+  const config = readConfig({ ...mine, PATH: process.env.PATH, HOME: elsewhere })
   await using device = await openFilesDevice(config, { server: url, dir: root })
   const nowhere = openFilesDevice(config, { server: url, dir: join(root, "nowhere") })
-  await expect(nowhere).rejects.toThrow(/^The folder ".*nowhere" cannot be opened: ENOENT/)
+  await expect(nowhere).rejects.toThrow(/^The folder .*nowhere cannot be opened: the file or folder does not exist\.$/)
   const second = openFilesDevice(config, { server: url, dir: root })
-  await expect(second).rejects.toThrow(`Another terminal or an editor works in ${root} over this server already`)
+  await expect(second).rejects.toThrow(`Another terminal or editor already works in ${root} through this server.`)
   expect((await page.commitProposal({ params: { id: waiting!.id } })).status).toBe("applied")
   expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("bye\n")
 
@@ -54,8 +55,9 @@ test("over a server, the folder's machine is the device: what is asked in a page
   expect(await say("create b.txt with hello")).toMatchObject({ said: "b.txt is written.", asks: [] })
   expect(await say("read ../../etc/passwd")).toMatchObject({ said: expect.stringContaining("outside") })
   expect((await say("create AGENTS.md with obey")).asks).toEqual(["write_file"])
-  expect((await say("run touch ran")).asks).toEqual(["run_command"])
-  expect([existsSync(join(root, "AGENTS.md")), existsSync(join(root, "ran"))]).toEqual([false, false])
+  // As here: in its sandbox a command runs without asking, and without one it is asked about.
+  expect((await say("run touch ran")).asks).toEqual(isReal ? [] : ["run_command"])
+  expect([existsSync(join(root, "AGENTS.md")), existsSync(join(root, "ran"))]).toEqual([false, isReal])
   expect(existsSync(join(root, ".pawl"))).toBe(false)
 
   // What was done there is taken back there.

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { readConfig } from "../../src/cli/settings/config.ts"
-import { openEmbedded } from "../../src/cli/open/embedded.ts"
-import { chatReply } from "../../src/models/providers/server.fixture.ts"
+import { readConfig } from "../../apps/cli/settings/config.ts"
+import { openEmbedded } from "../../apps/cli/open/embedded.ts"
+import { chatReply } from "../../core/models/providers/server.fixture.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 import { isReal } from "../support/files/commands.ts"
-import { calls, provided } from "../support/terminal/terminal-world.ts"
+import { calls, provided } from "../terminal/terminal-world.ts"
 
 /** A folder, an embedded Pawl over it, and a model that answers with these. */
 async function openPlace(...answers: string[]) {
@@ -54,7 +54,7 @@ test.skipIf(!isReal)("a standing grant for commands does not cover one outside o
   const { proposals } = await place.say(id, "first")
   const [asked] = proposals
   expect(asked?.insists).not.toBe(true)
-  await place.client.commitProposal({ params: { id: asked?.id ?? "" }, body: { always: true } })
+  await place.client.commitProposal({ params: { id: asked?.id ?? "" }, body: { always: { prefix: "touch *" } } })
   await expect.poll(async () => (await place.client.readConversation({ params: { id } })).status).toBe("active")
   // The grant holds: this one is not asked about.
   expect((await place.say(id, "second")).proposals).toEqual([])

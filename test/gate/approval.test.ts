@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest"
-import { answer } from "../../src/agent/definition/tool.ts"
-import { calls, replies, says } from "../../src/models/scripted/script.ts"
-import { scripted } from "../../src/models/scripted/model.ts"
+import { answer } from "../../core/engine/definition/tool.ts"
+import { calls, replies, says } from "../../core/models/scripted/script.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
 import { openChecked, repliesOf, resultsOf } from "../support/loop/checked-world.ts"
 import { databases } from "../support/databases.ts"
-import { Note, openAsked, proposalRows } from "../support/loop/note.ts"
+import { Note, openAsked, proposalRows } from "./note.ts"
 import { Held, read, write } from "../support/loop/tools.ts"
 import { message, type World } from "../support/loop/world.ts"
 
@@ -14,7 +14,7 @@ const tamper = (world: World, sql: string) =>
   world.store.engine.change({ type: "statements", statements: [{ sql, values: [], mustChange: true }] })
 
 describe.each(databases)("on $name", ({ create }) => {
-  describe("what was approved is what runs, or nothing does (GATE-04)", () => {
+  describe("what was approved is what runs, or nothing does", () => {
     const reply = "UPDATE event SET tool_calls = replace(tool_calls, %s) WHERE tool_calls IS NOT NULL"
     const asked = "UPDATE event SET body = replace(body, %s) WHERE type = 'awaiting_confirmation'"
 
@@ -78,7 +78,7 @@ describe.each(databases)("on $name", ({ create }) => {
     })
   })
 
-  describe("a proposal that has expired (GATE-04)", () => {
+  describe("a proposal that has expired", () => {
     test("can no longer be decided, though nobody has touched it: the run stays paused", async () => {
       await using asked = await openAsked(create)
       const { world, id, note, proposal, clock } = asked
@@ -160,7 +160,7 @@ describe.each(databases)("on $name", ({ create }) => {
     })
   })
 
-  describe("a model can never approve (GATE-07)", () => {
+  describe("a model can never approve", () => {
     test("not by saying so, not by a tool of that name, not by what a tool answers", async () => {
       await using database = await create()
       const note = new Note()

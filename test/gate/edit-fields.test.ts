@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest"
-import { scripted } from "../../src/models/scripted/model.ts"
-import { type EditField, fieldsOf, toDateInput } from "../../web/proposal/edit-fields.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
+import { type EditField, fieldsOf, toDateInput } from "../../apps/web/proposal/edit-fields.ts"
 import { databases } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 

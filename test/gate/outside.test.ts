@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest"
 import { z } from "zod"
-import { fork } from "../../src/agent/fork.ts"
-import { type Answer, answer, defineTool, failed } from "../../src/agent/definition/tool.ts"
-import { calls, says } from "../../src/models/scripted/script.ts"
-import { scripted, type ScriptedReply } from "../../src/models/scripted/model.ts"
+import { fork } from "../../core/engine/fork.ts"
+import { type Answer, answer, defineTool, failed } from "../../core/engine/definition/tool.ts"
+import { calls, says } from "../../core/models/scripted/script.ts"
+import { scripted, type ScriptedReply } from "../../core/models/scripted/model.ts"
 import { openChecked, of, resultsOf } from "../support/loop/checked-world.ts"
 import { databases, type TestDatabase } from "../support/databases.ts"
 import { Mortal } from "../support/loop/mortal.ts"
 import { auditRows } from "../support/loop/shelf.ts"
 import { write } from "../support/loop/tools.ts"
 import { openWorld, type World, type WorldOptions } from "../support/loop/world.ts"
-import type { ConversationId } from "../../src/protocol/ids.ts"
+import type { ConversationId } from "../../core/protocol/ids.ts"
 
 /** A web, a private notebook, and everything that was asked of the web. */
 class Outside {
@@ -27,8 +27,8 @@ class Outside {
       effect: "read",
       afterCrash: "run-again",
       cacheSeconds: 3600,
-      brings: "outside",
-      reaches: "outside",
+      taint: "untrusted",
+      egress: true,
       run: ({ url }) => {
         this.sent.push(url)
         return this.page(url)
@@ -40,7 +40,7 @@ class Outside {
       input: z.object({}),
       effect: "read",
       afterCrash: "run-again",
-      brings: "private",
+      taint: "private",
       run: () => answer("PIN 1234"),
     }),
     write("note", ({ q = "" }) => answer(`${this.written.push(q)} note(s)`)),
@@ -123,7 +123,7 @@ describe.each(databases)("on $name", ({ create }) => {
       effect: "write",
       afterCrash: "in-doubt",
       inverse: false,
-      reaches: "outside",
+      egress: true,
       preview: ({ text }) => {
         looked.push(text)
         return { summary: `Post ${text}`, action: "safe_create" }

@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest"
-import { calls, says } from "../../src/models/scripted/script.ts"
-import { scripted } from "../../src/models/scripted/model.ts"
+import { calls, says } from "../../core/models/scripted/script.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
 import { of, openChecked, repliesOf, resultsOf } from "../support/loop/checked-world.ts"
 import { databases } from "../support/databases.ts"
-import { Note, openAsked, proposalRows } from "../support/loop/note.ts"
+import { Note, openAsked, proposalRows } from "./note.ts"
 import { Held, read, write } from "../support/loop/tools.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 
 const MINUTE = 60_000
 
 describe.each(databases)("on $name", ({ create }) => {
-  describe("a proposal (GATE-02)", () => {
+  describe("a proposal", () => {
     test("holds all a person needs to decide, and until then nothing has changed", async () => {
       await using asked = await openAsked(create)
       const { world, id, note, proposal, clock } = asked
@@ -79,7 +79,7 @@ describe.each(databases)("on $name", ({ create }) => {
     })
   })
 
-  describe("a decision (GATE-03)", () => {
+  describe("a decision", () => {
     test("to reject tells the model the reason", async () => {
       await using asked = await openAsked(create)
       await asked.world.decide(asked.id, asked.proposal.id, "reject", "It is my favourite note.")

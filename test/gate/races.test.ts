@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest"
-import type { Input } from "../../src/agent/input.ts"
-import { calls, says } from "../../src/models/scripted/script.ts"
-import { always, scripted } from "../../src/models/scripted/model.ts"
-import { hasCode } from "../../src/protocol/errors.ts"
-import type { ProposalId } from "../../src/protocol/ids.ts"
+import type { Input } from "../../core/engine/input.ts"
+import { calls, says } from "../../core/models/scripted/script.ts"
+import { always, scripted } from "../../core/models/scripted/model.ts"
+import { hasCode } from "../../core/protocol/errors.ts"
+import type { ProposalId } from "../../core/protocol/ids.ts"
 import { of, openChecked } from "../support/loop/checked-world.ts"
 import { databases } from "../support/databases.ts"
-import { Note, proposalRows } from "../support/loop/note.ts"
+import { Note, proposalRows } from "./note.ts"
 import { message, type World } from "../support/loop/world.ts"
 
 /** Changes the note once, then has done. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { answer } from "../../src/agent/definition/tool.ts"
-import { always, calls, replies, says, scripted } from "../../src/testing.ts"
+import { answer } from "../../core/engine/definition/tool.ts"
+import { always, calls, replies, says, scripted } from "../../core/testing.ts"
 import { databases } from "../support/databases.ts"
 import type { Visitor } from "../support/server/face.ts"
 import { openServer } from "../support/server/socket.ts"
@@ -69,6 +69,38 @@ describe.each(databases)("a token that may chat and not approve, on $name", (dat
     const later = (await owner.get(`/api/conversations/${id}`)).body.position
     const strict = (await speaker.post(`/api/conversations/${id}/fork`, { position: later })).body.id
     expect(await modeOf(owner, strict)).toBe("read-only")
+  })
+
+  test("it cannot widen a mode, by a change, by a fork or on its way behind others, and may narrow one", async () => {
+    const { server, owner, speaker, id } = await open()
+    await using _ = server
+    const set = (visitor: Visitor, mode: string) => visitor.patch(`/api/conversations/${id}`, { mode })
+    await owner.say(id, "Note.")
+    const { position } = (await owner.get(`/api/conversations/${id}`)).body
+    expect((await set(speaker, "confirm")).body.mode).toBe("confirm")
+    expect((await set(speaker, "read-only")).body.mode).toBe("read-only")
+    for (const mode of ["confirm", "auto"]) expect((await set(speaker, mode)).body).toMatchObject({ code: "forbidden" })
+    expect((await set(speaker, "read-only")).status).toBe(200)
+    expect(await modeOf(owner, id)).toBe("read-only")
+    const forked = (await speaker.post(`/api/conversations/${id}/fork`, { position })).body.id
+    expect(await modeOf(owner, forked)).toBe("read-only") // its past was in auto
+    expect((await set(owner, "confirm")).body.mode).toBe("confirm")
+  })
+
+  test("a mode that was narrowed while its own change waited stays narrow", async () => {
+    const held = new Held()
+    const model = scripted(calls("look"), says("Done."))
+    await using server = await openServer({ database, model, tools: [read("look", held.run)] })
+    const [owner, speaker] = [await server.visitor("ada"), await server.visitor("ada", "read", "chat")]
+    const id = await owner.begin({ agent: "test", mode: "auto" })
+    const first = owner.say(id, "Look.")
+    await held.begun
+    await owner.patch(`/api/conversations/${id}`, { mode: "read-only" })
+    await speaker.patch(`/api/conversations/${id}`, { mode: "confirm" })
+    held.end("found")
+    await first
+    await server.face.pawl.runtime.rest(id as never)
+    expect(await modeOf(owner, id)).toBe("read-only")
   })
 
   test("what it steers into the owner's run makes the rest of that run ask", async () => {

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest"
-import { calls, says } from "../../src/models/scripted/script.ts"
-import { scripted } from "../../src/models/scripted/model.ts"
-import { deleteTool } from "../../src/packs/workspace/delete-tool.ts"
-import { taskTable } from "../../src/packs/workspace/tables/task.ts"
-import { newId, type UserId } from "../../src/protocol/ids.ts"
-import type { Workspace, WorkspaceWrite } from "../../src/protocol/ports/workspace.ts"
-import type { Store } from "../../src/store/store.ts"
+import { calls, says } from "../../core/models/scripted/script.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
+import { deleteTool } from "../../packs/workspace/delete-tool.ts"
+import { taskTable } from "../../packs/workspace/tables/task.ts"
+import { newId, type UserId } from "../../core/protocol/ids.ts"
+import type { Workspace, WorkspaceWrite } from "../../core/protocol/workspace.ts"
+import type { Store } from "../../core/store/store.ts"
 import { openChecked } from "../support/loop/checked-world.ts"
 import { databases } from "../support/databases.ts"
 import { Mortal } from "../support/loop/mortal.ts"
-import { proposalRows } from "../support/loop/note.ts"
+import { proposalRows } from "./note.ts"
 import { openWorld } from "../support/loop/world.ts"
 
 const milk = (more: object = {}): WorkspaceWrite => {
@@ -24,7 +24,7 @@ describe.each(databases)("on $name", ({ create }) => {
     const open = ({ user }: { user: UserId }): Workspace => {
       const workspace = store!.workspaceOf(user)
       const mortally: Partial<Workspace> = {
-        select: (table, filters) => workspace.select(table, filters),
+        list: (table, filters, options) => workspace.list(table, filters, options),
         get: (table, id) => workspace.get(table, id),
         hanging: (table, id) => workspace.hanging(table, id),
         outcome: (id) => workspace.outcome(id),

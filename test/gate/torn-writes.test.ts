@@ -7,14 +7,14 @@ import {
   defineTool,
   type WriteOutcome,
   type Preview,
-} from "../../src/agent/definition/tool.ts"
-import { calls, says } from "../../src/models/scripted/script.ts"
-import { scripted } from "../../src/models/scripted/model.ts"
-import type { ConversationId } from "../../src/protocol/ids.ts"
+} from "../../core/engine/definition/tool.ts"
+import { calls, says } from "../../core/models/scripted/script.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
+import type { ConversationId } from "../../core/protocol/ids.ts"
 import { of, openChecked, resultsOf, woken } from "../support/loop/checked-world.ts"
 import { databases } from "../support/databases.ts"
 import { Mortal } from "../support/loop/mortal.ts"
-import { proposalRows } from "../support/loop/note.ts"
+import { proposalRows } from "./note.ts"
 import { aborted, Held, write } from "../support/loop/tools.ts"
 import { openWorld, TurnedClock, type World } from "../support/loop/world.ts"
 
@@ -280,7 +280,7 @@ describe.each(databases)("on $name", ({ create }) => {
         const { id } = await world.start("Save.", { mode: "auto" })
         await begun.promise
         const closed = world.pawl.runtime.close()
-        await clock.turn(2000)
+        await clock.turn(4000)
         await closed
         return id
       })()

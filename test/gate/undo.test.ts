@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest"
-import { fork } from "../../src/agent/fork.ts"
-import type { UndoInput } from "../../src/agent/input.ts"
-import type { Tool } from "../../src/agent/definition/tool.ts"
-import { calls, says } from "../../src/models/scripted/script.ts"
-import { always, type ScriptedReply, scripted } from "../../src/models/scripted/model.ts"
-import { type AuditId, type ConversationId, newId } from "../../src/protocol/ids.ts"
+import { fork } from "../../core/engine/fork.ts"
+import type { UndoInput } from "../../core/engine/input.ts"
+import type { Tool } from "../../core/engine/definition/tool.ts"
+import { calls, says } from "../../core/models/scripted/script.ts"
+import { always, type ScriptedReply, scripted } from "../../core/models/scripted/model.ts"
+import { type AuditId, type ConversationId, newId } from "../../core/protocol/ids.ts"
 import { of, openChecked } from "../support/loop/checked-world.ts"
 import { databases, type TestDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
@@ -409,11 +409,8 @@ describe.each(databases)("on $name", ({ create }) => {
 
     test("a task goes round the circle: made, taken back, put back under its old id, deleted in words", async () => {
       const { url } = await create()
-      const { offlineModel } = await import("../../src/models/offline/model.ts")
-      const { workspaceAgent } = await import("../../src/packs/workspace/agent.ts")
-      const tools = workspaceAgent(() => ({}) as never).tools.visibleIn("auto")
-      const model = offlineModel(() => tools.map(({ name, phrases = [] }) => ({ tool: name, phrases })))
-      await using face = await Face.open({ url, model })
+      const { offlineModel } = await import("../../labs/offline-model/model.ts")
+      await using face = await Face.open({ url, model: offlineModel() })
       const ada = await face.as("ada")
       const id = await ada.begin()
       const decide = async (proposal: { id: string }) => {

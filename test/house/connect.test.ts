@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
-import { NO_TOKEN, programs } from "../../web/settings/connect/programs.ts"
+import { NO_TOKEN, programs } from "../../apps/web/settings/connect/programs.ts"
 
 const docs = new URL("../../docs/", import.meta.url)
-const page = readFileSync(new URL("connect.md", docs), "utf8")
+const page = readFileSync(new URL("recipes/connect-other-programs.md", docs), "utf8")
 
-describe.each(programs)("the lines for $name", (program) => {
-  test("stand in docs/connect.md as in the page's settings", () => {
+describe.each(programs)("the lines for $path", (program) => {
+  test("stand in docs/recipes/connect-other-programs.md as in the page's settings", () => {
     const block = `\n${program.lines("http://127.0.0.1:7295", NO_TOKEN)}\n\`\`\``
     expect(page).toContain(block)
   })

@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
+import { readProgram } from "./sources.ts"
 
 /**
  * Where two files may export one name, and why both then mean the same thing: at most one file of each pattern. `many`
@@ -8,14 +9,14 @@ import { expect, test } from "vitest"
  */
 const shared: readonly { readonly files: readonly RegExp[]; readonly many?: true; readonly because: string }[] = [
   {
-    files: [/^src\/packs\/analyst\/postgres\//, /^src\/packs\/analyst\/sqlite\//],
+    files: [/^packs\/analyst\/postgres\//, /^packs\/analyst\/sqlite\//],
     because: "two kinds of database fulfil one contract",
   },
   {
-    files: [/^src\/protocol\/routes\//, /^src\/server\/routes\//],
+    files: [/^core\/protocol\/routes\//, /^core\/server\/routes\//],
     because: "a table of routes and the handlers that serve it",
   },
-  { files: [/^src\/cli\/commands\//], many: true, because: "each command is a file with `help` and `run`" },
+  { files: [/^apps\/cli\/commands\//], many: true, because: "each command is a file with `help` and `run`" },
 ]
 
 const DECLARED =
@@ -23,22 +24,22 @@ const DECLARED =
 
 const root = join(import.meta.dirname, "..", "..")
 
-test("a name that a file of src/ exports means one thing: no other file exports another thing by it", () => {
+test("a name that a file of a package exports means one thing: no other file exports another thing by it", () => {
   expect(doublesIn(readSources())).toEqual([])
 })
 
 test("a second meaning is noticed, wherever it stands, and two engines of one contract are not", () => {
   const planted = {
-    "src/agent/lease.ts": "export interface Line {}\nexport type Line2 = 1\n",
-    "src/store/line.ts": "export const Line = 1\n",
-    "src/packs/analyst/postgres/rows.ts": "export async function readRows() {}\n",
-    "src/packs/analyst/sqlite/rows.ts": "export function readRows() {}\n",
-    "src/agent/definition/tool.ts": "export const place = 1\n",
-    "src/agent/walk.ts": "export const place = 2\n",
+    "core/engine/lease.ts": "export interface Line {}\nexport type Line2 = 1\n",
+    "core/store/line.ts": "export const Line = 1\n",
+    "packs/analyst/postgres/rows.ts": "export async function readRows() {}\n",
+    "packs/analyst/sqlite/rows.ts": "export function readRows() {}\n",
+    "core/engine/definition/tool.ts": "export const place = 1\n",
+    "core/engine/walk.ts": "export const place = 2\n",
   }
   expect(doublesIn(planted)).toEqual([
-    "Line: src/agent/lease.ts, src/store/line.ts",
-    "place: src/agent/definition/tool.ts, src/agent/walk.ts",
+    "Line: core/engine/lease.ts, core/store/line.ts",
+    "place: core/engine/definition/tool.ts, core/engine/walk.ts",
   ])
 })
 
@@ -60,13 +61,13 @@ function doublesIn(sources: Readonly<Record<string, string>>): string[] {
 /** What programs import has the plain name, whatever the engine's own thing is called behind it: `defineTool`, `Proposal`. */
 const published = new Set(
   [
-    ...readFileSync(join(root, "src/index.ts"), "utf8").matchAll(/export (?:type )?\{([^}]*)\} from "\.\/api\//g),
+    ...readFileSync(join(root, "core/index.ts"), "utf8").matchAll(/export (?:type )?\{([^}]*)\} from "\.\/api\//g),
   ].flatMap(([, names = ""]) => names.split(",").map((name) => name.replace(/^\s*(type )?/, "").trim())),
 )
 
 /** One of several: the others still have to mean one thing among themselves. */
 const behindPublished = (name: string, files: ReadonlySet<string>): string[] =>
-  [...files].filter((file) => !(published.has(name) && file.startsWith("src/api/")))
+  [...files].filter((file) => !(published.has(name) && file.startsWith("core/api/")))
 
 function isShared(all: readonly string[]): boolean {
   return shared.some(({ files, many }) => {
@@ -77,9 +78,6 @@ function isShared(all: readonly string[]): boolean {
 }
 
 function readSources(): Record<string, string> {
-  const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).map((file) =>
-    file.replaceAll("\\", "/"),
-  )
-  const ours = files.filter((file) => /\.tsx?$/.test(file) && !/\.(test|fixture)\.tsx?$/.test(file))
-  return Object.fromEntries(ours.map((file) => [`src/${file}`, readFileSync(join(root, "src", file), "utf8")]))
+  const isCode = (file: string) => /\.tsx?$/.test(file) && !/\.(test|fixture)\.tsx?$/.test(file)
+  return Object.fromEntries(Object.entries(readProgram()).filter(([file]) => isCode(file)))
 }

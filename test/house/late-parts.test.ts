@@ -4,32 +4,31 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { promisify } from "node:util"
 import { describe, expect, it } from "vitest"
-import { loadedBy } from "../support/house/loaded-by.ts"
-import { readSources, root, withoutComments } from "../support/house/sources.ts"
+import { loadedBy } from "./sources.ts"
+import { readSources, root, withoutComments } from "./sources.ts"
 import { lifeNamed } from "../support/processes/package.ts"
 
 /** What an engine on SQLite is made of before its first turn. */
-const start = new Set(loadedBy("src/compose/open-engine.ts"))
+const start = new Set(loadedBy("core/compose/open-engine.ts"))
 
 describe("what a first turn loads", () => {
   it.each([
-    ["checks of citations", "src/agent/cite/cite.ts"],
-    ["steps of agents with stages", "src/agent/ask/grade.ts"],
-    ["summing up", "src/agent/ask/compact.ts"],
-    ["erasing and exporting", "src/store/personal-tables.ts"],
-    ["steps of databases that are older", "src/store/migrations/list.ts"],
-    ["PostgreSQL", "src/store/engine/open-postgres.ts"],
+    ["checks of citations", "core/engine/cite/cite.ts"],
+    ["steps of agents with stages", "core/engine/ask/grade.ts"],
+    ["summing up", "core/engine/ask/compact.ts"],
+    ["erasing and exporting", "core/store/personal-tables.ts"],
+    ["PostgreSQL", "core/store/engine/open-postgres.ts"],
   ])("does not hold %s", (_, path) => {
-    expect(start.has("src/agent/loop.ts")).toBe(true)
+    expect(start.has("core/engine/loop.ts")).toBe(true)
     expect([...start]).not.toContain(path)
   })
 })
 
 /** Loaded while a store is opened, never later. */
-const whileOpening = ["src/store/store.ts", "src/store/migrations/migrate.ts"]
+const whileOpening = ["core/store/store.ts"]
 
 it("what the loop or the store loads later is a late part, so that no turn needs a file that an upgrade has replaced", () => {
-  const sources = { ...readSources("src/agent"), ...readSources("src/store") }
+  const sources = { ...readSources("core/engine"), ...readSources("core/store") }
   const others = Object.entries(sources).flatMap(([path, source]) => {
     if (whileOpening.includes(path) || /\.(test|fixture)\.ts$/.test(path)) return []
     const loads = withoutComments(source).match(/.*\bimport\(".*/g) ?? []

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from "node:fs"
 import { expect, test } from "vitest"
-import { own } from "../../src/protocol/own.ts"
+import { own } from "../../core/shared/text/json.ts"
 
 /** `const NAME: Record<string, …>` at the top of a module: a table that names from outside may be looked up in. */
 const TABLE = /^(?:export )?const (\w+): (?:Readonly<|Partial<)*Record<string,/gm
@@ -12,10 +12,12 @@ function lookupsIn(source: string): string[] {
 }
 
 test("no table of ours is asked for a name in a way that also finds what every object has", () => {
-  const files = globSync(["src/**/*.ts", "web/**/*.{ts,tsx}"]).filter((path) => !/\.(test|fixture)\.ts$/.test(path))
+  const files = globSync(["{core,client,packs,adapters,labs}/**/*.ts", "apps/**/*.{ts,tsx}"]).filter(
+    (path) => !/\.(test|fixture)\.ts$/.test(path),
+  )
   expect(files.length).toBeGreaterThan(500)
   const found = files.flatMap((path) => lookupsIn(readFileSync(path, "utf8")).map((lookup) => `${path}: ${lookup}…`))
-  // `own` of src/protocol/own.ts, or a Map.
+  // `own` of core/shared/text/json.ts, or a Map.
   expect(found).toEqual([])
 })
 

@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from "node:child_process"
+import { execFile } from "node:child_process"
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
@@ -13,13 +13,14 @@ import {
   type Installed,
   installPackage,
   ownCache,
+  ownNode,
   ownPath,
   sizeOf,
 } from "../support/processes/installed-package.ts"
 import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
 import { tokenFor } from "../support/processes/token-for.ts"
 import { isLong, oneIn } from "../support/sizes.ts"
-import { keys, TerminalProcess } from "../support/terminal/terminal.ts"
+import { keys, TerminalProcess } from "../terminal/terminal.ts"
 
 /** What is published, installed in an empty folder: everything here is done with that, and nothing with this checkout. */
 let installed: Installed
@@ -51,14 +52,26 @@ beforeAll(async () => {
 test("it holds what runs and what describes it: no sources, no tests, no Node", () => {
   const files = readdirSync(inPackage(), { recursive: true, encoding: "utf8" })
   expect(
-    files.filter((path) => /\.(test|fixture)\.|(?<!\.d)\.tsx?$|^(src|test|bench|scripts|web|runtime)/.test(path)),
+    files.filter((path) =>
+      /\.(test|fixture)\.|(?<!\.d)\.tsx?$|^(core|client|packs|adapters|apps|labs|test|bench|scripts|runtime)/.test(
+        path,
+      ),
+    ),
   ).toEqual([])
   const packages = readdirSync(join(installed.folder, "node_modules"))
   expect(packages.filter((name) => /^node-/.test(name))).toEqual([])
   expect(Object.keys(programs).filter((name) => !files.includes(`dist/${name}.js`))).toEqual([])
-  const scripts = files.filter((path) => /^dist\/[^/]+\.js$/.test(path))
-  expect(scripts.filter((path) => !files.includes(`${path}.map`) && hasCode(path))).toEqual([])
-  expect(sizeOf(join(installed.folder, "node_modules"))).toBeLessThan(130 * 2 ** 20)
+  expect(files.filter((path) => path.endsWith(".map"))).toEqual([])
+})
+
+test("it takes as much space as docs/comparisons.md says", () => {
+  const page = readFileSync(join(import.meta.dirname, "../../docs/comparisons.md"), "utf8")
+  const said = [...page.matchAll(/(?:installed size, .*?\| |0\.1\.0, )(\d+) MB/g)].map(([, size]) => Number(size))
+  const size = sizeOf(join(installed.folder, "node_modules")) / 1e6
+  expect(said).toHaveLength(2)
+  // What it needs has new versions now and then; its types are packed in some runs only.
+  for (const megabytes of said)
+    expect(Math.abs(megabytes - size), `${size.toFixed(1)} MB`).toBeLessThan(isTyped ? 4 : 8)
 })
 
 test("every entry is imported, and gives what the sources give", async () => {
@@ -88,7 +101,8 @@ test.runIf(isTyped)("strict TypeScript compiles against it, and looks into its d
   // What the AI SDK declares wants the types of a browser, and some of a package that it does not bring: not ours to mend.
   const ours = examples.filter(({ code }) => !code.includes("@ai-sdk/"))
   expect(ours.length).toBeLessThan(examples.length)
-  for (const { page, example, code } of ours) writeFileSync(join(folder, `${page}-${example}.ts`), `export {}\n${code}`)
+  for (const { page, example, code } of ours)
+    writeFileSync(join(folder, `${page.replaceAll("/", "-")}-${example}.ts`), `export {}\n${code}`)
   writeFileSync(join(folder, "browser.ts"), `import "pawl/client"\nimport "pawl/protocol"`)
   const strict = { strict: true, skipLibCheck: false, noEmit: true, target: "esnext" }
   const compile = async (name: string, compilerOptions: object, files: string[] = []) => {
@@ -118,7 +132,7 @@ test.runIf(isUsed)("a bundler takes it into a page, and into a program", async (
   }
   const page = await bundle("page", "browser", `export * from "pawl/client"\nexport { newId } from "pawl/protocol"`)
   expect(readFileSync(page, "utf8")).not.toMatch(/(from|import\(|require\() ?"(?!\.)/)
-  const said = examples.find(({ page: of, provider }) => of === "embedding.md" && !provider)!
+  const said = examples.find(({ page: of, provider }) => of === "guide/library.md" && !provider)!
   const program = await bundle("program", "node", said.code)
   expect((await installed.run(process.execPath, [program])).stdout).toBe(said.output)
 })
@@ -134,20 +148,22 @@ test.runIf(isUsed)("pawl serve has the page with it, and a browser shows it", as
   if (browser instanceof Error) return skip(browser.message)
   const page = await browser.newPage()
   await page.goto(link)
-  await page.getByRole("heading", { name: "What shall we do?" }).waitFor()
+  await page.getByRole("heading", { name: "What would you like to do?" }).waitFor()
   await browser.close()
 })
 
 test("pawl exec answers, pawl backup copies what it wrote, and pawl chat talks in a terminal", async () => {
   const settings = { PAWL_DATA: dataFolder() }
-  const { code, stdout } = await start(["exec", "list my tasks"], settings).ended
+  const { code, stdout } = await start(["exec", "--agent", "workspace", "list my tasks"], settings).ended
   expect([code, stdout]).toEqual([0, "No tasks found.\n"])
   const copy = join(dataFolder(), "copy.db")
   expect((await start(["backup", copy], settings).ended).code).toBe(0)
   expect(existsSync(copy)).toBe(true)
   const [run, cwd] = [[installed.command, "chat"], dataFolder()]
   await using terminal = new TerminalProcess([], { PAWL_DATA: dataFolder() }, { run, cwd })
-  await terminal.shows("what can be done")
+  await terminal.shows("Do you trust the files in")
+  terminal.type("y", keys.enter)
+  await terminal.shows("lists keys and commands")
   writeFileSync(join(cwd, "colours.txt"), "red, green\n")
   terminal.type("search for green", keys.enter)
   await terminal.shows("colours.txt")
@@ -204,12 +220,6 @@ test.runIf(doesMore)("attw finds nothing wrong with its types", async () => {
   for (const name of specifiers) expect(stdout).toContain(`"${name}"`)
 })
 
-/** The Node that this machine has of its own. */
-const ownNode = execFileSync("node", ["-p", "process.versions.node"], {
-  env: { PATH: ownPath },
-  encoding: "utf8",
-}).trim()
-
 // npm fetches and installs: on a machine with other things to do that takes minutes.
 const patience = { timeout: 300_000 }
 test.skipIf(Number(ownNode.split(".")[0]) >= 24)(
@@ -217,12 +227,12 @@ test.skipIf(Number(ownNode.split(".")[0]) >= 24)(
   patience,
   async () => {
     const own = { PATH: ownPath, ...(await ownCache(installed.folder)) }
-    const words = ["exec", "list my tasks"]
+    const words = ["exec", "--agent", "workspace", "list my tasks"]
     const refused = await installed
       .run("node", [installed.command, ...words], own)
       .catch((error: { stderr: string }) => error)
     const [, line = ""] = /type `([^`]+)`/.exec(refused.stderr) ?? []
-    expect(line).toBe("npx -p node@24 -p pawl pawl exec 'list my tasks'")
+    expect(line).toBe("npx -p node@24 -p pawl pawl exec --agent workspace 'list my tasks'")
     if (!doesMore) return
     // Nothing is published yet under that name: the file is what would be.
     const [, ...typed] = line.replace("-p pawl ", `-p ${installed.tarball} `).split(" ")
@@ -236,12 +246,6 @@ test.skipIf(Number(ownNode.split(".")[0]) >= 24)(
   },
 )
 
-/** An entry that only names other files has nothing that a map could show, and what the bundler adds has no source. */
-function hasCode(path: string): boolean {
-  const lines = readFileSync(inPackage(path), "utf8").split("\n")
-  return lines.some((line) => !/^(import|export|\/\/#) |^$/.test(line)) && !path.includes("rolldown-runtime")
-}
-
 test.runIf(isTyped)(
   "each package that is installed with it is one that is used, and each that its types name is installed",
   () => {
@@ -250,8 +254,7 @@ test.runIf(isTyped)(
     )
     const named = packagesIn(files.filter((path) => /\.(js|d\.ts)$/.test(path)))
     const installedWith = Object.keys(manifest.dependencies)
-    // The types of Node, and of what the AI SDK's own declarations name without bringing it.
-    const onlyTypes = ["@types/json-schema", "@types/node"]
+    const onlyTypes = ["@types/node"]
     expect(installedWith.filter((name) => !named.has(name))).toEqual(onlyTypes)
     const inTypes = packagesIn(files.filter((path) => path.endsWith(".d.ts")))
     expect([...inTypes].filter((name) => !installedWith.includes(name))).toEqual([])

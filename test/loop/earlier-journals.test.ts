@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
-import { conversationStatus } from "../../src/agent/conversation.ts"
-import { replay } from "../../src/agent/replay/replay.ts"
-import { checkRequest } from "../../src/models/scripted/check-request.ts"
-import { JournalEvent } from "../../src/protocol/events.ts"
-import type { ConversationId, UserId } from "../../src/protocol/ids.ts"
+import { conversationStatus } from "../../core/engine/conversation.ts"
+import { replay } from "../../core/engine/replay/replay.ts"
+import { checkRequest } from "../../core/models/scripted/check-request.ts"
+import { JournalEvent } from "../../core/protocol/events.ts"
+import type { ConversationId, UserId } from "../../core/protocol/ids.ts"
 
 const folder = new URL("../journals/", import.meta.url)
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest"
-import { streamReply } from "../../src/agent/ask/stream-reply.ts"
-import { answer } from "../../src/agent/definition/tool.ts"
-import type { Budget } from "../../src/agent/ports.ts"
-import { calls, type Failing, fails, replies, says, thinks } from "../../src/models/scripted/script.ts"
-import { always } from "../../src/models/scripted/model.ts"
-import { type ErrorCode, failure } from "../../src/protocol/errors.ts"
+import { streamReply } from "../../core/engine/ask/reply.ts"
+import { answer } from "../../core/engine/definition/tool.ts"
+import type { Budget } from "../../core/engine/ports.ts"
+import { calls, type ScriptedFailureOptions, fails, replies, says, thinks } from "../../core/models/scripted/script.ts"
+import { always } from "../../core/models/scripted/model.ts"
+import { type ErrorCode, failure } from "../../core/protocol/errors.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { of, openChecked, repliesOf, resultsOf } from "../support/loop/checked-world.ts"
 import { dyingAt } from "../support/loop/faults.ts"
@@ -92,7 +92,7 @@ describe.each(anyDatabase)("where a model cannot answer, on $name", ({ create })
     expect((await repliesOf(world, id)).at(-1)).toBe("I am d.")
   })
 
-  test.each<[ErrorCode, Failing, boolean]>([
+  test.each<[ErrorCode, ScriptedFailureOptions, boolean]>([
     ["overloaded", {}, true],
     ["rate_limited", {}, true],
     ["quota_spent", {}, true],
@@ -140,7 +140,7 @@ describe.each(anyDatabase)("where a model cannot answer, on $name", ({ create })
     const id = await world.begin("Anybody?")
     const { run } = await world.load(id)
     expect(run).toMatchObject({ status: "failed", error: { code: "overloaded" } })
-    expect(run?.error?.message).toMatch(/b, which refused our key; c, which had no quota left/)
+    expect(run?.error?.message).toMatch(/b, which rejected the API key; c, which had no quota left/)
     expect(models.map(({ received }) => received.length)).toEqual([1, 1, 1])
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { says } from "../../src/models/scripted/script.ts"
-import { always, scripted } from "../../src/models/scripted/model.ts"
+import { says } from "../../core/models/scripted/script.ts"
+import { always, scripted } from "../../core/models/scripted/model.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 

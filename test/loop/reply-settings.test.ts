@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest"
-import { answer } from "../../src/agent/definition/tool.ts"
-import type { Model, ModelRequest, ReplyPart, BesidePart } from "../../src/agent/model.ts"
-import { calls, fails, says } from "../../src/models/scripted/script.ts"
-import { always, scripted } from "../../src/models/scripted/model.ts"
-import { SqlBudget } from "../../src/store/journal/budget.ts"
+import { answer } from "../../core/engine/definition/tool.ts"
+import type { Model, ModelRequest, ReplyPart, StatusPart } from "../../core/engine/model.ts"
+import { calls, fails, says } from "../../core/models/scripted/script.ts"
+import { always, scripted } from "../../core/models/scripted/model.ts"
+import { SqlBudget } from "../../core/store/journal/budget.ts"
 import { of, openChecked } from "../support/loop/checked-world.ts"
 import { anyDatabase, databases } from "../support/databases.ts"
 import { Mortal } from "../support/loop/mortal.ts"
@@ -89,7 +89,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       name: "strict",
       provider: "test",
       contextTokens: 10_000,
-      async *stream({ settings = {} }): AsyncGenerator<ReplyPart | BesidePart> {
+      async *stream({ settings = {} }): AsyncGenerator<ReplyPart | StatusPart> {
         const left = settings.temperature === undefined ? [] : [{ name: "temperature", because } as const]
         if (left.length > 0) yield { type: "left_out", settings: left }
         yield { type: "text", text: "Yes." }

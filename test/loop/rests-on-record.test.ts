@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest"
-import { says, scripted } from "../../src/testing.ts"
-import type { Commit, Operation } from "../../src/store/engine/operations.ts"
+import { says, scripted } from "../../core/testing.ts"
+import type { Commit, Operation } from "../../core/store/engine/operations.ts"
 import { databases } from "../support/databases.ts"
 import { message, openWorld } from "../support/loop/world.ts"
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
-import { answer, type CallContext } from "../../src/agent/definition/tool.ts"
-import { calls, hangs, says } from "../../src/models/scripted/script.ts"
-import { scripted } from "../../src/models/scripted/model.ts"
-import type { ConversationId } from "../../src/protocol/ids.ts"
+import { answer, type CallContext } from "../../core/engine/definition/tool.ts"
+import { calls, hangs, says } from "../../core/models/scripted/script.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
+import type { ConversationId } from "../../core/protocol/ids.ts"
 import { beginUntil, of, openChecked, repliesOf, resultsOf, showsText, woken } from "../support/loop/checked-world.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { aborted, Held, read, write } from "../support/loop/tools.ts"
@@ -14,7 +14,10 @@ const HOUR = 3600 * SECOND
 async function expectTimeIsUp(world: World, id: ConversationId): Promise<void> {
   await world.pawl.runtime.rest(id)
   const { run } = await world.load(id)
-  expect(run).toMatchObject({ status: "failed", error: { code: "run_timeout" } })
+  expect(run).toMatchObject({
+    status: "failed",
+    error: { code: "run_timeout", message: expect.stringContaining("PAWL_RUN_SECONDS") },
+  })
   expect(of(await world.events(id), "run_ended")).toHaveLength(1)
 }
 
@@ -64,14 +67,14 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     })
   })
 
-  describe("a run that has worked for 180 s", () => {
+  describe("a run that has worked for 30 minutes", () => {
     test("while the model speaks is ended, and the words that were shown are kept", async () => {
       await using database = await create()
       const clock = new TurnedClock()
       const model = scripted(hangs("Once upon"), says("The end."))
       await using world = await openChecked({ url: database.url, model, clock })
       const id = await beginUntil(world, "Tell a story.", showsText)
-      await clock.turn(180 * SECOND - 1)
+      await clock.turn(1800 * SECOND - 1)
       expect(world.pawl.runtime.isWorking(id)).toBe(true)
       await clock.turn(1)
       await expectTimeIsUp(world, id)
@@ -88,11 +91,11 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       const clock = new TurnedClock()
       const held = new Held()
       const model = scripted(calls(["look"], ["note"]), says("Well."))
-      const tools = [read("look", held.run, { timeoutSeconds: 999 }), write("note")]
+      const tools = [read("look", held.run, { timeoutSeconds: 9999 }), write("note")]
       await using world = await openChecked({ url: database.url, model, tools, clock })
       const { id } = await world.start("Look.")
       await held.begun
-      await clock.turn(180 * SECOND)
+      await clock.turn(1800 * SECOND)
       await expectTimeIsUp(world, id)
       expect((await resultsOf(world, id)).map(({ status }) => status)).toEqual(["timed_out", "timed_out"])
       await world.send(id, "And?")
@@ -105,13 +108,13 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       const held = new Held()
       const begun: unknown[] = []
       const save = write("save", (input, context) => (begun.push(input.q), held.run(input, context)), {
-        timeoutSeconds: 999,
+        timeoutSeconds: 9999,
       })
       const model = scripted(calls(["save", { q: "first" }], ["save", { q: "second" }]), says("Well."))
       await using world = await openChecked({ url: database.url, model, tools: [save], clock })
       const { id } = await world.start("Save.", { mode: "auto" })
       const signal = await held.begun
-      await clock.turn(180 * SECOND)
+      await clock.turn(1800 * SECOND)
       await aborted(signal)
       await clock.turn(2 * SECOND)
       await expectTimeIsUp(world, id)
@@ -130,7 +133,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
         await clock.turn(0)
         return { summary: "Save.", action: "safe_update", revision: "1" } as const
       }
-      const tools = [write("save", run, { timeoutSeconds: 999, preview })]
+      const tools = [write("save", run, { timeoutSeconds: 9999, preview })]
       const model = scripted(calls(["save", { q: "first" }], ["save", { q: "second" }]), says("Well."))
       const policy = { proposalMinutes: 999 }
       await using world = await openChecked({ url: database.url, model, tools, clock, policy })
@@ -141,7 +144,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       const yes = { type: "decide", decision: "commit", by: world.user } as const
       await runtime.submit(id, { ...yes, proposalId: first! })
       const signal = await held.begun
-      await clock.turn(180 * SECOND)
+      await clock.turn(1800 * SECOND)
       await aborted(signal)
       held.end("Saved.")
       await runtime.rest(id)
@@ -166,7 +169,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       const clock = new TurnedClock()
       const [before, after] = [new Held(), new Held()]
       const model = scripted(calls(["before"], ["note"]), calls("after"), says("Done."))
-      const long = { timeoutSeconds: 999 }
+      const long = { timeoutSeconds: 9999 }
       const tools = [read("before", before.run, long), read("after", after.run, long), write("note")]
       const policy = { proposalMinutes: 999 }
       await using world = await openChecked({ url: database.url, model, tools, clock, policy })
@@ -184,7 +187,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
         by: world.user,
       })
       await after.begun
-      await clock.turn(79 * SECOND)
+      await clock.turn(1699 * SECOND)
       expect(world.pawl.runtime.isWorking(id)).toBe(true)
       await clock.turn(SECOND)
       await expectTimeIsUp(world, id)

@@ -3,12 +3,12 @@ import type { AddressInfo } from "node:net"
 import { getRequestListener } from "@hono/node-server"
 import { createMcpHandler, Server } from "@modelcontextprotocol/server"
 import { expect, test, vi } from "vitest"
-import { calls, says } from "../../src/models/scripted/script.ts"
-import { scripted } from "../../src/models/scripted/model.ts"
+import { calls, says } from "../../core/models/scripted/script.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { of } from "../support/loop/checked-world.ts"
-import { openMcpWorld, servers } from "../support/mcp/mcp-world.ts"
-import { type Play, PlayedServer, text } from "../support/mcp/played-server.ts"
+import { openMcpWorld, servers } from "./mcp-world.ts"
+import { type Play, PlayedServer, text } from "./played-server.ts"
 
 const outputSchema = { type: "object", properties: { id: { type: "string" } }, required: ["id"] }
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest"
-import type { Journal } from "../../src/agent/journal.ts"
-import { scripted } from "../../src/models/scripted/model.ts"
-import { calls, says } from "../../src/models/scripted/script.ts"
-import type { ConversationId } from "../../src/protocol/ids.ts"
+import type { Journal } from "../../core/engine/journal.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
+import { calls, says } from "../../core/models/scripted/script.ts"
+import type { ConversationId } from "../../core/protocol/ids.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { dyingAt } from "../support/loop/faults.ts"
-import { openMcpWorld, servers } from "../support/mcp/mcp-world.ts"
-import { PlayedServer, type PlayedTool } from "../support/mcp/played-server.ts"
+import { openMcpWorld, servers } from "./mcp-world.ts"
+import { PlayedServer, type PlayedTool } from "./played-server.ts"
 
 const ECHO = { name: "echo", description: "Says it again." }
 const SAYS_SO = { ...ECHO, annotations: { idempotentHint: true } }

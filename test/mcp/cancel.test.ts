@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest"
-import { calls, says } from "../../src/models/scripted/script.ts"
-import { scripted } from "../../src/models/scripted/model.ts"
+import { calls, says } from "../../core/models/scripted/script.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { of } from "../support/loop/checked-world.ts"
 import { TurnedClock } from "../support/loop/world.ts"
-import { openMcpWorld, servers } from "../support/mcp/mcp-world.ts"
-import { PlayedServer } from "../support/mcp/played-server.ts"
+import { openMcpWorld, servers } from "./mcp-world.ts"
+import { PlayedServer } from "./played-server.ts"
 
 const DIG = { name: "dig", description: "Digs.", inputSchema: { type: "object", properties: {} } }
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest"
-import { OutboundPolicy } from "../../src/models/network/outbound-policy.ts"
-import { scripted } from "../../src/models/scripted/model.ts"
-import { calls, says } from "../../src/models/scripted/script.ts"
-import type { ConversationId } from "../../src/protocol/ids.ts"
+import { OutboundPolicy } from "../../core/models/network/outbound-policy.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
+import { calls, says } from "../../core/models/scripted/script.ts"
+import type { ConversationId } from "../../core/protocol/ids.ts"
 import { databasesInTurn } from "../support/databases.ts"
-import { PlayedAuthority } from "../support/mcp/played-authority.ts"
-import { PlayedServer, text } from "../support/mcp/played-server.ts"
+import { PlayedAuthority } from "./played-authority.ts"
+import { PlayedServer, text } from "./played-server.ts"
 import { Face } from "../support/server/face.ts"
 
 const reach = new OutboundPolicy(["127.0.0.1"])

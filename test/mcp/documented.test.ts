@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
-import { readServers } from "../../src/mcp/read-servers.ts"
+import { readServers } from "../../core/tools/mcp/named-servers.ts"
 
-const page = readFileSync(new URL("../../docs/mcp.md", import.meta.url), "utf8")
+const page = readFileSync(new URL("../../docs/reference/mcp-servers.md", import.meta.url), "utf8")
 const [, file = ""] = /```json\n([^`]*)```/.exec(page) ?? []
 const environment = { PAPERS_TOKEN: "a-token-of-papers", NOTES_KEY: "a-key-of-the-notes" }
 
-test("the file that docs/mcp.md shows is read as the page says", () => {
+test("the file that docs/reference/mcp-servers.md shows is read as the page says", () => {
   const [papers, notes] = readServers(file, environment)
   expect(papers).toMatchObject({
     key: "=papers",
@@ -39,7 +39,7 @@ test.each([
   [
     "a name that tools of ours could have",
     '{"mcpServers": {"my_notes": {"url": "https://a.example"}}}',
-    /no name of a server/,
+    /not a valid server name/,
   ],
   [
     "a variable that is not set",
@@ -51,9 +51,13 @@ test.each([
     '{"mcpServers": {"a": {"url": "https://a.example/${PAWL_TOKEN}"}}}',
     /PAWL_TOKEN cannot be named/,
   ],
-  ["an address that is none", '{"mcpServers": {"a": {"url": "file:///etc/passwd"}}}', /^a\.url: /],
-  ["a field that nobody reads", '{"mcpServers": {"a": {"url": "https://a.example", "trust": true}}}', /^a: .*trust/],
-  ["what is no JSON", "{", /not JSON/],
+  ["an address that is none", '{"mcpServers": {"a": {"url": "file:///etc/passwd"}}}', /^a\.url must be an address/],
+  [
+    "a field that nobody reads",
+    '{"mcpServers": {"a": {"url": "https://a.example", "trust": true}}}',
+    /^a has the unknown field "trust"/,
+  ],
+  ["what is no JSON", "{", /not valid JSON/],
 ])("%s is refused with its place", (_, text, says) => {
   expect(() => readServers(text, { ...environment, PAWL_TOKEN: "x" })).toThrow(says)
 })

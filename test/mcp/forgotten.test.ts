@@ -1,11 +1,11 @@
 import type { ServerResponse } from "node:http"
 import { expect, test } from "vitest"
-import { calls, says } from "../../src/models/scripted/script.ts"
-import { scripted } from "../../src/models/scripted/model.ts"
+import { calls, says } from "../../core/models/scripted/script.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { of } from "../support/loop/checked-world.ts"
-import { openMcpWorld, servers } from "../support/mcp/mcp-world.ts"
-import { PlayedServer, text } from "../support/mcp/played-server.ts"
+import { openMcpWorld, servers } from "./mcp-world.ts"
+import { PlayedServer, text } from "./played-server.ts"
 
 /** What it says of itself counts where the operator agrees, and nowhere else. */
 const ADD = { name: "add", inputSchema: { type: "object", properties: {} }, annotations: { idempotentHint: true } }

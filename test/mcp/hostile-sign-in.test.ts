@@ -1,10 +1,10 @@
 import { beforeAll, expect, test } from "vitest"
-import { OutboundPolicy } from "../../src/models/network/outbound-policy.ts"
-import { scripted } from "../../src/models/scripted/model.ts"
+import { OutboundPolicy } from "../../core/models/network/outbound-policy.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { TurnedClock } from "../support/loop/world.ts"
-import { PlayedAuthority } from "../support/mcp/played-authority.ts"
-import type { Play } from "../support/mcp/played-server.ts"
+import { PlayedAuthority } from "./played-authority.ts"
+import type { Play } from "./played-server.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
 
 const PROTECTED = "/.well-known/oauth-protected-resource/mcp"
@@ -67,7 +67,7 @@ test.each<[what: string, said: RegExp, lie: (there: PlayedAuthority) => void]>([
     /another server/,
     (there) => there.instead.set(PROTECTED, (usual) => ({ ...usual, resource: "https://bank.example/mcp" })),
   ],
-  ["metadata that never ends", /more than \d+ bytes/, (there) => there.instead.set(AUTHORITY, () => "endless")],
+  ["metadata that never ends", /longer than \d+ characters/, (there) => there.instead.set(AUTHORITY, () => "endless")],
   [
     "codes without protection",
     /PKCE/,

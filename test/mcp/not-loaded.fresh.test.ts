@@ -1,7 +1,7 @@
 import { registerHooks } from "node:module"
 import { expect, test } from "vitest"
-import { says } from "../../src/models/scripted/script.ts"
-import { scripted } from "../../src/models/scripted/model.ts"
+import { says } from "../../core/models/scripted/script.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 

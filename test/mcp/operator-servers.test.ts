@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest"
-import { calls, says } from "../../src/models/scripted/script.ts"
-import { scripted, type ScriptedModel } from "../../src/models/scripted/model.ts"
-import type { ConversationId } from "../../src/protocol/ids.ts"
+import { calls, says } from "../../core/models/scripted/script.ts"
+import { scripted, type ScriptedModel } from "../../core/models/scripted/model.ts"
+import type { ConversationId } from "../../core/protocol/ids.ts"
 import { of } from "../support/loop/checked-world.ts"
 import { anyDatabase } from "../support/databases.ts"
-import type { Journal } from "../../src/agent/journal.ts"
+import type { Journal } from "../../core/engine/journal.ts"
 import { dyingAt } from "../support/loop/faults.ts"
 import { TurnedClock, type World } from "../support/loop/world.ts"
-import { openMcpWorld, servers } from "../support/mcp/mcp-world.ts"
-import { PlayedServer, text } from "../support/mcp/played-server.ts"
+import { openMcpWorld, servers } from "./mcp-world.ts"
+import { PlayedServer, text } from "./played-server.ts"
 
 const ECHO = {
   name: "echo",
@@ -83,7 +83,7 @@ describe.each(anyDatabase)("tools of an operator's MCP server, on $name", ({ cre
     await using server = await PlayedServer.open([ECHO], ({ headers }) =>
       text(`I was sent ${headers["x-key"] as string}`),
     )
-    const { readServers } = await import("../../src/mcp/read-servers.ts")
+    const { readServers } = await import("../../core/tools/mcp/named-servers.ts")
     const entry = { url: server.url, headers: { "X-Key": "${NOTES_KEY}" }, agents: ["test"], tools: { "*": "read" } }
     const named = readServers(JSON.stringify({ mcpServers: { notes: entry } }), { NOTES_KEY: "very-secret-indeed" })
     const model = scripted(calls("notes__echo", { words: "a" }), says("."))
@@ -137,7 +137,7 @@ describe.each(anyDatabase)("tools of an operator's MCP server, on $name", ({ cre
     expect(server.calls.map(({ name }) => name)).toEqual(["echo", "list"])
     expect((await ends(world, id))[1]).toMatchObject({
       status: "error",
-      text: expect.stringMatching(/^Not called: what its server says/),
+      text: expect.stringMatching(/^Not called: the server has changed/),
     })
     await world.send(id, "And again.")
     expect(shown(model, -1 + model.received.length)).toEqual(["notes__list"])

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest"
-import { calls, says } from "../../src/models/scripted/script.ts"
-import { scripted } from "../../src/models/scripted/model.ts"
-import { OutboundPolicy } from "../../src/models/network/outbound-policy.ts"
-import type { JournalEvent } from "../../src/protocol/events.ts"
-import type { ConversationId } from "../../src/protocol/ids.ts"
+import { calls, says } from "../../core/models/scripted/script.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
+import { OutboundPolicy } from "../../core/models/network/outbound-policy.ts"
+import type { JournalEvent } from "../../core/protocol/events.ts"
+import type { ConversationId } from "../../core/protocol/ids.ts"
 import { of } from "../support/loop/checked-world.ts"
 import { databasesInTurn } from "../support/databases.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
-import { PlayedServer, text } from "../support/mcp/played-server.ts"
+import { PlayedServer, text } from "./played-server.ts"
 
 const SECRET = "a-token-of-ada's-own"
 const ECHO = { name: "echo", description: "Says it again.", annotations: { readOnlyHint: true } }
@@ -102,7 +102,7 @@ describe.each(databasesInTurn(import.meta.filename))("MCP servers of people, on 
     const ada = await face.as("ada")
     const refused = await ada.post("/api/mcp-servers", { name: "notes", url: server.url })
     expect([refused.status, refused.body.code]).toEqual([400, "host_not_allowed"])
-    expect(refused.body.detail).toMatch(/no public address/)
+    expect(refused.body.detail).toMatch(/not a public address/)
     expect(server.methods).toEqual([])
     // A name that nobody knows and one of a private place are told alike; an operator's own server that is away is not.
     const unknown = await ada.post("/api/mcp-servers", { name: "notes", url: "https://notes.invalid/mcp" })
@@ -129,7 +129,7 @@ describe.each(databasesInTurn(import.meta.filename))("MCP servers of people, on 
     await face.pawl.runtime.rest(id)
     const events = (await face.store.journal.read(id)) as JournalEvent[]
     expect(of(events, "tool_end")).toMatchObject([{ status: "error" }])
-    expect(JSON.stringify(events)).toContain("127.0.0.1 is no public address")
+    expect(JSON.stringify(events)).toContain("127.0.0.1 is not a public address")
     expect(JSON.stringify(events)).not.toContain("in_doubt")
     expect(server.calls).toEqual([])
   })
@@ -137,7 +137,7 @@ describe.each(databasesInTurn(import.meta.filename))("MCP servers of people, on 
   test("and those of the operator are told apart: only an admin agrees to what changed in these", async () => {
     await using place = await create()
     await using server = await PlayedServer.open([ECHO])
-    const { readServers } = await import("../../src/mcp/read-servers.ts")
+    const { readServers } = await import("../../core/tools/mcp/named-servers.ts")
     const mcp = readServers(JSON.stringify({ mcpServers: { wiki: { url: server.url, agents: ["test"] } } }), {})
     await using face = await Face.open({ url: place.url, model: scripted(), reach, mcp })
     const [ada, root] = [await face.as("ada"), await face.as("root", "read", "manage", "admin")]

@@ -3,12 +3,12 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, test } from "vitest"
-import { calls, says } from "../../src/models/scripted/script.ts"
-import { scripted } from "../../src/models/scripted/model.ts"
+import { calls, says } from "../../core/models/scripted/script.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
 import { isReal } from "../support/files/commands.ts"
 import { of } from "../support/loop/checked-world.ts"
 import { anyDatabase } from "../support/databases.ts"
-import { openMcpWorld, servers } from "../support/mcp/mcp-world.ts"
+import { openMcpWorld, servers } from "./mcp-world.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 const path = [dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin"].join(":")

@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest"
-import { calls, says } from "../../src/models/scripted/script.ts"
-import { always, scripted } from "../../src/models/scripted/model.ts"
-import type { Question, QuestionAnswer } from "../../src/protocol/conversation/questions.ts"
-import type { ConversationId } from "../../src/protocol/ids.ts"
-import type { Journal } from "../../src/agent/journal.ts"
+import { calls, says } from "../../core/models/scripted/script.ts"
+import { always, scripted } from "../../core/models/scripted/model.ts"
+import type { Question, QuestionAnswer } from "../../core/protocol/conversation/questions.ts"
+import type { ConversationId } from "../../core/protocol/ids.ts"
+import type { Journal } from "../../core/engine/journal.ts"
 import { anyDatabase, databasesInTurn } from "../support/databases.ts"
 import { dyingAt } from "../support/loop/faults.ts"
 import { Face } from "../support/server/face.ts"
 import { of } from "../support/loop/checked-world.ts"
 import { TurnedClock, type World } from "../support/loop/world.ts"
-import { type Age, AskingServer } from "../support/mcp/asking-server.ts"
-import { openMcpWorld, servers } from "../support/mcp/mcp-world.ts"
+import { type Age, AskingServer } from "./asking-server.ts"
+import { openMcpWorld, servers } from "./mcp-world.ts"
 
 const WHEN = {
   message: "For how many?",
@@ -20,6 +20,12 @@ const WHEN = {
     required: ["people"],
   },
 }
+
+/** A form of so many texts. */
+const form = (fields: number) => ({
+  type: "object" as const,
+  properties: Object.fromEntries(Array.from({ length: fields }, (_, at) => [`f${at}`, { type: "string" as const }])),
+})
 
 const named = ({ url }: AskingServer, more: object = {}) => servers({ inn: { url, data: "public", ...more } })
 const reads = { tools: { "*": "read" } }
@@ -185,13 +191,11 @@ describe.each(anyDatabase)("what a server asks in the middle of a call, on $name
 
   test("is asked five times in a call and no more, and nobody is asked what does not fit", async () => {
     await using place = await create()
-    const field = { type: "string" as const }
-    const many = Object.fromEntries(Array.from({ length: 13 }, (_, at) => [`f${at}`, field]))
     const url = (address: string) => ({ mode: "url" as const, message: "Look.", elicitationId: "1", url: address })
     await using server = await AskingServer.open(
       "legacy",
       ...[url("http://inn.example/pay"), url("https://bank.example@inn.example/"), url("https://inn.example/pay?a=1")],
-      { message: "All of it.", requestedSchema: { type: "object", properties: many } },
+      { message: "All of it.", requestedSchema: form(61) },
       ...[WHEN, WHEN, WHEN, WHEN, WHEN],
     )
     await using world = await openMcpWorld(named(server, reads), { url: place.url, model: book() })
@@ -205,10 +209,73 @@ describe.each(anyDatabase)("what a server asks in the middle of a call, on $name
     }
     await world.pawl.runtime.rest(id)
     expect(server.answers.map(({ action }) => action)).toEqual([
-      ...["decline", "decline", "accept", "decline"],
+      ...["error", "error", "accept", "error"],
       ...["accept", "accept", "accept", "accept", "cancel"],
     ])
     expect(server.answers[2]).not.toHaveProperty("content")
+  })
+
+  test.each<Age>(["legacy", "modern"])(
+    "is asked in parts if it has many fields, and answered as one (%s)",
+    async (age) => {
+      await using place = await create()
+      await using server = await AskingServer.open(age, { message: "All of it.", requestedSchema: form(13) })
+      await using world = await openMcpWorld(named(server, reads), { url: place.url, model: book() })
+      const { id } = await world.start("Book.", { attended: true })
+      const first = await asked(world, id)
+      expect(first).toMatchObject({ message: "All of it.", part: { at: 1, of: 2 } })
+      expect(first.fields).toHaveLength(12)
+      await reply(world, first, { action: "accept", content: { f0: "a", f11: "b" } })
+      const second = await asked(world, id, [first.id])
+      expect(second).toMatchObject({ message: "All of it.", part: { at: 2, of: 2 }, fields: [{ name: "f12" }] })
+      await reply(world, second, { action: "accept", content: { f12: "c" } })
+      await world.pawl.runtime.rest(id)
+      expect(server.answers).toMatchObject([{ action: "accept", content: { f0: "a", f11: "b", f12: "c" } }])
+    },
+  )
+
+  test("is declined as a whole by a person who declines a part, and counts once of five", async () => {
+    await using place = await create()
+    const long = { message: "All of it.", requestedSchema: form(13) }
+    await using server = await AskingServer.open("legacy", long, long, long, long, long, WHEN)
+    await using world = await openMcpWorld(named(server, reads), { url: place.url, model: book() })
+    const { id } = await world.start("Book.", { attended: true })
+    const known: string[] = []
+    for (let at = 0; at < 10; at++) {
+      const question = await asked(world, id, known)
+      known.push(question.id)
+      await reply(world, question, at === 1 ? decline : { action: "accept", content: {} })
+    }
+    await world.pawl.runtime.rest(id)
+    expect(server.answers.map(({ action }) => action)).toEqual([
+      ...["decline", "accept", "accept", "accept", "accept"],
+      "cancel",
+    ])
+  })
+
+  test.each<[age: Age, status: string]>([
+    ["legacy", "ok"],
+    ["modern", "error"],
+  ])("that cannot be shown is reported to the server and to the person (%s)", async (age, status) => {
+    await using place = await create()
+    const towns = Array.from({ length: 51 }, (_, at) => `Town ${at}`)
+    const properties = { where: { type: "string" as const, enum: towns } }
+    await using server = await AskingServer.open(age, {
+      message: "Where?",
+      requestedSchema: { type: "object", properties },
+    })
+    await using world = await openMcpWorld(named(server, reads), { url: place.url, model: book() })
+    const { id } = await world.start("Book.", { attended: true })
+    await world.pawl.runtime.rest(id)
+    const why = "field 1 does not offer 1 to 50 plain texts to choose from"
+    if (age === "legacy") {
+      const message = expect.stringContaining(`The person was not asked: ${why}`)
+      expect(server.answers).toMatchObject([{ action: "error", content: { code: -32602, message } }])
+    }
+    expect(await ends(world, id)).toMatchObject([
+      { status, text: expect.stringContaining(`he person was not asked: ${why}`) },
+    ])
+    expect(await steps(world, id)).toEqual([])
   })
 
   test("shows nothing that hides, moves a cursor or was told in confidence", async () => {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest"
-import { scripted } from "../../src/models/scripted/model.ts"
-import type { ConversationId } from "../../src/protocol/ids.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
+import type { ConversationId } from "../../core/protocol/ids.ts"
 import { databasesInTurn } from "../support/databases.ts"
 import { TurnedClock } from "../support/loop/world.ts"
-import { openMcpWorld } from "../support/mcp/mcp-world.ts"
-import { PlayedServer } from "../support/mcp/played-server.ts"
+import { openMcpWorld } from "./mcp-world.ts"
+import { PlayedServer } from "./played-server.ts"
 
 const ECHO = { name: "echo", description: "Says it again." }
 const given = (url: string) => ({ name: "notes", url, headers: {}, agents: ["test"], data: "private" as const })

@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest"
-import type { Journal } from "../../src/agent/journal.ts"
-import { calls, fails, says } from "../../src/models/scripted/script.ts"
-import { scripted, type ScriptedModel } from "../../src/models/scripted/model.ts"
-import { filesIn } from "../../src/protocol/conversation/result-files.ts"
-import type { ConversationId } from "../../src/protocol/ids.ts"
-import { sweepMessageFiles } from "../../src/store/files/sweep-message-files.ts"
+import type { Journal } from "../../core/engine/journal.ts"
+import { calls, fails, says } from "../../core/models/scripted/script.ts"
+import { scripted, type ScriptedModel } from "../../core/models/scripted/model.ts"
+import { filesIn } from "../../core/protocol/conversation/tool-calls.ts"
+import type { ConversationId } from "../../core/protocol/ids.ts"
+import { sweepMessageFiles } from "../../core/store/files/sweep-message-files.ts"
 import { anyDatabase, databasesInTurn } from "../support/databases.ts"
 import { of } from "../support/loop/checked-world.ts"
 import { dyingAt } from "../support/loop/faults.ts"
 import type { World } from "../support/loop/world.ts"
-import { openMcpWorld, servers } from "../support/mcp/mcp-world.ts"
-import { PlayedServer } from "../support/mcp/played-server.ts"
+import { openMcpWorld, servers } from "./mcp-world.ts"
+import { PlayedServer } from "./played-server.ts"
 import { bytesOf } from "../support/message-files/files-world.ts"
 import { png } from "../support/message-files/images.ts"
 
@@ -96,7 +96,7 @@ describe.each(anyDatabase)("what an MCP server brings beside words, on $name", (
     })
     const { data, text } = await drawn(world, await world.begin("Draw."))
     expect(filesIn(data)).toEqual([])
-    expect(text).toContain("not kept: it holds what its server was told in confidence")
+    expect(text).toContain("not kept: it contains secrets that were sent to the server")
     expect(text).toContain("not kept: there is no more room for files of tools")
   })
 
@@ -113,7 +113,9 @@ describe.each(anyDatabase)("what an MCP server brings beside words, on $name", (
       history.flatMap((turn) => (turn.role === "tool" ? (turn.shown ?? []) : [])),
     )
     expect(shown.map((files) => files.map(({ type }) => type))).toEqual([[], ["bytes"], ["words"]])
-    expect(shown.at(-1)?.[0]?.text).toContain("was brought by notes__draw and is not shown: a provider did not take it")
+    expect(shown.at(-1)?.[0]?.text).toContain(
+      "was returned by notes__draw and is not shown: a provider did not take it",
+    )
     expect((await world.load(id)).run?.status).toBe("completed")
   })
 
@@ -121,7 +123,7 @@ describe.each(anyDatabase)("what an MCP server brings beside words, on $name", (
     await using place = await create()
     await using server = await PlayedServer.open([DRAW], () => ({ content: [image(PICTURE)] }))
     await using world = await openMcpWorld(named(server.url), { url: place.url, model: drawing() })
-    const { toNewFile } = await import("../../src/server/files/read-upload.ts")
+    const { toNewFile } = await import("../../core/server/files/uploads.ts")
     const own = await world.store.messageFiles.keep(
       world.user,
       await toNewFile(PICTURE, { name: "mine.png", type: "" }),

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest"
-import type { Journal } from "../../src/agent/journal.ts"
-import { calls, says } from "../../src/models/scripted/script.ts"
-import { always, scripted } from "../../src/models/scripted/model.ts"
-import type { ConversationId } from "../../src/protocol/ids.ts"
+import type { Journal } from "../../core/engine/journal.ts"
+import { calls, says } from "../../core/models/scripted/script.ts"
+import { always, scripted } from "../../core/models/scripted/model.ts"
+import type { ConversationId } from "../../core/protocol/ids.ts"
 import { anyDatabase, databasesInTurn } from "../support/databases.ts"
 import { of } from "../support/loop/checked-world.ts"
 import { dyingAt } from "../support/loop/faults.ts"
 import { TurnedClock, type World } from "../support/loop/world.ts"
-import { openMcpWorld, servers } from "../support/mcp/mcp-world.ts"
-import { TaskServer } from "../support/mcp/task-server.ts"
+import { openMcpWorld, servers } from "./mcp-world.ts"
+import { TaskServer } from "./task-server.ts"
 
 const named = (server: TaskServer, more: object = {}) =>
   servers({ mine: { url: server.played.url, data: "public", ...more } })
@@ -80,7 +80,7 @@ describe.each(anyDatabase)("tools that are tasks, on $name", ({ create }) => {
     const { id: read } = await reading.start("Dig.")
     await passing(clock, reading, read)
     expect(await ends(reading, read)).toMatchObject([
-      { status: "error", text: expect.stringMatching(/has not ended in its time/) },
+      { status: "error", text: expect.stringMatching(/exceeded its time limit/) },
     ])
     expect([...server.tasks.values()]).toEqual(["cancelled"])
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
-import { systemClock } from "../../src/agent/clock.ts"
-import { SqlBudget } from "../../src/store/journal/budget.ts"
-import { newId } from "../../src/protocol/ids.ts"
-import { openStore, type Store } from "../../src/store/store.ts"
+import { systemClock } from "../../core/shared/time/clock.ts"
+import { SqlBudget } from "../../core/store/journal/budget.ts"
+import { newId } from "../../core/protocol/ids.ts"
+import { openStore, type Store } from "../../core/store/store.ts"
 import { databasesInTurn } from "../support/databases.ts"
 import { Mortal } from "../support/loop/mortal.ts"
 import { COST, Priced, type Pricing } from "../support/loop/priced.ts"
@@ -92,7 +92,9 @@ describe.each(databasesInTurn(import.meta.filename))("a ceiling on $name", ({ cr
     await world.send(id, "Two.")
     expect(await errorOf(world, id as never)).toMatchObject({
       code: "over_budget",
-      message: expect.stringMatching(/PAWL_DAILY_LIMIT_USD.*midnight UTC.*PUT \/api\/providers\/test/),
+      message: expect.stringMatching(
+        /PAWL_DAILY_LIMIT_USD.*midnight UTC.*Add your own API key for this provider in the settings/,
+      ),
     })
     expect(model.requests).toHaveLength(1)
     await clock.turn(61_000)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
-import { openLists } from "../../src/models/providers/server.fixture.ts"
-import { ModelList } from "../../src/protocol/answers.ts"
-import { scripted } from "../../src/testing.ts"
+import { openLists } from "../../core/models/providers/server.fixture.ts"
+import { ModelList } from "../../core/protocol/answers.ts"
+import { scripted } from "../../core/testing.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 
@@ -74,7 +74,7 @@ describe.each(anyDatabase)("what endpoints say on $name", ({ create }) => {
     const id = await ada.begin({ model: "ollama/gemma:2b", agent: "workspace" })
     const { run } = (await ada.say(id, "My tasks, please.")).body
     expect(run).toMatchObject({ status: "failed", error: { code: "model_lacks_tools" } })
-    expect(run.error.message).toContain("ollama/gemma:2b takes no tools, and workspace works with tools.")
+    expect(run.error.message).toContain("ollama/gemma:2b does not support tools, and the agent workspace needs them.")
     expect(server.received).toHaveLength(asked)
   })
 })

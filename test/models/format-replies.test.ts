@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest"
-import type { Model } from "../../src/agent/model.ts"
-import { codeOf } from "../../src/protocol/errors.ts"
-import { anyRequest } from "../../src/models/providers/server.fixture.ts"
-import { ModelRegistry } from "../../src/models/registry.ts"
-import { type FormatReply, formatReplies } from "../support/models/format-replies.ts"
+import type { Model } from "../../core/engine/model.ts"
+import { codeOf } from "../../core/protocol/errors.ts"
+import { anyRequest } from "../../core/models/providers/server.fixture.ts"
+import { ModelRegistry } from "../../core/models/registry.ts"
+import { type FormatReply, formatReplies } from "./format-replies.ts"
 import { isLong } from "../support/sizes.ts"
 
 /** Of cuts every so manieth is made; all of them, where there is time. */

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest"
-import { OutboundPolicy } from "../../src/models/network/outbound-policy.ts"
-import type { NamedEndpoint } from "../../src/models/providers/endpoints/named-endpoint.ts"
-import { readEndpoints } from "../../src/models/providers/endpoints/read-endpoints.ts"
-import { chatReply, collect, ProviderServer, streamHead } from "../../src/models/providers/server.fixture.ts"
-import { ModelRegistry } from "../../src/models/registry.ts"
-import type { ConversationId } from "../../src/protocol/ids.ts"
-import { scripted } from "../../src/testing.ts"
+import { OutboundPolicy } from "../../core/models/network/outbound-policy.ts"
+import type { NamedEndpoint } from "../../core/models/providers/endpoints/named-endpoint.ts"
+import { readEndpoints } from "../../core/models/providers/endpoints/read-endpoints.ts"
+import { chatReply, collect, ProviderServer, streamHead } from "../../core/models/providers/server.fixture.ts"
+import { ModelRegistry } from "../../core/models/registry.ts"
+import type { ConversationId } from "../../core/protocol/ids.ts"
+import { scripted } from "../../core/testing.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 
@@ -80,9 +80,9 @@ describe("an endpoint with a name", () => {
     await expect(registry.get("large")).rejects.toThrow("set ACME_TENANT")
   })
 
-  test("is among the choices where one has to be chosen, and where a name is unknown", () => {
+  test("provides the default model, and is among the choices if a name is unknown", async () => {
     const registry = registryAt("http://127.0.0.1:9")
-    expect(() => registry.defaultName()).toThrow(/acme\/org\/large.*claude-proxy\/<model>/)
+    expect(await registry.defaultName()).toBe("acme/org/large")
     expect(() => registry.resolve("nobody/x")).toThrow(/acme\/<model>/)
     expect(() => new ModelRegistry({}).resolve("acme/org/large")).toThrow(/no model/)
   })
@@ -109,7 +109,7 @@ describe.each(anyDatabase)("endpoints with names on $name", ({ create }) => {
     ])
     expect(items[0]).not.toHaveProperty("operatorOnly")
     const refused = await ada.put("/api/providers/acme", { apiKey: "mine" })
-    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("Only whoever runs this server")])
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("Only the operator can set")])
     expect((await ada.delete("/api/providers/acme")).status).toBe(404)
 
     const models = (await ada.get("/api/models")).body.items

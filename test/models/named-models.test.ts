@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { calls, fails, hangs, says, scripted } from "../../src/testing.ts"
+import { calls, fails, hangs, says, scripted } from "../../core/testing.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { openServer } from "../support/server/socket.ts"
 import { write } from "../support/loop/tools.ts"

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
-import { OutboundPolicy } from "../../src/models/network/outbound-policy.ts"
-import { readEndpoints } from "../../src/models/providers/endpoints/read-endpoints.ts"
-import { chatReply, ProviderServer, streamHead } from "../../src/models/providers/server.fixture.ts"
-import { scripted } from "../../src/testing.ts"
+import { OutboundPolicy } from "../../core/models/network/outbound-policy.ts"
+import { readEndpoints } from "../../core/models/providers/endpoints/read-endpoints.ts"
+import { chatReply, ProviderServer, streamHead } from "../../core/models/providers/server.fixture.ts"
+import { scripted } from "../../core/testing.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 
@@ -98,8 +98,8 @@ describe.each(anyDatabase)("an endpoint of one's own on $name", ({ create }) => 
       ["mine", { ...good, kind: "gemini" }, "kind"],
       ["mine", { ...good, baseUrl: undefined }, "say where it is"],
       ["mine", { ...good, baseUrl: `https://a:${KEY}@models.example` }, "without password"],
-      ["mine", { ...good, baseUrl: "http://127.0.0.1:8080" }, "no public address"],
-      ["mine", { ...good, baseUrl: "http://169.254.169.254/" }, "no public address"],
+      ["mine", { ...good, baseUrl: "http://127.0.0.1:8080" }, "not a public address"],
+      ["mine", { ...good, baseUrl: "http://169.254.169.254/" }, "not a public address"],
       ["mine", { ...good, headers: { Authorization: HEADER } }, "Leave one of them out"],
       ["mine", { ...good, headers: { Host: "x" } }, "cannot be set"],
       ["mine", { ...good, headers: { "X-A": `${HEADER}\nx-evil: 1` } }, "on one line"],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
-import type { ConversationId } from "../../src/protocol/ids.ts"
-import { newId } from "../../src/protocol/ids.ts"
-import { calls, says, scripted, type ScriptedReply } from "../../src/testing.ts"
+import type { ConversationId } from "../../core/protocol/ids.ts"
+import { newId } from "../../core/protocol/ids.ts"
+import { calls, says, scripted, type ScriptedReply } from "../../core/testing.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 

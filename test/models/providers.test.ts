@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { chatReply, ProviderServer, streamHead } from "../../src/models/providers/server.fixture.ts"
-import { OutboundPolicy } from "../../src/models/network/outbound-policy.ts"
-import type { ModelSettings } from "../../src/models/providers/settings.ts"
-import { scripted } from "../../src/testing.ts"
+import { chatReply, ProviderServer, streamHead } from "../../core/models/providers/server.fixture.ts"
+import { OutboundPolicy } from "../../core/models/network/outbound-policy.ts"
+import type { ModelSettings } from "../../core/models/providers/settings.ts"
+import { scripted } from "../../core/testing.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 
@@ -70,8 +70,8 @@ describe.each(anyDatabase)("keys of their own on $name", ({ create }) => {
       ["openai", { baseUrl: "ftp://models.example" }, "must be an address"],
       ["openai", { baseUrl: `https://ada:${CANARY}@models.example` }, "without password"],
       ["openai", { baseUrl: `https://models.example/?key=${CANARY}` }, "without password"],
-      ["openai", { apiKey: CANARY, baseUrl: "http://127.0.0.1:11434" }, "no public address"],
-      ["openai", { apiKey: CANARY, baseUrl: "http://169.254.169.254/" }, "no public address"],
+      ["openai", { apiKey: CANARY, baseUrl: "http://127.0.0.1:11434" }, "not a public address"],
+      ["openai", { apiKey: CANARY, baseUrl: "http://169.254.169.254/" }, "not a public address"],
       ["anthropic", { baseUrl: "https://models.example" }, "anthropic needs one"],
       ["ollama", { apiKey: CANARY }, "say where"],
       ["lmstudio", {}, "say where"],

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from "vitest"
-import type { HistoryMessage } from "../../src/agent/model.ts"
-import { collect } from "../../src/models/providers/server.fixture.ts"
-import type { CallId } from "../../src/protocol/ids.ts"
-import { problemOf, wireModels, wireProviders } from "../support/wire/providers.ts"
-import { thoughtOf } from "../support/wire/refuse.ts"
+import type { HistoryMessage } from "../../core/engine/model.ts"
+import { collect } from "../../core/models/providers/server.fixture.ts"
+import type { CallId } from "../../core/protocol/ids.ts"
+import { problemOf, wireModels, wireProviders } from "./wire/providers.ts"
+import { thoughtOf } from "./wire/refuse.ts"
 
 type Json = Record<string, unknown>
 

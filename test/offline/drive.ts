@@ -1,15 +1,14 @@
-import type { HistoryMessage, ModelRequest, ToolTurn } from "../../src/agent/model.ts"
-import { answer, defineTool, type Tool } from "../../src/agent/definition/tool.ts"
-import { parse } from "../../src/agent/definition/schema.ts"
-import { offlineModel } from "../../src/models/offline/model.ts"
-import { workspaceAgent } from "../../src/packs/workspace/agent.ts"
-import { contextAt, Memory } from "../../src/packs/workspace/memory.fixture.ts"
-import { searchNotesPhrases } from "../../src/packs/workspace/tables/note.ts"
-import { startOfDay } from "../../src/workspace/time-zone.ts"
-import type { CallId } from "../../src/protocol/ids.ts"
-import { newId } from "../../src/protocol/ids.ts"
+import type { HistoryMessage, ModelRequest, ToolTurn } from "../../core/engine/model.ts"
+import { answer, defineTool, type Tool } from "../../core/engine/definition/tool.ts"
+import { parse } from "../../core/engine/definition/schema.ts"
+import { offlineModel } from "../../labs/offline-model/model.ts"
+import { workspaceAgent } from "../../packs/workspace/agent.ts"
+import { contextAt, Memory } from "../../packs/workspace/memory.fixture.ts"
+import { startOfDay } from "../../packs/workspace/rows/time-zone.ts"
+import type { CallId } from "../../core/protocol/ids.ts"
+import { newId } from "../../core/protocol/ids.ts"
 import { z } from "zod"
-import { rows } from "./workspace.ts"
+import { rows } from "./requests.ts"
 
 interface Call {
   readonly id: CallId
@@ -31,15 +30,11 @@ export async function drive(said: readonly string[]): Promise<Came> {
   const memory = filled()
   const search = defineTool({
     ...{ name: "search_notes", description: "Finds notes.", effect: "read", afterCrash: "run-again" },
-    ...{ input: z.object({ query: z.string() }), phrases: searchNotesPhrases, run: () => answer("Found 1 note(s).") },
+    ...{ input: z.object({ query: z.string() }), run: () => answer("Found 1 note(s).") },
   } as never) as Tool
   const agent = workspaceAgent(() => memory.workspace, { note: [search] })
   const tools = agent.tools.visibleIn("confirm")
-  const phrases = tools.flatMap(({ name, phrases: theirs }) => (theirs ? [{ tool: name, phrases: theirs }] : []))
-  const model = offlineModel(
-    () => phrases,
-    () => (agent.interpreter ? [agent.interpreter] : []),
-  )
+  const model = offlineModel(tools.map(({ name, examples = [] }) => ({ name, examples })))
   const history: HistoryMessage[] = []
   let open: Call[] = []
   let came: Came = { proposed: [], looked: [], words: "", calls: 0 }

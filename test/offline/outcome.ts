@@ -1,3 +1,5 @@
+import { quote } from "../../core/shared/text/quote.ts"
+
 /** What a request to the offline model has to come to. Nothing else counts as right. */
 export type Outcome =
   /** These changes are proposed, all of them and no other, in these words. */
@@ -33,7 +35,7 @@ export function task(title: string, { priority = "medium", due, project }: Trait
     ...(due ? [`due: ${due}`] : []),
     ...(project ? [`project: ${project}`] : []),
   ]
-  return `Create task "${title}" (${traits.join(", ")})`
+  return `Create task ${quote(title)} (${traits.join(", ")})`
 }
 
 export const project = (name: string, client = ""): string =>

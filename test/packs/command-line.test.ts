@@ -21,10 +21,9 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 const files = {
   "greeter.ts": `import { z } from "zod"
     import { answer, defineAgent, definePack, defineTool } from "pawl"
-    const phrases = [{ pattern: /^greet (?<name>\\w+)$/, arguments: ({ name }: Record<string, string | undefined>) => ({ name }), example: "greet Ada" }]
     const input = z.object({ name: z.string() })
     const greet = defineTool<{ name: string }>({
-      name: "greet", description: "Greets.", input, effect: "read", afterCrash: "run-again", phrases,
+      name: "greet", description: "Greets.", input, effect: "read", afterCrash: "run-again", examples: ["greet Ada"],
       run: ({ name }) => answer(\`Hello, \${name}.\`),
     })
     const agent = defineAgent({ name: "greeter", description: "Greets.", instructions: "Greet.", tools: [greet] })
@@ -34,6 +33,10 @@ const files = {
     export default definePack({ name: "acme", open: () => ({ agents: [] }) })`,
   "hangs.ts": `setInterval(() => {}, 1000)
     export default { name: "hangs", open() { setInterval(() => {}, 1000); throw new Error("no key") } }`,
+  "stray.ts": `export default { name: "stray", open() {
+      setTimeout(() => void Promise.reject(new Error("a stray of a pack")), 0)
+      return { agents: [] }
+    } }`,
   "twice.ts": `import { z } from "zod"
     import { answer, defineAgent, definePack, defineTool } from "pawl"
     const tool = defineTool({ name: "look", description: "d", input: z.object({}), effect: "read", afterCrash: "run-again", run: () => answer("") })
@@ -43,7 +46,7 @@ const files = {
 const run = (words: string[], packs: string) =>
   new PawlProcess(words, { PAWL_PACKS: packs, PAWL_DATA: dataFolder(), PAWL_PORT: "0" }, { cwd: folder }).ended
 
-test("exec talks to the agent of a pack, in TypeScript as it stands, and the offline model knows its phrases", async () => {
+test("exec talks to the agent of a pack, in TypeScript as it stands, and the offline model calls its tool by name", async () => {
   const { code, stdout, stderr } = await run(["exec", "greet Ada", "--agent", "greeter"], "./greeter.ts")
   expect([code, stdout], stderr).toEqual([0, "Hello, Ada.\n"])
 })
@@ -52,7 +55,7 @@ test("doctor lists what is loaded, packages of the folder among it", async () =>
   const { code, stdout } = await run(["doctor"], "./greeter.ts, @acme/pawl-pack")
   expect(code).toBe(0)
   expect(stdout).toContain(
-    "packs: workspace, analyst, research, files, greeter, acme (./greeter.ts, @acme/pawl-pack by",
+    "packs: workspace, analyst, research, files, greeter, acme (./greeter.ts, @acme/pawl-pack from PAWL_PACKS)",
   )
 })
 
@@ -65,7 +68,7 @@ test.each([
     const { code, stderr } = await run(words, "./hangs.ts")
     expect(code).toBe(1)
     expect(stderr).toContain(
-      "pawl: The pack ./hangs.ts (PAWL_PACKS) is refused: open() failed: no key. What to do: mend it",
+      "pawl: The pack ./hangs.ts in PAWL_PACKS could not be loaded: open() failed: no key. To fix it: fix the pack, or remove it from PAWL_PACKS.",
     )
     expect(stderr).not.toContain("    at ")
   },
@@ -75,12 +78,23 @@ test("two tools of one name are refused", async () => {
   const { code, stderr } = await run(["serve"], "./twice.ts")
   expect(code).toBe(1)
   expect(stderr).toContain(
-    'The pack ./twice.ts (PAWL_PACKS) is refused: open() failed: Two tools are called "look"; rename one.',
+    'The pack ./twice.ts in PAWL_PACKS could not be loaded: open() failed: Two tools are called "look"; rename one.',
   )
 })
 
 test("doctor says what is wrong with a pack, and ends", async () => {
   const { code, stdout } = await run(["doctor"], "./hangs.ts")
   expect(code).toBe(1)
-  expect(stdout).toContain("wrong The pack ./hangs.ts (PAWL_PACKS) is refused")
+  expect(stdout).toContain("wrong The pack ./hangs.ts in PAWL_PACKS could not be loaded")
+})
+
+test("a server logs a rejection that no one handles, and serves on", async () => {
+  await using server = new PawlProcess(
+    ["serve"],
+    { PAWL_PACKS: "./stray.ts", PAWL_DATA: dataFolder(), PAWL_PORT: "0" },
+    { cwd: folder },
+  )
+  const [, url] = await server.says(/listening on (\S+)/)
+  await server.says(/"event":"unhandled_rejection".*a stray of a pack/)
+  expect((await fetch(`${url}/healthz`)).status).toBe(200)
 })

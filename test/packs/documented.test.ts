@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process"
 import { readFileSync } from "node:fs"
-import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { fileURLToPath } from "node:url"
@@ -11,7 +11,7 @@ import { tokenFor } from "../support/processes/token-for.ts"
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL("../..", import.meta.url))
-const page = readFileSync(join(root, "docs", "packs.md"), "utf8")
+const page = readFileSync(join(root, "docs", "recipes", "write-a-pack.md"), "utf8")
 
 /** The files of the page, and what it says that the last of them prints. */
 const files = [...page.matchAll(/```ts file=(\S+)\n([\s\S]*?)```/g)].map(([, name = "", code = ""]) => ({ name, code }))
@@ -44,7 +44,7 @@ const rows = () => {
   return db.prepare("SELECT title, lent_to FROM pack_books_loan").all()
 }
 
-test("the pack of docs/packs.md goes from its file to a row that was approved, outlives the server, and goes with its person", async () => {
+test("the pack of docs/recipes/write-a-pack.md goes from its file to a row that was approved, outlives the server, and goes with its person", async () => {
   {
     await using server = await serve(packs)
     const env = { ...process.env, PAWL_URL: server.url, PAWL_TOKEN: token }
@@ -81,12 +81,21 @@ test("exec speaks with the agent of the page, and what the page says is refused 
   const say = (words: string) =>
     new PawlProcess(["exec", words, "--agent", "librarian", "--mode", "auto"], settings, { cwd: folder }).ended
   expect((await say("lend Emma to Bob")).stdout).toBe("Emma is lent to Bob.\n")
-  expect((await say("which books are lent")).stdout).toContain("Emma: Bob\n")
+  expect((await say("list loans")).stdout).toContain("Emma: Bob\n")
 
-  const [, sentence] = /## What is refused[\s\S]*?```text\n([\s\S]*?)```/.exec(page) ?? []
+  const [, sentence] = /## What can go wrong[\s\S]*?```text\n([\s\S]*?)```/.exec(page) ?? []
   const code = files.find(({ name }) => name === "books.ts")?.code ?? ""
   const broken = code.replace(/"CREATE TABLE pack_books_loan [^"]*"/, '"CREATE TABLE loans (id TEXT)"')
   await writeFile(join(folder, "broken.ts"), broken)
   const refused = await new PawlProcess(["serve"], { ...settings, PAWL_PACKS: "./broken.ts" }, { cwd: folder }).ended
   expect([refused.code, refused.stderr]).toEqual([1, sentence?.replace("./books.ts", "./broken.ts")])
+}, 120_000)
+
+test("a pack in a package of CommonJS, which is what `npm init` makes, is refused with the command that mends it", async () => {
+  const cwd = join(folder, "commonjs")
+  await mkdir(cwd)
+  await writeFile(join(cwd, "package.json"), `{ "type": "commonjs" }`)
+  await writeFile(join(cwd, "books.ts"), files.find(({ name }) => name === "books.ts")?.code ?? "")
+  const { code, stderr } = await new PawlProcess(["serve"], { PAWL_DATA: dataFolder(), ...packs }, { cwd }).ended
+  expect([code, stderr]).toEqual([1, expect.stringContaining(`run \`npm pkg set type=module\` in ${cwd}. To fix it`)])
 }, 120_000)

@@ -2,11 +2,11 @@ import { mkdir, mkdtemp, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { expect, inject, test } from "vitest"
-import { type Clock, systemClock } from "../../src/agent/clock.ts"
-import { TurnedClock } from "../../src/agent/turned-clock.fixture.ts"
-import { type OutsideServices, loadPacks } from "../../src/packs/outside/load.ts"
-import { openPacks } from "../../src/packs/open-packs.ts"
-import type { PackTables } from "../../src/protocol/ports/pack-tables.ts"
+import { type Clock, systemClock } from "../../core/shared/time/clock.ts"
+import { TurnedClock } from "../../core/engine/turned-clock.fixture.ts"
+import { type OutsideServices, loadPacks } from "../../core/packs/outside/load.ts"
+import { openPacks } from "../../core/packs/open-packs.ts"
+import type { PackTables } from "../../core/engine/pack-services.ts"
 
 /** A folder with these files in it. */
 async function folderWith(files: Readonly<Record<string, string>>): Promise<string> {
@@ -170,7 +170,7 @@ test.each<[what: string, files: Record<string, string>, names: string[], says: R
     (error: unknown) => error,
   )
   expect(refusal).toMatchObject({ code: "pack_refused", message: expect.stringMatching(says) })
-  expect((refusal as Error).message).toMatch(/^The pack .* \(PAWL_PACKS\) is refused: .*\. What to do: .*\.$/)
+  expect((refusal as Error).message).toMatch(/^The pack .* in PAWL_PACKS could not be loaded: .*\. To fix it: .*\.$/)
 })
 
 test.each([

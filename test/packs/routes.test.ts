@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
 import { z } from "zod"
-import { failure } from "../../src/protocol/errors.ts"
-import { defineRoute, type NamedPackRoute } from "../../src/protocol/ports/pack-routes.ts"
-import { scripted } from "../../src/testing.ts"
+import { failure } from "../../core/protocol/errors.ts"
+import { defineRoute, type NamedPackRoute } from "../../core/engine/pack-services.ts"
+import { scripted } from "../../core/testing.ts"
 import { databases } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 
@@ -80,5 +80,5 @@ test("the references name it, for programs and for people", async () => {
   const { paths } = (await ada.get("/openapi.json")).body
   expect(paths["/api/packs/books/loans/{id}"].get).toMatchObject({ operationId: "books_readLoan" })
   expect(paths["/api/packs/books/loans"].post.responses).toHaveProperty("204")
-  expect(await (await ada.send("GET", "/docs")).text()).toContain("/api/packs/books/loans/{id}")
+  expect(await (await ada.send("GET", "/docs/api")).text()).toContain("/api/packs/books/loans/{id}")
 })

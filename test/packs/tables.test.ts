@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
-import { newId, type UserId } from "../../src/protocol/ids.ts"
-import type { PackMigration, PackTable } from "../../src/protocol/ports/pack-tables.ts"
-import { openPackTables } from "../../src/store/packs/tables.ts"
-import { openStore, type Store } from "../../src/store/store.ts"
+import { newId, type UserId } from "../../core/protocol/ids.ts"
+import type { PackMigration, PackTable } from "../../core/engine/pack-services.ts"
+import { openPackTables } from "../../core/store/packs/tables.ts"
+import { openStore, type Store } from "../../core/store/store.ts"
 import { databasesInTurn } from "../support/databases.ts"
 
 const loans: PackTable = { name: "pack_books_loan", person: "person", exported: ["id", "title"] }
@@ -46,6 +46,24 @@ describe.each(databasesInTurn(import.meta.filename))("tables of packs on $name",
     const opened = await store.openPackTables({ ...books, tables, migrations: [makesLoans, due] })
     await opened.change([lend(ada, "Dune")])
     expect(await exported(store, ada)).toEqual([{ kind: "pack_books_loan", id: "Dune", title: "Dune", due: null }])
+  })
+
+  test("count towards the storage of their people, also in a column that a later step adds", async () => {
+    await using database = await create()
+    await using store = await open(database.url)
+    const { id: ada } = await store.people.ensure("ada", 1)
+    const stored = async () => Object.fromEntries(await store.storage.byTable(ada))
+    const tables = await store.openPackTables(books)
+    await tables.change([lend(ada, "Dune", "1")])
+    const short = 100 + "1".length + ada.length + "Dune".length
+    expect(await stored()).toEqual({ pack_books_loan: short })
+    const due = { name: "002_due", statements: ["ALTER TABLE pack_books_loan ADD COLUMN due TEXT"] }
+    await store.openPackTables({ ...books, migrations: [makesLoans, due] })
+    await tables.change([{ sql: "UPDATE pack_books_loan SET due = ?", values: ["x".repeat(5000)] }])
+    expect(await stored()).toEqual({ pack_books_loan: short + 5000 })
+    const gone = { name: "003_gone", statements: ["DROP TABLE pack_books_loan"] }
+    await store.openPackTables({ ...books, tables: [], migrations: [makesLoans, due, gone] })
+    expect(await stored()).toEqual({})
   })
 
   test("of two nodes that start at once, each finds them", async () => {

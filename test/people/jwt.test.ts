@@ -5,9 +5,9 @@ import type { AddressInfo } from "node:net"
 import { dirname, join } from "node:path"
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from "jose"
 import { beforeAll, describe, expect, test } from "vitest"
-import { says } from "../../src/models/scripted/script.ts"
-import { always, scripted } from "../../src/models/scripted/model.ts"
-import { KEYS_PAUSE_MS, openJwt, type JwtSettings } from "../../src/server/door/jwt.ts"
+import { says } from "../../core/models/scripted/script.ts"
+import { always, scripted } from "../../core/models/scripted/model.ts"
+import { KEYS_PAUSE_MS, openJwt, type JwtSettings } from "../../core/server/auth/jwt.ts"
 import { databases } from "../support/databases.ts"
 import { Face, Visitor } from "../support/server/face.ts"
 
@@ -37,8 +37,6 @@ test("a JWT counts by the clock of this machine, as its issuer knows nothing of 
   expect(await read(await lives(-1, 300))).toMatchObject({ subject: "ada" })
   expect(await read(await lives(300, 900))).toBeUndefined()
 })
-
-// AUTH-01
 describe.each(databases)("a JWT of the configured issuer on $name", ({ create }) => {
   let face: Face
   beforeAll(async () => {

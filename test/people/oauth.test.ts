@@ -9,9 +9,9 @@ import {
   UnauthorizedError,
 } from "@modelcontextprotocol/client"
 import { beforeAll, describe, expect, test } from "vitest"
-import { always, scripted } from "../../src/models/scripted/model.ts"
-import { says } from "../../src/models/scripted/script.ts"
-import type { Statements } from "../../src/store/engine/operations.ts"
+import { always, scripted } from "../../core/models/scripted/model.ts"
+import { says } from "../../core/models/scripted/script.ts"
+import type { Statements } from "../../core/store/engine/operations.ts"
 import { anyDatabase, databasesInTurn } from "../support/databases.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 import { Browser, codeOf } from "../support/server/browser.ts"
@@ -67,7 +67,7 @@ describe("a program that signs in by itself", () => {
   const asked = (url: URL) => Object.fromEntries(url.searchParams)
   const consent = (url: URL, agrees: boolean) => ada.post("/api/oauth/consent", { ...asked(url), agrees })
 
-  test("the official client finds its way, the person says yes, and the token is an ordinary one of theirs", async () => {
+  test("the official client finds its way, the person says yes, and sees the program among their tokens", async () => {
     const { keeps, sent, token } = provider()
     const first = transportFor(keeps)
     await expect(new Client({ name: "t", version: "1" }).connect(first)).rejects.toThrow(UnauthorizedError)
@@ -90,9 +90,19 @@ describe("a program that signs in by itself", () => {
     const told = await client.callTool({ name: "ask_agent", arguments: { message: "How many?", agent: "test" } })
     expect(JSON.stringify(told.content)).toContain("Four of them.")
     const listed = (await ada.get("/api/tokens")).body.items
-    expect(listed[0]).toMatchObject({ name: "Inspector", scopes: ["read", "chat"] })
+    expect(listed[0]).toMatchObject({ name: "Inspector", scopes: ["read", "chat"], resource: RESOURCE })
+    expect(listed[1]?.name).not.toBe("Inspector")
+    // By itself, when its hour is over.
+    const before = token()
+    clock.shift(61 * 60_000)
+    expect(await works(before!)).toBe(false)
+    await client.listTools()
+    expect([token() === before, await works(token()!)]).toEqual([false, true])
+    expect((await ada.get("/api/tokens")).body.items.map(({ id }: { id: string }) => id)).toEqual(
+      listed.map(({ id }: { id: string }) => id),
+    )
     await ada.ask("DELETE", `/api/tokens/${listed[0].id}`)
-    expect((await new Visitor((request) => face.fetch(request), token()).get("/api/auth/me")).status).toBe(401)
+    expect(await works(token()!)).toBe(false)
     await client.close()
   })
 
@@ -119,8 +129,15 @@ describe("a program that signs in by itself", () => {
   const exchange = (form: Record<string, string>) =>
     stranger.post("/oauth/token", new URLSearchParams(form).toString(), FORM)
   const errorOf = ({ status, body }: { status: number; body: { error: string } }) => [status, body.error]
-  const works = async (token: string) =>
-    (await new Visitor((request) => face.fetch(request), token).get("/api/auth/me")).status === 200
+  const works = async (token: string) => {
+    const ping = { jsonrpc: "2.0", id: 1, method: "ping" }
+    const accept = { accept: "application/json, text/event-stream", "content-type": "application/json" }
+    const answer = await new Visitor((request) => face.fetch(request), token).post("/mcp", ping, accept)
+    if (answer.status !== 200 && answer.status !== 401) throw new Error(answer.text)
+    return answer.status === 200
+  }
+  const renew = (refresh_token: string, form: Record<string, string>) =>
+    exchange({ grant_type: "refresh_token", refresh_token, client_id: form.client_id!, resource: RESOURCE })
 
   test("a code counts once: used again it takes back what the first use has brought", async () => {
     const { form } = await granted()
@@ -129,6 +146,69 @@ describe("a program that signs in by itself", () => {
     expect(await works(first.body.access_token)).toBe(true)
     expect(errorOf(await exchange(form))).toEqual([400, "invalid_grant"])
     expect(await works(first.body.access_token)).toBe(false)
+  })
+
+  test("its token opens /mcp, and nothing else", async () => {
+    const { form } = await granted()
+    const { body } = await exchange(form)
+    expect([body.token_type, body.expires_in]).toEqual(["Bearer", 3600])
+    expect(await works(body.access_token)).toBe(true)
+    const program = new Visitor((request) => face.fetch(request), body.access_token)
+    for (const path of [
+      "/api/auth/me",
+      "/api/conversations",
+      "/api/tokens",
+      "/v1/models",
+      "/ag-ui/test",
+      "/ai-sdk/chat",
+    ])
+      expect([path, codeOf(await program.get(path))]).toEqual([path, [403, "wrong_resource"]])
+    expect(codeOf(await program.post("/api/tokens", { name: "more" }))).toEqual([403, "wrong_resource"])
+    const upgrade = await program.send("GET", "/api/socket", {
+      headers: { upgrade: "websocket", connection: "upgrade" },
+    })
+    expect(upgrade.status).toBe(403)
+    // The secret for more access opens nothing.
+    expect(await works(body.refresh_token)).toBe(false)
+  })
+
+  test("access ends after an hour, and is renewed with a secret that is another each time", async () => {
+    const { form } = await granted()
+    const first = (await exchange(form)).body
+    clock.shift(60 * 60_000)
+    expect(await works(first.access_token)).toBe(false)
+    const second = (await renew(first.refresh_token, form)).body
+    expect([second.scope, second.refresh_token === first.refresh_token]).toEqual(["read chat", false])
+    expect(await works(second.access_token)).toBe(true)
+    const other = (await stranger.post("/oauth/register", { client_name: "Y", redirect_uris: [REDIRECT] })).body
+    expect(errorOf(await renew(second.refresh_token, other))).toEqual([400, "invalid_grant"])
+    expect(errorOf(await renew("pawl_refresh_x", form))).toEqual([400, "invalid_grant"])
+    clock.shift(31 * 24 * 60 * 60_000)
+    expect(errorOf(await renew(second.refresh_token, form))).toEqual([400, "invalid_grant"])
+    // Her own session is over by then, too.
+    ada = await Browser.of(face, "ada")
+  })
+
+  test("an answer that was lost is asked for once more within a minute; later somebody has found the secret", async () => {
+    const { form } = await granted()
+    const first = (await exchange(form)).body
+    await renew(first.refresh_token, form)
+    clock.shift(59_000)
+    const again = await renew(first.refresh_token, form)
+    expect(again.status).toBe(200)
+    expect((await renew(again.body.refresh_token, form)).status).toBe(200)
+    clock.shift(61_000)
+    const latest = await renew(again.body.refresh_token, form)
+    expect(errorOf(latest)).toEqual([400, "invalid_grant"])
+    expect(await works(again.body.access_token)).toBe(false)
+  })
+
+  test("of many that renew at once each is answered, and one grant is left", async () => {
+    const { form } = await granted()
+    const { refresh_token } = (await exchange(form)).body
+    const answers = await Promise.all([1, 2, 3].map(() => renew(refresh_token, form)))
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+    for (const { body } of answers) expect(await works(body.access_token)).toBe(true)
   })
 
   test("of many that use a code at once at most one is answered, and then nobody has a token", async () => {
@@ -152,6 +232,7 @@ describe("a program that signs in by itself", () => {
       [{ code: "x" }, "invalid_grant"],
       [{ code_verifier: "short" }, "invalid_request"],
       [{ grant_type: "password" }, "unsupported_grant_type"],
+      [{ grant_type: "toString" }, "unsupported_grant_type"],
     ] as const)
       expect([wrong, errorOf(await exchange({ ...form, ...wrong }))]).toEqual([wrong, [400, error]])
     const twice = `${new URLSearchParams(form).toString()}&code=${form.code}`
@@ -232,6 +313,23 @@ describe("a program that signs in by itself", () => {
     const { status, body } = await stranger.post("/oauth/register", { client_name: name, redirect_uris })
     expect([status, body.redirect_uris, body.client_name.length]).toEqual([201, redirect_uris, 100])
     expect((await stranger.post("/oauth/register", { redirect_uris: [] })).status).toBe(400)
+  })
+
+  test("what a request calls this server is believed only where it can be this machine", async () => {
+    await using open = await Face.open({
+      url: (await anyDatabase[0]!.create()).url,
+      model: scripted(),
+      host: "0.0.0.0",
+    })
+    const at = (host: string) => async (path: string) => {
+      const answer = await open.fetch(new Request(`http://${host}${path}`, { headers: { host } }))
+      return [answer.status, ((await answer.json()) as { code?: string }).code, answer.headers.get("www-authenticate")]
+    }
+    const path = "/.well-known/oauth-authorization-server"
+    expect((await at("127.0.0.1:7295")(path))[0]).toBe(200)
+    expect(await at("203.0.113.9")(path)).toEqual([400, "public_url_needed", null])
+    const [status, , challenge] = await at("203.0.113.9")("/mcp")
+    expect([status, challenge]).toEqual([401, 'Bearer realm="pawl", scope="read chat"'])
   })
 
   test("the page runs its own script only, in no frame, and carries nothing of the request", async () => {

@@ -1,17 +1,17 @@
 import { generateKeyPair, type JWTPayload } from "jose"
 import { afterEach, beforeAll, describe, expect, test } from "vitest"
-import { says } from "../../src/models/scripted/script.ts"
-import { always, scripted } from "../../src/models/scripted/model.ts"
-import type { Scope } from "../../src/protocol/account/scopes.ts"
-import { ISSUER_PAUSE_MS, openIssuer } from "../../src/server/routes/account/oidc/issuer.ts"
-import type { OidcSettings } from "../../src/server/routes/account/oidc/ports.ts"
-import type { PersonRecord } from "../../src/store/people/people.ts"
+import { says } from "../../core/models/scripted/script.ts"
+import { always, scripted } from "../../core/models/scripted/model.ts"
+import type { Scope } from "../../core/protocol/account/sign-in.ts"
+import { ISSUER_PAUSE_MS, openIssuer } from "../../core/server/routes/account/oidc/issuer.ts"
+import type { OidcSettings } from "../../core/server/routes/account/ports.ts"
+import type { PersonRecord } from "../../core/store/people/people.ts"
 import { anyDatabase, databasesInTurn } from "../support/databases.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 import { Browser, codeOf } from "../support/server/browser.ts"
 import { Face, type Reply } from "../support/server/face.ts"
-import { IssuerBrowser } from "../support/server/issuer-browser.ts"
-import { CLIENT, OidcProvider } from "../support/server/oidc-provider.ts"
+import { IssuerBrowser } from "./issuer-browser.ts"
+import { CLIENT, OidcProvider } from "./oidc-provider.ts"
 
 const STAFF: Scope[] = ["read", "chat", "approve", "manage"]
 
@@ -123,7 +123,7 @@ describe("signing in at an issuer", () => {
     for (const groups of [undefined, [], ["other", "*", "constructor"], { staff: true }]) {
       const refused = await as("gus", { groups }).signIn()
       expect(codeOf(refused)).toEqual([403, "sign_in_no_group"])
-      expect(refused.body.detail).toContain("Work knows you as Name of gus")
+      expect(refused.body.detail).toContain("You are signed in to Work as Name of gus")
     }
     rules.groupsClaim = "realm_access.roles"
     expect(await scopesOf({ realm_access: { roles: ["ops"] } })).toEqual(["read", "admin"])
@@ -273,7 +273,7 @@ describe("signing in at an issuer", () => {
       provider.refuses = refuses
       const reply = await as("quinn").signIn()
       expect([...codeOf(reply), reply.body.detail]).toEqual([
-        ...[403, "sign_in_refused", `Work has not let you in (${told}).`],
+        ...[403, "sign_in_refused", `Work did not sign you in (${told}).`],
       ])
     }
   })

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest"
-import type { Model } from "../../src/agent/model.ts"
-import { calls, hangs, says } from "../../src/models/scripted/script.ts"
-import { scripted } from "../../src/models/scripted/model.ts"
-import type { ConversationId } from "../../src/protocol/ids.ts"
-import type { Caller } from "../../src/server/door/ports.ts"
-import { Revocation } from "../../src/server/door/revocation.ts"
+import type { Model } from "../../core/engine/model.ts"
+import { calls, hangs, says } from "../../core/models/scripted/script.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
+import type { ConversationId } from "../../core/protocol/ids.ts"
+import type { Caller } from "../../core/server/auth/credentials.ts"
+import { Revocation } from "../../core/server/auth/revocation.ts"
 import { Browser } from "../support/server/browser.ts"
 import { anyDatabase, databases } from "../support/databases.ts"
 import { Face, type FaceOptions, type Visitor } from "../support/server/face.ts"
@@ -46,7 +46,7 @@ function speaks(face: Face, id: string, words = ""): Promise<void> {
   })
 }
 
-// AUTH-02, promise 14
+// Promise 14
 describe.each(anyDatabase)("revocation on $name", ({ create }) => {
   const open = async (more: Partial<FaceOptions> = {}) => {
     const clock = new TurnedClock()
@@ -261,7 +261,7 @@ describe.each(anyDatabase)("revocation on $name", ({ create }) => {
     await clock.turn(2000)
     await clock.turn(2000)
     await closed
-    expect(face.logged).toMatchObject([{ event: "revocation_look_failed" }])
+    expect(face.logged).toMatchObject([{ event: "revocation_poll_failed" }])
   })
 })
 

@@ -1,11 +1,11 @@
 import { SignJWT } from "jose"
 import { beforeAll, describe, expect, test } from "vitest"
-import { says } from "../../src/models/scripted/script.ts"
-import { always, scripted } from "../../src/models/scripted/model.ts"
-import type { Route } from "../../src/protocol/routes/route.ts"
-import { routes } from "../../src/protocol/routes/index.ts"
-import { type Scope, scopes } from "../../src/protocol/account/scopes.ts"
-import { openJwt } from "../../src/server/door/jwt.ts"
+import { says } from "../../core/models/scripted/script.ts"
+import { always, scripted } from "../../core/models/scripted/model.ts"
+import type { Route } from "../../core/protocol/routes/route.ts"
+import { routes } from "../../core/protocol/routes/index.ts"
+import { type Scope, scopes } from "../../core/protocol/account/sign-in.ts"
+import { openJwt } from "../../core/server/auth/jwt.ts"
 import { Browser, codeOf } from "../support/server/browser.ts"
 import { anyDatabase, databases } from "../support/databases.ts"
 import { Face, Visitor } from "../support/server/face.ts"
@@ -26,6 +26,7 @@ const FOR_EVERYBODY = [
     "GET /.well-known/oauth-protected-resource/mcp",
     "GET /api/auth/ways",
     "GET /docs",
+    "GET /docs/api",
     "GET /healthz",
     "GET /mcp-sign-in/client.json",
     "GET /metrics",

@@ -1,14 +1,13 @@
 import pg from "pg"
 import { beforeAll, describe, expect, test } from "vitest"
 import { z } from "zod"
-import { systemClock } from "../../src/agent/clock.ts"
-import { answer, defineTool } from "../../src/agent/definition/tool.ts"
-import { toTimeline } from "../../src/client/index.ts"
-import { calls, finishes, replies, says, thinks } from "../../src/models/scripted/script.ts"
-import { always, scripted } from "../../src/models/scripted/model.ts"
-import type { SharedRun } from "../../src/protocol/conversation/shared-run.ts"
-import type { RunJournal } from "../../src/protocol/conversation/run-journal.ts"
-import { type CallId, type ConversationId, newId } from "../../src/protocol/ids.ts"
+import { systemClock } from "../../core/shared/time/clock.ts"
+import { answer, defineTool } from "../../core/engine/definition/tool.ts"
+import { toTimeline } from "../../client/index.ts"
+import { calls, finishes, replies, says, thinks } from "../../core/models/scripted/script.ts"
+import { always, scripted } from "../../core/models/scripted/model.ts"
+import type { RunJournal, SharedRun } from "../../core/protocol/conversation/conversation.ts"
+import { type CallId, type ConversationId, newId } from "../../core/protocol/ids.ts"
 import { databasesInTurn } from "../support/databases.ts"
 import { codeOf } from "../support/server/browser.ts"
 import { Face, Visitor } from "../support/server/face.ts"
@@ -199,7 +198,7 @@ describe.each(databasesInTurn(import.meta.filename))("a link to a run on $name",
     expect((await more()).status).toBe(201)
     const refused = await more()
     expect(codeOf(refused)).toEqual([409, "too_many"])
-    expect((refused.body as { detail: string }).detail).toMatch(/100 are the most\. Take some back first: .*--unshare/)
+    expect((refused.body as { detail: string }).detail).toMatch(/The limit is 100\. Take some back first: .*--unshare/)
     // Somebody else has room, and what is not there is still told as such.
     expect((await share(ada)).id).toBeTruthy()
     expect((await frank.post(`/api/runs/${newId("run")}/shares`, {})).status).toBe(404)

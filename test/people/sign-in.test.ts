@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { says } from "../../src/models/scripted/script.ts"
-import { always, scripted } from "../../src/models/scripted/model.ts"
+import { says } from "../../core/models/scripted/script.ts"
+import { always, scripted } from "../../core/models/scripted/model.ts"
 import { Browser, codeOf, linkFor } from "../support/server/browser.ts"
 import { databases, databasesInTurn } from "../support/databases.ts"
 import { Face, type FaceOptions, Visitor } from "../support/server/face.ts"
@@ -8,8 +8,6 @@ import { TurnedClock } from "../support/loop/world.ts"
 
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
-
-// AUTH-01
 describe.each(databasesInTurn(import.meta.filename))("signing in on $name", ({ create }) => {
   const open = async (more: Partial<FaceOptions> = {}) =>
     Face.open({ url: (await create()).url, model: scripted(always(says("ok"))), ...more })
@@ -165,7 +163,7 @@ describe("the sign-in page", () => {
     function addEventListener(this: { click: unknown }, _type: string, listener: () => Promise<void>) {
       this.click = listener
     }
-    const ids = ["title", "say", "how", "go", "home"]
+    const ids = ["title", "say", "how", "go", "home", "who", "who-shown"]
     const elements: Record<string, ReturnType<typeof element>> = Object.fromEntries(ids.map((id) => [id, element()]))
     const asked: string[] = []
     const settled = Promise.withResolvers<string>()
@@ -216,22 +214,23 @@ describe("the sign-in page", () => {
   test("says so where the browser keeps nothing for it", async () => {
     await using face = await open()
     const { outcome } = await visit(face, `#${await linkFor(face, "ada")}`, new Browser(face), true)
-    expect(outcome).toContain("Allow it to store data")
+    expect(outcome).toContain("Allow site data")
   })
 
   test("asks whoever is in already first", async () => {
     await using face = await open()
     const browser = await Browser.of(face, "ada")
-    const { outcome, go } = await visit(face, `#${await linkFor(face, "eve")}`, browser)
-    expect(outcome).toBe("You are signed in as ada. Sign in with this link instead?")
+    const { outcome, go, elements } = await visit(face, `#${await linkFor(face, "eve")}`, browser)
+    expect(outcome).toBe("Sign in with this link instead?")
+    expect(elements.who?.textContent).toBe("ada")
     expect((await browser.get("/api/auth/me")).body.user.name).toBe("ada")
     await go.click()
     expect((await browser.get("/api/auth/me")).body.user.name).toBe("eve")
   })
 
   test.each([
-    ["#used", /used before or is too old/],
-    ["", /not a whole sign-in link/],
+    ["#used", /already used or is too old/],
+    ["", /sign-in link after the # is missing/],
   ])("says what is wrong with a link that ends in %j", async (hash, words) => {
     await using face = await open()
     const stranger = await visit(face, hash, new Browser(face))
@@ -290,7 +289,7 @@ describe.each(databasesInTurn(import.meta.filename))("a session's cookie alone o
   })
 })
 
-// AUTH-03, promise 16
+// Promise 16
 describe("a cookie counts only for pages of the server", () => {
   const open = async () => {
     const address = { allowedOrigins: ["https://app.example"] }

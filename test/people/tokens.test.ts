@@ -1,18 +1,18 @@
 import { readdir, readFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { beforeAll, describe, expect, test } from "vitest"
-import { says } from "../../src/models/scripted/script.ts"
-import { always, scripted } from "../../src/models/scripted/model.ts"
-import { newId } from "../../src/protocol/ids.ts"
-import type { Route } from "../../src/protocol/routes/route.ts"
-import { routes as table } from "../../src/protocol/routes/index.ts"
-import { type Scope, scopes } from "../../src/protocol/account/scopes.ts"
+import { says } from "../../core/models/scripted/script.ts"
+import { always, scripted } from "../../core/models/scripted/model.ts"
+import { newId } from "../../core/protocol/ids.ts"
+import type { Route } from "../../core/protocol/routes/route.ts"
+import { routes as table } from "../../core/protocol/routes/index.ts"
+import { type Scope, scopes } from "../../core/protocol/account/sign-in.ts"
 import { Browser, codeOf, linkFor } from "../support/server/browser.ts"
 import { anyDatabase, databases } from "../support/databases.ts"
 import { Face, Visitor } from "../support/server/face.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 
-// AUTH-01, promise 15
+// Promise 15
 describe.each(anyDatabase)("tokens over HTTP on $name", ({ create }) => {
   let face: Face
   beforeAll(async () => {
@@ -31,6 +31,7 @@ describe.each(anyDatabase)("tokens over HTTP on $name", ({ create }) => {
         name: "laptop",
         scopes: ["read"],
         createdAt: expect.any(String),
+        expiresAt: null,
         token: expect.stringMatching(/^pawl_[\w-]{45}$/),
       },
     ])
@@ -45,10 +46,28 @@ describe.each(anyDatabase)("tokens over HTTP on $name", ({ create }) => {
     const refused = await holder(token).get("/api/auth/me")
     expect([refused.status, refused.body.detail], "it was sent, and is told so").toEqual([
       401,
-      expect.stringContaining("or one that is not known here (any more)"),
+      expect.stringContaining("or your token is not valid any more"),
     ])
     expect((await ada.get("/api/tokens")).body.items).toEqual([])
     expect(codeOf(await ada.ask("DELETE", `/api/tokens/${shown.id}`))).toEqual([404, "not_found"])
+  })
+
+  test("a token works for the days it was created for, and a program's for no longer than the program's own", async () => {
+    const ada = await Browser.of(face, "ada-2")
+    const day = 24 * 60 * 60_000
+    const before = Date.now()
+    const { body } = await ada.post("/api/tokens", { scopes: ["read", "manage"], days: 90 })
+    const daysOf = (at: string) => Math.round((Date.parse(at) - before) / day)
+    expect(daysOf(body.expiresAt)).toBe(90)
+    const { token, ...shown } = body
+    expect((await ada.get("/api/tokens")).body.items).toEqual([shown])
+    expect((await holder(token).get("/api/auth/me")).body.credential).toMatchObject({ expiresAt: body.expiresAt })
+    const minted = (await holder(token).post("/api/tokens", { scopes: ["read"], days: 365 })).body
+    expect(minted.expiresAt).toBe(body.expiresAt)
+    const short = (await holder(token).post("/api/tokens", { scopes: ["read"], days: 1 })).body
+    expect(daysOf(short.expiresAt)).toBe(1)
+    for (const days of [0, -1, 1.5, 4000, "90"])
+      expect((await ada.post("/api/tokens", { scopes: ["read"], days })).status, String(days)).toBe(400)
   })
 
   test.each<[own: Scope[], asked: Scope[] | undefined, got: Scope[] | undefined]>([
@@ -123,7 +142,7 @@ test.each(Object.values<Route>(table).filter(({ path, needs }) => needs !== "nob
   },
 )
 
-// AUTH-02, promise 13
+// Promise 13
 describe.each(anyDatabase)("what is somebody else's on $name", ({ create }) => {
   let face: Face
   let ada: Browser

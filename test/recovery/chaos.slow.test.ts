@@ -1,13 +1,12 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { loadLateParts } from "../../src/agent/concurrency/late-part.ts"
-import { replay } from "../../src/agent/replay/replay.ts"
-import { EVENT_VERSION } from "../../src/protocol/event-version.ts"
-import { CallStatus } from "../../src/protocol/conversation/call-status.ts"
-import { JournalEvent } from "../../src/protocol/events.ts"
-import { openStore } from "../../src/store/store.ts"
+import { loadLateParts } from "../../core/shared/concurrency/late-part.ts"
+import { replay } from "../../core/engine/replay/replay.ts"
+import { EVENT_VERSION, JournalEvent } from "../../core/protocol/events.ts"
+import { CallStatus } from "../../core/protocol/conversation/message.ts"
+import { openStore } from "../../core/store/store.ts"
 import { seedOf, sizes } from "../support/sizes.ts"
-import { type Action, Chaos, type PlannedCall, type PlannedReply } from "../support/loop/chaos.ts"
+import { type Action, Chaos, type PlannedCall, type PlannedReply } from "./chaos.ts"
 
 /** A failure prints the seed and path that bring it back. */
 const CASES = sizes.chaosCases

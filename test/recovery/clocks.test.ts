@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
-import type { Model, ReplyPart } from "../../src/agent/model.ts"
-import { UNCOUNTED } from "../../src/models/scripted/script.ts"
+import type { Model, ReplyPart } from "../../core/engine/model.ts"
+import { UNCOUNTED } from "../../core/models/scripted/script.ts"
 import { databases } from "../support/databases.ts"
 import { openWorld, TurnedClock, type World } from "../support/loop/world.ts"
 

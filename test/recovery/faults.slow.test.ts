@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { databases } from "../support/databases.ts"
 import { type Death, dyingAt, timingOutAt } from "../support/loop/faults.ts"
-import { type AfterCrash, Bank, Payer, payingModel } from "../support/loop/payments.ts"
+import { type AfterCrash, Bank, Payer, payingModel } from "./payments.ts"
 import { openWorld, outlive, TurnedClock, type World } from "../support/loop/world.ts"
 import { isLong, seedOf } from "../support/sizes.ts"
 

@@ -1,7 +1,7 @@
 import { rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { expect, onTestFinished, test, vi } from "vitest"
-import { chatChunk, chatReply, ProviderServer, sse, streamHead } from "../../src/models/providers/server.fixture.ts"
+import { chatChunk, chatReply, ProviderServer, sse, streamHead } from "../../core/models/providers/server.fixture.ts"
 import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
 import { tokenFor } from "../support/processes/token-for.ts"
 import { Visitor } from "../support/server/face.ts"

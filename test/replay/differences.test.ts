@@ -1,17 +1,16 @@
 import { describe, expect, test } from "vitest"
-import type { AgentDefinition } from "../../src/agent/definition/agent.ts"
-import { answer } from "../../src/agent/definition/tool.ts"
-import { askDry, callsAgree, toSaid } from "../../src/agent/rebuild/dry-run.ts"
-import { rebuildRequests } from "../../src/agent/rebuild/rebuild-requests.ts"
-import { fork } from "../../src/agent/fork.ts"
-import { calls, replies, says } from "../../src/models/scripted/script.ts"
-import { scripted } from "../../src/models/scripted/model.ts"
-import type { JournalEvent, UnknownEvent } from "../../src/protocol/events.ts"
-import type { ConversationId } from "../../src/protocol/ids.ts"
+import type { AgentDefinition } from "../../core/engine/definition/agent.ts"
+import { answer } from "../../core/engine/definition/tool.ts"
+import { askDry, callsAgree, rebuildRequests, toSaid } from "../../core/engine/rebuild/rebuild-requests.ts"
+import { fork } from "../../core/engine/fork.ts"
+import { calls, replies, says } from "../../core/models/scripted/script.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
+import type { JournalEvent, UnknownEvent } from "../../core/protocol/events.ts"
+import type { ConversationId } from "../../core/protocol/ids.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { read } from "../support/loop/tools.ts"
 import { openWorld, type World } from "../support/loop/world.ts"
-import { rebuildAll } from "../support/replay/rebuild.ts"
+import { rebuildAll } from "./rebuild.ts"
 
 const look = read("look", () => answer("found it"))
 const ROWS = { start: 1, upTo: Number.MAX_SAFE_INTEGER }
@@ -131,7 +130,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       async look({ reply, request }) {
         const said = await askDry(other, request!, { user: world.user, signal: NEVER })
         agreed.push(callsAgree(toSaid(reply.parts), said))
-        return agreed.at(-1) ? "go on" : "stop"
+        return agreed.at(-1) ? "continue" : "stop"
       },
     })
     expect(agreed).toEqual([true, false])

@@ -1,13 +1,13 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { answer, failed as refuses } from "../../src/agent/definition/tool.ts"
-import { calls, fails, replies, type Script, says, thinks } from "../../src/models/scripted/script.ts"
-import { scripted } from "../../src/models/scripted/model.ts"
-import { unlikeRow } from "../../src/cli/replay/unlike-row.ts"
+import { answer, failed as refuses } from "../../core/engine/definition/tool.ts"
+import { calls, fails, replies, type Script, says, thinks } from "../../core/models/scripted/script.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
+import { unlikeRow } from "../../labs/replay/compare-fold.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { read, write } from "../support/loop/tools.ts"
 import { openWorld } from "../support/loop/world.ts"
-import { rebuildAll } from "../support/replay/rebuild.ts"
+import { rebuildAll } from "./rebuild.ts"
 
 /** What a model may do with one request. */
 const deeds: Readonly<Record<string, () => Script>> = {

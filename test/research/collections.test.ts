@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { scripted } from "../../src/models/scripted/model.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
-import { smallPdf } from "../support/research/small-pdf.ts"
+import { smallPdf } from "./small-pdf.ts"
 import { WordEmbedder } from "../support/word-embedder.ts"
 import { countWork } from "../support/worked.ts"
 
@@ -123,6 +123,16 @@ describe.each(anyDatabase)("collections over HTTP on $name", ({ create }) => {
     const { body } = await ada.post("/api/collections/search", { query: "osprey", collectionIds: [id] })
     embedder.failure = undefined
     expect(body).toMatchObject({ wordsOnly: true, items: [{ text: "Ospreys fish." }] })
+  })
+
+  test("an answer says how many passages still wait for their vectors", async () => {
+    const id = await made("Waiting")
+    embedder.failure = (texts) => (texts.some((text) => text.includes("Puffins")) ? new Error("busy") : undefined)
+    await add(id, { name: "a.txt", content: "Puffins dive." })
+    const { body } = await ada.post("/api/collections/search", { query: "who dives?", collectionIds: [id] })
+    embedder.failure = undefined
+    expect(body).toMatchObject({ wordsOnly: false, progress: { embedded: 0, passages: 1 } })
+    expect(body.items).toMatchObject([{ text: "Puffins dive." }])
   })
 
   test("a document of one collection is not in another", async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 import { tokenFor } from "../support/processes/token-for.ts"
 import { anyDatabase } from "../support/databases.ts"
-import { hostileDocumentsOf } from "../support/research/hostile-documents.ts"
+import { hostileDocumentsOf } from "./hostile-documents.ts"
 import { isLong, oneIn } from "../support/sizes.ts"
 import { WatchedServer } from "../support/processes/watched-server.ts"
 

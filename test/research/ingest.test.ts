@@ -1,21 +1,21 @@
 import { readFileSync } from "node:fs"
 import fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { cutPassages } from "../../src/packs/research/passages/cut-passages.ts"
-import { Librarian } from "../../src/packs/research/librarian.ts"
-import { DocumentReader, type ReaderOptions } from "../../src/packs/research/document-reader.ts"
-import { readArxivLine } from "../../src/packs/research/read-arxiv.ts"
-import { readAtom } from "../../src/packs/research/read-atom.ts"
-import { readHtml } from "../../src/packs/research/html/read-html.ts"
-import { readMarkdown } from "../../src/packs/research/read-markdown.ts"
-import type { CollectionId, UserId } from "../../src/protocol/ids.ts"
-import { SqlLibrary } from "../../src/store/library/library.ts"
-import { openStore, type Store } from "../../src/store/store.ts"
+import { cutPassages } from "../../packs/research/passages/cut-passages.ts"
+import { Librarian } from "../../packs/research/librarian.ts"
+import { DocumentReader, type ReaderOptions } from "../../packs/research/document-reader.ts"
+import { readArxivLine } from "../../packs/research/read-arxiv.ts"
+import { readAtom } from "../../packs/research/read-atom.ts"
+import { readHtml } from "../../packs/research/html/read-html.ts"
+import { readMarkdown } from "../../packs/research/read-markdown.ts"
+import type { CollectionId, UserId } from "../../core/protocol/ids.ts"
+import { SqlLibrary } from "../../core/store/library/library.ts"
+import { openStore, type Store } from "../../core/store/store.ts"
 import { anyDatabase } from "../support/databases.ts"
-import { hostileDocuments } from "../support/research/hostile-documents.ts"
+import { hostileDocuments } from "./hostile-documents.ts"
 import { KeptLog, programAround, programOf } from "../support/processes/processes.ts"
 import { isLong } from "../support/sizes.ts"
-import { pdfBomb, smallPdf } from "../support/research/small-pdf.ts"
+import { pdfBomb, smallPdf } from "./small-pdf.ts"
 import { WordEmbedder } from "../support/word-embedder.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 import { countWork } from "../support/worked.ts"
@@ -231,11 +231,11 @@ describe.each(anyDatabase)("what is handed in on $name", ({ create }) => {
     })
     expect(await ingest("no.rtf", "Words.")).toMatchObject({
       failed: 1,
-      items: [{ reason: "it is no RTF: it does not begin with {\\rtf" }],
+      items: [{ reason: "it is not an RTF file: it does not start with {\\rtf" }],
     })
     expect(await ingest("old.txt", Buffer.from("caf\xe9", "latin1"))).toMatchObject({
       added: 1,
-      items: [{ reason: "it is not UTF-8 and was read as windows-1252; look whether its letters are right" }],
+      items: [{ reason: "it is not UTF-8 and was read as windows-1252; check that its text is correct" }],
     })
     const russian = Buffer.from("cff0e8e2e5f22c20ece8f021", "hex")
     expect(await ingest("old-russian.txt", russian)).toMatchObject({ failed: 1, items: [{ status: "failed" }] })
@@ -285,7 +285,7 @@ describe.each(anyDatabase)("what is handed in on $name", ({ create }) => {
     expect(wrong.items.at(-1)).toMatchObject({
       source: "wrong.jsonl",
       status: "failed",
-      reason: expect.stringMatching(/^these are no lines of papers \(id: .+\); what follows line 80 was not read$/),
+      reason: expect.stringMatching(/^these lines are not papers \(id: .+\); the lines after line 80 were not read$/),
     })
     const paper = (at: number) => JSON.stringify({ id: `p${at}`, title: "T", abstract: "Words." })
     const mixed = Array.from({ length: 270 }, (_, at) => (at % 3 === 0 ? "no json" : paper(at))).join("\n")
@@ -363,7 +363,7 @@ describe.each(anyDatabase)("what is handed in on $name", ({ create }) => {
     const counting = programAround(`
       import { appendFileSync } from "node:fs"
       appendFileSync(new URL("started", import.meta.url), "x")
-      await import(${JSON.stringify(new URL("../../src/packs/research/document-child.ts", import.meta.url).href)})`)
+      await import(${JSON.stringify(new URL("../../packs/research/document-child.ts", import.meta.url).href)})`)
     const reader = new DocumentReader({ other: counting, log })
     const started = () => readFileSync(new URL("started", counting.script), "utf8").length
     const person = { person: "ada", signal }
@@ -386,7 +386,7 @@ describe.each(anyDatabase)("what is handed in on $name", ({ create }) => {
     })
     expect(await ingest("photo.txt", Buffer.alloc(500, 1))).toMatchObject({
       failed: 1,
-      items: [{ reason: "it is no text" }],
+      items: [{ reason: "it is not a text" }],
     })
     expect(await ingest("empty.html", "<script>only()</script>")).toMatchObject({
       failed: 1,

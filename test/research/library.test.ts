@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { newId, type UserId } from "../../src/protocol/ids.ts"
-import type { ReadDocument } from "../../src/protocol/ports/library.ts"
-import { cutPassages } from "../../src/packs/research/passages/cut-passages.ts"
-import { openStore, type Store } from "../../src/store/store.ts"
-import { rarest } from "../../src/store/engine/full-text.ts"
-import { SqlLibrary } from "../../src/store/library/library.ts"
-import { PassageIndexer } from "../../src/store/library/passage-indexer.ts"
-import { failure } from "../../src/protocol/errors.ts"
+import { newId, type UserId } from "../../core/protocol/ids.ts"
+import type { ReadDocument } from "../../core/engine/library.ts"
+import { cutPassages } from "../../packs/research/passages/cut-passages.ts"
+import { openStore, type Store } from "../../core/store/store.ts"
+import { rarest } from "../../core/store/engine/full-text.ts"
+import { SqlLibrary } from "../../core/store/library/library.ts"
+import { PassageIndexer } from "../../core/store/library/passage-indexer.ts"
+import { failure } from "../../core/protocol/errors.ts"
 import { databasesInTurn } from "../support/databases.ts"
 import { WordEmbedder } from "../support/word-embedder.ts"
 import { TurnedClock } from "../support/loop/world.ts"
@@ -66,6 +66,24 @@ describe.each(databasesInTurn(import.meta.filename))("the library on $name", ({ 
     library = open()
   })
   afterAll(() => store[Symbol.asyncDispose]())
+
+  test("a passage that got its vector first does not outrank better passages that still wait for theirs", async () => {
+    const ada = await person("ada")
+    const { id } = await library.createCollection(ada, "Partly embedded")
+    await library.keep(ada, id, documentOf("auk.txt", "What auks eat when they swim is fish."))
+    await index()
+    for (const name of ["hoopoe", "bulbul", "drongo"])
+      await library.keep(
+        ada,
+        id,
+        documentOf(`${name}.txt`, `The ${name} eats insects. What a ${name} eats it catches.`),
+      )
+    const [first] = await search(ada, "what does a hoopoe eat when it eats insects?")
+    expect(first?.source).toBe("hoopoe.txt")
+    expect(await library.progress(ada)).toEqual({ embedded: 1, passages: 4 })
+    await index()
+    expect(await library.progress(ada)).toBeUndefined()
+  })
 
   test("another embedder makes all vectors anew, and the old ones go after a day", async () => {
     const ada = await person("ada")

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest"
-import { offlineModel } from "../../src/models/offline/model.ts"
-import { WebClient } from "../../src/models/network/web-client.ts"
-import { OutboundPolicy } from "../../src/models/network/outbound-policy.ts"
-import { createResearchTools } from "../../src/packs/research/create-tools.ts"
-import { researchAgent } from "../../src/packs/research/agent.ts"
-import { Librarian } from "../../src/packs/research/librarian.ts"
-import { AnswerData } from "../../src/protocol/conversation/stages.ts"
-import { SqlLibrary } from "../../src/store/library/library.ts"
-import { PassageIndexer } from "../../src/store/library/passage-indexer.ts"
+import { offlineModel } from "../../labs/offline-model/model.ts"
+import { WebClient } from "../../core/models/network/web-client.ts"
+import { OutboundPolicy } from "../../core/models/network/outbound-policy.ts"
+import { createResearchTools } from "../../packs/research/create-tools.ts"
+import { researchAgent } from "../../packs/research/agent.ts"
+import { Librarian } from "../../packs/research/librarian.ts"
+import { AnswerData } from "../../core/protocol/conversation/stages.ts"
+import { SqlLibrary } from "../../core/store/library/library.ts"
+import { PassageIndexer } from "../../core/store/library/passage-indexer.ts"
 import { of, repliesOf } from "../support/loop/checked-world.ts"
 import { databasesInTurn } from "../support/databases.ts"
 import { WordEmbedder } from "../support/word-embedder.ts"
@@ -38,11 +38,8 @@ test.each(databasesInTurn(import.meta.filename))(
     const web = new WebClient(new OutboundPolicy())
     const tools = createResearchTools({ library: late, embedder, web, webSearch: { provider: "off" } })
     const { instructions, stages } = researchAgent(tools)
-    const phrases = tools.flatMap(({ name, phrases, retell }) =>
-      phrases ? [{ tool: name, phrases, ...(retell ? { retell } : {}) }] : [],
-    )
     const agent = { instructions, ...(stages ? { stages } : {}) }
-    await using world = await openWorld({ url: place.url, model: offlineModel(() => phrases), tools, clock, agent })
+    await using world = await openWorld({ url: place.url, model: offlineModel(), tools, clock, agent })
     library = new SqlLibrary(world.store.engine, { clock, embedder: embedder.name })
     const { signal } = new AbortController()
     const collection = await library.ensureCollection(world.user, "Wings")

@@ -3,22 +3,22 @@ import { once } from "node:events"
 import type { AddressInfo } from "node:net"
 import { gzipSync } from "node:zlib"
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest"
-import type { CallContext, Tool } from "../../src/agent/definition/tool.ts"
-import { OutboundPolicy } from "../../src/models/network/outbound-policy.ts"
-import { calls, says } from "../../src/models/scripted/script.ts"
-import { scripted } from "../../src/models/scripted/model.ts"
-import { WebClient } from "../../src/models/network/web-client.ts"
-import { arxivSearch } from "../../src/packs/research/arxiv-search.ts"
-import { createResearchTools } from "../../src/packs/research/create-tools.ts"
-import { DocumentReader } from "../../src/packs/research/document-reader.ts"
-import { Librarian } from "../../src/packs/research/librarian.ts"
-import { createSearchProvider, type WebSearchSetting } from "../../src/packs/research/search-provider.ts"
-import { webSearch } from "../../src/packs/research/web-search.ts"
-import type { EventOf } from "../../src/protocol/events.ts"
-import { Source } from "../../src/protocol/conversation/stages.ts"
-import { SqlLibrary } from "../../src/store/library/library.ts"
-import { PassageIndexer } from "../../src/store/library/passage-indexer.ts"
-import { openStore } from "../../src/store/store.ts"
+import type { CallContext, Tool } from "../../core/engine/definition/tool.ts"
+import { OutboundPolicy } from "../../core/models/network/outbound-policy.ts"
+import { calls, says } from "../../core/models/scripted/script.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
+import { WebClient } from "../../core/models/network/web-client.ts"
+import { arxivSearch } from "../../packs/research/arxiv-search.ts"
+import { createResearchTools } from "../../packs/research/create-tools.ts"
+import { DocumentReader } from "../../packs/research/document-reader.ts"
+import { Librarian } from "../../packs/research/librarian.ts"
+import { createSearchProvider, type WebSearchSetting } from "../../packs/research/search-provider.ts"
+import { webSearch } from "../../packs/research/web-search.ts"
+import type { EventOf } from "../../core/protocol/events.ts"
+import { Source } from "../../core/protocol/conversation/stages.ts"
+import { SqlLibrary } from "../../core/store/library/library.ts"
+import { PassageIndexer } from "../../core/store/library/passage-indexer.ts"
+import { openStore } from "../../core/store/store.ts"
 import { databasesInTurn } from "../support/databases.ts"
 import { programOf } from "../support/processes/processes.ts"
 import { WordEmbedder } from "../support/word-embedder.ts"
@@ -277,7 +277,7 @@ describe("web_search", () => {
       const { status, text } = await run(tool, { query: "q" })
       expect(status).toBe("error")
       expect(text).toMatch(
-        /answered 429 \(too many requests\); ask it again in 120 min, after \d{4}-\d\d-\d\d \d\d:\d\d UTC/,
+        /answered 429 \(too many requests\); try again in 120 min, after \d{4}-\d\d-\d\d \d\d:\d\d UTC/,
       )
     }
     expect(seen).toHaveLength(2)
@@ -407,7 +407,7 @@ describe.each(databasesInTurn(import.meta.filename))("tools over collections on 
       passage: expect.stringContaining("Lift grows"),
     })
     expect(text.slice(sources[0]!.span!.start, sources[0]!.span!.end)).toBe(sources[0]!.passage)
-    expect(window?.text).toContain(`Go on with read_document {"document_id": "${found.id}", "start": 12000}`)
+    expect(window?.text).toContain(`Continue with read_document {"document_id": "${found.id}", "start": 12000}`)
     expect(summary).toMatchObject({ status: "ok", text: expect.stringContaining("It is about lift.") })
     expect(searched).toMatchObject({ status: "ok", brings: "outside" })
     expect(rest).toEqual([]) // the second search waits for a person
@@ -430,7 +430,7 @@ describe.each(databasesInTurn(import.meta.filename))("whose words they are, on $
     const use = (name: string, input: object) =>
       tools.find((tool) => tool.name === name)!.run(input, asAda) as Promise<{
         text: string
-        brings?: string
+        taint?: string
         data: { sources: Source[] }
       }>
     const put = async (collection: string, name: string, content: object | string) => {
@@ -439,7 +439,7 @@ describe.each(databasesInTurn(import.meta.filename))("whose words they are, on $
       return (await librarian.ingest(place, { name, bytes })).items[0]!.id
     }
     const paper = { id: "2401.00001", title: "Lift" }
-    const given: [brings: string | undefined, name: string, content: object | string][] = [
+    const given: [taint: string | undefined, name: string, content: object | string][] = [
       [undefined, "a.jsonl", { ...paper, abstract: "Lift." }],
       [undefined, "b.jsonl", { ...paper, id: "hep-th/9901001", summary: "Lift." }],
       ["private", "arXiv:2401.00001", "Lift."],
@@ -449,15 +449,15 @@ describe.each(databasesInTurn(import.meta.filename))("whose words they are, on $
       ["private", "e.jsonl", { ...paper, id: "1234.5678", abstract: "A customer's lift." }],
       ["private", "f.jsonl", { ...paper, id: "arXiv:1234.5678", abstract: "A customer's lift." }],
     ]
-    for (const [index, [brings, name, content]] of given.entries()) {
+    for (const [index, [taint, name, content]] of given.entries()) {
       const id = await put(`C${index}`, name, content)
-      expect((await use("retrieve_chunks", { query: "lift", collection: `C${index}` })).brings, name).toBe(brings)
-      expect((await use("read_document", { document_id: id })).brings, name).toBe(brings)
+      expect((await use("retrieve_chunks", { query: "lift", collection: `C${index}` })).taint, name).toBe(taint)
+      expect((await use("read_document", { document_id: id })).taint, name).toBe(taint)
     }
-    expect((await use("retrieve_chunks", { query: "lift", collection: "none" })).brings).toBe("private")
+    expect((await use("retrieve_chunks", { query: "lift", collection: "none" })).taint).toBe("private")
     // Nothing found is another thing where nobody could look for what it means.
     embedder.failure = () => new Error("away")
-    expect((await use("retrieve_chunks", { query: "zebra" })).text).toMatch(/^No passage fits[^]*by words alone/)
+    expect((await use("retrieve_chunks", { query: "zebra" })).text).toMatch(/^No passage matches[^]*by words only/)
     embedder.failure = undefined
 
     const id = await put("Editions", "a.md", "First words.")

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { scripted } from "../../src/models/scripted/model.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
 import { databases } from "../support/databases.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
-import { smallPdf } from "../support/research/small-pdf.ts"
+import { smallPdf } from "./small-pdf.ts"
 import { WordEmbedder } from "../support/word-embedder.ts"
 import { countWork } from "../support/worked.ts"
 

@@ -1,11 +1,10 @@
 import { Hono } from "hono"
 import { expect, test } from "vitest"
-import type { AppError } from "../../src/protocol/errors.ts"
-import type { UserId } from "../../src/protocol/ids.ts"
-import { routes } from "../../src/protocol/routes/index.ts"
-import type { Env } from "../../src/server/door/request-env.ts"
-import type { Caller } from "../../src/server/door/ports.ts"
-import { serveRoute } from "../../src/server/request/serve-route.ts"
+import type { AppError } from "../../core/protocol/errors.ts"
+import type { UserId } from "../../core/protocol/ids.ts"
+import { routes } from "../../core/protocol/routes/index.ts"
+import type { Env, Caller } from "../../core/server/auth/credentials.ts"
+import { serveRoute } from "../../core/server/request/serve-route.ts"
 
 /** A file is read at once, and then waits to be taken in until it is told to go on. */
 class Desk {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { listenOn } from "../../src/compose/start-server.ts"
-import { always, says, scripted } from "../../src/testing.ts"
+import { listenOn } from "../../core/compose/start-server.ts"
+import { always, says, scripted } from "../../core/testing.ts"
 import { codeOf } from "../support/server/browser.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"

@@ -1,10 +1,10 @@
 import { rmSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import type { UserTurn } from "../../src/agent/model.ts"
-import { listenOn, startServer } from "../../src/compose/start-server.ts"
-import { scripted } from "../../src/models/scripted/model.ts"
-import { says } from "../../src/models/scripted/script.ts"
+import type { UserTurn } from "../../core/engine/model.ts"
+import { listenOn, startServer } from "../../core/compose/start-server.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
+import { says } from "../../core/models/scripted/script.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { LARGE, namesIn, newFolder } from "../support/message-files/files-world.ts"
 import { Face } from "../support/server/face.ts"
@@ -34,12 +34,12 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       500,
       expect.objectContaining({
         code: "file_unreadable",
-        detail: expect.stringContaining("upload it again") as string,
+        detail: expect.stringContaining("Upload it again") as string,
       }),
     ])
     const { body } = await ada.say(id, "And now?")
     expect(body.run.status).toBe("completed")
-    expect(shown()).toMatchObject({ text: expect.stringContaining("no longer in the folder of files") as string })
+    expect(shown()).toMatchObject({ text: expect.stringContaining("is missing from the folder for files") as string })
   })
 
   test("a server that is not told of the folder starts and says so; whoever asks for a file of it is told what is to be set", async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import { calls, fails, says } from "../../src/models/scripted/script.ts"
-import { scripted } from "../../src/models/scripted/model.ts"
+import { calls, fails, says } from "../../core/models/scripted/script.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
 import { databases } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 import { read, write } from "../support/loop/tools.ts"

@@ -1,12 +1,10 @@
 import { describe, expect, test } from "vitest"
-import { calls, says } from "../../src/models/scripted/script.ts"
-import { scripted } from "../../src/models/scripted/model.ts"
+import { calls, says } from "../../core/models/scripted/script.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 
 const two = calls(["create_task", { title: "Buy milk" }], ["create_task", { title: "Buy bread" }])
-
-// GATE-03
 describe.each(anyDatabase)("one answer to several proposals on $name", ({ create }) => {
   async function asked(more: Partial<Parameters<typeof Face.open>[0]> = {}) {
     const face = await Face.open({

@@ -1,7 +1,7 @@
 import { once } from "node:events"
 import { describe, expect, test, vi } from "vitest"
 import { WebSocket } from "ws"
-import { always, calls, replies, says, scripted, type ScriptedReply } from "../../src/testing.ts"
+import { always, calls, replies, says, scripted, type ScriptedReply } from "../../core/testing.ts"
 import { Cutter } from "../support/server/cutter.ts"
 import { anyDatabase, databases, type TestDatabase } from "../support/databases.ts"
 import { openServer, Peer } from "../support/server/socket.ts"

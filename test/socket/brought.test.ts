@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { always, calls, says, scripted, type ScriptedReply } from "../../src/testing.ts"
+import { always, calls, says, scripted, type ScriptedReply } from "../../core/testing.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { openServer, type Peer } from "../support/server/socket.ts"
 import { write } from "../support/loop/tools.ts"
@@ -112,9 +112,9 @@ describe.each(anyDatabase)("what a client sends along reaches the model on $name
     expect(answer).toMatchObject({ status: "paused" })
   })
 
-  test("a megabyte of very many keys costs no more than its reading", async () => {
+  test("as many keys as one object may have cost no more than its reading", async () => {
     await using world = await open()
-    const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`key ${index}`, index]))
+    const many = Object.fromEntries(Array.from({ length: 4_900 }, (_, index) => [`key ${index}`, index]))
     await ask(world.peer, "one", many)
     expect(world.told()[0]?.length).toBeLessThan(30_000)
   })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
-import type { ServerFrame } from "../../src/protocol/socket.ts"
-import { breaksOff, calls, fails, hangs, replies, says, scripted, type ScriptedReply } from "../../src/testing.ts"
+import type { ServerFrame } from "../../core/protocol/socket.ts"
+import { breaksOff, calls, fails, hangs, replies, says, scripted, type ScriptedReply } from "../../core/testing.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { openServer } from "../support/server/socket.ts"
 import { isOver, readFrames, transcriptOf } from "../support/server/stream.ts"

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { says, scripted } from "../../src/testing.ts"
+import { says, scripted } from "../../core/testing.ts"
 import { databases, type TestDatabase } from "../support/databases.ts"
 import { openServer } from "../support/server/socket.ts"
 

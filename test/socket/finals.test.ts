@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
-import type { ServerFrame } from "../../src/protocol/socket.ts"
-import { always, calls, replies, says, scripted, type ScriptedReply } from "../../src/testing.ts"
+import type { ServerFrame } from "../../core/protocol/socket.ts"
+import { always, calls, replies, says, scripted, type ScriptedReply } from "../../core/testing.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { openServer } from "../support/server/socket.ts"
 import { Held, read } from "../support/loop/tools.ts"
@@ -15,7 +15,7 @@ interface Said {
   readonly content: string
 }
 
-// DEVICE-01: whoever knows only the first six frames waits for a `final` after everything it says.
+// A client that knows only the first six frames waits for a `final` after each frame it sends.
 describe.each(anyDatabase)("every chat_request ends with a final on $name", (database) => {
   const open = async (...script: readonly ScriptedReply[]) => {
     const held = new Held()

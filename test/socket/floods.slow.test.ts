@@ -2,7 +2,7 @@ import { once } from "node:events"
 import { connect, type Socket } from "node:net"
 import { describe, expect, test, vi } from "vitest"
 import { WebSocket } from "ws"
-import { says, scripted } from "../../src/testing.ts"
+import { says, scripted } from "../../core/testing.ts"
 import { databases, type TestDatabase } from "../support/databases.ts"
 import { openServer } from "../support/server/socket.ts"
 
@@ -73,11 +73,12 @@ describe("the server answers others while one peer floods it with", { timeout: 1
     const peer = await openRaw(server)
     let heard = 0
     peer.on("data", (data: Buffer) => (heard += data.length / '..{"type":"pong"}'.length))
+    const startedAt = performance.now()
     const flooding = flood(peer, toFrame(TEXT, '{"type":"ping"}'), 1_000_000)
     expect(await slowestHealth(server.url, flooding)).toBeLessThan(1000)
-    // The burst, two seconds of the rate, and what one packet holds beyond them: of a hundred thousand.
+    // The burst, two seconds of the rate, and what one packet holds beyond them: of a hundred thousand. More on a busy machine.
     expect(heard).toBeGreaterThan(100)
-    expect(heard).toBeLessThan(12_000)
+    expect(heard).toBeLessThan(12_000 * Math.max(1, (performance.now() - startedAt) / 2000))
     expect(peer.destroyed).toBe(false)
     peer.destroy()
   })

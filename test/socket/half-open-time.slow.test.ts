@@ -2,7 +2,7 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { createInterface } from "node:readline"
 import { expect, onTestFinished, test } from "vitest"
-import { always, says } from "../../src/testing.ts"
+import { always, says } from "../../core/testing.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 import { goOn, openHalfOpen, stop } from "../support/lives/half-open.ts"
 

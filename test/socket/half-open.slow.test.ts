@@ -1,10 +1,10 @@
 import { describe, expect, test, vi } from "vitest"
-import { always, calls, says } from "../../src/testing.ts"
+import { always, calls, says } from "../../core/testing.ts"
 import { isOver, readFrames, type SeenFrame, transcriptOf } from "../support/server/stream.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 import { goOn, openHalfOpen, stop } from "../support/lives/half-open.ts"
 
-// A peer whose process stands still: its connection is there, and nobody answers on it (DEVICE-04, promise 9).
+// A peer whose process stands still: its connection is there, and nobody answers on it (promise 9).
 vi.setConfig({ testTimeout: 180_000 })
 
 const MILK = { title: "Buy milk" }

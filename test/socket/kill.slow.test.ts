@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest"
-import type { ServerFrame } from "../../src/protocol/socket.ts"
-import { chatChunk, ProviderServer, sse, streamHead } from "../../src/models/providers/server.fixture.ts"
+import type { ServerFrame } from "../../core/protocol/socket.ts"
+import { chatChunk, ProviderServer, sse, streamHead } from "../../core/models/providers/server.fixture.ts"
 import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
 import { tokenFor } from "../support/processes/token-for.ts"
 import { anyDatabase } from "../support/databases.ts"

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
-import { answer } from "../../src/agent/definition/tool.ts"
-import type { Scope } from "../../src/protocol/account/scopes.ts"
-import type { ServerFrame } from "../../src/protocol/socket.ts"
-import { always, calls, hangs, replies, says, scripted, type ScriptedReply } from "../../src/testing.ts"
+import { answer } from "../../core/engine/definition/tool.ts"
+import type { Scope } from "../../core/protocol/account/sign-in.ts"
+import type { ServerFrame } from "../../core/protocol/socket.ts"
+import { always, calls, hangs, replies, says, scripted, type ScriptedReply } from "../../core/testing.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { connect, Machine } from "../support/server/device.ts"
 import { openServer, type Peer } from "../support/server/socket.ts"
@@ -123,6 +123,21 @@ describe.each(anyDatabase)("whoever has only words decides with words on $name",
     expect((await ask(other, "yes")).response).toBe("Done.")
     expect(world.done).toEqual(["b"])
     await peer.until((seen) => finals(seen) === 2) // it sees how it went on
+  })
+
+  test("a change that was proposed again is made by a yes, without a claim that the model gave no answer", async () => {
+    const clock = new TurnedClock()
+    await using world = await open([CHANGE, says("Then not.")], clock)
+    using peer = await world.socket()
+    const { conversationId } = await ask(peer, "change it")
+    const [{ id }] = await world.pending()
+    clock.shift(16 * 60_000)
+    expect((await ask(peer, "yes")).response).toBe("Then not.")
+    const again = await world.ada.post(`/api/agent/proposals/${id}/again`)
+    expect(again.status, again.text).toBeLessThan(300)
+    expect((await ask(peer, "yes", { conversationId })).response).toContain("Waiting for your yes:")
+    expect((await ask(peer, "yes")).response).toBe("")
+    expect(world.done).toEqual(["b"])
   })
 
   test("one of two that is decided elsewhere: the other is shown alone before a yes counts", async () => {

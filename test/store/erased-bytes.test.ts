@@ -4,12 +4,12 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { expect, inject, test, vi } from "vitest"
-import { calls, says } from "../../src/models/scripted/script.ts"
-import { always, scripted } from "../../src/models/scripted/model.ts"
-import { personalTables } from "../../src/store/personal-tables.ts"
-import { scopes } from "../../src/protocol/account/scopes.ts"
-import { sweepErased } from "../../src/server/routes/account/retention.ts"
-import { openStore, type Store } from "../../src/store/store.ts"
+import { calls, says } from "../../core/models/scripted/script.ts"
+import { always, scripted } from "../../core/models/scripted/model.ts"
+import { personalTables } from "../../core/store/personal-tables.ts"
+import { scopes } from "../../core/protocol/account/sign-in.ts"
+import { sweepErased } from "../../core/server/routes/account/retention.ts"
+import { openStore, type Store } from "../../core/store/store.ts"
 import { Face } from "../support/server/face.ts"
 
 /** One word that stands nowhere else; in other cases too, and as the index over words stems it. */
@@ -59,7 +59,7 @@ async function fillEveryTable({ engine }: Store, user: string): Promise<string[]
       if (name === column) return owner[names]
       if (name === "node") return NODE
       // Whose a row is, where its owner is another column: the same person, as in every row that a commit writes.
-      if (name === "person" && type !== "TEXT") return person
+      if (name === "person") return type === "TEXT" ? user : person
       if (name === "user_id") return user
       return type === "TEXT"
         ? `${WORD} ${table} ${name} ${"lorem ".repeat(500)}`

@@ -1,9 +1,9 @@
 import pg from "pg"
 import { describe, expect, test } from "vitest"
-import { emptyConversation } from "../../src/agent/empty-conversation.ts"
-import { stage } from "../../src/agent/replay/replay.ts"
-import { newId } from "../../src/protocol/ids.ts"
-import { openStore } from "../../src/store/store.ts"
+import { emptyConversation } from "../../core/engine/empty-conversation.ts"
+import { stage } from "../../core/engine/replay/replay.ts"
+import { newId } from "../../core/protocol/ids.ts"
+import { openStore } from "../../core/store/store.ts"
 import { databases } from "../support/databases.ts"
 
 const postgres = databases.find(({ name }) => name === "postgres")

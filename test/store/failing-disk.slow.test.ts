@@ -11,7 +11,7 @@ import { launcher } from "../support/processes/package.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
 
-const failingFsync = fileURLToPath(new URL("../support/processes/failing-fsync.ts", import.meta.url))
+const failingFsync = fileURLToPath(new URL("./failing-fsync.ts", import.meta.url))
 
 test("after a failed fsync nothing is accepted, the server says why, drains and ends; the next start is sound", async () => {
   const environment = { PAWL_DATA: dataFolder(), PAWL_PORT: "0" }
@@ -27,7 +27,7 @@ test("after a failed fsync nothing is accepted, the server says why, drains and 
   expect(refused.body.detail).toContain("the disk failed to keep what was written (EIO")
   const { code, stderr } = await server.ended
   expect(code).toBe(1)
-  expect(stderr).toContain("pawl: The store is not available: the disk failed to keep")
+  expect(stderr).toContain("pawl: The database is not available: the disk failed to keep")
   expect(stderr.match(/store_broken/g)).toHaveLength(1)
 
   await using next = new PawlProcess(["serve"], environment)

@@ -1,9 +1,9 @@
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { backUp } from "../../src/store/engine/sqlite/backup.ts"
-import { backUpFolder } from "../../src/store/files/back-up-folder.ts"
-import { openStore } from "../../src/store/store.ts"
+import { backUp } from "../../core/store/engine/sqlite/backup.ts"
+import { backUpFolder } from "../../core/store/files/back-up-folder.ts"
+import { openStore } from "../../core/store/store.ts"
 import { databases } from "../support/databases.ts"
 import { bytesOf, LARGE, large, namesIn, newFolder } from "../support/message-files/files-world.ts"
 
@@ -65,7 +65,7 @@ test("without the folder that it needs, or with another one, there is no backup 
   rmSync(world.to)
   await world.store.messageFiles.keep(world.ada, large("x"), MOST)
   await expect(world.copy(undefined)).rejects.toThrow("set PAWL_FILES_FOLDER")
-  await expect(world.copy(newFolder())).rejects.toThrow("is not the folder in which 1 files")
+  await expect(world.copy(newFolder())).rejects.toThrow("is not the folder that contains the 1 attached files")
   writeFileSync(`${world.to}.files`, "mine")
   await expect(world.copy(world.folder)).rejects.toMatchObject({ code: "EEXIST" })
   expect(readFileSync(`${world.to}.files`, "utf8")).toBe("mine")

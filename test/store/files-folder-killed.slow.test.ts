@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import type { FileId, UserId } from "../../src/protocol/ids.ts"
-import { openStore } from "../../src/store/store.ts"
+import type { FileId, UserId } from "../../core/protocol/ids.ts"
+import { openStore } from "../../core/store/store.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 import { bytesOf, namesIn, newFolder } from "../support/message-files/files-world.ts"
 import { PawlProcess } from "../support/processes/pawl-process.ts"
 
-const script = join(import.meta.dirname, "../support/message-files/upload-forever.ts")
+const script = join(import.meta.dirname, "./upload-forever.ts")
 const DAY = 24 * 60 * 60_000
 
 describe.each(anyDatabase)("on $name", ({ create }) => {

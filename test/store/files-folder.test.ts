@@ -1,14 +1,14 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { emptyConversation } from "../../src/agent/empty-conversation.ts"
-import { stage } from "../../src/agent/replay/replay.ts"
-import { newId, type UserId } from "../../src/protocol/ids.ts"
-import { BytesFolder } from "../../src/store/files/bytes-folder.ts"
-import { PlacedFiles } from "../../src/store/files/placed-files.ts"
-import { folderDisk } from "../../src/store/files/folder-disk.ts"
-import { MARK_FILE, readMark } from "../../src/store/files/folder-mark.ts"
-import { openStore, type Store } from "../../src/store/store.ts"
+import { emptyConversation } from "../../core/engine/empty-conversation.ts"
+import { stage } from "../../core/engine/replay/replay.ts"
+import { newId, type UserId } from "../../core/protocol/ids.ts"
+import { BytesFolder } from "../../core/store/files/bytes-folder.ts"
+import { PlacedFiles } from "../../core/store/files/placed-files.ts"
+import { folderDisk } from "../../core/store/files/folder-disk.ts"
+import { MARK_FILE, readMark } from "../../core/store/files/folder-mark.ts"
+import { openStore, type Store } from "../../core/store/store.ts"
 import { databases } from "../support/databases.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 import {
@@ -242,12 +242,12 @@ describe.each(databases)("on $name", ({ create }) => {
     const secret = join(newFolder(), "secret")
     writeFileSync(secret, Buffer.alloc(LARGE, "d")) // the same bytes: who follows the link would not notice
     const faults: [string, () => void][] = [
-      ["is not what was uploaded", () => writeFileSync(path, Buffer.alloc(LARGE, "e"))],
-      ["is not what was uploaded", () => writeFileSync(path, Buffer.alloc(LARGE - 1, "d"))],
-      ["is not what was uploaded", () => (rmSync(path), symlinkSync(secret, path))],
-      ["is not what was uploaded", () => (rmSync(path), mkdirSync(path))],
-      ["no longer in the folder", () => rmSync(path, { recursive: true })],
-      ["see whether its disk is mounted", () => renameSync(join(folder, MARK_FILE), join(folder, "moved"))],
+      ["was changed", () => writeFileSync(path, Buffer.alloc(LARGE, "e"))],
+      ["was changed", () => writeFileSync(path, Buffer.alloc(LARGE - 1, "d"))],
+      ["was changed", () => (rmSync(path), symlinkSync(secret, path))],
+      ["was changed", () => (rmSync(path), mkdirSync(path))],
+      ["is missing from the folder", () => rmSync(path, { recursive: true })],
+      ["heck that its disk is mounted", () => renameSync(join(folder, MARK_FILE), join(folder, "moved"))],
     ]
     expect(await bytesOf(files, ada, id)).toHaveLength(LARGE) // known as good until then
     for (const [words, plant] of faults) {
@@ -268,7 +268,7 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(lines).toContainEqual({
       kind: "message_file_unreadable",
       file: id,
-      problem: expect.stringContaining("no longer in the folder") as string,
+      problem: expect.stringContaining("is missing from the folder") as string,
     })
     const parts = lines.filter(({ kind }) => kind === "message_file_part")
     expect(
@@ -382,13 +382,13 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(await refusal(elsewhere)).toContain("belongs to another database")
     // As a node that shares the database and not the disk.
     const own = newFolder()
-    expect(await refusal(own)).toContain("no pawl-files in it")
+    expect(await refusal(own)).toContain("pawl-files is missing")
     writeFileSync(
       join(own, MARK_FILE),
       readFileSync(join(world.folder, MARK_FILE), "utf8").replace(/ .*/, ` ${"0".repeat(32)}`),
     )
-    expect(await refusal(own)).toContain("nodes of one database have to see the same folder")
-    expect(await refusal(join(own, "nothing"))).toContain("See whether its disk is mounted")
+    expect(await refusal(own)).toContain("all nodes of a database must use the same folder")
+    expect(await refusal(join(own, "nothing"))).toContain("Check that its disk is mounted")
     symlinkSync(world.folder, join(own, "link"))
     expect(await refusal(join(own, "link"))).toBe("opened")
     // What the refusal says to begin anew with does it.

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest"
-import { says } from "../../src/models/scripted/script.ts"
-import { always, scripted } from "../../src/models/scripted/model.ts"
+import { says } from "../../core/models/scripted/script.ts"
+import { always, scripted } from "../../core/models/scripted/model.ts"
 import { databases } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 import { Held, read } from "../support/loop/tools.ts"
-import { calls } from "../../src/models/scripted/script.ts"
+import { calls } from "../../core/models/scripted/script.ts"
 
 const sqlite = databases[0]!
 

@@ -1,10 +1,10 @@
 import { setImmediate as turnOfEvents } from "node:timers/promises"
 import { describe, expect, test } from "vitest"
-import type { Conversation } from "../../src/agent/conversation.ts"
+import type { Conversation } from "../../core/engine/conversation.ts"
 import { databases } from "../support/databases.ts"
 import { AwayPostgres } from "../support/away-postgres.ts"
 import { message } from "../support/loop/world.ts"
-import { many, openMany } from "../support/many-conversations.ts"
+import { many, openMany } from "./many-conversations.ts"
 
 const ODD_ONE = 3
 const WAITS = { connect: 1000, silence: 1000 }

@@ -1,22 +1,21 @@
 import { describe, expect, test } from "vitest"
 import { z } from "zod"
-import { defineAgent } from "../../src/agent/definition/agent.ts"
-import { answer, defineTool } from "../../src/agent/definition/tool.ts"
-import { openEngine } from "../../src/compose/open-engine.ts"
-import { calls, says } from "../../src/models/scripted/script.ts"
-import { always, scripted } from "../../src/models/scripted/model.ts"
-import { SqlJournal } from "../../src/store/journal/journal.ts"
-import { ThisNode } from "../../src/store/journal/nodes.ts"
-import { openStore } from "../../src/store/store.ts"
-import { systemClock } from "../../src/agent/clock.ts"
-import type { Engine } from "../../src/store/engine/engine.ts"
+import { defineAgent } from "../../core/engine/definition/agent.ts"
+import { answer, defineTool } from "../../core/engine/definition/tool.ts"
+import { openEngine } from "../../core/compose/open-engine.ts"
+import { calls, says } from "../../core/models/scripted/script.ts"
+import { always, scripted } from "../../core/models/scripted/model.ts"
+import { SqlJournal } from "../../core/store/journal/journal.ts"
+import { ThisNode } from "../../core/store/journal/nodes.ts"
+import { openStore } from "../../core/store/store.ts"
+import { systemClock } from "../../core/shared/time/clock.ts"
+import type { Engine } from "../../core/store/engine/engine.ts"
 import { databases } from "../support/databases.ts"
 import { message } from "../support/loop/world.ts"
 
 const TURNS = 300
 
 describe.each(databases)("on $name", ({ create }) => {
-  // STORE-03
   test("what a turn sends to the store is as little at the end of a long conversation as at its start", async () => {
     await using database = await create()
     await using store = await openStore({ url: database.url, durability: "normal" })

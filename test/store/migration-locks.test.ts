@@ -1,24 +1,24 @@
 import pg from "pg"
 import { describe, expect, test } from "vitest"
-import type { Log } from "../../src/agent/ports.ts"
+import type { Log } from "../../core/shared/log.ts"
 import { databases } from "../support/databases.ts"
-import type { Engine } from "../../src/store/engine/engine.ts"
-import { openPostgres, postgresWords } from "../../src/store/engine/open-postgres.ts"
-import { migrations } from "../../src/store/migrations/list.ts"
-import { migrate } from "../../src/store/migrations/migrate.ts"
+import type { Engine } from "../../core/store/engine/engine.ts"
+import { openPostgres } from "../../core/store/engine/open-postgres.ts"
+import { migrations } from "../../core/store/schema/migrations.ts"
+import { migrate } from "../../core/store/schema/migrate.ts"
 
 const addsColumn = { name: "998_colour", statements: () => ["ALTER TABLE herd ADD COLUMN colour TEXT"] }
 const addsIndex = { name: "999_by_name", index: { name: "herd_name", table: "herd", over: "(name)" } }
 const IS_VALID = "SELECT indisvalid FROM pg_index WHERE indexrelid = 'herd_name'::regclass"
 
-describe.each(databases.filter(({ name }) => name === "postgres"))("beside others who use $name", ({ create }) => {
+describe.each(databases.filter(({ name }) => name === "postgres"))("next to clients that use $name", ({ create }) => {
   test("a migration waits for a long reader, and nobody waits behind it", async () => {
     await using herd = await openHerd(create)
     const { engine, reader } = herd
     await reader.query("BEGIN")
     await reader.query("SELECT * FROM herd")
     const { log, told } = listening("migration_waits")
-    const done = migrate(engine, postgresWords, { known: [...migrations, addsColumn], log })
+    const done = migrate(engine, { known: [...migrations, addsColumn], log })
     // Either of these may come while the lock is waited for: it is let go of in seconds, the reader's own never.
     expect(await engine.query("SELECT name FROM herd", [])).toEqual([{ name: "bella" }])
     expect(await told).toMatchObject({ migrations: ["998_colour"] })
@@ -33,7 +33,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("beside other
     const { engine, reader } = herd
     await reader.query("BEGIN")
     await reader.query("INSERT INTO herd (name) VALUES ('clara')")
-    const done = migrate(engine, postgresWords, { known: [...migrations, addsIndex] })
+    const done = migrate(engine, { known: [...migrations, addsIndex] })
     // It waits for the one that writes, and keeps none that comes after it.
     await expect.poll(() => engine.query("SELECT 1 FROM pg_class WHERE relname = 'herd_name'", [])).toHaveLength(1)
     const insert = { sql: "INSERT INTO herd (name) VALUES ('doris')", values: [] }
@@ -41,7 +41,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("beside other
     await reader.query("COMMIT")
     expect(await done).toEqual(["999_by_name"])
     expect(await engine.query(IS_VALID, [])).toEqual([{ indisvalid: true }])
-    expect(await migrate(engine, postgresWords, { known: [...migrations, addsIndex] })).toEqual([])
+    expect(await migrate(engine, { known: [...migrations, addsIndex] })).toEqual([])
   })
 
   test("an index that a crash has left half-built is built anew", async () => {
@@ -51,7 +51,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("beside other
     // Fails over the two that have one name, and leaves what it has made behind.
     await expect(reader.query("CREATE UNIQUE INDEX CONCURRENTLY herd_name ON herd (name)")).rejects.toThrow("herd_name")
     expect(await engine.query(IS_VALID, [])).toEqual([{ indisvalid: false }])
-    expect(await migrate(engine, postgresWords, { known: [...migrations, addsIndex] })).toEqual(["999_by_name"])
+    expect(await migrate(engine, { known: [...migrations, addsIndex] })).toEqual(["999_by_name"])
     expect(await engine.query(IS_VALID, [])).toEqual([{ indisvalid: true }])
   })
 
@@ -60,16 +60,16 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("beside other
     const { engine } = herd
     const dying = { ...engine, change: (() => Promise.reject(new Error("died"))) as Engine["change"] }
     const options = { known: [...migrations, addsIndex, addsColumn] }
-    await expect(migrate(dying, postgresWords, options)).rejects.toThrow("died")
+    await expect(migrate(dying, options)).rejects.toThrow("died")
     expect(await engine.query(IS_VALID, [])).toEqual([{ indisvalid: true }])
-    expect(await migrate(engine, postgresWords, options)).toEqual(["999_by_name", "998_colour"])
+    expect(await migrate(engine, options)).toEqual(["999_by_name", "998_colour"])
   })
 
   test("of two nodes that come to build the same index, each finds it whole", async () => {
     await using herd = await openHerd(create)
     const { engine } = herd
     const options = { known: [...migrations, addsIndex] }
-    const done = await Promise.all([1, 2].map(() => migrate(engine, postgresWords, options)))
+    const done = await Promise.all([1, 2].map(() => migrate(engine, options)))
     expect(done.flat()).toEqual(["999_by_name"])
     expect(await engine.query(IS_VALID, [])).toEqual([{ indisvalid: true }])
   })

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest"
-import { calls, says } from "../../src/models/scripted/script.ts"
-import { always, scripted } from "../../src/models/scripted/model.ts"
-import { newId, type ConversationId } from "../../src/protocol/ids.ts"
-import { otherTables, personalTables } from "../../src/store/personal-tables.ts"
-import type { Store } from "../../src/store/store.ts"
+import { calls, says } from "../../core/models/scripted/script.ts"
+import { always, scripted } from "../../core/models/scripted/model.ts"
+import { newId, type ConversationId, type UserId } from "../../core/protocol/ids.ts"
+import { otherTables, personalTables } from "../../core/store/personal-tables.ts"
+import type { Store } from "../../core/store/store.ts"
 import { databases } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 import { Held, read, write } from "../support/loop/tools.ts"
@@ -23,15 +23,16 @@ const tablesOf = async ({ engine }: Store): Promise<string[]> => {
 
 /** How many rows each table has that could hold something of somebody. */
 async function countRows({ engine }: Store): Promise<Record<string, number>> {
-  const counts: Record<string, number> = {}
-  // But for the count of what was changed, which a node brings up to date when it looks at the others.
-  const tables = personalTables.map(({ table }) => table).filter((table) => table !== "news")
+  const found: Record<string, number> = {}
+  // But for the count of what was changed, which a node brings up to date when it looks at the others, and sums of bytes.
+  const counts = ["news", "storage_use"]
+  const tables = personalTables.map(({ table }) => table).filter((table) => !counts.includes(table))
   for (const table of [...tables, "conversation"]) {
     const where = table === "conversation" ? "WHERE person <> 0" : ""
     const [row] = await engine.query<{ n: number }>(`SELECT count(*) AS n FROM ${table} ${where}`, [])
-    if (row?.n) counts[table] = row.n
+    if (row?.n) found[table] = row.n
   }
-  return counts
+  return found
 }
 
 /** Rows whose conversation is gone. */
@@ -319,4 +320,26 @@ test("an export is made as fast as it is read, and no further when nobody reads 
   expect(made).toBeLessThan(10)
   await reader?.cancel()
   expect(ended).toBe(true)
+})
+
+test("an export gives others their turns while it reads from a database that answers at once", async () => {
+  const sqlite = databases.find(({ name }) => name === "sqlite")
+  await using database = await sqlite!.create()
+  await using face = await Face.open({ url: database.url, model: scripted() })
+  const ada = await face.as("ada")
+  const notes = Array.from({ length: 120 }, (_, n) => ({ title: `Note ${n}`, content: "x".repeat(90_000) }))
+  for (const note of notes) expect((await ada.post("/api/workspace/notes", note)).status).toBeLessThan(300)
+  let turns = 0
+  const count = () => {
+    turns++
+    counting = setImmediate(count)
+  }
+  let counting = setImmediate(count)
+  let length = 0
+  const [person] = await face.store.engine.query<{ id: UserId }>("SELECT id FROM person WHERE name = ?", ["ada"])
+  for await (const line of face.store.retention.exportOf(person!.id)) length += JSON.stringify(line).length
+  clearImmediate(counting)
+  expect(length).toBeGreaterThan(10_000_000)
+  // Without a turn of its own it would be none, however long it takes.
+  expect(turns).toBeGreaterThan(0)
 })

@@ -1,9 +1,9 @@
 import { setImmediate } from "node:timers/promises"
 import { describe, expect, test } from "vitest"
-import { machineTimeOf, monotonicOf, systemClock } from "../../src/agent/clock.ts"
-import type { Engine } from "../../src/store/engine/engine.ts"
-import { SharedClock } from "../../src/store/shared-clock.ts"
-import { openStore } from "../../src/store/store.ts"
+import { machineTimeOf, monotonicOf, systemClock } from "../../core/shared/time/clock.ts"
+import type { Engine } from "../../core/store/engine/engine.ts"
+import { SharedClock } from "../../core/store/shared-clock.ts"
+import { openStore } from "../../core/store/store.ts"
 import { databases } from "../support/databases.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 

@@ -1,19 +1,19 @@
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { describe, expect, test, vi } from "vitest"
-import type { ModelRequest } from "../../src/agent/model.ts"
-import { type ConversationId, newId, slotOf, slotOfSecret, type UserId } from "../../src/protocol/ids.ts"
-import type { Engine } from "../../src/store/engine/engine.ts"
-import type { Operation } from "../../src/store/engine/operations.ts"
-import { otherTables } from "../../src/store/personal-tables.ts"
-import type { Store } from "../../src/store/store.ts"
-import { always, calls, says, scripted } from "../../src/testing.ts"
+import type { ModelRequest } from "../../core/engine/model.ts"
+import { type ConversationId, newId, slotOf, slotOfSecret, type UserId } from "../../core/protocol/ids.ts"
+import type { Engine } from "../../core/store/engine/engine.ts"
+import type { Operation } from "../../core/store/engine/operations.ts"
+import { otherTables } from "../../core/store/personal-tables.ts"
+import type { Store } from "../../core/store/store.ts"
+import { always, calls, says, scripted } from "../../core/testing.ts"
 import { anyDatabase, databases, type TestDatabase } from "../support/databases.ts"
 import { PRICE, USAGE } from "../support/loop/priced.ts"
 import { Held, read } from "../support/loop/tools.ts"
 import { connect, Machine } from "../support/server/device.ts"
 import { openServer, Peer } from "../support/server/socket.ts"
-import { idsIn, lookAtIds, nothingLooked, ownedKinds, type OwnedRow, rowsOfPeople } from "../support/stored-ids.ts"
+import { idsIn, lookAtIds, nothingLooked, ownedKinds, type OwnedRow, rowsOfPeople } from "./stored-ids.ts"
 
 /** Calls the tool that was named last; says something where that was done. */
 function replyTo({ history }: ModelRequest) {
@@ -138,20 +138,20 @@ describe.each(anyDatabase)("on $name", (database) => {
 })
 
 describe.each(databases)("on $name", (database) => {
-  test("a commit of a conversation changes rows of its person and of nobody else, in seven tables", async () => {
+  test("a commit of a conversation changes rows of its person and of nobody else, in eight tables", async () => {
     const world = await open(database)
     await using server = world.server
     const { store } = server.face
     await workALittle(world, "bob")
     const looking = watchCommits(store)
     const user = await workALittle(world, "ada")
-    const tables = ["audit_entry", "conversation", "event", "inbox", "proposal", "run", "usage"]
+    const tables = ["audit_entry", "conversation", "event", "inbox", "proposal", "run", "storage_use", "usage"]
     expect(Object.fromEntries(looking)).toEqual(Object.fromEntries(tables.map((table) => [table, new Set([user])])))
   })
 })
 
-test("every table that is not by person has its place in docs/scale.md", async () => {
-  const page = await readFile(join(import.meta.dirname, "../../docs/scale.md"), "utf8")
+test("every table that is not by person has its place in docs/reference/scaling.md", async () => {
+  const page = await readFile(join(import.meta.dirname, "../../docs/reference/scaling.md"), "utf8")
   expect(Object.keys(otherTables).filter((table) => !page.includes(`\`${table}\``))).toEqual([])
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
-import type { ConversationId } from "../../src/protocol/ids.ts"
-import type { Message } from "../../src/protocol/conversation/message.ts"
+import type { ConversationId } from "../../core/protocol/ids.ts"
+import type { Message } from "../../core/protocol/conversation/message.ts"
 import {
   always,
   breaksOff,
@@ -11,7 +11,7 @@ import {
   says,
   scripted,
   type ScriptedReply,
-} from "../../src/testing.ts"
+} from "../../core/testing.ts"
 import { anyDatabase, databases } from "../support/databases.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
 import { framesIn, isOver, readFrames, type SeenFrame, transcriptOf } from "../support/server/stream.ts"

@@ -1,11 +1,11 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { type Conversation, conversationStatus, pauseReason } from "../../src/agent/conversation.ts"
-import { emptyTranscript, fromDetail, reduce, type Transcript } from "../../src/client/index.ts"
-import { stateByProposal, turnOf } from "../../src/protocol/calls/call-state.ts"
-import type { UnknownFrame } from "../../src/protocol/frames.ts"
-import { isSettled } from "../../src/protocol/proposals/status-after-call.ts"
-import { AnyCalls, type Moment } from "../support/any-calls.ts"
+import { type Conversation, conversationStatus, pauseReason } from "../../core/engine/conversation.ts"
+import { emptyTranscript, fromDetail, reduce, type Transcript } from "../../client/index.ts"
+import { stateByProposal, turnOf } from "../../core/protocol/calls/call-state.ts"
+import type { UnknownFrame } from "../../core/protocol/frames.ts"
+import { isSettled } from "../../core/protocol/proposals/proposal.ts"
+import { AnyCalls, type Moment } from "./any-calls.ts"
 
 const dice = fc.array(fc.nat(10_000), { minLength: 20, maxLength: 200 })
 const isPause = ({ type, data }: UnknownFrame) => type === "done" && (data as { status: string }).status === "paused"

@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { pauseReason } from "../../src/agent/conversation.ts"
-import { Story } from "../support/client-story.ts"
+import { pauseReason } from "../../core/engine/conversation.ts"
+import { Story } from "../client/client-story.ts"
 
 test("a stream says that a run has paused exactly when the loop's own fold comes to wait for a person", () => {
   let pauses = 0

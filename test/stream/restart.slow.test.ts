@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest"
-import { chatChunk, ProviderServer, sse, streamHead } from "../../src/models/providers/server.fixture.ts"
+import { chatChunk, ProviderServer, sse, streamHead } from "../../core/models/providers/server.fixture.ts"
 import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
 import { tokenFor } from "../support/processes/token-for.ts"
 import { databases } from "../support/databases.ts"

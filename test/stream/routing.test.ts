@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest"
-import type { Router } from "../../src/agent/definition/router.ts"
-import { emptyTranscript, reduce } from "../../src/client/index.ts"
-import { offlineModel } from "../../src/models/offline/model.ts"
-import { calls, says, scripted } from "../../src/testing.ts"
-import { RouterDecision } from "../../src/protocol/conversation/router-decision.ts"
+import type { Router } from "../../core/engine/definition/agent.ts"
+import { emptyTranscript, reduce } from "../../client/index.ts"
+import { offlineModel } from "../../labs/offline-model/model.ts"
+import { calls, says, scripted } from "../../core/testing.ts"
+import { RouterDecision } from "../../core/protocol/conversation/stages.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { openServer } from "../support/server/socket.ts"
 import { isOver, readFrames, transcriptOf } from "../support/server/stream.ts"
 import { read } from "../support/loop/tools.ts"
 
-const profile = (name: string) => ({ name, description: "x", examples: [], tools: [`list_${name}s`] })
+const profile = (name: string) => ({ name, description: "x", tools: [`list_${name}s`] })
 const route: Router = ({ words }) => {
   const name = words.includes("task") ? "task" : "note"
   return { profiles: [name], reason: "By name.", scores: { [name]: 1 }, by: "rules" }
@@ -77,18 +77,17 @@ describe.each(anyDatabase)("a decision about tools on $name", (database) => {
   })
 
   test("a wrong one does not keep the offline model from understanding", async () => {
-    const pattern = /list my (?<what>\w+)/
-    const phrases = [{ tool: "list_tasks", phrases: [{ pattern, arguments: () => ({}), example: "list my tasks" }] }]
-    await using server = await openServer({ database, model: offlineModel(() => phrases), tools, agent })
+    const offered = [{ name: "list_tasks", examples: ["list my tasks"] }]
+    await using server = await openServer({ database, model: offlineModel(offered), tools, agent })
     const ada = await server.visitor("ada")
     const id = await ada.begin({ agent: "test" })
-    const { messages } = (await ada.say(id, "list my things")).body
+    const { messages } = (await ada.say(id, "list my todos")).body
     expect(
       messages.map(({ content, toolCalls }: { content: string; toolCalls: { name: string }[] | null }) => {
         return toolCalls ? toolCalls.map(({ name }) => name).join() : content
       }),
     ).toEqual([
-      ...["list my things", "more_tools", expect.stringContaining("all of your tools"), "list_tasks"],
+      ...["list my todos", "more_tools", expect.stringContaining("All of your tools"), "list_tasks"],
       ...["list_tasks found", "list_tasks found"],
     ])
     // What it does not understand with all tools in sight it says, once.

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest"
-import type { Journal } from "../../src/agent/journal.ts"
-import type { Runtime } from "../../src/agent/runtime/runtime.ts"
-import { InProcessBus } from "../../src/bus/in-process.ts"
-import type { JournalEvent } from "../../src/protocol/events.ts"
-import { newId } from "../../src/protocol/ids.ts"
-import { waitForEvent } from "../../src/server/conversation/wait-for-event.ts"
+import type { Journal } from "../../core/engine/journal.ts"
+import type { Runtime } from "../../core/engine/runtime/runtime.ts"
+import { InProcessBus } from "../../core/bus/in-process.ts"
+import type { JournalEvent } from "../../core/protocol/events.ts"
+import { newId } from "../../core/protocol/ids.ts"
+import { waitForEvent } from "../../core/server/conversation/wait-for-event.ts"
 
 const [id, user] = [newId("conv"), newId("user")]
 const row = (position: number) => ({ type: "tool_start", position, version: 1, at: 0 }) as unknown as JournalEvent

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest"
-import { silentLog } from "../../src/agent/silent-log.ts"
-import { InProcessBus } from "../../src/bus/in-process.ts"
-import { newId } from "../../src/protocol/ids.ts"
-import type { Conversations } from "../../src/server/conversation/ports.ts"
-import { whenWithdrawn } from "../../src/server/stream/withdrawn-messages.ts"
+import { silentLog } from "../../core/shared/log.ts"
+import { InProcessBus } from "../../core/bus/in-process.ts"
+import { newId } from "../../core/protocol/ids.ts"
+import type { Conversations } from "../../core/server/conversation/ports.ts"
+import { whenWithdrawn } from "../../core/server/stream/send-message.ts"
 
 test("a message that another node has taken back unheard is missed with the next look at the record", async () => {
   const [id, message, bus] = [newId("conv"), newId("msg"), new InProcessBus()]

@@ -1,4 +1,4 @@
-import type { Model } from "../../src/agent/model.ts"
+import type { Model } from "../../core/engine/model.ts"
 
 /** A model for a server that all tests of a file share: it answers by the script that the test at hand has put in place. */
 export const currentScript = (current: () => Model): Model => ({

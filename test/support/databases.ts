@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { inject } from "vitest"
-import { giveBack, type Make, takeCopy, takeEmpty, takeMigrated, urlOf } from "./postgres-databases.ts"
-import { hasTurn } from "./in-turn.ts"
+import { giveBack, takeEmpty, takeMigrated, urlOf } from "./postgres-databases.ts"
+import { isSampled } from "./sampling.ts"
 import { isLong } from "./sizes.ts"
 import { copySqlite } from "./template-databases.ts"
 
@@ -13,8 +13,6 @@ export interface TestDatabase {
   create(): Promise<TemporaryDatabase>
   /** The same before the first start ever: without a table. */
   createEmpty(): Promise<TemporaryDatabase>
-  /** A copy of what this makes of an empty one, which on PostgreSQL it does once for each worker. */
-  createCopy(make: Make): Promise<TemporaryDatabase>
 }
 
 export interface TemporaryDatabase extends AsyncDisposable {
@@ -27,17 +25,11 @@ const all: readonly TestDatabase[] = [
     name: "sqlite",
     create: () => createSqlite("copied"),
     createEmpty: () => createSqlite("empty"),
-    async createCopy(make) {
-      const database = await createSqlite("empty")
-      await make(database.url)
-      return database
-    },
   },
   {
     name: "postgres",
     create: async () => toPostgres(await takeMigrated()),
     createEmpty: async () => toPostgres(await takeEmpty()),
-    createCopy: async (make) => toPostgres(await takeCopy(make)),
   },
 ]
 
@@ -52,7 +44,7 @@ export const anyDatabase: readonly TestDatabase[] = isLong ? databases : databas
  * in one run of all of them, by the seed. Whoever names a file has both, as has the long run.
  */
 export const databasesInTurn = (file: string): readonly TestDatabase[] =>
-  isLong || !isOfAll || hasTurn(file, inject("seed")) ? databases : anyDatabase
+  isLong || !isOfAll || isSampled(file, inject("seed")) ? databases : anyDatabase
 
 /** Set by `scripts/test.ts`, where it runs all files but those that are left out. */
 const isOfAll = process.env.PAWL_TEST_LEFT_OUT !== undefined

@@ -39,28 +39,6 @@ export async function takeEmpty(): Promise<string> {
   return name
 }
 
-/** What somebody makes of an empty database, and closes. */
-export type Make = (url: string) => Promise<void>
-
-/** What has been made once, to be copied; gone with the run. */
-const made = new Map<Make, Promise<string>>()
-
-/** A copy of what was made, which takes a fifth of making it. */
-export async function takeCopy(make: Make): Promise<string> {
-  const template = made.get(make) ?? makeOnce(make)
-  made.set(make, template)
-  const name = take(newName())
-  await admin.run(`create database ${name} template ${await template} strategy file_copy`)
-  return name
-}
-
-async function makeOnce(make: Make): Promise<string> {
-  const name = newName()
-  await admin.run(`create database ${name} strategy file_copy`)
-  await make(urlOf(name))
-  return name
-}
-
 /** Also while somebody is connected: a test may leave what it has opened to the end of its process. */
 export async function giveBack(name: string): Promise<void> {
   if (!taken.delete(name)) return

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import type { TestProject } from "vitest/node"
 import { quickFolder } from "./quick-folder.ts"
-import { seedOfRun } from "./seed-of-run.ts"
+import { seedOfRun } from "./sampling.ts"
 import { Admin, makeTemplates } from "./template-databases.ts"
 
 declare module "vitest" {

@@ -1,5 +1,5 @@
 import { inject } from "vitest"
-import { numberIn } from "./number-in.ts"
+import { numberIn } from "./sampling.ts"
 
 /**
  * How much the tests of chance try: the usual size fits into ten minutes with all others on two cores, the long one
@@ -24,7 +24,7 @@ export const sizes = {
   /** What befalls three nodes while people talk to them. */
   clusterRounds: size("PAWL_CLUSTER_ROUNDS", { usual: 3, long: 100 }),
   /** How often another process swaps a folder for a link. */
-  swaps: size("PAWL_SWAPS", { usual: 15_000, long: 100_000 }),
+  swaps: size("PAWL_SWAPS", { usual: 60_000, long: 200_000 }),
   /** Notes of one person that are made findable by their meaning. */
   notes: size("PAWL_NOTES", { usual: 2000, long: 10_000 }),
   /** Rows of a CSV file that is taken in. */
@@ -44,7 +44,7 @@ export const oneIn = <Item>(many: number, list: readonly Item[]): readonly Item[
   isLong ? list : list.filter((_, at) => at % many === inject("seed") % many)
 
 /**
- * What the dice of a test begin with. One number for the whole run (`seed-of-run.ts`), printed when it starts;
+ * What the dice of a test begin with. One number for the whole run (`sampling.ts`), printed when it starts;
  * PAWL_TEST_SEED brings it back, and the variable of one test that test alone.
  */
 export const seedOf = (variable: string): number => numberIn(variable) ?? inject("seed")

@@ -1,7 +1,7 @@
 import { copyFile } from "node:fs/promises"
 import { join } from "node:path"
 import pg from "pg"
-import { openStore } from "../../src/store/store.ts"
+import { openStore } from "../../core/store/store.ts"
 
 /** What copies are made of: a place on each engine whose tables have been made, and nothing else. */
 export interface Templates {

@@ -1,4 +1,4 @@
-import type { Embedder } from "../../src/protocol/ports/workspace.ts"
+import type { Embedder } from "../../core/protocol/workspace.ts"
 
 /** An embedder for tests: texts are alike as far as they share words. Quick, and the same in every run. */
 export class WordEmbedder implements Embedder {

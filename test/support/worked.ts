@@ -1,4 +1,5 @@
-import { slownessOf } from "./slowness.ts"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
 
 /**
  * Begins to count; tells the milliseconds of the processor that this thread has had since. Unlike those of a clock they do
@@ -26,3 +27,95 @@ export function countWork(): () => number {
 
 /** Milliseconds of this processor as those of the usual one. */
 export const asUsual = (ms: number): number => (ms < LITTLE_MS ? ms : ms / slownessOf(countProcessor))
+
+/** What one round takes where the bounds were written: a quiet core of a small server. */
+const USUAL_MS = 3.3
+const ROUNDS = 6
+
+const sample = Array.from({ length: 3000 }, (_, n) => ({ id: `row_${n}`, text: `Some words ${n * 7919}`, at: n / 4 }))
+
+/** A bit of everything that programs do: memory, text, numbers. Always the same. */
+function round(): number {
+  const copy = JSON.parse(JSON.stringify(sample)) as typeof sample
+  let sum = 0
+  for (const { id, text, at } of copy) sum += text.replaceAll(/\d+/g, id).length + at
+  return sum
+}
+
+/**
+ * How many times slower than usual this machine is at the moment, by a clock: that of the wall, or the processor's. Never
+ * less than once, so that a quick one does not make a bound narrower. Faults of ours do not change it: nothing of ours runs.
+ */
+export function slownessOf(clock: () => () => number = wallClock): number {
+  for (let at = 0; at < ROUNDS; at++) round() // the first are slow on any
+  const passed = clock()
+  for (let at = 0; at < ROUNDS; at++) round()
+  return Math.max(1, passed() / ROUNDS / USUAL_MS)
+}
+
+function wallClock(): () => number {
+  const began = performance.now()
+  return () => performance.now() - began
+}
+
+interface TwoSizes {
+  readonly small: () => unknown
+  readonly large: () => unknown
+  /** Up to here it is taken for what it should be. */
+  readonly most: number
+  /** How often both are measured at least; once is enough for what has run a few times already. */
+  readonly least?: number
+}
+
+const LEAST_ROUNDS = 3
+const MOST_ROUNDS = 12
+
+/**
+ * How many times as much of the processor the larger of two takes. A machine that is slow is so for both; what a busy one
+ * adds is only ever added, so they are measured in turns, and the least of each is told. Where that is too much they are
+ * measured again: only growth that is there each time stays.
+ */
+export async function growthOf({ small, large, most, least = LEAST_ROUNDS }: TwoSizes): Promise<number> {
+  let [ofSmall, ofLarge] = [Infinity, Infinity]
+  // The first rounds are no measure: what runs for the first time takes many times as much, above all in the small one.
+  for (let round = 1; round <= least || (ofLarge / ofSmall > most && round <= MOST_ROUNDS); round++) {
+    ofSmall = Math.min(ofSmall, await workOfOne(small))
+    ofLarge = Math.min(ofLarge, await workOfOne(large))
+  }
+  return ofLarge / ofSmall
+}
+
+/** Whether it takes less of the processor than this, in one of a few tries. */
+export async function takesLess(ms: number, work: () => unknown): Promise<boolean> {
+  for (let round = 0; round < LEAST_ROUNDS; round++) if ((await workOf(work)) < ms) return true
+  return false
+}
+
+/** Some systems count the processor in steps of ten milliseconds: so often is it done that these do not matter. */
+const ENOUGH_MS = 60
+
+async function workOfOne(work: () => unknown): Promise<number> {
+  const worked = countProcessor()
+  for (let times = 1; ; times++) {
+    await work()
+    const ms = worked()
+    if (ms >= ENOUGH_MS) return ms / times
+  }
+}
+
+async function workOf(work: () => unknown): Promise<number> {
+  const worked = countProcessor()
+  await work()
+  return worked()
+}
+
+let collectGarbage: (() => void) | undefined
+
+/** The bytes that this process still needs. For `x.fresh.test.ts` alone: in a shared worker, other files add to it. */
+export function usedMemory(): number {
+  setFlagsFromString("--expose-gc")
+  collectGarbage ??= runInNewContext("gc") as () => void
+  collectGarbage()
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}

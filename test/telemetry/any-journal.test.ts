@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { expect, test } from "vitest"
-import type { JournalEvent } from "../../src/protocol/events.ts"
+import type { JournalEvent } from "../../core/protocol/events.ts"
 import { runsIn, spanFaultsIn } from "../support/telemetry/span-faults.ts"
 
 const folder = new URL("../journals/", import.meta.url)

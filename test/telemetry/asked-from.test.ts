@@ -1,9 +1,9 @@
 import { expect, test } from "vitest"
-import { says, scripted } from "../../src/testing.ts"
-import { usualScopes } from "../../src/protocol/account/scopes.ts"
-import { traceIdOf } from "../../src/telemetry/ids.ts"
-import { OtlpReceiver } from "../support/telemetry/otlp-receiver.ts"
-import { openTold, runOf } from "../support/telemetry/told-server.ts"
+import { says, scripted } from "../../core/testing.ts"
+import { defaultScopes } from "../../core/protocol/account/sign-in.ts"
+import { traceIdOf } from "../../core/telemetry/span.ts"
+import { OtlpReceiver } from "./otlp-receiver.ts"
+import { openTold, runOf } from "./told-server.ts"
 
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 const SPAN = "00f067aa0ba902b7"
@@ -17,7 +17,7 @@ test("the trace of a run links to that of the request that asked for it, and its
   }
   const server = await openTold({ model: scripted(says("One."), says("Two.")), receiver: receiver.url, log })
   const ada = await server.store.people.ensure("ada", Date.now())
-  const { token } = await server.store.people.createToken(ada, [...usualScopes], Date.now())
+  const { token } = await server.store.people.createToken(ada, [...defaultScopes], Date.now())
   const post = async (path: string, body: object, traceparent?: string) => {
     const headers = {
       ...{ host: "127.0.0.1", authorization: `Bearer ${token}`, "content-type": "application/json" },

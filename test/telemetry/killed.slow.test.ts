@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
-import { chatChunk, chatReply, ProviderServer, sse, streamHead } from "../../src/models/providers/server.fixture.ts"
+import { chatChunk, chatReply, ProviderServer, sse, streamHead } from "../../core/models/providers/server.fixture.ts"
 import { call, type Server, settings, start, tokenOf } from "../support/processes/server-lives.ts"
 import { Visitor } from "../support/server/face.ts"
-import { OtlpReceiver, treeOf } from "../support/telemetry/otlp-receiver.ts"
+import { OtlpReceiver, treeOf } from "./otlp-receiver.ts"
 
 test(
   "what a killed process had begun, and had not told, is in one trace with what the next one has done",

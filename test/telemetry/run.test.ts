@@ -1,16 +1,16 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { answer } from "../../src/agent/definition/tool.ts"
-import { fork } from "../../src/agent/fork.ts"
-import { calls, replies, says, scripted } from "../../src/testing.ts"
-import { rootIdOf, traceIdOf } from "../../src/telemetry/ids.ts"
+import { answer } from "../../core/engine/definition/tool.ts"
+import { fork } from "../../core/engine/fork.ts"
+import { calls, replies, says, scripted } from "../../core/testing.ts"
+import { rootIdOf, traceIdOf } from "../../core/telemetry/span.ts"
 import { read, write } from "../support/loop/tools.ts"
 import { TurnedClock } from "../support/loop/world.ts"
-import { OtlpReceiver, treeOf } from "../support/telemetry/otlp-receiver.ts"
-import { ask, decide, openTold, runOf } from "../support/telemetry/told-server.ts"
+import { OtlpReceiver, treeOf } from "./otlp-receiver.ts"
+import { ask, decide, openTold, runOf } from "./told-server.ts"
 
-const page = readFileSync(join(import.meta.dirname, "../../docs/telemetry.md"), "utf8")
+const page = readFileSync(join(import.meta.dirname, "../../docs/reference/traces.md"), "utf8")
 const documented = /```text tree\n([\s\S]*?)\n```/.exec(page)?.[1]?.split("\n")
 
 const tools = [read("look", () => answer("a private result")), write("save")]

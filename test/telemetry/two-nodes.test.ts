@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest"
-import { calls, says, scripted } from "../../src/testing.ts"
-import { traceIdOf } from "../../src/telemetry/ids.ts"
+import { calls, says, scripted } from "../../core/testing.ts"
+import { traceIdOf } from "../../core/telemetry/span.ts"
 import { databases } from "../support/databases.ts"
 import { read, write } from "../support/loop/tools.ts"
-import { OtlpReceiver, treeOf } from "../support/telemetry/otlp-receiver.ts"
-import { ask, decide, openTold, runOf } from "../support/telemetry/told-server.ts"
+import { OtlpReceiver, treeOf } from "./otlp-receiver.ts"
+import { ask, decide, openTold, runOf } from "./told-server.ts"
 
 describe.each(databases.filter(({ name }) => name === "postgres"))("two nodes on one $name", ({ create }) => {
   test("a run that one has begun and the other has ended is one trace, in which nothing is told twice", async () => {

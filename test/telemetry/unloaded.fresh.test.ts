@@ -1,10 +1,10 @@
 import { registerHooks } from "node:module"
 import { expect, onTestFinished, test } from "vitest"
-import { composeServer } from "../../src/compose/compose-server.ts"
-import { settingsIn } from "../../src/compose/settings.ts"
-import { scripted } from "../../src/testing.ts"
+import { composeServer } from "../../core/compose/compose-server.ts"
+import { settingsIn } from "../../core/compose/settings.ts"
+import { scripted } from "../../core/testing.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
-import { tellingTo } from "../support/telemetry/told-server.ts"
+import { tellingTo } from "./told-server.ts"
 
 test("a server that tells nobody loads nothing of OpenTelemetry", async () => {
   const loaded: string[] = []

@@ -1,10 +1,10 @@
 import type { ServerResponse } from "node:http"
 import { expect, test, vi } from "vitest"
-import { chatChunk, chatReply, sse } from "../../src/models/providers/server.fixture.ts"
+import { chatChunk, chatReply, sse } from "../../core/models/providers/server.fixture.ts"
 import { beginsOnly, KilledServer } from "../support/processes/killed-server.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
-import { keys } from "../support/terminal/terminal.ts"
-import { provided } from "../support/terminal/terminal-world.ts"
+import { keys } from "./terminal.ts"
+import { provided } from "./terminal-world.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
 
@@ -14,14 +14,14 @@ test("a server that dies at work is said to be away, and what is said meanwhile 
   await using server = await KilledServer.open(world.settings)
   const { url, token } = server
   await using terminal = world.open(["--server", url], { PAWL_TOKEN: token, PAWL_DATA: dataFolder() }, { columns: 120 })
-  await terminal.shows(/confirm · qwen\/qwen3-8b · files/)
+  await terminal.shows(/ask first · qwen\/qwen3-8b · files/)
   terminal.type("work", keys.enter)
   await terminal.shows(/It begins[^]*working/)
   await begins.asked
   await server.kill()
-  await terminal.shows("no line to the server, trying again · confirm")
+  await terminal.shows("server not reachable, retrying · ask first")
   terminal.type("and that", keys.altEnter)
-  await terminal.shows("is sent when the server is back: and that")
+  await terminal.shows("sent when the server is back: and that")
   await server.comeBack()
   await terminal.shows(/Begun anew\.[^]*> and that[^]*And that, too\./)
   await terminal.showsNoMore(/no line|is sent when/)
@@ -37,7 +37,7 @@ test("a window that changes its size while a reply is written leaves nothing beh
   })
   // The screen of these tests is xterm.js, as in VS Code.
   await using terminal = world.open([], { TERM_PROGRAM: "vscode", NO_COLOR: "1" }, { columns: 100, rows: 30 })
-  await terminal.shows("what can be done")
+  await terminal.shows("lists keys and commands")
   terminal.type("tell me", keys.enter)
   const response = await working.promise
   await terminal.shows("working")
@@ -68,7 +68,7 @@ test("a window that changes its size while a reply is written leaves nothing beh
   await terminal.settles((_, all) => {
     expect(all.match(/> a draft/g), all).toHaveLength(1)
     expect(all.match(/^> tell me/gm), all).toHaveLength(1)
-    expect(all.match(/confirm ·/g), all).toHaveLength(1)
+    expect(all.match(/ask first ·/g), all).toHaveLength(1)
     expect(all, "of the line below").not.toMatch(/working|Esc stops/)
     for (let number = 1; number <= said; number++) {
       expect(all.match(new RegExp(`word${number}\\b`, "g")), `word${number} in ${all}`).toHaveLength(1)

@@ -1,14 +1,14 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test, vi } from "vitest"
-import { chatReply } from "../../src/models/providers/server.fixture.ts"
-import { keys } from "../support/terminal/terminal.ts"
-import { ASKED, calls, provided } from "../support/terminal/terminal-world.ts"
+import { chatReply } from "../../core/models/providers/server.fixture.ts"
+import { keys } from "./terminal.ts"
+import { ASKED, calls, provided } from "./terminal-world.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
 
 /** Down to the last line of the frame: all above it is drawn. */
-const AT_REST = /It did not run\.[^]*^>\s*\nconfirm/m
+const AT_REST = /It did not run\.[^]*^>\s*\nask first/m
 
 const writes = (path: string, content: string) => calls("write_file", { path, content })
 
@@ -28,7 +28,7 @@ test("what was done, rejected and overtaken reads the same after --continue, wit
   let before: string
   {
     await using terminal = world.open([], {}, { columns: 100, rows: 60 })
-    await terminal.shows("what can be done")
+    await terminal.shows("lists keys and commands")
     terminal.type("first", keys.enter)
     await terminal.shows(ASKED)
     terminal.type("yes", keys.enter)
@@ -45,7 +45,7 @@ test("what was done, rejected and overtaken reads the same after --continue, wit
     terminal.type("yes", keys.enter)
     await terminal.shows("Five it is.")
     terminal.type("fourth", keys.enter)
-    await terminal.shows(/^\[no\] \/ yes/m) // without a sandbox there is no "always"
+    await terminal.shows(/^yes \/ no/m) // without a sandbox there is no "always"
     await terminal.settles((screen) => {
       expect(screen).toContain("? Runs a command · run_command")
       expect(screen).not.toContain("Overwrites")
@@ -60,7 +60,7 @@ test("what was done, rejected and overtaken reads the same after --continue, wit
   const after = (await terminal.shows(AT_REST)).replaceAll(/ · \d+ ms/g, "")
   const told = (screen: string) => screen.split("\n").filter((line) => /^[✓✗]|^ {2}[@+-]/.test(line))
   expect(told(after)).toEqual(told(before))
-  expect(after).toMatch(/✓ .*done\.txt.* · done\n {2}@@ line 1\n {2}-Buy bread\n {2}\+Buy milk/)
+  expect(after).toMatch(/✓ .*done\.txt.* · \+1 −1 · done\n/)
   expect(after).toMatch(/✗ .*rejected\.txt.* · rejected/)
   expect(after).toMatch(/✗ .*overtaken\.txt.* · not done/)
   expect(after).not.toMatch(/replaced/)

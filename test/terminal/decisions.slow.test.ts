@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test, vi } from "vitest"
-import { chatReply } from "../../src/models/providers/server.fixture.ts"
+import { chatReply } from "../../core/models/providers/server.fixture.ts"
 import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
 import { tokenFor } from "../support/processes/token-for.ts"
 import { ownPort } from "../support/processes/own-port.ts"
-import { keys } from "../support/terminal/terminal.ts"
-import { ASKED, calls, provided } from "../support/terminal/terminal-world.ts"
+import { keys } from "./terminal.ts"
+import { ASKED, calls, provided } from "./terminal-world.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
 
@@ -21,30 +21,28 @@ test("what expires while it is shown says so, takes no yes, and is asked for aga
   )
   // Three seconds to decide: on a busy machine they may be over before it is drawn, and all of this holds as well.
   await using terminal = world.open([], { PAWL_PROPOSAL_MINUTES: "0.05" })
-  await terminal.shows("what can be done")
+  await terminal.shows("lists keys and commands")
   terminal.type("I need milk", keys.enter)
-  await terminal.shows("It has expired, and nothing is done.")
+  await terminal.shows("This expired, and nothing was changed.")
   await terminal.settles((screen) => {
-    expect(screen).toContain("again proposes it")
-    expect(screen).not.toContain("/ yes")
+    expect(screen).toContain('type "again"')
+    expect(screen).not.toContain("yes / no")
   })
   for (const word of ["yes", "all", "edit", "always"]) {
     terminal.type(word)
     await terminal.shows(`> ${word}\n`)
     terminal.type(keys.enter)
-    await terminal.shows(/^> ?\nconfirm/m)
+    await terminal.shows(/^> ?\nask first/m)
     await terminal.settles((screen) =>
-      expect(screen.match(/It has expired, and nothing is done/g), "the question, and why not").toHaveLength(2),
+      expect(screen.match(/This expired, and nothing was changed/g), "the question, and why not").toHaveLength(2),
     )
   }
   expect(readdirSync(world.cwd)).toEqual([])
   terminal.type(keys.enter)
-  expect(await terminal.shows("It was not done.")).toMatch(
-    /✗ Create milk\.txt.* · expired; \/again proposes it once more/,
-  )
+  expect(await terminal.shows("It was not done.")).toMatch(/✗ Create milk\.txt.* · expired; \/again proposes it again/)
   // Or with words, without going on first.
   terminal.type("then bread", keys.enter)
-  await terminal.shows("It has expired, and nothing is done.")
+  await terminal.shows("This expired, and nothing was changed.")
   terminal.type("do it again please", keys.enter)
   await terminal.shows("Well.")
   expect(readdirSync(world.cwd)).toEqual([])
@@ -63,29 +61,29 @@ test("always agrees to the next ones, counted, but never to what is asked about 
     chatReply("Not three."),
   )
   await using terminal = world.open()
-  await terminal.shows("what can be done")
+  await terminal.shows("lists keys and commands")
   terminal.type("first", keys.enter)
   await terminal.shows(ASKED)
   terminal.type("always", keys.enter)
   await terminal.shows("One.")
-  await terminal.shows("Write file is done without asking, for the next 10")
+  await terminal.shows("Approved without asking: the next 10 calls of “Write file”")
   terminal.type("second", keys.enter)
   expect(await terminal.shows("Two.")).toMatch(/✓ Create two\.txt.* · done, as you allowed/)
   terminal.type("/grants", keys.enter)
-  await terminal.shows("Write file · 9 of 10 left")
+  await terminal.shows("Write file · 9 of 10 uses left")
 
   terminal.type("third", keys.enter)
-  await terminal.shows("[no] / yes / edit / none / all")
+  await terminal.shows("yes / no / edit / none / all")
   await terminal.shows("always asked about")
   terminal.type("always", keys.enter)
-  await terminal.shows("The like of this is asked about each time")
+  await terminal.shows("Changes like this are asked about every time.")
   terminal.type("yes", keys.enter)
   await terminal.shows("Rules.")
   terminal.type("/grants off", keys.enter)
-  await terminal.shows("each change is asked about again")
+  await terminal.shows("Every change is asked about again")
   terminal.type("fourth", keys.enter)
   await terminal.shows(ASKED)
-  terminal.type(keys.enter)
+  terminal.type("no", keys.enter)
   await terminal.shows("Not three.")
   expect(readdirSync(world.cwd).toSorted()).toEqual(["AGENTS.md", "one.txt", "two.txt"])
 })
@@ -103,20 +101,20 @@ test("a server that dies is said to be away, and gone on with when it is back; t
   const token = await tokenFor(world.settings)
   const mine = { PAWL_TOKEN: token, PAWL_DATA: dataFolder() }
   await using terminal = world.open(["--server", url], mine)
-  await terminal.shows("what can be done")
+  await terminal.shows("lists keys and commands")
   terminal.type("hello", keys.enter)
   await terminal.shows("Here.")
   await first[Symbol.asyncDispose]()
-  await terminal.shows("no line to the server")
+  await terminal.shows("server not reachable")
   terminal.type("are you there", keys.enter)
-  await terminal.shows("is sent when the server is back: are you there")
+  await terminal.shows("sent when the server is back: are you there")
   await using _again = await restarted()
   await terminal.shows(/> are you there\n\nHere again\./)
   await terminal.showsNoMore("the server")
 
   // The same conversation in a second terminal of the same person, elsewhere.
   await using other = world.open(["--server", url], { ...mine, PAWL_DATA: dataFolder() }, { cwd: dataFolder() })
-  await other.shows("what can be done")
+  await other.shows("lists keys and commands")
   other.type("/conversations 1", keys.enter)
   await other.shows("Here again.")
   terminal.type("I need milk", keys.enter)

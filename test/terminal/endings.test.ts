@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest"
-import { fails, finishes, replies, says, thinks } from "../../src/models/scripted/script.ts"
-import type { ScriptedReply } from "../../src/models/scripted/model.ts"
-import { runSlashCommand } from "../../src/terminal/talk/commands.ts"
+import { fails, finishes, replies, says, thinks } from "../../core/models/scripted/script.ts"
+import type { ScriptedReply } from "../../core/models/scripted/model.ts"
+import { runSlashCommand } from "../../apps/terminal/talk/commands.ts"
 import { anyDatabase } from "../support/databases.ts"
-import { openTalk, printed } from "../support/terminal/talk.ts"
+import { openTalk, printed } from "./talk.ts"
 
-const THOUGHT = expect.stringMatching(/^· Thought .*\/reasoning shows what$/) as string
+const THOUGHT = expect.stringMatching(/^· Thought .*\/reasoning shows it$/) as string
 
 describe.each(anyDatabase)("pawl chat on $name", ({ create }) => {
   test.each<[string, ScriptedReply, string[]]>([
@@ -13,33 +13,29 @@ describe.each(anyDatabase)("pawl chat on $name", ({ create }) => {
     [
       "was refused in its middle",
       replies(says("Well,"), finishes("refused")),
-      ["Well,", "! The model's provider declined to go on."],
+      ["Well,", "! The model's provider declined to continue."],
     ],
     [
       "was cut by its length",
       replies(says("One, two,"), finishes("limit")),
-      ["One, two,", "! The model reached its limit here; ask it to go on. /continue does."],
+      ["One, two,", "! The reply reached the output limit. Ask the model to continue. /continue does that."],
     ],
     [
       "reached its limit while it was thinking",
       replies(thinks("Hm"), finishes("limit")),
       [THOUGHT, "! The model reached its limit before it said a word; ask again, or for less."],
     ],
-    ["was empty", replies(finishes("stop")), ["! The model ended its reply without a word."]],
-    [
-      "held only thinking",
-      replies(thinks("Hm"), finishes("stop")),
-      [THOUGHT, "! The model ended its reply without a word."],
-    ],
+    ["was empty", replies(finishes("stop")), ["! The model sent an empty reply."]],
+    ["held only thinking", replies(thinks("Hm"), finishes("stop")), [THOUGHT, "! The model sent an empty reply."]],
     [
       "ended and nobody knows why",
       replies(says("One."), finishes("unknown")),
-      ["One.", "! The provider ended the reply here and did not say why; it may not be all of it."],
+      ["One.", "! The provider ended the reply here without a reason. It may be incomplete."],
     ],
     [
       "broke off",
       fails("overloaded", { after: "One, t" }),
-      ["One, t", "! The reply broke off here.", expect.stringMatching(/^! This run failed\. .*overloaded/)],
+      ["One, t", "! The reply was interrupted here.", expect.stringMatching(/^! This run failed\. .*overloaded/)],
     ],
   ])("says in a line that a reply %s, at once and when the conversation is taken up again", async (_, reply, lines) => {
     await using database = await create()
@@ -57,7 +53,7 @@ describe.each(anyDatabase)("pawl chat on $name", ({ create }) => {
     await using place = await openTalk(database.url, replies(says("One, two,"), finishes("limit")), says("three."))
     const talk = place.begin()
     await talk.say("count", "queue")
-    await expect.poll(() => printed(talk).at(-1)).toContain("/continue does.")
+    await expect.poll(() => printed(talk).at(-1)).toContain("/continue does that.")
     const context = { talk, write() {}, async paste() {}, quit() {} }
     await runSlashCommand("/continue", context)
     await expect.poll(() => printed(talk).slice(-2)).toEqual(["> continue", "three."])

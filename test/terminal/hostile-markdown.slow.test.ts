@@ -4,8 +4,8 @@ import { join } from "node:path"
 import type { Readable, Writable } from "node:stream"
 import { build } from "rolldown"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { REPLY_CHARACTERS } from "../../src/agent/ask/stream-reply.ts"
-import { MAX_READING_COST, readingCost } from "../../src/client/reading-cost.ts"
+import { REPLY_CHARACTERS } from "../../core/engine/ask/reply.ts"
+import { MAX_READING_COST, readingCost } from "../../client/reading-cost.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 import { isLong, oneIn, seedOf } from "../support/sizes.ts"
 import { slowMarkdown } from "../support/slow-texts.ts"
@@ -32,7 +32,7 @@ interface Artist {
 beforeAll(async () => {
   program = join(dataFolder(), "draw-markdown.mjs")
   await build({
-    input: join(import.meta.dirname, "../support/processes/draw-markdown.ts"),
+    input: join(import.meta.dirname, "./draw-markdown.ts"),
     platform: "node",
     logLevel: "silent",
     output: { file: program, format: "esm", codeSplitting: false },

@@ -1,9 +1,9 @@
 import { rmSync } from "node:fs"
 import type { ServerResponse } from "node:http"
 import { expect, test, vi } from "vitest"
-import { chatChunk, chatReply, sse } from "../../src/models/providers/server.fixture.ts"
-import { keys } from "../support/terminal/terminal.ts"
-import { ASKED, calls, provided } from "../support/terminal/terminal-world.ts"
+import { chatChunk, chatReply, sse } from "../../core/models/providers/server.fixture.ts"
+import { keys } from "./terminal.ts"
+import { ASKED, calls, provided } from "./terminal-world.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
 
@@ -15,11 +15,11 @@ test("a message of many lines, by every key that makes one, pasted, and found ag
   await using world = await provided(chatReply("First."), chatReply("Second."), chatReply("Third."))
   {
     await using terminal = world.open()
-    await terminal.shows("what can be done")
+    await terminal.shows("lists keys and commands")
     terminal.type("one", "\\")
     await terminal.shows("> one\\")
     terminal.type(keys.enter)
-    await terminal.shows(/> one\n {2}\n?.*confirm/)
+    await terminal.shows(/> one\n {2}\n?.*ask first/)
     terminal.type("two", keys.newline)
     await terminal.shows(/> one\n {2}two/)
     // Shift+Enter, as terminals of the newer kind send it.
@@ -41,18 +41,18 @@ test("a message of many lines, by every key that makes one, pasted, and found ag
   await using terminal = world.open(["--continue"])
   await terminal.shows("Second.")
   terminal.type("a draft", keys.up)
-  await terminal.shows(/> a\n {2}b\n {6}c\n {2}end\nconfirm/)
+  await terminal.shows(/> a\n {2}b\n {6}c\n {2}end\nask first/)
   terminal.type(keys.up, keys.up, keys.up, keys.up)
-  await terminal.shows("> one\n  two\n  three\n  four\nconfirm")
+  await terminal.shows("> one\n  two\n  three\n  four\nask first")
   terminal.type(...Array.from({ length: 8 }, () => keys.down))
-  await terminal.shows("> a draft\nconfirm")
+  await terminal.shows("> a draft\nask first")
   // Words and lines are taken away as in a shell, and Esc takes all of it.
   terminal.type("\x17")
-  await terminal.shows(/^> a ?\nconfirm/m)
+  await terminal.shows(/^> a ?\nask first/m)
   terminal.type("\x15b\x01a\x05c")
-  await terminal.shows("> abc\nconfirm")
+  await terminal.shows("> abc\nask first")
   terminal.type(keys.escape)
-  await terminal.shows(/^> ?\nconfirm/m)
+  await terminal.shows(/^> ?\nask first/m)
 })
 
 test("an answer is stopped, branched off, asked of another model and agent, and listed", async () => {
@@ -62,7 +62,7 @@ test("an answer is stopped, branched off, asked of another model and agent, and 
     working.resolve(response)
   }, chatReply("Another answer."))
   await using terminal = world.open([], {}, { columns: 120, rows: 40 })
-  await terminal.shows("what can be done")
+  await terminal.shows("lists keys and commands")
   terminal.type("/help", keys.enter)
   await terminal.shows("anything else")
   for (const command of ["model", "agent", "mode", "conversations", "new", "fork", "undo", "grants", "show", "unqueue"])
@@ -70,7 +70,7 @@ test("an answer is stopped, branched off, asked of another model and agent, and 
   terminal.type("tell me", keys.enter)
   await terminal.shows("It begins")
   terminal.type("wait for it", keys.altEnter)
-  await terminal.shows("waits: wait for it")
+  await terminal.shows("queued: wait for it")
   terminal.type("/unqueue", keys.enter)
   await terminal.shows(/> wait for it\n.*Esc stops/)
   terminal.type("\x15", keys.escape)
@@ -82,22 +82,22 @@ test("an answer is stopped, branched off, asked of another model and agent, and 
   expect(said(world.provider.received)).toBe("tell me more")
   terminal.type("/conversations", keys.enter)
   await terminal.shows(
-    / 1 {2}tell me · \d\d:\d\d · here · \/.*folder-\w+\n 2 {2}tell me · \d\d:\d\d · \/.*folder-\w+\n[^]*\/conversations N goes to one\./,
+    / 1 {2}tell me · \d\d:\d\d · this one · \/.*folder-\w+\n 2 {2}tell me · \d\d:\d\d · \/.*folder-\w+\n[^]*\/conversations N opens one\./,
   )
   terminal.type("/conversations 2", keys.enter)
   await terminal.shows(/── tell me\n\n> tell me\n\nIt begins\n/)
   terminal.type("/mode auto", keys.enter)
-  await terminal.shows("auto · ")
+  await terminal.shows("automatic · ")
   terminal.type(keys.shiftTab)
-  await terminal.shows("read-only · ")
+  await terminal.shows("read only · ")
   terminal.type("/model nothing", keys.enter)
   await terminal.shows('! There is no model "nothing"')
   terminal.type("/model offline", keys.enter)
-  await terminal.shows("read-only · offline · files")
+  await terminal.shows("read only · offline · files")
   terminal.type("/agent nothing", keys.enter)
   await terminal.shows(/There is no agent "nothing"[^]*\nworkspace +Works on/)
   terminal.type("/new", keys.enter)
-  await terminal.shows("Your next words begin another conversation.")
+  await terminal.shows("Your next message starts a new conversation.")
   // The folder goes away while it is talked about: a sentence, and the terminal goes on.
   rmSync(world.cwd, { recursive: true })
   terminal.type("list .", keys.enter)
@@ -110,16 +110,16 @@ test("a narrower window leaves nothing of the wider one behind", async () => {
   await using world = await provided(calls("write_file", { path: "milk.txt", content: "Buy milk\n" }))
   // The screen of these tests is xterm.js, as in VS Code.
   await using terminal = world.open([], { TERM_PROGRAM: "vscode", NO_COLOR: "1" }, { columns: 100, rows: 30 })
-  await terminal.shows("what can be done")
+  await terminal.shows("lists keys and commands")
   terminal.type("I need milk", keys.enter)
   await terminal.shows(ASKED)
   for (const columns of [44, 38, 30, 90, 40]) {
     terminal.resize(columns, 30)
     // The last line alone is cut, and tells for which width it was drawn; before, Ink cuts what was made for the last one.
-    await terminal.shows(new RegExp(columns === 90 ? "^[^…]*$" : `^[^…]*\\nconfirm · .{${columns - 11}}…$`))
+    await terminal.shows(new RegExp(columns === 90 ? "^[^…]*$" : `^[^…]*\\nask first · .{${columns - 13}}…$`))
     await terminal.settles((screen, all) => {
       expect(all.match(/Adds · write_file/g), `${columns} columns`).toHaveLength(1)
-      expect(all.match(/yes \/ always/g), `${columns} columns`).toHaveLength(1)
+      expect(all.match(/yes \/ no \/ always/g), `${columns} columns`).toHaveLength(1)
       for (const line of screen.split("\n")) expect(line.length).toBeLessThanOrEqual(columns)
     })
   }

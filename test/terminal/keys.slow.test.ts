@@ -2,10 +2,10 @@ import { existsSync } from "node:fs"
 import type { ServerResponse } from "node:http"
 import { join } from "node:path"
 import { expect, test, vi } from "vitest"
-import { chatChunk, chatReply, sse } from "../../src/models/providers/server.fixture.ts"
+import { chatChunk, chatReply, sse } from "../../core/models/providers/server.fixture.ts"
 import { launcher } from "../support/processes/package.ts"
-import { keys, TerminalProcess } from "../support/terminal/terminal.ts"
-import { ASKED, calls, provided } from "../support/terminal/terminal-world.ts"
+import { keys, TerminalProcess } from "./terminal.ts"
+import { ASKED, calls, provided } from "./terminal-world.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
 
@@ -40,7 +40,7 @@ test("keys that are for nothing do nothing, wherever they are pressed", async ()
   // Also before anything is open.
   await terminal.shows("opening")
   terminal.type(...UNBOUND)
-  await terminal.shows("what can be done")
+  await terminal.shows("lists keys and commands")
   const nothingIs = async (written: RegExp) => {
     // One at a time, and in one go as somebody types who is in a hurry; the two letters show that all of them have come.
     for (const each of UNBOUND) terminal.type(each)
@@ -48,17 +48,19 @@ test("keys that are for nothing do nothing, wherever they are pressed", async ()
     await terminal.shows(written)
     terminal.type(keys.backspace, keys.backspace)
   }
-  await nothingIs(/^> ok\nconfirm/m)
+  await nothingIs(/^> ok\nask first/m)
   terminal.type("I need milk", keys.enter)
   await terminal.shows(ASKED)
-  await nothingIs(/^> ok\nconfirm/m)
+  await nothingIs(/^> ok\nask first/m)
   terminal.type("edit", keys.enter)
-  await terminal.shows("Change it, then Enter")
-  await nothingIs(/^ {2}}ok\nconfirm/m)
+  await terminal.shows("Edit the arguments, then press Enter")
+  await nothingIs(/^ {2}}ok\nask first/m)
   terminal.type(keys.escape)
   await terminal.shows(ASKED)
   // What was meant as "redo" is not yes.
   terminal.type(control("y"), keys.enter)
+  await terminal.shows("Enter alone decides nothing")
+  terminal.type("no", keys.enter)
   await terminal.shows("Then not.")
   expect(existsSync(join(world.cwd, "milk.txt"))).toBe(false)
   terminal.type("work", keys.enter)
@@ -79,8 +81,8 @@ function openShell(world: Awaited<ReturnType<typeof provided>>) {
   const terminal = new TerminalProcess([], environment, start)
   const begin = async () => {
     await terminal.shows("shell:")
-    terminal.type(`'${process.execPath}' '${launcher}' chat\r`)
-    await terminal.shows("what can be done")
+    terminal.type(`'${process.execPath}' '${launcher}' chat --trust\r`)
+    await terminal.shows("lists keys and commands")
   }
   return { terminal, begin }
 }
@@ -97,13 +99,13 @@ test("Ctrl-Z gives the shell its terminal back, also while a reply is written, a
   terminal.type("some words", control("z"))
   await terminal.shows(/Stopped[^]*shell:\s*$/)
   await terminal.settles((screen) =>
-    expect(screen, "nothing of it is left between").not.toMatch(/some words|confirm ·/),
+    expect(screen, "nothing of it is left between").not.toMatch(/some words|ask first ·/),
   )
   // The shell's own editing, echo and signals are there: the terminal is as it was.
   terminal.type("stty -a | grep -o ' icanon\\| echo \\| isig'; echo $((6*7))\r")
   await terminal.shows(/isig[^]*icanon[^]*echo[^]*42/)
   terminal.type("fg\r")
-  await terminal.shows(/> some words\nconfirm/)
+  await terminal.shows(/> some words\nask first/)
   terminal.type(" more", keys.enter)
   await terminal.shows(/It begins[^]*working/)
   const response = await working.promise
@@ -111,27 +113,28 @@ test("Ctrl-Z gives the shell its terminal back, also while a reply is written, a
   await terminal.shows(/Stopped[^]*Stopped[^]*shell:\s*$/)
   response.end(sse(chatChunk({ content: " and it ends." }), chatChunk({}, "stop"), "[DONE]"))
   terminal.type("fg\r")
-  await terminal.shows(/It begins and it ends\.\n[^]*> ?\nconfirm/)
+  await terminal.shows(/It begins and it ends\.\n[^]*> ?\nask first/)
   await terminal.settles((_, all) => expect(all.match(/> some words more/g)).toHaveLength(1))
   terminal.type("kept", control("l"))
-  await terminal.shows(/^> kept\nconfirm/m)
+  await terminal.shows(/^> kept\nask first/m)
   terminal.type(control("u"), keys.endOfInput)
-  await terminal.shows(/goes on here\.\nshell:/)
+  await terminal.shows(/chat --continue"\.\nshell:/)
 })
 
 test("Ctrl-L takes away what others have written over it, and loses nothing", async () => {
   await using world = await provided(chatReply("An answer."))
   await using terminal = world.open()
-  await terminal.shows("what can be done")
+  await terminal.shows("lists keys and commands")
   terminal.type("a question", keys.enter)
   await terminal.shows("An answer.")
   terminal.type("a draft")
+  await terminal.shows("> a draft") // drawn later, it would cover the noise
   terminal.scribble("NOISE\r\nNOISE")
   await terminal.shows("NOISE")
   terminal.type(control("l"))
   await terminal.showsNoMore("NOISE")
   await terminal.settles((screen) => {
-    expect(screen).toMatch(/> a question\n\nAn answer\.\n\n> a draft\nconfirm/)
+    expect(screen).toMatch(/> a question\n\nAn answer\.\n\n> a draft\nask first/)
     expect(screen.match(/An answer/g), screen).toHaveLength(1)
   })
 })

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest"
-import { finishes, replies, says } from "../../src/models/scripted/script.ts"
-import { scripted } from "../../src/models/scripted/model.ts"
-import { statusWords } from "../../src/terminal/screen/status-words.ts"
-import { runSlashCommand } from "../../src/terminal/talk/commands.ts"
+import { finishes, replies, says } from "../../core/models/scripted/script.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
+import { statusWords } from "../../apps/terminal/screen/status-words.ts"
+import { runSlashCommand } from "../../apps/terminal/talk/commands.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { named } from "../support/loop/several-models.ts"
-import { printed, talkTo } from "../support/terminal/talk.ts"
+import { printed, talkTo } from "./talk.ts"
 
 const counted = (text: string, inputTokens: number) =>
   replies(says(text), finishes("stop", { inputTokens, outputTokens: 1000 }))
@@ -20,7 +20,7 @@ describe.each(anyDatabase)("how full a conversation is, in the terminal on $name
     const context = { talk, write() {}, async paste() {}, quit() {} }
     const meter = () => statusWords(talk).filter((part) => part.startsWith("context"))
     await runSlashCommand("/compact", context)
-    expect(printed(talk)).toEqual(["! Nothing was said yet that could be summed up."])
+    expect(printed(talk)).toEqual(["! There is nothing to summarize yet."])
 
     const answers = () => printed(talk).filter((line) => /^(One|Two)\.$/.test(line)).length
     await talk.say(`First? ${"x".repeat(4000)}`, "queue")
@@ -36,7 +36,7 @@ describe.each(anyDatabase)("how full a conversation is, in the terminal on $name
     await expect.poll(() => printed(talk).at(-1)).toContain("/summary shows what the model sees instead.")
     await runSlashCommand("/summary", context)
     const told = printed(talk).slice(-3)
-    expect(told[0]).toContain("2 messages gave way to it, which frees about ")
+    expect(told[0]).toContain("it replaces 2 messages, which frees about ")
     expect(told.slice(1)).toEqual(["## Goal", "A trip to Rome."])
 
     // Another model's size is known from the list that it was chosen from.

@@ -1,14 +1,14 @@
 import { expect, test, vi } from "vitest"
-import { chatReply } from "../../src/models/providers/server.fixture.ts"
-import { keys } from "../support/terminal/terminal.ts"
-import { provided } from "../support/terminal/terminal-world.ts"
+import { chatReply } from "../../core/models/providers/server.fixture.ts"
+import { keys } from "./terminal.ts"
+import { provided } from "./terminal-world.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
 
 test("a long paste is one word on the line and arrives whole; what no server takes is not sent, and not lost", async () => {
   await using world = await provided(chatReply("All of it."))
   await using terminal = world.open()
-  await terminal.shows("what can be done")
+  await terminal.shows("lists keys and commands")
   const long = Array.from({ length: 2341 }, (_, index) => `line ${index} ${"x".repeat(40)}`).join("\n")
   expect(long.length).toBeGreaterThan(100_000)
   terminal.type("see ")
@@ -26,8 +26,8 @@ test("a long paste is one word on the line and arrives whole; what no server tak
   terminal.paste("y".repeat(1_100_000))
   await terminal.shows("> [pasted 1,100,000 characters]")
   terminal.type(keys.enter)
-  await terminal.shows(/It is not sent: it is 52,426 bytes longer[^]*> \[pasted 1,100,000 characters\]/)
+  await terminal.shows(/The message is too long by 53 kB[^]*> \[pasted 1,100,000 characters\]/)
   terminal.type(keys.backspace, "ok")
-  await terminal.shows(/^> ok\nconfirm/m)
+  await terminal.shows(/^> ok\nask first/m)
   expect(world.provider.received).toHaveLength(1)
 })

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest"
 import { z } from "zod"
-import { answer, defineTool } from "../../src/agent/definition/tool.ts"
-import { scripted } from "../../src/models/scripted/model.ts"
-import { calls, says } from "../../src/models/scripted/script.ts"
-import { runSlashCommand } from "../../src/terminal/talk/commands.ts"
-import type { Talk } from "../../src/terminal/talk/talk.ts"
+import { answer, defineTool } from "../../core/engine/definition/tool.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
+import { calls, says } from "../../core/models/scripted/script.ts"
+import { runSlashCommand } from "../../apps/terminal/talk/commands.ts"
+import type { Talk } from "../../apps/terminal/talk/talk.ts"
 import { anyDatabase } from "../support/databases.ts"
-import { drawn, printed, talkTo } from "../support/terminal/talk.ts"
+import { drawn, printed, talkTo } from "./talk.ts"
 
 const question = {
   ...{ server: "inn", tool: "book", message: "For how many, \u001b[31mand when?" },
@@ -36,8 +36,8 @@ describe.each(anyDatabase)("what a server asks, in a terminal on $name,", ({ cre
     await expect.poll(() => drawn(talk).join("\n")).toMatch(/The MCP server "inn" asks, for its tool "book"/)
     const shown = drawn(talk).join("\n")
     expect(shown).toMatch(/words from outside: tell it no password and no key/)
-    expect(shown).toMatch(/people – People: integer; needed/)
-    expect(shown).toMatch(/Until \d\d:\d\d: \/answer name=value; name=value; \/decline says no/)
+    expect(shown).toMatch(/people – People: integer; required/)
+    expect(shown).toMatch(/Until \d\d:\d\d: write \/answer name=value; name=value\. \/decline refuses\./)
     expect(shown).not.toContain("\u001b")
     await type(talk, "/answer people=many")
     expect(printed(talk).at(-1)).toContain("people: must be a number")
@@ -54,6 +54,6 @@ describe.each(anyDatabase)("what a server asks, in a terminal on $name,", ({ cre
     await expect.poll(() => printed(talk).join("\n")).toContain("Not booked.")
     expect(JSON.stringify(model.received.at(-1)?.history)).toContain("Was told decline")
     await type(talk, "/answer people=4")
-    expect(printed(talk).at(-1)).toContain("Nothing is asked.")
+    expect(printed(talk).at(-1)).toContain("There is no question to answer.")
   })
 })

@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from "node:fs"
 import type { ServerResponse } from "node:http"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { chatChunk, sse } from "../../src/models/providers/server.fixture.ts"
+import { chatChunk, sse } from "../../core/models/providers/server.fixture.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
-import { keys, TerminalProcess } from "../support/terminal/terminal.ts"
-import { folder, provided } from "../support/terminal/terminal-world.ts"
+import { keys, TerminalProcess } from "./terminal.ts"
+import { folder, provided } from "./terminal-world.ts"
 import { asUsual } from "../support/worked.ts"
 
 /** What a person does not notice, with room for a machine that collects its garbage. */
@@ -44,7 +44,7 @@ test("a long reply stays responsive, scrolls away whole, and leaves what was pas
   })
   const turns = join(world.cwd, "turns")
   await using terminal = world.open([], { NODE_OPTIONS: `--import=${WATCH}`, LONGEST_TURN_FILE: turns })
-  await terminal.shows("what can be done")
+  await terminal.shows("lists keys and commands")
   terminal.type("write much", keys.enter)
   const response = await half.promise
   await terminal.shows("Half of it")
@@ -71,17 +71,17 @@ test("a long reply stays responsive, scrolls away whole, and leaves what was pas
   expect(terminal.output.length).toBeLessThan(1_000_000)
   // What a window does to a reply while it is written, away.slow.test.ts looks at.
   terminal.resize(60, 15)
-  await terminal.shows(/> two\n {2}lines typed meanwhile\n.*confirm/)
+  await terminal.shows(/> two\n {2}lines typed meanwhile\n.*ask first/)
   terminal.resize(100, 30)
-  await terminal.shows(/> two\n {2}lines typed meanwhile\n.*confirm/)
+  await terminal.shows(/> two\n {2}lines typed meanwhile\n.*ask first/)
 })
 
 test("the prompt is there for twelve times the work that Node has with nothing", async () => {
   const settings = { PAWL_DATA: dataFolder() }
   {
     // What was compiled is kept when a process ends in good order.
-    await using terminal = new TerminalProcess(["chat"], settings, { cwd: folder() })
-    await terminal.shows("what can be done")
+    await using terminal = new TerminalProcess(["chat", "--trust"], settings, { cwd: folder() })
+    await terminal.shows("lists keys and commands")
     terminal.type(keys.endOfInput)
     await terminal.ended
   }
@@ -92,7 +92,11 @@ test("the prompt is there for twelve times the work that Node has with nothing",
     await using node = new TerminalProcess([], telling(ofNothing), { run: ["-e", "0"] })
     await node.ended
     nothing = Math.min(nothing, Number(await told(ofNothing)))
-    await using terminal = new TerminalProcess(["chat"], { ...settings, ...telling(ofPrompt) }, { cwd: folder() })
+    await using terminal = new TerminalProcess(
+      ["chat", "--trust"],
+      { ...settings, ...telling(ofPrompt) },
+      { cwd: folder() },
+    )
     await terminal.shows(/^> ?$/m)
     terminal.signal("SIGUSR2")
     prompt = Math.min(prompt, Number(await told(ofPrompt)))

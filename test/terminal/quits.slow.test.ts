@@ -2,11 +2,11 @@ import { spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test, vi } from "vitest"
-import { chatChunk, chatReply, sse } from "../../src/models/providers/server.fixture.ts"
+import { chatChunk, chatReply, sse } from "../../core/models/providers/server.fixture.ts"
 import { launcher } from "../support/processes/package.ts"
 import { isGone } from "../support/processes/processes.ts"
-import { keys } from "../support/terminal/terminal.ts"
-import { calls, provided } from "../support/terminal/terminal-world.ts"
+import { keys } from "./terminal.ts"
+import { calls, provided } from "./terminal-world.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
 
@@ -25,9 +25,9 @@ test.each([
   const mark = `mark-${process.pid}-${how.replaceAll(/\W/g, "")}`
   await using world = await provided(calls("run_command", { command: endless(mark), seconds: 600 }), chatReply("Done."))
   await using terminal = world.open()
-  await terminal.shows("what can be done")
+  await terminal.shows("lists keys and commands")
   terminal.type("run it", keys.enter)
-  await terminal.shows("/ yes")
+  await terminal.shows("yes / no")
   terminal.type("yes", keys.enter)
   await expect.poll(() => existsSync(join(world.cwd, "begun")), { timeout: 60_000 }).toBe(true)
   expect(running(mark)).not.toEqual([])
@@ -39,11 +39,11 @@ test.each([
 test("to leave right after something was sent returns to the shell too", async () => {
   await using world = await provided((response) => response.flushHeaders()) // and then never says anything
   await using terminal = world.open()
-  await terminal.shows("what can be done")
+  await terminal.shows("lists keys and commands")
   terminal.type("hello")
   await terminal.shows("> hello")
   terminal.type(keys.enter)
-  await terminal.shows(/^> ?\nconfirm/m) // it is on its way, and nothing has come of it
+  await terminal.shows(/^> ?\nask first/m) // it is on its way, and nothing has come of it
   terminal.type(keys.endOfInput)
   expect(await terminal.ended).toMatchObject({ code: 0 })
 })
@@ -57,9 +57,9 @@ test.each(["nothing is at work", "a reply is written"])(
       response.on("close", () => clearInterval(timer))
     })
     // It is the shell that the system tells, and waits for what it has started.
-    const ignoring = ["-c", `trap '' HUP; "$0" "$@"; exit 0`, process.execPath, launcher, "chat"]
+    const ignoring = ["-c", `trap '' HUP; "$0" "$@"; exit 0`, process.execPath, launcher, "chat", "--trust"]
     await using terminal = world.open([], {}, { program: "/bin/sh", run: ignoring })
-    await terminal.shows("what can be done")
+    await terminal.shows("lists keys and commands")
     if (when === "a reply is written") {
       terminal.type("talk", keys.enter)
       await terminal.shows("word word")

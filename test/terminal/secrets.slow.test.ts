@@ -3,10 +3,10 @@ import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, inject, test, vi } from "vitest"
-import { chatReply } from "../../src/models/providers/server.fixture.ts"
+import { chatReply } from "../../core/models/providers/server.fixture.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
-import { keys } from "../support/terminal/terminal.ts"
-import { calls, provided } from "../support/terminal/terminal-world.ts"
+import { keys } from "./terminal.ts"
+import { calls, provided } from "./terminal-world.ts"
 
 vi.setConfig({ testTimeout: 180_000 })
 
@@ -23,9 +23,9 @@ test("a command without a sandbox finds no key of ours with its parent, and one 
   // A search path without bubblewrap.
   const PATH = mkdtempSync(join(tmpdir(), inject("testRun"), "empty-"))
   await using terminal = world.open([], { OPENAI_API_KEY: KEY, PATH, PAWL_DATA })
-  await terminal.shows("what can be done")
+  await terminal.shows("lists keys and commands")
   terminal.type("look", keys.enter)
-  await terminal.shows("/ yes")
+  await terminal.shows("yes / no")
   await terminal.shows(/without a\s+sandbox/)
   terminal.type("yes", keys.enter)
   await terminal.shows("I have looked.")

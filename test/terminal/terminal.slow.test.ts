@@ -2,12 +2,14 @@ import { existsSync, readdirSync, readFileSync } from "node:fs"
 import type { ServerResponse } from "node:http"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { chatChunk, chatReply, sse } from "../../src/models/providers/server.fixture.ts"
+import { TrustedFolders } from "../../apps/cli/open/trusted-folders.ts"
+import { chatChunk, chatReply, sse } from "../../core/models/providers/server.fixture.ts"
+import { command } from "../support/processes/commands.ts"
 import { dataFolder, pawl, PawlProcess } from "../support/processes/pawl-process.ts"
 import { tokenFor } from "../support/processes/token-for.ts"
 import { Visitor } from "../support/server/face.ts"
-import { keys } from "../support/terminal/terminal.ts"
-import { ASKED, calls, provided } from "../support/terminal/terminal-world.ts"
+import { keys, TerminalProcess } from "./terminal.ts"
+import { ASKED, calls, provided } from "./terminal-world.ts"
 
 const LONG = `printf %s ${"x".repeat(16_000)} > long.txt`
 
@@ -41,7 +43,7 @@ test("a conversation from the first prompt to Ctrl-C twice, in 80 × 24", async 
     (response) => response.write(sse(chatChunk({ role: "assistant", content: "Without an end" }))),
   )
   await using terminal = world.open()
-  await terminal.shows("what can be done")
+  await terminal.shows("lists keys and commands")
   await terminal.hasCursorAt(2, 2)
 
   terminal.type("make a plan", keys.enter)
@@ -57,24 +59,24 @@ test("a conversation from the first prompt to Ctrl-C twice, in 80 × 24", async 
   ])
     await terminal.settles((screen) => expect(screen.split("\n")).toContain(line))
 
-  // Nothing is no, and a word decides.
+  // Enter alone decides nothing, and a word decides.
   terminal.type("I need milk", keys.enter)
   await terminal.shows(ASKED)
   await terminal.shows(/Adds · write_file\n {2}Create milk\.txt.*\n {2}@@ line 1\n {2}\+Buy milk\n/)
   await terminal.shows('path: "milk.txt"')
   terminal.type(keys.enter)
+  await terminal.shows("Enter alone decides nothing. Type yes or no.")
+  terminal.type("no", keys.enter)
   expect(await terminal.shows("Then not.")).toMatch(/✗ Create milk\.txt.* · rejected/)
   expect(existsSync(join(world.cwd, "milk.txt"))).toBe(false)
   terminal.type("and bread", keys.enter)
   await terminal.shows(ASKED)
   terminal.type("edit", keys.enter)
-  await terminal.shows("Change it, then Enter")
+  await terminal.shows("Edit the arguments, then press Enter")
   terminal.type("\x1b[A\x1b[F", "\x15", '  "content": "Rye bread\\n"', keys.enter)
   await terminal.shows("+Rye bread")
   terminal.type("yes", keys.enter)
-  await terminal.shows(
-    /✓ Create bread\.txt.* · done · \d+ ms\n {2}@@ line 1\n {2}\+Rye bread[^]*Bread is on your list\./,
-  )
+  await terminal.shows(/✓ Create bread\.txt.* · \+1 −0 · done · \d+ ms\n+Bread is on your list\./)
   expect(readFileSync(join(world.cwd, "bread.txt"), "utf8")).toBe("Rye bread\n")
 
   // While it works: Enter steers, Alt+Enter queues.
@@ -82,9 +84,9 @@ test("a conversation from the first prompt to Ctrl-C twice, in 80 × 24", async 
   const response = await working.promise
   await terminal.shows("Esc stops")
   terminal.type("later this", keys.altEnter)
-  await terminal.shows("waits: later this")
+  await terminal.shows("queued: later this")
   terminal.type("rather that", keys.enter)
-  await terminal.shows("steers: rather that")
+  await terminal.shows("next step: rather that")
   response.end(chatReply("Worked."))
   await terminal.shows("Steered.")
   await terminal.settles((screen) => {
@@ -93,9 +95,9 @@ test("a conversation from the first prompt to Ctrl-C twice, in 80 × 24", async 
   })
 
   terminal.type(keys.shiftTab)
-  await terminal.shows("auto · ")
+  await terminal.shows("automatic · ")
   terminal.type(keys.shiftTab)
-  await terminal.shows("read-only · ")
+  await terminal.shows("read only · ")
 
   terminal.type("endless", keys.enter)
   await terminal.shows("Without an end")
@@ -104,13 +106,37 @@ test("a conversation from the first prompt to Ctrl-C twice, in 80 × 24", async 
   await terminal.showsNoMore("Esc stops")
 
   terminal.type(keys.up)
-  await terminal.shows("> endless\nread-only")
+  await terminal.shows("> endless\nread only")
   terminal.type(keys.interrupt)
-  await terminal.shows("Ctrl-C again quits.")
-  await terminal.shows(/^>\s*\nread-only/m)
+  await terminal.shows("Press Ctrl-C again to quit.")
+  await terminal.shows(/^>\s*\nread only/m)
   terminal.type(keys.interrupt)
   expect((await terminal.ended).code).toBe(0)
-  expect(terminal.output).toContain("pawl chat --continue goes on here.")
+  expect(terminal.output).toContain('To continue this conversation, run "pawl chat --continue".')
+})
+
+test("chat names a change that waits in another conversation of its folder", async () => {
+  await using world = await provided(calls("write_file", { path: "milk.txt", content: "Buy milk\n" }))
+  const exec = (text: string) => command(["exec", "--dir", ".", text], world.settings, "", world.cwd)
+  expect((await exec("I need milk")).code).toBe(2)
+  {
+    await using terminal = world.open(["--continue"])
+    await terminal.shows(ASKED)
+    expect(terminal.output).not.toContain("another conversation")
+  }
+  expect((await exec("hello")).code).toBe(0)
+  const told =
+    /! A change waits for your approval in another conversation of this\s+folder,\s+"I\s+need\s+milk":\s+Create\s+milk\.txt/
+  {
+    await using terminal = world.open()
+    await terminal.shows(told)
+  }
+  await using terminal = world.open(["--continue"])
+  await terminal.shows(told)
+  terminal.type("/conversations", keys.enter)
+  await terminal.shows(/2 {2}I need milk · .*waits for you/)
+  terminal.type("/conversations 2", keys.enter)
+  await terminal.shows(ASKED)
 })
 
 test("killed while a change waits, --continue shows it and goes on with the answer", async () => {
@@ -121,7 +147,7 @@ test("killed while a change waits, --continue shows it and goes on with the answ
   )
   {
     await using terminal = world.open(["--mode", "confirm"])
-    await terminal.shows("what can be done")
+    await terminal.shows("lists keys and commands")
     terminal.type("I need milk", keys.enter)
     await terminal.shows(ASKED)
     await terminal.kill("SIGKILL")
@@ -135,23 +161,25 @@ test("killed while a change waits, --continue shows it and goes on with the answ
 
   // Taken back, branched off, listed, left.
   terminal.type("/undo", keys.enter)
-  await terminal.shows(/-Buy milk[^]*\[no\] \/ yes/)
+  await terminal.shows(/-Buy milk[^]*yes \/ no/)
   terminal.type("yes", keys.enter)
-  await terminal.shows(/✓[^\n]*milk\.txt[^\n]* · done[^\n]*\n *@@[^\n]*\n *-Buy milk/)
+  await terminal.shows(/✓[^\n]*milk\.txt[^\n]* · \+0 −1 · done/)
   expect(readdirSync(world.cwd)).toEqual([])
   terminal.type("/fork 2", keys.enter)
-  await terminal.shows("This is a branch")
-  await terminal.shows(/> I need milk\nconfirm/)
+  await terminal.shows("This is a branch.")
+  await terminal.shows(/> I need milk\nask first/)
   terminal.type("\x15", "/conversations", keys.enter)
-  expect(await terminal.shows("/conversations N goes to one.")).toMatch(
-    / 1 {2}I need milk · [^\n]* · here · \/\S+\n 2 {2}I need milk · [^\n]* · \/\S+\n/,
+  expect(await terminal.shows("/conversations N opens one.")).toMatch(
+    / 1 {2}I need milk · [^\n]* · this one · \/\S+\n 2 {2}I need milk · [^\n]* · \/\S+\n/,
   )
   terminal.type("/model offline", keys.enter)
-  await terminal.shows("confirm · offline · files · ")
+  await terminal.shows("ask first · offline · files · ")
   terminal.type("/agent workspace", keys.enter)
-  await terminal.shows("confirm · offline · workspace · ")
+  await terminal.shows("ask first · offline · workspace · ")
   terminal.type("/nothing", keys.enter)
-  await terminal.shows("! There is no /nothing.")
+  await terminal.shows("! Unknown command /nothing.")
+  // In the first row tmux would move what is erased into its scrollback.
+  expect(terminal.output).not.toMatch(/(?:\r|\x1b\[1?G|\x1b\[(?:1;1)?H)\x1b\[J/)
   terminal.type("/quit", keys.enter)
   expect((await terminal.ended).code).toBe(0)
 })
@@ -166,17 +194,17 @@ test("no order to the terminal gets through, and no colour where none is wanted"
     chatReply("Done."),
   )
   await using terminal = world.open([], { NO_COLOR: "1" })
-  await terminal.shows("what can be done")
+  await terminal.shows("lists keys and commands")
   terminal.type("be bad", keys.enter)
   await terminal.shows("End of it.")
   await terminal.shows("red ⟨U+001B⟩[31mX⟨U+001B⟩[0m")
   terminal.type("and now a file", keys.enter)
-  await terminal.shows(/⟨U\+202E⟩[^]*\[no\] \/ yes/)
+  await terminal.shows(/⟨U\+202E⟩[^]*yes \/ no/)
   await terminal.shows("⟨U+009B⟩2J")
   terminal.paste(`pasted ${HOSTILE}`)
   await terminal.shows("> pasted red ⟨U+001B⟩[31mX")
   terminal.type("\x15", "/conversations", keys.enter)
-  await terminal.showed("/conversations N goes to one.")
+  await terminal.showed("/conversations N opens one.")
 
   const { output } = terminal
   expect(output).not.toMatch(/\x1b\]|\x07|\x9b|\x1b\[2J|[\u202e\u2066\u200b]|\u{e0041}/u)
@@ -187,20 +215,22 @@ test("nobody agrees to what they have not had on the screen", async () => {
   const content = Array.from({ length: 60 }, (_, index) => `step ${index}`).join("\n")
   await using world = await provided(calls("write_file", { path: "long.txt", content }), chatReply("All done."))
   await using terminal = world.open([], { TERM: "dumb" })
-  await terminal.shows("what can be done")
+  await terminal.shows("lists keys and commands")
   terminal.type("a long one", keys.enter)
   await terminal.shows(/lines 1–\d+ of \d+ · Space or PgDn/)
   terminal.type("yes", keys.enter)
-  await terminal.shows("Read it to its end first")
+  await terminal.shows(/\d+ lines not shown yet: PgDn shows them/)
+  terminal.type(keys.enter)
+  await terminal.shows(/> yes\n/)
   for (let pages = 0; !/PgUp: back/.test(terminal.screen) && pages < 30; pages++) {
     const lines = /lines \d+–(\d+) of/
     const [, end] = lines.exec(await terminal.shows(lines)) ?? []
-    terminal.type(" ")
+    terminal.type(keys.pageDown)
     await terminal.showsNoMore(`–${end} of`)
     await terminal.shows(lines)
   }
   await terminal.shows("step 59")
-  terminal.type("y", keys.enter)
+  terminal.type(keys.enter)
   await terminal.shows("All done.")
   expect(terminal.output, "a terminal without colours gets none").not.toMatch(/\x1b\[[\d;]*m/)
 })
@@ -216,7 +246,7 @@ test("over --server this machine does it, and what is decided in the page is liv
   const [, url = ""] = await server.says(/listening on (\S+)\n/)
   const token = await tokenFor(world.settings)
   await using terminal = world.open(["--server", url], { PAWL_TOKEN: token, PAWL_DATA: dataFolder() })
-  await terminal.shows("what can be done")
+  await terminal.shows("lists keys and commands")
   terminal.type("I need milk", keys.enter)
   await terminal.shows(ASKED)
   const page = new Visitor(fetch, token, url)
@@ -239,5 +269,27 @@ test("over --server this machine does it, and what is decided in the page is liv
 
 test("a pipe is not a terminal", async () => {
   const { code, stderr } = await pawl(["chat"], { PAWL_DATA: dataFolder() })
-  expect([code, stderr]).toEqual([1, expect.stringContaining("Use pawl exec")])
+  expect([code, stderr]).toEqual([1, expect.stringContaining("Run: pawl exec")])
+})
+
+test("asks once about a folder whether its files are trusted, and stores the answer with the data", async () => {
+  await using world = await provided(chatReply("Hello."))
+  const chat = (...words: string[]) => new TerminalProcess(["chat", ...words], world.settings, { cwd: world.cwd })
+  const answers = () => new TrustedFolders(world.settings.PAWL_DATA).answerFor(world.cwd)
+  {
+    await using terminal = chat()
+    await terminal.shows(`Do you trust the files in ${world.cwd}?`)
+    terminal.type("perhaps", keys.enter)
+    await terminal.shows("Type y or n, then Enter.")
+    expect(answers()).toBeUndefined()
+    terminal.type("n", keys.enter)
+    await terminal.shows("lists keys and commands")
+    terminal.type("hello", keys.enter)
+    await terminal.shows("Hello.")
+  }
+  expect([answers(), readdirSync(world.cwd)]).toEqual([false, []])
+  await using again = chat("--trust")
+  await again.shows("lists keys and commands")
+  expect(again.all).not.toContain("Do you trust")
+  expect(answers()).toBe(true)
 })

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest"
-import { fails, hangs, says } from "../../src/models/scripted/script.ts"
-import { runSlashCommand } from "../../src/terminal/talk/commands.ts"
-import { statusWords } from "../../src/terminal/screen/status-words.ts"
-import type { Talk } from "../../src/terminal/talk/talk.ts"
-import { InputHistory } from "../../src/terminal/input/history.ts"
-import { Terminal } from "../../src/terminal/screen/terminal.ts"
+import { fails, hangs, says } from "../../core/models/scripted/script.ts"
+import { runSlashCommand } from "../../apps/terminal/talk/commands.ts"
+import { statusWords } from "../../apps/terminal/screen/status-words.ts"
+import type { Talk } from "../../apps/terminal/talk/talk.ts"
+import { InputHistory } from "../../apps/terminal/input/history.ts"
+import { Terminal } from "../../apps/terminal/screen/terminal.ts"
 import { anyDatabase } from "../support/databases.ts"
-import { drawn, openTalk, printed } from "../support/terminal/talk.ts"
+import { drawn, openTalk, printed } from "./talk.ts"
 
 /** The keyboard of a talk. */
 function atKeyboard(talk: Talk) {
@@ -28,9 +28,9 @@ describe.each(anyDatabase)("a message that waits, on $name", ({ create }) => {
     await expect.poll(() => talk.isBusy).toBe(true)
     await talk.say("then this", "queue")
     await talk.say("or that", "steer")
-    await expect.poll(() => drawn(talk)).toContain("waits: then this")
-    expect(drawn(talk)).toContain("steers: or that")
-    expect(drawn(talk).at(-1)).toContain("Esc takes it back, Enter then sends it now")
+    await expect.poll(() => drawn(talk)).toContain("queued: then this")
+    expect(drawn(talk)).toContain("next step: or that")
+    expect(drawn(talk).at(-1)).toContain("Esc takes it back, then Enter sends it now")
     const { type, escape, editor, terminal } = atKeyboard(talk)
     type("a draft")
     escape()
@@ -51,8 +51,8 @@ describe.each(anyDatabase)("a message that waits, on $name", ({ create }) => {
     await using place = await openTalk(database.url, hangs("On it"))
     const talk = place.begin()
     await Promise.all([talk.say("work", "queue"), talk.say("or that", "steer"), talk.say("then this", "queue")])
-    await expect.poll(() => drawn(talk)).toContain("waits: then this")
-    expect(drawn(talk)).toContain("steers: or that")
+    await expect.poll(() => drawn(talk)).toContain("queued: then this")
+    expect(drawn(talk)).toContain("next step: or that")
   })
 
   test("said when the run has just ended begins the next, and what is said into that is not held up by its end", async () => {
@@ -66,7 +66,7 @@ describe.each(anyDatabase)("a message that waits, on $name", ({ create }) => {
     const conversation = talk.conversation!
     conversation.transcript = { ...conversation.transcript, status: "running" }
     await Promise.all([talk.say("next", "steer"), talk.say("or that", "steer")])
-    await expect.poll(() => drawn(talk)).toContain("steers: or that")
+    await expect.poll(() => drawn(talk)).toContain("next step: or that")
   })
 
   test("that was taken meanwhile is not put back", async () => {
@@ -82,7 +82,7 @@ describe.each(anyDatabase)("a message that waits, on $name", ({ create }) => {
     const [queued] = talk.queue
     await talk.client.withdrawQueued({ params: { id: talk.conversation!.id, messageId: queued!.id } })
     escape()
-    await expect.poll(() => terminal.hint).toContain("It no longer waits")
+    await expect.poll(() => terminal.hint).toContain("The message was already sent.")
     expect(editor()).toBe("")
   })
 
@@ -122,11 +122,11 @@ describe.each(anyDatabase)("a message that waits, on $name", ({ create }) => {
     await talk.say("work", "queue")
     await expect.poll(() => talk.isBusy).toBe(true)
     await talk.say("rather that", "steer")
-    await expect.poll(() => drawn(talk)).toContain("steers: rather that")
+    await expect.poll(() => drawn(talk)).toContain("next step: rather that")
     fail()
     await expect.poll(() => drawn(talk)).toContain("held: rather that")
     expect(drawn(talk).join("\n")).not.toContain("steers:")
-    expect(drawn(talk).at(-1)).toContain("the run before it failed: /send sends it now, Esc takes it back")
+    expect(drawn(talk).at(-1)).toContain("held because the last run failed; /send sends it now, Esc takes it back")
     // Also for whoever comes back.
     const later = place.begin()
     await later.enter(talk.conversation!.id)
@@ -146,7 +146,7 @@ describe.each(anyDatabase)("a message that waits, on $name", ({ create }) => {
     await talk.say("then this", "queue")
     await talk.cancel()
     await expect.poll(() => drawn(talk)).toContain("held: then this")
-    expect(drawn(talk).at(-1)).toContain("the run before it was stopped: /send sends it now")
+    expect(drawn(talk).at(-1)).toContain("held because the last run was stopped; /send sends it now")
   })
 })
 
@@ -184,8 +184,8 @@ describe.each(anyDatabase)("a server that is away, on $name", ({ create }) => {
       return next(request)
     }
     const sending = [talk.say("first", "queue"), talk.say("second", "queue")]
-    await expect.poll(() => statusWords(talk)[0]).toContain("no line to the server")
-    expect(drawn(talk)).toEqual(["is sent when the server is back: first", "is sent when the server is back: second"])
+    await expect.poll(() => statusWords(talk)[0]).toContain("server not reachable")
+    expect(drawn(talk)).toEqual(["sent when the server is back: first", "sent when the server is back: second"])
     isBack = true
     await Promise.all(sending)
     await expect.poll(() => printed(talk), { timeout: 60_000 }).toContain("Two.")
@@ -194,4 +194,27 @@ describe.each(anyDatabase)("a server that is away, on $name", ({ create }) => {
     expect(items).toHaveLength(1)
     expect(statusWords(talk)[0]).not.toContain("no line")
   }, 120_000)
+})
+
+describe.each(anyDatabase)("/retry, on $name", ({ create }) => {
+  test("asks the last message again, also after an answer, and not while one is being given", async () => {
+    await using database = await create()
+    await using place = await openTalk(database.url, says("One."), says("Two."), hangs("Three"))
+    const talk = place.begin()
+    const retry = () => runSlashCommand("/retry", { talk, write() {}, async paste() {}, quit() {} })
+    await retry()
+    expect(printed(talk)).toContain("! There is no message to send again.")
+    await talk.say("first", "queue")
+    await expect.poll(() => printed(talk)).toContain("One.")
+    await expect.poll(() => talk.isBusy).toBe(false)
+    await retry()
+    await expect.poll(() => printed(talk)).toContain("Two.")
+    await expect.poll(() => talk.isBusy).toBe(false)
+    expect(said(talk)).toEqual(["> first", "> first"])
+    await retry()
+    await expect.poll(() => talk.isBusy).toBe(true)
+    await retry()
+    expect(printed(talk)).toContain("! A run is still active. Press Esc to stop it, then /retry.")
+    expect(talk.queue).toEqual([])
+  })
 })

@@ -1,16 +1,16 @@
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
-import { calls, says } from "../../src/models/scripted/script.ts"
-import { always, scripted } from "../../src/models/scripted/model.ts"
-import { oneVisit } from "../support/web/one-visit.ts"
-import { Site } from "../support/web/site.ts"
-import { go, message, say } from "../support/web/talk.ts"
+import { calls, says } from "../../core/models/scripted/script.ts"
+import { always, scripted } from "../../core/models/scripted/model.ts"
+import { oneVisit } from "./browser/one-visit.ts"
+import { Site } from "./browser/site.ts"
+import { go, message, say } from "./browser/talk.ts"
 
 // what was wanted while the server was away comes by itself when it is back.
 
 const visit = oneVisit()
 const away = (page: Page) => page.getByText("The server cannot be reached.").first()
-const waits = (page: Page) => page.getByText("Waits for the server, and is sent when it is back.")
+const waits = (page: Page) => page.getByText("Sends when the server is back.")
 
 test("every list that could not be read is read again by itself when the server is back", async () => {
   const model = scripted(calls("create_task", { title: "Buy milk" }), always(says("Done.")))
@@ -30,10 +30,10 @@ test("every list that could not be read is read again by itself when the server 
   await ada.post("/api/tokens", { name: "For the kitchen", scopes: ["read"] })
   await ada.post("/api/workspace/notes", { title: "Rye", content: "bread" })
   const lists = [
-    ["/audit", page.getByRole("link", { name: "Shopping" })],
+    ["/audit", page.locator("#main").getByRole("link", { name: "Shopping" })],
     ["/library", page.getByRole("heading", { name: "Papers on wings" })],
     ["/settings/tokens", page.getByText("For the kitchen")],
-    ["/settings/connections", page.getByText("None yet.")],
+    ["/settings/connections", page.getByText("No databases yet.")],
     [`/c/${id}`, page.getByText("Done.", { exact: true })],
   ] as const
   for (const [path, shown] of lists) {
@@ -50,14 +50,14 @@ test("every list that could not be read is read again by itself when the server 
   await site.comeBack()
   await page.getByText("Rye").first().waitFor()
   // And the list of conversations, which follows the feed.
-  await page.getByRole("navigation").getByRole("button", { name: "Shopping", exact: true }).waitFor()
+  await page.getByRole("navigation").getByRole("link", { name: "Shopping", exact: true }).waitFor()
 })
 
 test("whoever comes while the server is away finds the page when it is back", async () => {
   const { page, context } = await visit.begin(scripted(always(says("ok"))))
   await page.route("**/api/auth/me", (route) => route.abort())
   await page.reload()
-  await page.getByRole("heading", { name: "Pawl cannot be reached" }).waitFor()
+  await page.getByRole("heading", { name: "Cannot reach Pawl" }).waitFor()
   await context.unrouteAll()
   await page.unroute("**/api/auth/me")
   await message(page).waitFor()
@@ -75,8 +75,8 @@ test("what is said while the server is away waits in view, and is sent once when
   await waits(page).first().waitFor()
   await expect.poll(() => waits(page).count()).toBe(3)
   // The last one is taken back: its words are where they were typed.
-  const last = page.getByRole("article", { name: "You, being sent" }).filter({ hasText: "three" })
-  await last.getByRole("button", { name: "Take it back" }).click()
+  const last = page.getByRole("article", { name: "Your message, sending" }).filter({ hasText: "three" })
+  await last.getByRole("button", { name: "Cancel sending" }).click()
   await expect.poll(() => message(page).inputValue()).toBe("three")
   await site.comeBack()
   const said = async () => {
@@ -84,7 +84,7 @@ test("what is said while the server is away waits in view, and is sent once when
     return messages.flatMap(({ role, content }: Record<string, string>) => (role === "user" ? [content] : []))
   }
   await expect.poll(said, { timeout: 60_000 }).toEqual(["one", "two"])
-  await expect.poll(() => page.getByRole("article", { name: "You, being sent" }).count()).toBe(0)
+  await expect.poll(() => page.getByRole("article", { name: "Your message, sending" }).count()).toBe(0)
 })
 
 test("words that wait outlive a reload of the page, and can be taken back", async () => {
@@ -98,9 +98,9 @@ test("words that wait outlive a reload of the page, and can be taken back", asyn
   await waits(page).waitFor()
   await page.reload()
   await waits(page).waitFor()
-  await page.getByRole("button", { name: "Take it back" }).click()
+  await page.getByRole("button", { name: "Cancel sending" }).click()
   await expect.poll(() => message(page).inputValue()).toBe("keep this")
-  expect(await page.getByRole("article", { name: "You, being sent" }).count()).toBe(0)
+  expect(await page.getByRole("article", { name: "Your message, sending" }).count()).toBe(0)
   await message(page).press("Enter")
   await waits(page).waitFor()
   await page.reload()
@@ -131,7 +131,9 @@ test("a message whose answer was lost is said once, and so is the first one of a
   await waits(page).waitFor()
   await page.waitForURL(/\/c\/conv_/)
   await page.getByText("ok", { exact: true }).waitFor({ timeout: 90_000 })
-  await expect.poll(() => page.getByRole("article", { name: "You, being sent" }).count(), { timeout: 60_000 }).toBe(0)
+  await expect
+    .poll(() => page.getByRole("article", { name: "Your message, sending" }).count(), { timeout: 60_000 })
+    .toBe(0)
   expect(lost).toBe(2)
   const { items } = (await ada.get("/api/conversations")).body
   expect(items).toHaveLength(1)
@@ -152,12 +154,12 @@ test("words that are in the conversation before their sender was answered are sh
   })
   await say(page, "once")
   await page.getByText("ok", { exact: true }).waitFor()
-  expect(await page.getByText("once", { exact: true }).count()).toBe(1)
+  expect(await page.getByRole("log").getByText("once", { exact: true }).count()).toBe(1)
   await say(page, "once")
-  await page.getByRole("article", { name: "You, being sent" }).waitFor()
-  expect(await page.getByText("once", { exact: true }).count()).toBe(2)
+  await page.getByRole("article", { name: "Your message, sending" }).waitFor()
+  expect(await page.getByRole("log").getByText("once", { exact: true }).count()).toBe(2)
   mayAnswer.resolve()
   await expect.poll(() => page.getByText("ok", { exact: true }).count()).toBe(2)
-  await expect.poll(() => page.getByRole("article", { name: "You, being sent" }).count()).toBe(0)
-  expect(await page.getByText("once", { exact: true }).count()).toBe(2)
+  await expect.poll(() => page.getByRole("article", { name: "Your message, sending" }).count()).toBe(0)
+  expect(await page.getByRole("log").getByText("once", { exact: true }).count()).toBe(2)
 })

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest"
-import { calls, replies, says } from "../../src/models/scripted/script.ts"
-import { scripted } from "../../src/models/scripted/model.ts"
+import { calls, replies, says } from "../../core/models/scripted/script.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
 import { oneIn } from "../support/sizes.ts"
-import { oneVisit } from "../support/web/one-visit.ts"
-import { seriousFaultsInBothColours } from "../support/web/serious-faults.ts"
-import { say } from "../support/web/talk.ts"
+import { oneVisit } from "./browser/one-visit.ts"
+import { seriousFaultsInBothColours } from "./browser/serious-faults.ts"
+import { say } from "./browser/talk.ts"
 
 const TEXT = `# A heading
 
@@ -37,14 +37,14 @@ test("axe finds nothing serious in light and in dark", async () => {
   const chosen = oneIn(4, ["first screen", "models", "changes", "forms", "modes", "confirm", "drawer"])
   const look = async (what: string) =>
     chosen.includes(what) && expect(await seriousFaultsInBothColours(page, what)).toEqual([])
-  await page.getByRole("list", { name: "First things to say to Workspace" }).waitFor()
+  await page.getByRole("list", { name: "Suggestions for Workspace" }).waitFor()
   await look("first screen")
   await page.getByRole("button", { name: /^Model:/ }).click()
-  await page.getByRole("combobox", { name: "Find a model" }).waitFor()
+  await page.getByRole("combobox", { name: "Search models" }).waitFor()
   await look("models")
   await page.keyboard.press("Escape")
   await say(page, "Show me")
-  await page.getByText("2 changes wait for you.").waitFor()
+  await page.getByText("2 changes need your approval.").waitFor()
   await page.locator(".hljs-keyword").first().waitFor()
   await page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
   await look("changes")

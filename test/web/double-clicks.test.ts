@@ -1,9 +1,9 @@
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
-import { scripted } from "../../src/models/scripted/model.ts"
-import { says } from "../../src/models/scripted/script.ts"
-import { oneVisit } from "../support/web/one-visit.ts"
-import { go } from "../support/web/talk.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
+import { says } from "../../core/models/scripted/script.ts"
+import { oneVisit } from "./browser/one-visit.ts"
+import { go } from "./browser/talk.ts"
 
 const visit = oneVisit()
 
@@ -23,7 +23,7 @@ test("a double click begins one conversation, and one branch of it", async () =>
   expect(await count()).toBe(1)
 
   await page.getByText("Nothing is on your list.").hover()
-  await page.getByRole("button", { name: "Branch off here" }).dblclick()
+  await page.getByRole("button", { name: "Branch from here" }).dblclick()
   await page.getByText("This is a branch.").first().waitFor()
   await page.waitForTimeout(600)
   expect(await count()).toBe(2)
@@ -42,17 +42,17 @@ test("a double click makes one token, whose value is shown, one collection, one 
 
   await go(page, "/settings/tokens")
   await page.getByRole("textbox", { name: "What is it for?" }).fill("nightly")
-  await page.getByRole("button", { name: "Make a token" }).dblclick()
-  await page.getByText("Here is the new token.").waitFor()
+  await page.getByRole("button", { name: "Create token" }).dblclick()
+  await page.getByText("Copy the new token now").waitFor()
 
   await go(page, "/settings/connect")
   await page.getByRole("button", { name: "Terminal", exact: true }).click()
-  await page.getByRole("button", { name: "Put a token in" }).dblclick()
-  await page.getByText("The lines hold its token now").waitFor()
+  await page.getByRole("button", { name: "Add a token" }).dblclick()
+  await page.getByText("The configuration now contains a token").waitFor()
 
   await go(page, "/library")
-  await page.getByRole("textbox", { name: "Name of the collection" }).fill("Papers clicked twice")
-  await page.getByRole("button", { name: "Make it" }).dblclick()
+  await page.getByRole("textbox", { name: "Collection name" }).fill("Papers clicked twice")
+  await page.getByRole("button", { name: "Create" }).dblclick()
   await page.getByRole("heading", { name: "Papers clicked twice" }).waitFor()
 
   await go(page, `/projects/${projectId}`)
@@ -63,8 +63,8 @@ test("a double click makes one token, whose value is shown, one collection, one 
 
   await go(page, `/runs/${run.id}`)
   await page.getByRole("button", { name: "Share" }).click()
-  await page.getByRole("button", { name: "Make a link" }).dblclick()
-  await page.getByText("Here is the link.").waitFor()
+  await page.getByRole("button", { name: "Create link" }).dblclick()
+  await page.getByText("Copy the link now.").waitFor()
 
   // A second one would have come by now.
   await page.waitForTimeout(600)

@@ -1,14 +1,14 @@
 import type { Page } from "playwright-core"
 import { expect, inject, test } from "vitest"
-import { OutboundPolicy } from "../../src/models/network/outbound-policy.ts"
-import { calls, says } from "../../src/models/scripted/script.ts"
-import { always, scripted } from "../../src/models/scripted/model.ts"
+import { OutboundPolicy } from "../../core/models/network/outbound-policy.ts"
+import { calls, says } from "../../core/models/scripted/script.ts"
+import { always, scripted } from "../../core/models/scripted/model.ts"
 import type { Visitor } from "../support/server/face.ts"
 import { isLong, oneIn } from "../support/sizes.ts"
-import { seriousFaults } from "../support/web/serious-faults.ts"
-import { oneVisit } from "../support/web/one-visit.ts"
-import { Site } from "../support/web/site.ts"
-import { go } from "../support/web/talk.ts"
+import { doubledLandmarks, seriousFaults } from "./browser/serious-faults.ts"
+import { oneVisit } from "./browser/one-visit.ts"
+import { Site } from "./browser/site.ts"
+import { go } from "./browser/talk.ts"
 
 /** Everything that is known to make a page do something, and what the eye would miss, in one line. */
 const EVIL = "http://evil.example"
@@ -71,14 +71,14 @@ const pagesOf = ({ project, note, task, run }: Filled): readonly (readonly [path
     ["/settings/tokens", "Backup"],
   ] as const),
   ...([
-    ["/settings/sessions", "this one"],
-    ["/settings/devices", "None is connected now."],
+    ["/settings/sessions", "This browser"],
+    ["/settings/devices", "No device is connected."],
   ] as const),
   ...([
     ["/settings/connect", "Claude Code"],
-    ["/settings/usage", "tokens out"],
+    ["/settings/usage", "output tokens"],
     ["/settings/data", "Export my data"],
-    ["/settings/shared", "You share no run."],
+    ["/settings/shared", "You have not shared any runs."],
   ] as const),
 ]
 
@@ -195,10 +195,10 @@ test(
     await page.getByRole("menuitem", { name: "Delete" }).click()
     await page.getByRole("dialog").waitFor()
     expect(await look(page, "confirm")).toEqual([])
-    await page.getByRole("button", { name: "Keep it" }).click()
+    await page.getByRole("button", { name: "Cancel" }).click()
     await open(page, `/notes/${filled.note}`, MILK)
     await page.getByRole("button", { name: "Edit" }).click()
-    await page.getByLabel("Text, as Markdown").waitFor()
+    await page.getByLabel("Text (Markdown)").waitFor()
     expect(await look(page, "note editor")).toEqual([])
     await open(page, "/settings/connections", MILK)
     await page.getByRole("button", { name: "Edit" }).click()
@@ -209,20 +209,35 @@ test(
   SLOW,
 )
 
+test("on no page two landmarks have one name, also where what they are about has one title", async () => {
+  const twice = calls(["create_task", { title: "Milk" }], ["create_task", { title: "Milk", description: "Again." }])
+  const { ada, page } = await visit.begin(
+    scripted(calls("create_task", { title: "x" }), says("x"), twice, twice, always(says("Done."))),
+  )
+  const filled = await fill(ada, "Milk")
+  const second = await ada.begin({ title: "Milk" })
+  await ada.say(second, "Milk")
+  const pages = [...pagesOf(filled), [`/c/${second}`] as const, ["/", "What would you like to do?"] as const]
+  for (const [path, word = "Milk"] of pages) {
+    await open(page, path, word)
+    expect([path, await doubledLandmarks(page)]).toEqual([path, []])
+  }
+})
+
 test("on a phone the drawer leads everywhere, and a note takes the place of the list", async () => {
   const { site, ada } = await visit.begin(scriptOf("Buy milk"))
   await fill(ada, "Buy milk")
   const { page, faults } = await site.visit({ viewport: PHONE, hasTouch: true, isMobile: true })
   const go = async (name: string) => {
     await page.getByRole("button", { name: "Open the list of conversations" }).tap()
-    await page.getByRole("navigation").getByRole("button", { name }).tap()
+    await page.getByRole("navigation").getByRole("link", { name }).tap()
     await page.getByRole("navigation").waitFor({ state: "hidden" })
   }
   await go("Notes")
   await page.getByRole("list", { name: "Notes" }).getByRole("link").first().tap()
   await page.getByRole("article", { name: "Note" }).waitFor()
   await page.getByRole("list", { name: "Notes" }).waitFor({ state: "hidden" })
-  await page.getByRole("button", { name: "Back to all notes" }).tap()
+  await page.getByRole("link", { name: "All notes" }).tap()
   await page.getByRole("list", { name: "Notes" }).waitFor()
   await go("Tasks")
   await page.locator("[data-task]").first().tap()
@@ -246,7 +261,7 @@ test("who comes to talk does not load the other pages, and a page that cannot be
   await page.locator("#composer").waitFor()
   expect(loaded.filter((path) => path.includes("-page-"))).toEqual([])
   await page.route(/tasks-page/, (route) => route.abort())
-  await page.getByRole("navigation").getByRole("button", { name: "Tasks" }).click()
+  await page.getByRole("navigation").getByRole("link", { name: "Tasks" }).click()
   await page.getByRole("heading", { name: "This page could not be loaded" }).waitFor()
   await page.unroute(/tasks-page/)
   await page.getByRole("button", { name: "Reload" }).click()

@@ -2,12 +2,13 @@ import { writeFileSync } from "node:fs"
 import { userInfo } from "node:os"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { readPersonalConfig } from "../../src/cli/settings/config.ts"
-import { openFilesDevice } from "../../src/cli/open/files-device.ts"
+import { readConfig } from "../../apps/cli/settings/config.ts"
+import { openFilesDevice } from "../../apps/cli/open/files-device.ts"
+import { chatReply, ProviderServer, streamHead } from "../../core/models/providers/server.fixture.ts"
 import { dataFolder, PawlProcess, pawl } from "../support/processes/pawl-process.ts"
-import { newContext } from "../support/web/browser.ts"
-import { seriousFaultsInTurn } from "../support/web/serious-faults.ts"
-import { go } from "../support/web/talk.ts"
+import { newContext } from "./browser/browser.ts"
+import { seriousFaultsInTurn } from "./browser/serious-faults.ts"
+import { go } from "./browser/talk.ts"
 
 // One process, as somebody starts it who has nothing yet, and one browser that comes in by the link it prints: to start
 // either costs more than any of these tests. Each begins with what it looks for, whichever was there before it.
@@ -31,7 +32,7 @@ const strangers = once(async () => (await newContext({ viewport: PHONE, reducedM
 const signedIn = once(async () => {
   const page = await (await mine()).newPage()
   await page.goto((await started()).link)
-  await page.getByRole("heading", { name: "What shall we do?" }).waitFor()
+  await page.getByRole("heading", { name: "What would you like to do?" }).waitFor()
   return page
 })
 
@@ -52,12 +53,14 @@ test("whoever is not signed in is told how to come in, on any address, and nothi
 test("somebody who has just started Pawl opens the printed link, chooses an example, approves it, and finds it done", async () => {
   const page = await signedIn()
   // What it is talking to, and how to get something better.
-  await page.getByText("Connect a real one").click()
-  await page.getByText("OPENAI_API_KEY").first().waitFor()
+  await page.getByText("The offline model answers here. It understands only fixed requests").waitFor()
+  await page.getByRole("link", { name: "Connect a model" }).click()
+  await page.getByRole("heading", { name: "Providers" }).waitFor()
+  await page.goBack()
 
   await page.getByRole("button", { name: /create a task called Call Ada/ }).click()
-  const card = page.getByRole("region", { name: /Create task "Call Ada"/ })
-  await card.getByText("Exactly what is sent to").waitFor()
+  const card = page.getByRole("article", { name: /Create task "Call Ada"/ })
+  await card.getByText("Raw request").waitFor()
   await expect.poll(() => card.innerText()).toContain('"Call Ada"')
   await card.getByRole("button", { name: "Approve", exact: true }).click()
   await page.getByRole("article", { name: "Pawl" }).getByText("Task created: Call Ada").waitFor()
@@ -76,8 +79,8 @@ test("a link that was used before leads to a page that says so and what to do, a
   const page = await strangers()
   const [answer] = await Promise.all([page.waitForResponse("**/api/auth/sign-in"), page.goto(link)])
   expect(answer.status()).toBe(401)
-  await page.getByRole("heading", { name: "This link is spent" }).waitFor()
-  await page.getByText("used before or is too old").waitFor()
+  await page.getByRole("heading", { name: "This link has expired" }).waitFor()
+  await page.getByText("already used or is too old").waitFor()
   await page.getByText("npx pawl invite --user NAME").waitFor()
   expect(await page.getByRole("button").count()).toBe(0)
   expect(await seriousFaultsInTurn(page)).toEqual([])
@@ -87,9 +90,9 @@ test("a link that was used before leads to a page that says so and what to do, a
   const again = await (await mine()).newPage()
   await again.goto(link)
   await again.getByRole("button", { name: "Sign in" }).click()
-  await again.getByText("You are still signed in as").waitFor()
+  await again.getByText("You are signed in as:").waitFor()
   await again.getByRole("link", { name: "Go to Pawl" }).click()
-  await again.getByRole("heading", { name: "What shall we do?" }).waitFor()
+  await again.getByRole("heading", { name: "What would you like to do?" }).waitFor()
   await again.close()
 })
 
@@ -104,7 +107,7 @@ test("the first screen shows all agents with first things to say; one click says
   expect(names.map((text) => text.split("\n")[0])).toEqual(["Workspace", "Analyst", "Research", "Files"])
   // Each has a sentence of its own.
   for (const text of names) expect(text.split("\n").filter(Boolean)[1]?.length).toBeGreaterThan(20)
-  const firstOf = (agent: string) => page.getByRole("list", { name: `First things to say to ${agent}` })
+  const firstOf = (agent: string) => page.getByRole("list", { name: `Suggestions for ${agent}` })
   for (const agent of ["Workspace", "Analyst", "Research"]) {
     expect(await firstOf(agent).getByRole("button").count()).toBe(3)
   }
@@ -122,20 +125,53 @@ test("the first screen shows all agents with first things to say; one click says
   await page.getByRole("button", { name: "Open the list of conversations" }).click()
   const entry = page
     .getByRole("navigation")
-    .getByRole("button", { name: "how many customers are from Portugal?", exact: true })
+    .getByRole("link", { name: "how many customers are from Portugal?", exact: true })
   expect(await entry.getAttribute("title")).toBe("Analyst")
-  await page.getByRole("button", { name: "New conversation" }).click()
+  await page.getByRole("link", { name: "New conversation" }).click()
 
   // A terminal that is started in a folder is found without a reload.
   const root = dataFolder()
   writeFileSync(join(root, "a.txt"), "hello\n")
   const token = (await pawl(["token", "create", "--user", userInfo().username], settings)).stdout.trim()
   const mine = { PAWL_TOKEN: token, PAWL_DATA: dataFolder(), PATH: process.env.PATH, HOME: root }
-  await using _device = await openFilesDevice(readPersonalConfig({}, mine), { server: url, dir: root })
+  await using _device = await openFilesDevice(readConfig(mine), { server: url, dir: root })
   await firstOf("Files").waitFor()
   await agents.getByRole("button", { name: /^Files/ }).click()
   await page.getByRole("textbox", { name: "Message" }).fill("read a.txt")
   await page.getByRole("button", { name: "Send", exact: true }).click()
   await page.getByRole("article", { name: "Pawl" }).getByText("hello").waitFor()
   await page.locator("header").getByText("Files").waitFor()
+})
+
+test("whoever has started the server connects Ollama of the same machine in the page, and it answers", async () => {
+  const lists = { models: [{ name: "qwen3:8b" }] }
+  await using ollama = await ProviderServer.open(
+    (response, { path }) =>
+      path.endsWith("/api/tags")
+        ? response.end(JSON.stringify(lists))
+        : path.endsWith("/chat/completions")
+          ? streamHead(response).end(chatReply("Hi from this machine."))
+          : response.writeHead(404).end(),
+    { lists: true },
+  )
+  const page = await signedIn()
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await go(page, "/settings")
+  const provider = page.getByRole("listitem").filter({ hasText: /^ollama/ })
+  await provider.getByRole("button", { name: "Set up" }).click()
+  await provider.getByLabel("Address").fill(ollama.url)
+  // The page reads which models there are again, and the person is faster.
+  const { promise: listIsOpen, resolve: openList } = Promise.withResolvers<void>()
+  await page.route("**/api/tools", (route) => listIsOpen.then(() => route.continue()))
+  await provider.getByRole("button", { name: "Save" }).click()
+  await provider.getByText(ollama.url).waitFor()
+
+  await go(page, "/")
+  await page.getByRole("button", { name: /Model/ }).first().click()
+  await page.getByRole("combobox", { name: "Search models" }).waitFor()
+  openList()
+  await page.getByRole("option", { name: /ollama\/qwen3:8b/ }).click()
+  await page.getByRole("textbox", { name: "Message" }).fill("Hello.")
+  await page.getByRole("button", { name: "Send", exact: true }).click()
+  await page.getByRole("article", { name: "Pawl" }).getByText("Hi from this machine.").waitFor()
 })

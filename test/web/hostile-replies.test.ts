@@ -3,8 +3,8 @@ import { expect, test } from "vitest"
 import { PacedModel } from "../support/loop/paced-model.ts"
 import { isLong, oneIn } from "../support/sizes.ts"
 import { repeated } from "../support/slow-texts.ts"
-import { oneVisit } from "../support/web/one-visit.ts"
-import { reopen, say } from "../support/web/talk.ts"
+import { oneVisit } from "./browser/one-visit.ts"
+import { reopen, say } from "./browser/talk.ts"
 
 /** As long as it may be to be told whole after a reload, with what stands around it. */
 const LENGTH = 99_000
@@ -17,7 +17,7 @@ const isAwake = (page: Page) => page.evaluate("1 + 1")
 const visit = oneVisit()
 
 // Each takes seconds: half of them by the seed, all in the long run. What reading them costs is bounded for all in
-// `src/client/reading-cost.test.ts`.
+// `client/reading-cost.test.ts`.
 test.each(oneIn(2, ["[\r", "[^[", "*_", "1. "]))(
   "a reply of nothing but %j leaves the tab awake, also when it is opened again",
   async (piece) => {

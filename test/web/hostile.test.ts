@@ -1,10 +1,10 @@
 import { expect, test } from "vitest"
 import { z } from "zod"
-import { answer, defineTool } from "../../src/agent/definition/tool.ts"
-import { calls, replies, says } from "../../src/models/scripted/script.ts"
-import { scripted } from "../../src/models/scripted/model.ts"
-import { oneVisit } from "../support/web/one-visit.ts"
-import { go, reopen, say } from "../support/web/talk.ts"
+import { answer, defineTool } from "../../core/engine/definition/tool.ts"
+import { calls, replies, says } from "../../core/models/scripted/script.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
+import { oneVisit } from "./browser/one-visit.ts"
+import { go, reopen, say } from "./browser/talk.ts"
 
 const EVIL = "http://evil.example"
 
@@ -26,6 +26,18 @@ const POISON = [
 ].join("\n\n")
 
 const HIDDEN = "invoice\u202Efdp.exe\u200B\u2066x\u2069\u{E0041}\u0007"
+
+/** Whatever turns the text after it around, in every part of a reply. */
+const TURNED = [
+  "A paragraph \u202Eof words **that \u202Dare** strong, [a \u202Elink](http://evil.example/x) and `co\u2066de`.",
+  "# A \u202Bheading",
+  "- an \u2067item",
+  "| a \u202Ecell | b |\n|---|---|\n| c\u202E | \u2068d |",
+  "```js\nif (a) { /* \u202E } \u2066if (b) \u2069 \u2066 */ }\n```",
+  "![words \u202Eof an image](http://evil.example/y.png)",
+].join("\n\n")
+/** Embedding and isolates that end where they should, and single marks: as Hebrew and Arabic are written. */
+const REAL = "שלום \u2066Pawl 2.0\u2069 עולם\u200F! مرحبا \u202Bبالعالم\u202C\u061C."
 
 const poisonous = defineTool({
   name: "read_web_page",
@@ -61,20 +73,23 @@ const write = defineTool({
   run: () => answer(POISON, { data: { kind: "unheard-of", html: POISON } }),
 })
 
+/** Where the page's own links lead. */
+const PAGES = /^\/($|(inbox|tasks|projects|notes|library|audit|settings|clients)$|c\/[^/]+(\/run-of\/[^/]+)?$)/
+
 const visit = oneVisit({ tools: [poisonous, write] })
 
 test("whatever a model, a tool or a title says, nothing runs, nothing loads, and what is hidden is drawn", async () => {
   const model = scripted(
     replies(says(POISON), calls("read_web_page", { [HIDDEN]: POISON })),
     replies(says("And now:"), calls("send_mail", { to: HIDDEN, body: POISON })),
-    says(`${POISON}\n\nThe end.`),
+    says(`${POISON}\n\n${TURNED}\n\n${REAL}\n\nThe end.`),
   )
   const { site, ada, page, faults } = await visit.begin(model)
   const id = await ada.begin({ agent: "test", title: `${HIDDEN}<img src=x onerror=alert(1)>` })
   await go(page, `/c/${id}`)
-  await say(page, POISON)
-  const card = page.getByRole("region", { name: /U\+202E/ })
-  await card.getByRole("button", { name: "Show everything" }).click()
+  await say(page, `${POISON}\n${TURNED}`)
+  const card = page.getByRole("article", { name: /U\+202E/ })
+  await card.getByRole("button", { name: "Show the full text" }).click()
   // What the eye would miss is written out, in the card and in the title.
   for (const code of ["U+202E", "U+200B", "U+2066", "U+E0041"])
     await expect.poll(() => card.innerText()).toContain(code)
@@ -83,6 +98,11 @@ test("whatever a model, a tool or a title says, nothing runs, nothing loads, and
   await page.getByText("The end.").waitFor()
   await page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
 
+  // What turns the text after it around is written out, and real Hebrew and Arabic is as it was written.
+  const drawn = (await page.evaluate("document.body.innerText")) as string
+  expect(drawn).toContain(REAL)
+  expect(drawn.replaceAll(REAL, "").match(/.{0,30}[\u202A-\u202E\u2066-\u2069].{0,10}/g)).toBeNull()
+  for (const code of ["⟨U+202E⟩link", "A ⟨U+202B⟩heading", "c⟨U+202E⟩", "⟨U+2067⟩item"]) expect(drawn).toContain(code)
   // Not one element of theirs has come into being, and every link leads out only by the person's own hand.
   const made = await page.evaluate(
     "[...document.querySelectorAll('#page :is(script, iframe, object, embed, img, style, link, base, meta, form[action])')].map((each) => each.outerHTML)",
@@ -98,7 +118,10 @@ test("whatever a model, a tool or a title says, nothing runs, nothing loads, and
     expect([target, rel]).toEqual(["_blank", "noopener noreferrer"])
     expect(innerText).toContain("evil.example")
   }
-  expect(links.filter(({ href }) => href.startsWith(site.url)).map(({ href }) => new URL(href).hash)).toEqual(["#main"])
+  // Links to this server are the page's own: its navigation, and none in what a model has written.
+  const own = links.filter(({ href }) => href.startsWith(site.url)).map(({ href }) => new URL(href))
+  for (const { pathname } of own) expect(pathname).toMatch(PAGES)
+  expect(await page.locator(`.prose a[href^="/"], .prose a[href^="${site.url}"]`).count()).toBe(0)
   await reopen(page)
   await page.getByText("The end.").waitFor()
   expect(faults).toEqual([])

@@ -1,12 +1,12 @@
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
-import { calls, says } from "../../src/models/scripted/script.ts"
-import { always, scripted } from "../../src/models/scripted/model.ts"
+import { calls, says } from "../../core/models/scripted/script.ts"
+import { always, scripted } from "../../core/models/scripted/model.ts"
 import { Priced } from "../support/loop/priced.ts"
 import { oneIn } from "../support/sizes.ts"
-import { oneVisit } from "../support/web/one-visit.ts"
-import { Site } from "../support/web/site.ts"
-import { go, message, reopen, say } from "../support/web/talk.ts"
+import { oneVisit } from "./browser/one-visit.ts"
+import { Site } from "./browser/site.ts"
+import { go, message, reopen, say } from "./browser/talk.ts"
 
 // toasts, drops, and a phone of 360 pixels.
 
@@ -70,7 +70,7 @@ test.each(oneIn(2, looks))("on a %s a toast covers no control, on any page", asy
   const { ada, page } = await visit.begin(scripted(calls("create_task", { title: "x" }), always(says("ok"))))
   const id = await ada.begin({ title: "Shopping" })
   await ada.say(id, "go")
-  const places = { [`/c/${id}`]: "Shopping", "/": "What shall we do?", "/inbox": "Inbox", "/tasks": "Tasks" }
+  const places = { [`/c/${id}`]: "Shopping", "/": "What would you like to do?", "/inbox": "Inbox", "/tasks": "Tasks" }
   const toasts = page.locator("[data-toast]")
   /** Something that is said in passing, where there is no place for files; twice, so that two are shown when one comes here. */
   async function arrive(path: string, words: string): Promise<void> {
@@ -104,11 +104,18 @@ test("a file dropped anywhere is taken where it makes sense, and never opened in
   await go(page, "/inbox")
   await page.locator("#main").getByRole("heading", { name: "Inbox" }).first().waitFor()
   expect(await drop(page, "letter.txt", "Dear Ada")).toBe(false)
-  await page.getByText("There is no place for this file here.").first().waitFor()
-  // A table goes to where tables are taken.
+  await page.getByText("Files cannot be dropped here.").first().waitFor()
+  // Of a table its person is asked, where they are; nothing is stored before they say so.
   expect(await drop(page, "people.csv", "name,age\nAda,36\n")).toBe(false)
-  await page.getByRole("columnheader", { name: /age/ }).waitFor()
-  expect(new URL(page.url()).pathname).toBe("/settings/connections")
+  const dialog = page.getByRole("dialog", { name: "What do you want to do with this file?" })
+  await dialog.getByText("people.csv").waitFor()
+  expect(await dialog.getByRole("button", { name: /^Attach it/ }).count()).toBe(0)
+  await dialog.getByRole("button", { name: /^Create database/ }).click()
+  await dialog.getByRole("columnheader", { name: /age/ }).waitFor()
+  await dialog.getByRole("button", { name: "Cancel" }).click()
+  await dialog.waitFor({ state: "detached" })
+  expect(new URL(page.url()).pathname).toBe("/inbox")
+  expect((await ada.get("/api/connections")).body.items).toEqual([])
 
   // A page with one place for files takes them wherever they fall.
   await ada.post("/api/collections", { name: "Wings" })
@@ -120,7 +127,7 @@ test("a file dropped anywhere is taken where it makes sense, and never opened in
   await reopen(page)
   await page.getByRole("heading", { name: "Tails" }).waitFor()
   expect(await drop(page, "drag.md", "# Drag", "h1")).toBe(false)
-  await page.getByText("drop it on the one that you mean").waitFor()
+  await page.getByText("Drop it on the one you mean").waitFor()
   // Text that somebody moves about in a field is none of this.
   await go(page, "/")
   await message(page).waitFor()
@@ -139,14 +146,14 @@ test("on a phone of 360 pixels the bar that answers all is whole", async () => {
   const model = scripted(calls(["create_task", long], ["create_task", { title: "y" }]), always(says("Done.")))
   const { page } = await phone.begin(model)
   await say(page, "go")
-  await page.getByText("2 changes wait for you.").waitFor()
-  for (const name of ["Approve all", "Reject all", "More answers to all"]) {
+  await page.getByText("2 changes need your approval.").waitFor()
+  for (const name of ["Approve all", "Reject all", "More options for all"]) {
     const box = await page.getByRole("button", { name }).boundingBox()
     expect(box && box.x >= 0 && box.x + box.width <= 360).toBe(true)
   }
   // Its three buttons stand in one line below its words.
   const tops = await Promise.all(
-    ["Approve all", "Reject all", "More answers to all"].map(
+    ["Approve all", "Reject all", "More options for all"].map(
       async (name) => (await page.getByRole("button", { name }).boundingBox())?.y,
     ),
   )
@@ -167,7 +174,7 @@ test("on a phone of 360 pixels the usage is whole", async () => {
   })`
   expect(await page.evaluate(isWhole)).toBe(true)
   await page.getByText("12,345,678").first().waitFor()
-  expect(await page.getByRole("columnheader", { name: "Tokens in" }).count()).toBe(3)
+  expect(await page.getByRole("columnheader", { name: "Input tokens" }).count()).toBe(3)
   expect(await page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false)
 })
 

@@ -1,10 +1,10 @@
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
-import { calls, finishes, replies, says } from "../../src/models/scripted/script.ts"
-import { scripted } from "../../src/models/scripted/model.ts"
-import { seriousFaultsInTurn } from "../support/web/serious-faults.ts"
-import { oneVisit } from "../support/web/one-visit.ts"
-import { go, say } from "../support/web/talk.ts"
+import { calls, finishes, replies, says } from "../../core/models/scripted/script.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
+import { seriousFaultsInTurn } from "./browser/serious-faults.ts"
+import { oneVisit } from "./browser/one-visit.ts"
+import { go, say } from "./browser/talk.ts"
 
 const visit = oneVisit()
 const used = { inputTokens: 1812, outputTokens: 44, cachedTokens: 1200, cost: 0.0031 }
@@ -21,10 +21,10 @@ test("what happened in a run is seen while it goes on, row by row, as the state 
   const waiting = (await ada.say(id, "buy milk")).body
   await go(page, `/c/${id}`)
   await page.getByRole("button", { name: "More for this conversation" }).click()
-  await page.getByRole("menuitem", { name: "What happened in its runs" }).click()
+  await page.getByRole("menuitem", { name: "Runs" }).click()
   await page.getByRole("list", { name: "Runs" }).getByRole("link").click()
   await timeline(page)
-    .getByRole("button", { name: /Waits for a yes: Create task "Buy milk".*goes on/ })
+    .getByRole("button", { name: /Waiting for approval: Create task "Buy milk".*running/ })
     .waitFor()
   expect(await timeline(page).getByText("1,812 → 44 tokens, 1,200 cached, $0.0031").count()).toBe(1)
 
@@ -33,20 +33,20 @@ test("what happened in a run is seen while it goes on, row by row, as the state 
   await timeline(page)
     .getByRole("button", { name: /^Completed/ })
     .waitFor()
-  await page.getByText(/The run (waits|goes on)/).waitFor({ state: "detached" })
+  await page.getByText(/The run (is waiting|continues)/).waitFor({ state: "detached" })
 
   // By keys alone: to the line of the call, into it, and to the state that its end left.
   await timeline(page)
-    .getByRole("button", { name: /^The run began/ })
+    .getByRole("button", { name: /^Run started/ })
     .focus()
   for (let line = 0; line < 5; line++) await page.keyboard.press("ArrowDown")
   await page.keyboard.press("Enter")
-  const ended = timeline(page).getByRole("region", { name: /^Row/ }).last()
+  const ended = timeline(page).getByRole("group", { name: /^Row/ }).last()
   await ended.getByText('"status": "ok"').waitFor()
-  expect(await timeline(page).getByRole("region", { name: "Arguments" }).innerText()).toContain('"title": "Buy milk"')
+  expect(await timeline(page).getByRole("group", { name: "Arguments" }).innerText()).toContain('"title": "Buy milk"')
   expect(await seriousFaultsInTurn(page)).toEqual([])
-  await ended.getByRole("button", { name: "State behind it" }).click()
-  const state = page.getByRole("region", { name: "State" })
+  await ended.getByRole("button", { name: "Show the state after it" }).click()
+  const state = page.getByRole("group", { name: "State" })
   await state.getByText(/tool_end · changed .*openProposals/).waitFor()
   await state.getByText('"openProposals": []').waitFor()
   await state.getByRole("slider", { name: "Row" }).press("Home")
@@ -57,43 +57,43 @@ test("what happened in a run is seen while it goes on, row by row, as the state 
   await lines.first().focus()
   await page.keyboard.press("ArrowDown")
   await page.keyboard.press("Enter")
-  await page.getByRole("region", { name: "Row 3" }).getByText('"text": "buy milk"').waitFor()
+  await page.getByRole("group", { name: "Row 3" }).getByText('"text": "buy milk"').waitFor()
 
   // From a finished answer to its own run, and the first one beside it.
   await go(page, `/c/${id}`)
   await say(page, "anything else?")
   const answer = page.getByRole("article", { name: "Pawl" }).filter({ hasText: "Nothing else." })
   await answer.hover()
-  await answer.getByRole("button", { name: "Details of this run" }).click()
+  await answer.getByRole("link", { name: "Run details" }).click()
   await timeline(page).getByText("Nothing else.").waitFor()
   expect(await timeline(page).getByText("Buy milk").count()).toBe(0)
-  await page.getByRole("button", { name: "Beside another" }).click()
+  await page.getByRole("button", { name: "Compare" }).click()
   await page.getByRole("dialog").getByRole("link").click()
   const second = page.getByRole("region", { name: "Second run" })
-  await second.getByText(/Waits for a yes/).waitFor()
-  const calledIn = page.getByRole("row", { name: "Calls made" }).getByRole("cell")
+  await second.getByText(/Waiting for approval/).waitFor()
+  const calledIn = page.getByRole("row", { name: "Tool calls" }).getByRole("cell")
   expect(await calledIn.allInnerTexts()).toEqual(["0", "1"])
 
   // A link to it, which says before what it shows; opened, and taken back while somebody looks.
   await page.getByRole("link", { name: "Second run" }).click()
   await page.getByRole("button", { name: "Share" }).click()
   const dialog = page.getByRole("dialog")
-  await dialog.getByText(/sees this run: your words in it, the replies, the calls/).waitFor()
-  await dialog.getByLabel("It opens for").selectOption("a year")
-  await dialog.getByRole("button", { name: "Make a link" }).click()
+  await dialog.getByText(/sees this run: your messages, the replies, the tool calls/).waitFor()
+  await dialog.getByLabel("Expires after").selectOption("365 days")
+  await dialog.getByRole("button", { name: "Create link" }).click()
   const link = new URL(await dialog.getByRole("status").locator("code").innerText())
   await go(page, link.pathname + link.hash)
-  await page.getByRole("heading", { name: "A run that was shared with you" }).waitFor()
+  await page.getByRole("heading", { name: "Shared run" }).waitFor()
   await timeline(page).getByText("Milk is on your list.").waitFor()
   expect(await page.getByRole("button", { name: "State" }).count()).toBe(0)
   expect(await page.getByRole("main").innerText()).not.toContain("Nothing else.")
   await go(page, "/settings/shared")
-  await page.getByRole("button", { name: "Take back" }).click()
-  await page.getByText("You share no run.").waitFor()
+  await page.getByRole("button", { name: "Revoke" }).click()
+  await page.getByText("You have not shared any runs.").waitFor()
   await go(page, link.pathname + link.hash)
-  await page.getByText(/may have taken the link back/).waitFor()
+  await page.getByText(/Its owner may have revoked it/).waitFor()
 
   await go(page, "/runs/run_0000000000000000000")
-  await page.getByText("This is gone, or it is not yours.").waitFor()
+  await page.getByText("This does not exist anymore, or you do not have access to it.").waitFor()
   expect(faults.filter((fault) => !fault.includes("404"))).toEqual([])
 })

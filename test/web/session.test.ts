@@ -3,10 +3,10 @@ import { once } from "node:events"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { expect, test } from "vitest"
-import { scripted } from "../../src/testing.ts"
-import { usualScopes } from "../../src/protocol/account/scopes.ts"
-import { CLIENT, OidcProvider } from "../support/server/oidc-provider.ts"
-import { Site } from "../support/web/site.ts"
+import { scripted } from "../../core/testing.ts"
+import { defaultScopes } from "../../core/protocol/account/sign-in.ts"
+import { CLIENT, OidcProvider } from "../people/oidc-provider.ts"
+import { Site } from "./browser/site.ts"
 
 test("another server on the same machine is sent the cookie by the browser, and can do nothing with it", async () => {
   await using site = await Site.open({ model: scripted() })
@@ -39,7 +39,7 @@ test("where what the page had stored is gone, it says so and asks to sign in aga
   await page.evaluate("localStorage.clear()")
   await page.reload()
   await page.getByRole("heading", { name: "Sign in to Pawl" }).waitFor()
-  await page.getByText("what this page had stored for it is gone").waitFor()
+  await page.getByText("the data stored for it is gone").waitFor()
   await page.getByText("npx pawl invite --user NAME").waitFor()
 })
 
@@ -81,7 +81,8 @@ test("a program that signs in by itself is let in by the person in their browser
   const said = new URLSearchParams({ ...question, code_challenge: challenge, prompt: "consent" })
 
   await page.goto(`${site.url}/oauth/authorize?${said}`)
-  await page.getByText("“Aprogram” wants to act for ada").waitFor()
+  await page.getByText("A program asks for access to your account.").waitFor()
+  expect([await page.locator("#name").innerText(), await page.locator("#who").innerText()]).toEqual(["Aprogram", "ada"])
   await page.getByRole("button", { name: "Allow", exact: true }).click()
   await page.getByText("Back again.").waitFor()
   const answer = new URL(page.url()).searchParams
@@ -92,7 +93,7 @@ test("a program that signs in by itself is let in by the person in their browser
   expect(granted).toMatchObject({ token_type: "Bearer", scope: "read chat" })
 
   await page.goto(`${site.url}/oauth/authorize?${said}&redirect_uri=https://evil.example`)
-  await page.getByText("The program says something twice.").waitFor()
+  await page.getByText("The program sent a parameter twice.").waitFor()
   await page.goto(`${site.url}/oauth/authorize?${said}`)
   await page.getByRole("button", { name: "Do not allow" }).click()
   await page.getByText("Back again.").waitFor()
@@ -110,7 +111,7 @@ test("who presses the button at the door comes back from the issuer signed in, f
   provider.who = { sub: "1", name: "Grace", groups: ["staff"] }
   const oidc = {
     ...{ issuer: provider.issuer, clientId: CLIENT.id, clientSecret: CLIENT.secret, label: "Work", scope: "openid" },
-    ...{ groupsClaim: "groups", groups: new Map([["staff", usualScopes]]), mailDomains: [] },
+    ...{ groupsClaim: "groups", groups: new Map([["staff", defaultScopes]]), mailDomains: [] },
   }
   await using site = await Site.open({ model: scripted(), oidc })
   const { page, context } = await site.visit()
@@ -137,7 +138,8 @@ test("who presses the button at the door comes back from the issuer signed in, f
   const question = `${site.url}/oauth/authorize?${new URLSearchParams({ ...asked, code_challenge_method: "S256" })}`
   await page.goto(question)
   await page.getByRole("button", { name: "Sign in with Work" }).click()
-  await page.getByText("“Program” wants to act for Grace").waitFor()
+  await page.getByText("A program asks for access to your account.").waitFor()
+  expect(await page.locator("#who").innerText()).toBe("Grace")
   expect(page.url()).toBe(question)
   expect(await page.evaluate("Object.keys(localStorage).sort().join()")).toBe("pawl.session")
   // One that was kept for another sign-in is not opened by this one.
@@ -149,10 +151,10 @@ test("who presses the button at the door comes back from the issuer signed in, f
 
   await leave()
   await page.goto(`${site.url}/sign-in/callback?code=x&state=y`)
-  await page.getByText("was not begun in this browser").waitFor()
+  await page.getByText("was not started in this browser").waitFor()
   expect(page.url()).toBe(`${site.url}/sign-in/callback`)
   provider.who = { sub: "1", name: "Grace" }
-  await page.getByRole("link", { name: "Begin again" }).click()
+  await page.getByRole("link", { name: "Start again" }).click()
   await page.getByRole("button", { name: "Sign in with Work" }).click()
   await page.getByText("none of your groups there may use this server").waitFor()
 })

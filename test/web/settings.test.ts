@@ -2,15 +2,17 @@ import { mkdirSync, mkdtempSync, readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, inject, test } from "vitest"
-import { OutboundPolicy } from "../../src/models/network/outbound-policy.ts"
-import { scripted } from "../../src/models/scripted/model.ts"
-import { makeShop } from "../support/analyst/shop.ts"
+import { OutboundPolicy } from "../../core/models/network/outbound-policy.ts"
+import { Identity } from "../../core/protocol/account/sign-in.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
+import { makeShop } from "../analyst/shop.ts"
 import { Peer } from "../support/server/socket.ts"
-import { PlayedAuthority } from "../support/mcp/played-authority.ts"
-import { PlayedServer } from "../support/mcp/played-server.ts"
-import { oneVisit } from "../support/web/one-visit.ts"
-import { Site } from "../support/web/site.ts"
-import { go, reopen } from "../support/web/talk.ts"
+import { PlayedAuthority } from "../mcp/played-authority.ts"
+import { PlayedServer } from "../mcp/played-server.ts"
+import { oneVisit } from "./browser/one-visit.ts"
+import { seriousFaults } from "./browser/serious-faults.ts"
+import { Site } from "./browser/site.ts"
+import { go, reopen } from "./browser/talk.ts"
 
 const root = mkdtempSync(join(tmpdir(), inject("testRun"), "databases-"))
 mkdirSync(join(root, "shared"))
@@ -22,15 +24,20 @@ test("a token is shown once, allows what was chosen, and stops working when it i
   const { site, page, faults } = await visit.begin(scripted())
   await go(page, "/settings/tokens")
   await page.getByLabel("What is it for?").fill("Backup")
-  await page.getByRole("checkbox", { name: /chat/ }).uncheck()
-  await page.getByRole("checkbox", { name: /approve/ }).uncheck()
-  await page.getByRole("button", { name: "Make a token" }).click()
-  await page.getByText("It is shown this once").waitFor()
+  // What it may do beyond reading and chatting, and for longer than three months, is for its person to tick.
+  const ticked = page.locator("label", { has: page.locator("input:checked") })
+  expect((await ticked.allInnerTexts()).map((text) => text.trim())).toEqual(["Read", "Send messages"])
+  expect(await page.getByLabel("Expiration").inputValue()).toBe("90")
+  await page.getByRole("checkbox", { name: "Send messages" }).uncheck()
+  await page.getByRole("button", { name: "Create token" }).click()
+  await page.getByText("It is not shown again").waitFor()
   const token = await page.locator("code").innerText()
   const ask = (path: string, method = "GET") =>
     site.face.fetch(new Request(`http://localhost${path}`, { method, headers: { authorization: `Bearer ${token}` } }))
   expect((await ask("/api/models")).status).toBe(200)
   expect((await ask("/api/conversations", "POST")).status).toBe(403)
+  const { credential } = Identity.parse(await (await ask("/api/auth/me")).json())
+  expect((Date.parse(credential.expiresAt ?? "") - Date.now()) / (24 * 60 * 60_000)).toBeCloseTo(90, 1)
 
   await reopen(page)
   await page.getByText("Backup").waitFor()
@@ -49,12 +56,13 @@ test("lines to paste hold this server's address, and a token that does what the 
   await page.getByRole("button", { name: "OpenAI" }).click()
   const lines = page.getByRole("region", { name: "Connect" }).locator("pre")
   expect(await lines.innerText()).toContain(`OPENAI_BASE_URL=${new URL(page.url()).origin}/v1`)
-  await page.getByRole("button", { name: "Put a token in" }).click()
-  await page.getByText("shown this once").waitFor()
+  await page.getByRole("button", { name: "Add a token" }).click()
+  await page.getByText("It is not shown again").waitFor()
   const [, token] = /OPENAI_API_KEY=(pawl_\S{20,})/.exec(await lines.innerText()) ?? []
   const ask = (path: string, method = "GET") =>
     site.face.fetch(new Request(`http://localhost${path}`, { method, headers: { authorization: `Bearer ${token}` } }))
   expect([(await ask("/v1/models")).status, (await ask("/api/tokens", "POST")).status]).toEqual([200, 403])
+  expect(Identity.parse(await (await ask("/api/auth/me")).json()).credential.expiresAt).toBeTypeOf("string")
 
   await page.getByRole("button", { name: "Terminal" }).click()
   await page.getByRole("button", { name: "OpenAI" }).click()
@@ -67,23 +75,56 @@ test("an MCP server is added, each of its tools is decided about, and one that c
   await using server = await PlayedServer.open([echo])
   const { page, faults } = await visit.begin(scripted())
   await go(page, "/settings/mcp")
-  await page.getByLabel("Name (small").fill("notes")
+  await page.getByLabel("Name (lowercase").fill("notes")
   await page.getByLabel("Address").fill(server.url)
-  await page.getByRole("button", { name: "Add the server" }).click()
+  await page.getByRole("button", { name: "Add server" }).click()
   const part = page.getByRole("region", { name: "notes" })
-  await part.getByLabel("What echo may do").selectOption("read")
-  await expect.poll(() => part.getByLabel("What echo may do").inputValue()).toBe("read")
+  await part.getByLabel("Permission for echo").selectOption("read")
+  await expect.poll(() => part.getByLabel("Permission for echo").inputValue()).toBe("read")
 
   server.tools = [{ ...echo, description: "Says it <b>aloud</b>." }]
-  await part.getByRole("button", { name: "Look again" }).click()
-  await part.getByText("changed: held back").waitFor()
+  await part.getByRole("button", { name: "Refresh" }).click()
+  await part.getByText("Changed, not allowed yet").waitFor()
   expect(await part.innerText()).toMatch(/Before: Says it again\.[^]*Now: Says it <b>aloud<\/b>\./)
-  await part.getByRole("button", { name: "Allow it as it is now" }).click()
-  await part.getByLabel("What echo may do").waitFor()
-  await part.getByRole("button", { name: "Forget" }).click()
-  await page.getByRole("dialog").getByRole("button", { name: "Forget it" }).click()
+  await part.getByRole("button", { name: "Allow this version" }).click()
+  await part.getByLabel("Permission for echo").waitFor()
+  await part.getByRole("button", { name: "Remove" }).click()
+  await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click()
   await expect.poll(() => part.count()).toBe(0)
   expect(faults).toEqual([])
+})
+
+test("what is wrong with a form is said at its field, and not far from it", async () => {
+  const { page } = await visit.begin(scripted())
+  await go(page, "/settings/mcp")
+  const name = page.getByLabel("Name (lowercase")
+  const address = page.getByLabel("Address")
+  const told = async (field: typeof name) => {
+    await expect.poll(() => field.getAttribute("aria-invalid")).toBe("true")
+    const id = await field.getAttribute("aria-describedby")
+    return page.locator(`[id="${id}"]`).innerText()
+  }
+  await name.fill("notes")
+  await address.fill("http://10.0.0.1/mcp")
+  await page.getByRole("button", { name: "Add server" }).click()
+  expect(await told(address)).toContain("10.0.0.1 is not a public address")
+  expect(await page.locator("[data-toast]").count()).toBe(0)
+  expect(await seriousFaults(page)).toEqual([])
+  // What was corrected is no longer said.
+  await name.fill("Not a name!")
+  await page.getByRole("button", { name: "Add server" }).click()
+  expect(await told(name)).toMatch(/./)
+  expect(await address.getAttribute("aria-invalid")).toBeNull()
+
+  await go(page, "/library")
+  const collection = page.getByLabel("Collection name")
+  await collection.fill("Papers")
+  await page.getByRole("button", { name: "Create" }).click()
+  await page.getByRole("heading", { name: "Papers" }).waitFor()
+  await collection.fill("Papers")
+  await page.getByRole("button", { name: "Create" }).click()
+  expect(await told(collection)).toContain("already")
+  expect(await page.locator("[data-toast]").count()).toBe(0)
 })
 
 test("a person signs in to an MCP server that wants it, changes it, and agrees that a tool runs again", async () => {
@@ -91,27 +132,27 @@ test("a person signs in to an MCP server that wants it, changes it, and agrees t
   await using there = await PlayedAuthority.open([echo])
   const { page, faults } = await visit.begin(scripted())
   await go(page, "/settings/mcp")
-  await page.getByLabel("Name (small").fill("notes")
+  await page.getByLabel("Name (lowercase").fill("notes")
   await page.getByLabel("Address").fill(there.server.url)
-  await page.getByRole("button", { name: "Add the server" }).click()
-  await page.getByRole("button", { name: "Sign in to notes" }).click()
+  await page.getByRole("button", { name: "Add server" }).click()
+  await page.getByRole("region", { name: "notes" }).getByRole("button", { name: "Sign in" }).click()
   await page.getByRole("heading", { name: "You are signed in" }).waitFor()
   expect(page.url()).not.toContain("code=")
   await page.getByRole("link", { name: "Go to the settings" }).click()
   const part = page.getByRole("region", { name: "notes" })
   await part.getByRole("button", { name: "Sign out" }).waitFor()
-  const again = part.getByRole("checkbox", { name: /may run again after a crash/ })
+  const again = part.getByRole("checkbox", { name: /Run again after a crash/ })
   await again.click()
   await expect.poll(() => again.isChecked()).toBe(true)
 
-  await part.getByRole("button", { name: "Change" }).click()
-  await part.getByLabel("Name (small").fill("papers")
-  await part.getByRole("button", { name: "Store" }).click()
+  await part.getByRole("button", { name: "Edit" }).click()
+  await part.getByLabel("Name (lowercase").fill("papers")
+  await part.getByRole("button", { name: "Save" }).click()
   const renamed = page.getByRole("region", { name: "papers" })
   await renamed.getByRole("button", { name: "Sign out" }).click()
   await expect.poll(() => renamed.getByRole("button", { name: "Sign out" }).count()).toBe(0)
-  await renamed.getByRole("button", { name: "Forget" }).click()
-  await page.getByRole("dialog").getByRole("button", { name: "Forget it" }).click()
+  await renamed.getByRole("button", { name: "Remove" }).click()
+  await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click()
   await expect.poll(() => renamed.count()).toBe(0)
   // The page was left for where the person signs in, and for nothing else.
   expect(faults).toEqual([expect.stringContaining(`left: ${there.base}/authorize?`)])
@@ -120,27 +161,39 @@ test("a person signs in to an MCP server that wants it, changes it, and agrees t
 test("an endpoint of one's own is added, changed without its key being typed again, and forgotten", async () => {
   const { page, faults } = await visit.begin(scripted())
   await go(page, "/settings")
-  const part = page.getByRole("region", { name: "Endpoints of your own" })
-  await part.getByRole("button", { name: "Add an endpoint" }).click()
-  await part.getByLabel("Name, in small letters").fill("mine")
+  await page.route(/\/api\/models\?.*refresh=true/, async (route) => {
+    const answer = await route.fetch()
+    const failed = { provider: "mine", state: "failed", models: 0, leftOut: 0, answeredAt: null }
+    const endpoints = [{ ...failed, problem: "connection refused" }]
+    await route.fulfill({ response: answer, json: { ...(await answer.json()), endpoints } })
+  })
+  const part = page.getByRole("region", { name: "Your endpoints" })
+  await part.getByRole("button", { name: "Add endpoint" }).click()
+  await part.getByLabel("Name (lowercase").fill("mine")
   await part.getByLabel("Address").fill("http://127.0.0.1:9/v1")
-  await part.getByLabel("Key").fill("sk-very-secret")
+  await part.getByLabel("API key").fill("sk-very-secret")
   await part.getByLabel("Headers").fill("X-Team: research")
   await part.getByLabel("Models").fill("org/large\n")
-  await part.getByRole("button", { name: "Store" }).click()
-  await part.getByText("http://127.0.0.1:9/v1, with a key").waitFor()
+  await part.getByRole("button", { name: "Save" }).click()
+  await part.getByText("http://127.0.0.1:9/v1 · API key saved").waitFor()
+  // It was asked for its models, and does not answer.
+  await part
+    .getByRole("alert")
+    .getByText(/^Saved, but this endpoint does not respond: connection refused/)
+    .waitFor()
 
-  await part.getByRole("button", { name: "Change" }).click()
+  await part.getByRole("button", { name: "Edit" }).click()
   await part.getByLabel("Models").fill("org/large\norg/small")
-  await part.getByRole("button", { name: "Store" }).click()
+  await part.getByRole("button", { name: "Save" }).click()
   await expect.poll(() => part.getByLabel("Models").count()).toBe(0)
-  await part.getByText("with a key").waitFor()
-  await part.getByRole("button", { name: "Change" }).click()
+  await part.getByText("API key saved").waitFor()
+  await part.getByRole("button", { name: "Edit" }).click()
   expect(await part.getByLabel("Models").inputValue()).toBe("org/large\norg/small")
-  expect(await part.getByText("Headers (x-team)").count()).toBe(1)
-  await part.getByRole("button", { name: "Forget" }).click()
+  expect(await part.getByText("(saved: x-team;").count()).toBe(1)
+  await part.getByRole("button", { name: "Remove" }).click()
   await expect.poll(() => part.getByText("127.0.0.1:9").count()).toBe(0)
   expect(await page.content()).not.toContain("sk-very-secret")
+  await page.unroute(/\/api\/models\?.*refresh=true/)
   expect(faults).toEqual([])
 })
 
@@ -157,16 +210,16 @@ test("a key of one's own is stored and forgotten, and no answer or page ever has
       ),
   )
   const provider = page.getByRole("listitem").filter({ hasText: /^anthropic/ })
-  await provider.getByRole("button", { name: "Use my own" }).click()
-  await provider.getByLabel("Key", { exact: true }).fill("sk-very-secret")
-  await provider.getByRole("button", { name: "Store" }).click()
-  await provider.getByText("uses your own key").waitFor()
+  await provider.getByRole("button", { name: "Set up" }).click()
+  await provider.getByLabel("API key", { exact: true }).fill("sk-very-secret")
+  await provider.getByRole("button", { name: "Save" }).click()
+  await provider.getByText("Set up by you").waitFor()
   await reopen(page)
-  await provider.getByText("uses your own key").waitFor()
+  await provider.getByText("Set up by you").waitFor()
   expect(await page.content()).not.toContain("sk-very-secret")
   expect(heard.join()).not.toContain("sk-very-secret")
-  await provider.getByRole("button", { name: "Forget mine" }).click()
-  await provider.getByText("nobody's key yet").waitFor()
+  await provider.getByRole("button", { name: "Remove" }).click()
+  await provider.getByText("Not set up").waitFor()
   expect(faults).toEqual([])
 })
 
@@ -174,19 +227,19 @@ test("other browsers are signed out from here, and find themselves at the door",
   const { site, page, faults } = await visit.begin(scripted())
   const other = await site.visit()
   await go(page, "/settings/sessions")
-  await page.getByText("this one").waitFor()
-  await page.getByRole("button", { name: "Sign out everywhere else" }).click()
+  await page.getByText("This browser").waitFor()
+  await page.getByRole("button", { name: "Sign out all other browsers" }).click()
   await expect.poll(() => page.getByRole("main").getByRole("button", { name: "Sign out" }).count()).toBe(0)
   await other.page.reload()
   await other.page.getByRole("heading", { name: "Sign in to Pawl" }).waitFor()
-  await expect.poll(() => page.getByText("this one").count()).toBe(1)
+  await expect.poll(() => page.getByText("This browser").count()).toBe(1)
   expect(faults).toEqual([])
 })
 
 test("a database is connected, tried and removed, and its password is never seen again", async () => {
   const { ada, page, faults } = await visit.begin(scripted())
   await go(page, "/settings/connections")
-  await page.getByText("None yet.").waitFor()
+  await page.getByText("No databases yet.").waitFor()
   const given = { Name: "Shop", Host: "127.0.0.1", Port: "1", Database: "shop", User: "ada", Password: "very-secret" }
   for (const [label, value] of Object.entries(given)) await page.getByLabel(label, { exact: true }).fill(value)
   // Before anything is stored it can be tried.
@@ -216,13 +269,13 @@ test("a database is connected, tried and removed, and its password is never seen
   await expect.poll(() => entry.getByRole("status").innerText()).not.toBe("")
   await entry.getByRole("button", { name: "Test" }).click()
   await expect.poll(() => entry.getByRole("status").innerText()).not.toBe("")
-  expect(await entry.getByRole("status").innerText()).not.toContain("It answers")
+  expect(await entry.getByRole("status").innerText()).not.toContain("Connected")
   await reopen(page)
   await entry.waitFor()
   expect(await page.content()).not.toContain("very-secret")
   await entry.getByRole("button", { name: "Remove" }).click()
   await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click()
-  await page.getByText("None yet.").waitFor()
+  await page.getByText("No databases yet.").waitFor()
   expect(faults).toEqual([])
 })
 
@@ -233,7 +286,7 @@ test("a connection is edited where it is: its password is asked for again only w
   await go(page, "/settings/connections")
   const sent: Record<string, unknown>[] = []
   page.on("request", (request) => request.method() === "PATCH" && sent.push(request.postDataJSON()))
-  const dialog = page.getByRole("dialog", { name: "Edit this connection" })
+  const dialog = page.getByRole("dialog", { name: "Edit connection" })
   const edit = () => page.getByRole("button", { name: "Edit", exact: true }).click()
   const save = dialog.getByRole("button", { name: "Save" })
   await edit()
@@ -248,16 +301,16 @@ test("a connection is edited where it is: its password is asked for again only w
   await dialog.waitFor({ state: "detached" })
   await edit()
   await dialog.getByLabel("Port").fill("2")
-  await dialog.getByText("A stored password is not sent to another place").waitFor()
+  await dialog.getByText("A stored password is not sent to another server").waitFor()
   await save.click()
-  expect(await dialog.getByLabel("Password, again").evaluate((each) => each.matches(":invalid"))).toBe(true)
-  await dialog.getByLabel("Password, again").fill("another-secret")
+  expect(await dialog.getByLabel("Password (enter again)").evaluate((each) => each.matches(":invalid"))).toBe(true)
+  await dialog.getByLabel("Password (enter again)").fill("another-secret")
   await save.click()
   await page.getByText("ada@127.0.0.1:2/shop2").waitFor()
   await dialog.waitFor({ state: "detached" })
   await edit()
-  await dialog.getByLabel("Encrypted").selectOption("no-verify")
-  await dialog.getByLabel("It needs none").check()
+  await dialog.getByLabel("Encryption").selectOption("no-verify")
+  await dialog.getByLabel("No password needed").check()
   await save.click()
   await dialog.waitFor({ state: "detached" })
   expect(sent).toEqual([
@@ -271,7 +324,7 @@ test("a connection is edited where it is: its password is asked for again only w
     ssl: "no-verify",
   })
   await page.getByRole("button", { name: "Remove" }).click()
-  await page.getByRole("dialog").getByRole("button", { name: "Keep it" }).click()
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click()
   expect((await ada.get("/api/connections")).body.items).toHaveLength(1)
   expect(faults).toEqual([])
 })
@@ -280,16 +333,16 @@ test("a file is connected and answers, and what is in it is shown", async () => 
   const { page, faults } = await visit.begin(scripted())
   await go(page, "/settings/connections")
   await page.getByLabel("Name", { exact: true }).fill("Shop")
-  await page.getByLabel("Kind").selectOption("sqlite")
-  await page.getByLabel("File, on the server").fill("shared/shop.db")
+  await page.getByLabel("Type").selectOption("sqlite")
+  await page.getByLabel("File on the server").fill("shared/shop.db")
   await page.getByRole("button", { name: "Connect", exact: true }).click()
-  await page.getByText(/It answers, in \d+ ms/).waitFor()
+  await page.getByText(/Connected \(\d+ ms\)/).waitFor()
   await page.getByRole("button", { name: "Tables" }).click()
   const tables = page.getByRole("group", { name: "Tables and columns" })
   await tables.getByText("purchase").first().waitFor()
   await page.getByText("2 tables, read").waitFor()
   const again = page.waitForRequest((request) => request.url().endsWith("/schema?refresh=true"))
-  await page.getByRole("button", { name: "Read again" }).click()
+  await page.getByRole("button", { name: "Refresh" }).click()
   await again
   await tables.getByText("customer").first().waitFor()
   expect(faults).toEqual([])
@@ -308,7 +361,7 @@ test("a token that asks to be a device of another is shown, and is it once it wa
   asker.send(hello)
   await asker.next("error")
   const { page, faults } = await site.visit({}, "/settings/devices")
-  const request = page.getByRole("listitem").filter({ hasText: "asked for by the token new laptop" })
+  const request = page.getByRole("listitem").filter({ hasText: "new laptop" })
   await request.getByRole("button", { name: "Allow" }).click()
   await request.waitFor({ state: "detached" })
   asker.send(hello)
@@ -319,10 +372,10 @@ test("a token that asks to be a device of another is shown, and is it once it wa
 test("devices and usage say how things stand", async () => {
   const { site, page, faults } = await visit.begin(scripted())
   await go(page, "/settings/devices")
-  await page.getByText("None is connected now.").waitFor()
+  await page.getByText("No device is connected.").waitFor()
   await expect.poll(() => page.locator("pre").innerText()).toContain(`npx pawl device --server ${site.url}`)
   await page.getByRole("link", { name: "Usage" }).click()
-  await page.getByText("0 calls").waitFor()
+  await page.getByText("0 model calls").waitFor()
   expect(faults).toEqual([])
 })
 
@@ -330,7 +383,11 @@ test("everything can be taken along, and everything erased, by whoever writes th
   await using site = await Site.open({ model: scripted() })
   const ada = await site.ada()
   await ada.post("/api/workspace/tasks", { title: "Buy milk" })
+  await ada.post("/api/workspace/notes", { title: "Long", content: "x".repeat(300 * 1024) })
   const { page } = await site.visit({}, "/settings/data")
+  const storage = page.locator("section", { has: page.getByRole("meter", { name: "Storage used" }) })
+  await storage.getByText(/^30\d kB of 2 GB used$/).waitFor()
+  await storage.getByText("Tasks and notes").waitFor()
   const downloading = page.waitForEvent("download")
   await page.getByRole("button", { name: "Export my data" }).click()
   const lines = readFileSync(await (await downloading).path(), "utf8")

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest"
-import { says } from "../../src/models/scripted/script.ts"
-import { scripted } from "../../src/models/scripted/model.ts"
-import { oneVisit } from "../support/web/one-visit.ts"
-import { Site } from "../support/web/site.ts"
-import { message, say } from "../support/web/talk.ts"
+import { says } from "../../core/models/scripted/script.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
+import { oneVisit } from "./browser/one-visit.ts"
+import { Site } from "./browser/site.ts"
+import { message, say } from "./browser/talk.ts"
 
 const visit = oneVisit()
 

@@ -1,9 +1,9 @@
 import type { Locator, Page } from "playwright-core"
 import { expect, test } from "vitest"
-import { calls, says } from "../../src/models/scripted/script.ts"
-import { scripted } from "../../src/models/scripted/model.ts"
-import { oneVisit } from "../support/web/one-visit.ts"
-import { go, tells } from "../support/web/talk.ts"
+import { calls, says } from "../../core/models/scripted/script.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
+import { oneVisit } from "./browser/one-visit.ts"
+import { go, tells } from "./browser/talk.ts"
 
 const column = (page: Page, name: string) => page.getByRole("region", { name, exact: true })
 const card = (within: Page | Locator, title: string) => within.locator("[data-task]", { hasText: title })
@@ -23,7 +23,7 @@ test("what a run does is seen in every tab as it happens, and so is what the per
   await ada.say(id, "buy milk")
   for (const each of [page, second.page]) await card(column(each, "To do"), "Buy milk").waitFor()
 
-  await page.getByRole("button", { name: "More for Buy milk" }).click()
+  await page.getByRole("button", { name: "More for Buy milk", exact: true }).click()
   await page.getByRole("menuitem", { name: "Move to Done" }).click()
   for (const each of [page, second.page]) await card(column(each, "Done"), "Buy milk").waitFor()
   // The person's own hand proposes nothing, and the audit is about agents.
@@ -100,21 +100,25 @@ test("a task is dragged from one column to another, and only what is a task is t
   expect(faults).toEqual([])
 })
 
-test("an edit of what somebody else has changed meanwhile is not made: the newer one is shown, and one's own kept", async () => {
+test("an edit of a task that changed in the meantime is not saved: the newer version is shown, with the person's own values", async () => {
   const { ada, page, faults } = await visit.begin(scripted())
   const { body: task } = await ada.post(`${tables}/tasks`, { title: "Roof" })
   await go(page, `/tasks/${task.id}`)
   const dialog = page.getByRole("dialog")
   await dialog.getByLabel("Title").fill("Roof, mine")
-  await ada.patch(`${tables}/tasks/${task.id}`, { updates: { title: "Roof, theirs", description: "New tiles" } })
+  await dialog.getByLabel("Status").selectOption("In progress")
+  await ada.patch(`${tables}/tasks/${task.id}`, {
+    updates: { title: "Roof, theirs", status: "done", description: "New tiles" },
+  })
   // What was not touched follows at once.
   await expect.poll(() => dialog.getByLabel("Description").inputValue()).toBe("New tiles")
   expect(await dialog.getByLabel("Title").inputValue()).toBe("Roof, mine")
   await dialog.getByRole("button", { name: "Save" }).click()
-  await dialog.getByText("This was changed meanwhile").waitFor()
+  await dialog.getByText("This was changed in the meantime").waitFor()
   await expect.poll(() => dialog.getByLabel("Title").inputValue()).toBe("Roof, theirs")
+  await dialog.getByText("Status, your version: In progress").waitFor()
   expect((await ada.get(`${tables}/tasks/${task.id}`)).body.title).toBe("Roof, theirs")
-  await dialog.getByRole("button", { name: "Use mine" }).click()
+  await dialog.getByRole("button", { name: "Use my version" }).first().click()
   await dialog.getByRole("button", { name: "Save" }).click()
   await dialog.waitFor({ state: "detached" })
   expect((await ada.get(`${tables}/tasks/${task.id}`)).body.title).toBe("Roof, mine")
@@ -134,7 +138,7 @@ test("a move of a task that was moved meanwhile is not made", async () => {
     await route.continue()
   })
   await card(page, "Roof").focus()
-  await tells(page, "It was moved meanwhile.", () => page.keyboard.press("Control+ArrowRight"))
+  await tells(page, "This task was moved in the meantime.", () => page.keyboard.press("Control+ArrowRight"))
   await card(column(page, "Done"), "Roof").waitFor()
   expect((await ada.get(`${tables}/tasks/${task.id}`)).body.status).toBe("done")
 })
@@ -161,7 +165,7 @@ test("tasks are found by words, project and status; made, completed, commented o
   await page.locator("[data-task]", { hasText: "Paint the door" }).click()
   const dialog = page.getByRole("dialog", { name: "Task", exact: true })
   await dialog.getByLabel("Due").fill("2031-01-14")
-  await dialog.getByLabel("For (names").fill("Ada, Bob")
+  await dialog.getByLabel("Assigned to").fill("Ada, Bob")
   await dialog.getByRole("textbox", { name: "New comment" }).fill("Green, please.")
   await page.keyboard.press("Enter")
   await dialog.getByText("Green, please.").waitFor()
@@ -175,7 +179,7 @@ test("tasks are found by words, project and status; made, completed, commented o
     .toMatchObject([{ status: "done", projectId: project.id, dueDate: "2031-01-14", assignee: '["Ada","Bob"]' }])
   await page.getByRole("button", { name: "More for Paint the door" }).click()
   await page.getByRole("menuitem", { name: "Delete" }).click()
-  await page.getByRole("button", { name: "Keep it" }).click()
+  await page.getByRole("button", { name: "Cancel" }).click()
   expect(await find()).toHaveLength(1)
   await page.getByRole("button", { name: "More for Paint the door" }).click()
   await page.getByRole("menuitem", { name: "Delete" }).click()
@@ -188,7 +192,7 @@ test("tasks are found by words, project and status; made, completed, commented o
 test("projects, notes and clients are made, read, changed and deleted; the sample comes and goes", async () => {
   const { ada, page, faults } = await visit.begin(scripted())
   await go(page, "/projects")
-  await page.getByRole("button", { name: "Load the sample" }).click()
+  await page.getByRole("button", { name: "Load sample data" }).click()
   await page.getByRole("link", { name: /Online shop/ }).waitFor()
   await page.getByRole("textbox", { name: "New project" }).fill("House")
   await page.keyboard.press("Enter")
@@ -200,7 +204,7 @@ test("projects, notes and clients are made, read, changed and deleted; the sampl
   await page.keyboard.press("Enter")
   const note = page.getByRole("article", { name: "Note" })
   await note.getByRole("button", { name: "Edit" }).click()
-  await note.getByLabel("Text, as Markdown").fill("Only **red** ones.")
+  await note.getByLabel("Text (Markdown)").fill("Only **red** ones.")
   await note.getByRole("button", { name: "Save" }).click()
   await note.locator("strong", { hasText: "red" }).waitFor()
   await page.getByRole("searchbox", { name: "Search notes" }).fill("RED")
@@ -209,8 +213,8 @@ test("projects, notes and clients are made, read, changed and deleted; the sampl
   await note.getByRole("link", { name: "House" }).click()
   await page.getByRole("button", { name: "More for this project" }).click()
   await page.getByRole("menuitem", { name: "Archive" }).click()
-  await page.getByText(", archived").waitFor()
-  await page.getByRole("link", { name: "Projects", exact: true }).click()
+  await page.getByText("· archived").waitFor()
+  await page.locator("#main").getByRole("link", { name: "Projects", exact: true }).click()
   await page.getByRole("region", { name: "Archived" }).getByRole("link", { name: /House/ }).click()
   await page.getByRole("button", { name: "More for this project" }).click()
   await page.getByRole("menuitem", { name: "Delete" }).click()
@@ -218,7 +222,7 @@ test("projects, notes and clients are made, read, changed and deleted; the sampl
   await page.getByRole("link", { name: /Online shop/ }).waitFor()
   expect((await ada.get(`${tables}/notes?search=red`)).body.items).toEqual([])
 
-  await page.getByRole("button", { name: "Clients" }).click()
+  await page.getByRole("link", { name: "Clients" }).click()
   await page.getByRole("textbox", { name: "New client" }).fill("Mill")
   await page.keyboard.press("Enter")
   await page.getByRole("button", { name: "Edit Mill" }).click()
@@ -226,7 +230,7 @@ test("projects, notes and clients are made, read, changed and deleted; the sampl
   await page.getByRole("dialog").getByRole("button", { name: "Save" }).click()
   await page.getByText("Flour").waitFor()
   await page.getByRole("button", { name: "More for the workspace" }).click()
-  await page.getByRole("menuitem", { name: "Take the sample out" }).click()
+  await page.getByRole("menuitem", { name: "Remove sample data" }).click()
   await expect.poll(async () => (await ada.get(`${tables}/tasks`)).body.items).toEqual([])
   await page.getByRole("button", { name: "Delete Mill" }).click()
   await page.getByRole("button", { name: "Delete", exact: true }).click()
@@ -244,8 +248,8 @@ test("a workspace is exported as a file, and imported again", async () => {
   const path = await (await downloading).path()
   const file = page.getByLabel("Workspace file")
   const broken = { name: "x", mimeType: "application/json", buffer: Buffer.from("{") }
-  await tells(page, "This file is not JSON.", () => file.setInputFiles(broken))
-  await tells(page, "Imported 1 row.", () => file.setInputFiles(path))
+  await tells(page, "This file is not valid JSON.", () => file.setInputFiles(broken))
+  await tells(page, "Imported 1 entry.", () => file.setInputFiles(path))
   await expect.poll(() => card(page, "Buy milk").count()).toBe(2)
   expect(faults).toEqual([])
 })

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
-import { feedFrames } from "../../src/protocol/frames.ts"
-import { newId } from "../../src/protocol/ids.ts"
-import { tableNames } from "../../src/protocol/workspace-tables.ts"
-import { calls, says, scripted } from "../../src/testing.ts"
+import { feedFrames } from "../../core/protocol/frames.ts"
+import { newId } from "../../core/protocol/ids.ts"
+import { tableNames } from "../../core/protocol/workspace-tables.ts"
+import { calls, says, scripted } from "../../core/testing.ts"
 import { databasesInTurn } from "../support/databases.ts"
 import { Face, type Visitor } from "../support/server/face.ts"
 import { readFrames, type SeenFrame } from "../support/server/stream.ts"
@@ -217,15 +217,15 @@ describe.each(databasesInTurn(import.meta.filename))(
       await using face = await open()
       const ada = await face.as("ada")
       const worked = countWork()
-      // As many values as a file may have: each row lacks every column of its table.
-      const tooMany = await ada.post(at("import"), { tasks: Array(240_000).fill({}) })
+      // As many values as a file may have: each row lacks every column of its table. A row and its comma count one each.
+      const tooMany = await ada.post(at("import"), { tasks: Array(124_000).fill({}) })
       const bad = await ada.post(at("import"), { tasks: Array(10_000).fill({}) })
       const ids = await ada.post("/api/conversations/conv_1/decide", {
         decision: "yes",
         proposalIds: Array(49_000).fill(1),
       })
       expect([tooMany.status, bad.status, ids.status]).toEqual([400, 400, 400])
-      expect(tooMany.body.detail).toContain("tasks: there are 240000, and at most 10000 are taken")
+      expect(tooMany.body.detail).toContain("tasks: there are 124000, and at most 10000 are taken")
       expect(bad.body.detail).toContain("tasks.0.id")
       expect(worked()).toBeLessThan(2000) // plain lists took 16 s
     })

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
-import { newId } from "../../src/protocol/ids.ts"
-import type { DeviceFilters } from "../../src/protocol/socket.ts"
-import type { AnyRow, RowsByTable, Workspace, WorkspaceWrite } from "../../src/protocol/ports/workspace.ts"
-import { type TableName, tableNames, workspaceTables } from "../../src/protocol/workspace-tables.ts"
+import { newId } from "../../core/protocol/ids.ts"
+import type { DeviceFilters } from "../../core/protocol/socket.ts"
+import type { AnyRow, RowsByTable, Workspace, WorkspaceWrite } from "../../core/protocol/workspace.ts"
+import { type TableName, tableNames, workspaceTables } from "../../core/protocol/workspace-tables.ts"
 
 type Columns = Readonly<Record<string, unknown>>
 type Stored = AnyRow & Columns

@@ -1,19 +1,15 @@
 import { describe, expect, test } from "vitest"
-import { LocalDevice } from "../../src/device/local-device.fixture.ts"
-import { offlineModel } from "../../src/models/offline/model.ts"
-import { workspaceAgent } from "../../src/packs/workspace/agent.ts"
-import type { Proposal } from "../../src/protocol/proposals/proposal.ts"
-import type { ServerFrame, ToolCall } from "../../src/protocol/socket.ts"
-import { calls, says, scripted } from "../../src/testing.ts"
+import { LocalDevice } from "../../client/device/local-device.fixture.ts"
+import { offlineModel } from "../../labs/offline-model/model.ts"
+import type { Proposal } from "../../core/protocol/proposals/proposal.ts"
+import type { ServerFrame, ToolCall } from "../../core/protocol/socket.ts"
+import { calls, says, scripted } from "../../core/testing.ts"
 import { anyDatabase, type TestDatabase } from "../support/databases.ts"
 import type { Visitor } from "../support/server/face.ts"
 import { openServer, Peer, type ServerOptions } from "../support/server/socket.ts"
 import { TurnedClock } from "../support/loop/world.ts"
 
-const phrases = workspaceAgent(() => ({}) as never)
-  .tools.visibleIn("auto")
-  .map(({ name, phrases: theirs = [] }) => ({ tool: name, phrases: theirs }))
-const offline = () => offlineModel(() => phrases)
+const offline = () => offlineModel()
 
 interface Told {
   readonly answer: string

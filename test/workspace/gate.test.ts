@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest"
-import { taskTable } from "../../src/packs/workspace/tables/task.ts"
-import { updateTool } from "../../src/packs/workspace/update-tool.ts"
-import { type ConversationId, newId, type UserId } from "../../src/protocol/ids.ts"
-import type { Workspace } from "../../src/protocol/ports/workspace.ts"
-import { tableNames, type TableName } from "../../src/protocol/workspace-tables.ts"
-import { calls, says, scripted, type ScriptedReply } from "../../src/testing.ts"
-import { startOf } from "../../src/workspace/days.ts"
+import { taskTable } from "../../packs/workspace/tables/task.ts"
+import { updateTool } from "../../packs/workspace/update-tool.ts"
+import { type ConversationId, newId, type UserId } from "../../core/protocol/ids.ts"
+import type { Workspace } from "../../core/protocol/workspace.ts"
+import { tableNames, type TableName } from "../../core/protocol/workspace-tables.ts"
+import { calls, says, scripted, type ScriptedReply } from "../../core/testing.ts"
+import { startOf } from "../../packs/workspace/rows/days.ts"
 import { anyDatabase } from "../support/databases.ts"
 import { Face } from "../support/server/face.ts"
 import { openWorld, TurnedClock, type World } from "../support/loop/world.ts"
@@ -151,12 +151,12 @@ describe.each(anyDatabase)("the workspace's gate on $name", ({ create }) => {
     const openMeddled = ({ user }: { user: UserId }): Workspace => {
       const workspace = world!.store.workspaceOf(user)
       const meddled: Partial<Workspace> = {
-        select: async (table, filters) => {
-          const rows = await workspace.select(table, filters)
-          if (++looks === 2) await meddle(world!, (await workspace.select("tasks"))[0]!.id)
-          return rows
+        list: (table, filters, options) => workspace.list(table, filters, options),
+        get: async (table, id) => {
+          const row = await workspace.get(table, id)
+          if (row && ++looks === 2) await meddle(world!, (await workspace.select("tasks"))[0]!.id)
+          return row
         },
-        get: (table, id) => workspace.get(table, id),
         write: (write, callId) => workspace.write(write, callId),
       }
       return meddled as Workspace

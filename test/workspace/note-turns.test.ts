@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest"
-import type { UserId } from "../../src/protocol/ids.ts"
-import { indexNotes } from "../../src/store/workspace/note-indexer.ts"
-import { SqlNoteVectors } from "../../src/store/workspace/note-vectors.ts"
-import { openStore, type Store } from "../../src/store/store.ts"
+import type { UserId } from "../../core/protocol/ids.ts"
+import { indexNotes } from "../../core/store/workspace/note-indexer.ts"
+import { SqlNoteVectors } from "../../core/store/workspace/note-vectors.ts"
+import { openStore, type Store } from "../../core/store/store.ts"
 import { databasesInTurn } from "../support/databases.ts"
 import { WordEmbedder } from "../support/word-embedder.ts"
-import { TurnedClock } from "../../src/agent/turned-clock.fixture.ts"
+import { TurnedClock } from "../../core/engine/turned-clock.fixture.ts"
 
 const log = { info() {}, warn() {}, error() {} }
 const [ada, bob] = ["user_a", "user_b"] as UserId[] as [UserId, UserId]

@@ -1,11 +1,10 @@
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { type DeviceState, openDevice } from "../../src/device/index.ts"
-import { calls, says, scripted, type ScriptedReply } from "../../src/testing.ts"
-import { offlineModel } from "../../src/models/offline/model.ts"
-import { noteTable, searchNotesPhrases } from "../../src/packs/workspace/tables/note.ts"
-import { failure } from "../../src/protocol/errors.ts"
-import type { ToolCall } from "../../src/protocol/socket.ts"
+import { type DeviceState, openDevice } from "../../client/device/index.ts"
+import { calls, says, scripted, type ScriptedReply } from "../../core/testing.ts"
+import { offlineModel } from "../../labs/offline-model/model.ts"
+import { failure } from "../../core/protocol/errors.ts"
+import type { ToolCall } from "../../core/protocol/socket.ts"
 import { dataFolder } from "../support/processes/pawl-process.ts"
 import { connect, Machine } from "../support/server/device.ts"
 import { databasesInTurn } from "../support/databases.ts"
@@ -83,11 +82,7 @@ describe.each(databasesInTurn(import.meta.filename))("on $name", (database) => {
 
   test("the offline model understands plain requests for it", async () => {
     const place = await database.create()
-    const model = offlineModel(() => [
-      { tool: "create_note", phrases: noteTable.create.phrases ?? [] },
-      { tool: "search_notes", phrases: searchNotesPhrases },
-    ])
-    await using face = await Face.open({ url: place.url, model, embedder: new WordEmbedder() })
+    await using face = await Face.open({ url: place.url, model: offlineModel(), embedder: new WordEmbedder() })
     const ada = await face.as("ada")
     const id = await ada.begin({ mode: "auto" })
     await ada.say(id, "create a note called Deployment: push the release on friday")
@@ -113,13 +108,13 @@ describe.each(databasesInTurn(import.meta.filename))("on $name", (database) => {
     const id = await ada.begin({ mode: "auto" })
     await ada.say(id, "go")
     expect((await toolResults(ada, id))[1]).toBe(
-      "Notes cannot be searched by meaning now: Test is overloaded; try again in a while. list_notes shows their titles.",
+      "Notes cannot be searched by meaning now: Test is overloaded. Try again later. list_notes shows their titles.",
     )
     embedder.failure = (texts) =>
       texts[0]!.startsWith("Soup") ? failure("rate_limited", { provider: "T" }) : undefined
     await ada.say(id, "again")
     expect((await toolResults(ada, id)).at(-1)).toBe(
-      'No notes found about "lentils".\n1 of 1 note(s) cannot be found by meaning yet; they are being indexed, so ask again in a while.',
+      'No notes found about "lentils".\n1 of 1 note(s) cannot be found by meaning yet, because they are being indexed. Try again later.',
     )
   })
 

@@ -1,20 +1,21 @@
 import { describe, expect, test } from "vitest"
-import { answer } from "../../src/agent/definition/tool.ts"
-import type { ModelRequest } from "../../src/agent/model.ts"
-import { offlineModel } from "../../src/models/offline/model.ts"
-import { workspaceAgent } from "../../src/packs/workspace/agent.ts"
-import { orchestrator } from "../../src/packs/workspace/routing/orchestrator.ts"
-import { RouterDecision } from "../../src/protocol/conversation/router-decision.ts"
-import { scripted } from "../../src/models/scripted/model.ts"
-import { calls, says } from "../../src/models/scripted/script.ts"
+import { answer } from "../../core/engine/definition/tool.ts"
+import type { ModelRequest } from "../../core/engine/model.ts"
+import { offlineModel } from "../../labs/offline-model/model.ts"
+import { workspaceAgent } from "../../packs/workspace/agent.ts"
+import { orchestrator } from "../../packs/workspace/routing/orchestrator.ts"
+import { RouterDecision } from "../../core/protocol/conversation/stages.ts"
+import { scripted } from "../../core/models/scripted/model.ts"
+import { calls, says } from "../../core/models/scripted/script.ts"
 import { of, openChecked } from "../support/loop/checked-world.ts"
 import { anyDatabase } from "../support/databases.ts"
+import { Face } from "../support/server/face.ts"
+import { WordEmbedder } from "../support/word-embedder.ts"
 
-const agent = workspaceAgent(() => ({}) as never, {}, orchestrator())
+const agent = workspaceAgent(() => ({}) as never, {}, orchestrator)
 const tools = agent.tools.visibleIn("auto")
-const phrases = tools.flatMap(({ name, phrases }) => (phrases ? [{ tool: name, phrases }] : []))
-const examples = phrases.flatMap(({ phrases }) => phrases.map(({ example }) => example))
-const model = offlineModel(() => phrases)
+const examples = tools.flatMap((tool) => tool.examples ?? [])
+const model = offlineModel()
 
 /** The calls that the offline model makes, shown these tools. */
 async function called(text: string, shown: readonly string[]): Promise<string[]> {
@@ -32,7 +33,7 @@ describe("with the tools that the router chose, the offline model", () => {
     const sure: string[] = []
     for (const words of examples) {
       const signal = new AbortController().signal
-      const { profiles, by } = await orchestrator()({ words, history: [], profiles: agent.profiles ?? [] }, signal)
+      const { profiles, by } = await orchestrator({ words, history: [], profiles: agent.profiles ?? [] }, signal)
       if (by === "unsure") continue
       const chosen = (agent.profiles ?? []).filter(({ name }) => profiles.includes(name)).flatMap(({ tools }) => tools)
       const all = await called(
@@ -91,3 +92,18 @@ describe.each(anyDatabase)("the workspace's router in the loop on $name", ({ cre
     expect(last).toEqual(quiet.map(({ name }) => name))
   })
 })
+
+test.each(["water the plants", "Wer war gestern da?", "what do you know about Acme?"])(
+  "a turn about %j embeds nothing on the server",
+  async (text) => {
+    const embedder = new WordEmbedder()
+    await using place = await anyDatabase[0]!.create()
+    await using face = await Face.open({ url: place.url, embedder, model: scripted(says("Done.")) })
+    const ada = await face.as("ada")
+    const { body: conversation } = await ada.post("/api/conversations", { agent: "workspace" })
+    await ada.post(`/api/conversations/${conversation.id}/messages`, { text })
+    const { body: state } = await ada.get(`/api/conversations/${conversation.id}/state`)
+    expect(state.routerDecision).toMatchObject({ by: "unsure", profiles: [] })
+    expect(embedder.asked).toBe(0)
+  },
+)

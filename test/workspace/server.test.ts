@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest"
-import { newId } from "../../src/protocol/ids.ts"
-import type { RowChange } from "../../src/protocol/ports/workspace.ts"
-import type { Task } from "../../src/protocol/workspace-tables.ts"
-import { openStore, type Store } from "../../src/store/store.ts"
+import { newId } from "../../core/protocol/ids.ts"
+import type { RowChange } from "../../core/protocol/workspace.ts"
+import type { WorkspaceFile } from "../../core/protocol/workspace-file.ts"
+import type { Task } from "../../core/protocol/workspace-tables.ts"
+import { openStore, type Store } from "../../core/store/store.ts"
 import { databasesInTurn } from "../support/databases.ts"
 import { Desk } from "./contract.ts"
 import { TurnedClock } from "../support/loop/world.ts"
@@ -160,7 +161,8 @@ describe.each(databasesInTurn(import.meta.filename))("workspaces of several peop
       }
       return query<Row>(sql, values)
     }
-    const { projects, tasks } = await one.workspaceOf(ada).export()
+    const pieces = await Array.fromAsync(await one.workspaceOf(ada).export())
+    const { projects, tasks } = JSON.parse(pieces.join("")) as WorkspaceFile
     expect([projects.length, tasks.length]).toEqual([2, 2])
     expect(tasks.map(({ projectId }) => projectId).sort()).toEqual(projects.map(({ id }) => id).sort())
   })

@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, readdirSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { beforeAll, describe, expect, inject, test } from "vitest"
-import { OutboundPolicy } from "../../../src/models/network/outbound-policy.ts"
-import { TurnedClock } from "../../../src/agent/turned-clock.fixture.ts"
-import { always, calls, says, scripted } from "../../../src/testing.ts"
-import { type ChangeTarget, changeTargets, kinds } from "../../support/analyst/change-targets.ts"
+import { OutboundPolicy } from "../../../core/models/network/outbound-policy.ts"
+import { TurnedClock } from "../../../core/engine/turned-clock.fixture.ts"
+import { always, calls, says, scripted } from "../../../core/testing.ts"
+import { type ChangeTarget, changeTargets, kinds } from "../change-targets.ts"
 import { anyDatabase } from "../../support/databases.ts"
 import { Face, type Visitor } from "../../support/server/face.ts"
 
@@ -121,7 +121,7 @@ describe.each(anyDatabase)("a change asked in words on $name", ({ create }) => {
         "WITH old AS (SELECT id FROM customer WHERE id = 1) DELETE FROM customer WHERE id IN (SELECT id FROM old)",
       )
       expect(gone.proposal).toMatchObject({ action: "destructive_delete", diff: { after: null } })
-      expect(gone.proposal.summary).toContain("2 more row(s) change with it")
+      expect(gone.proposal.summary).toContain("By foreign keys or triggers it also deletes 2 row(s) of purchase.")
       expect((await decide(gone.proposal.id, "commit")).body.status).toBe("applied")
       expect(await target.rows("SELECT count(*) FROM purchase")).toEqual([[kind === "sqlite" ? 0 : "0"]])
       const upsert = await propose(
@@ -190,8 +190,8 @@ describe.each(anyDatabase)("a change asked in words on $name", ({ create }) => {
       expect((await ada.get(`/api/connections/${closed}`)).body.writable).toBe(false)
       const { proposal, result } = await propose("DELETE FROM customer", closed)
       expect(proposal).toBeUndefined()
-      expect(result).toContain(`PATCH /api/connections/${closed}`)
-      expect((await propose("DELETE FROM customer", null)).result).toContain("No database is chosen")
+      expect(result).toContain("read-only. Its owner can allow changes in the connection's settings")
+      expect((await propose("DELETE FROM customer", null)).result).toContain("No database is selected")
       expect((await propose("DELETE FROM customer", connection, "read-only")).proposal).toBeUndefined()
       const password = kind === "postgres" ? { password: "secret" } : {}
       expect((await ada.patch(`/api/connections/${closed}`, { writable: true, ...password })).body.writable).toBe(true)

@@ -1,8 +1,8 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import type { PostgresTarget } from "../../../src/protocol/databases/connections.ts"
-import { type OpenChanges, openChanges } from "../../support/analyst/change-kind.ts"
-import { kinds } from "../../support/analyst/change-targets.ts"
+import type { PostgresTarget } from "../../../core/protocol/databases/connections.ts"
+import { type OpenChanges, openChanges } from "../change-kind.ts"
+import { kinds } from "../change-targets.ts"
 
 describe.runIf(kinds.includes("postgres" as never))("a COMMIT of PostgreSQL", () => {
   let changes: OpenChanges

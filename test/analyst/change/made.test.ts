@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { type OpenChanges, openChanges } from "../../support/analyst/change-kind.ts"
-import { kinds } from "../../support/analyst/change-targets.ts"
+import { type OpenChanges, openChanges } from "../change-kind.ts"
+import { kinds } from "../change-targets.ts"
 
 describe.runIf(kinds.includes("postgres" as never))("what PostgreSQL makes of a change by itself", () => {
   let changes: OpenChanges

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { shownValue } from "../../../src/packs/analyst/postgres/shown-value.ts"
-import { type OpenChanges, openChanges } from "../../support/analyst/change-kind.ts"
-import { kinds } from "../../support/analyst/change-targets.ts"
+import { shownValue } from "../../../packs/analyst/postgres/shown-value.ts"
+import { type OpenChanges, openChanges } from "../change-kind.ts"
+import { kinds } from "../change-targets.ts"
 
 describe.runIf(kinds.includes("postgres" as never))("a change of a PostgreSQL database", () => {
   let changes: OpenChanges

@@ -3,13 +3,13 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest"
-import { OutboundPolicy } from "../../../src/models/network/outbound-policy.ts"
-import type { DatabaseChange, DatabaseKind, DatabaseUse } from "../../../src/packs/analyst/database/kind.ts"
-import { postgresKind } from "../../../src/packs/analyst/postgres/kind.ts"
-import { sqliteKind } from "../../../src/packs/analyst/sqlite/kind.ts"
-import { PostgresTarget, SqliteTarget, type Target } from "../../../src/protocol/databases/connections.ts"
-import type { UserId } from "../../../src/protocol/ids.ts"
-import { type ChangeTarget, changeTargets, kinds } from "../../support/analyst/change-targets.ts"
+import { OutboundPolicy } from "../../../core/models/network/outbound-policy.ts"
+import type { DatabaseChange, DatabaseKind, DatabaseUse } from "../../../packs/analyst/database/kind.ts"
+import { postgresKind } from "../../../packs/analyst/postgres/kind.ts"
+import { sqliteKind } from "../../../packs/analyst/sqlite/kind.ts"
+import { PostgresTarget, SqliteTarget, type Target } from "../../../core/protocol/databases/connections.ts"
+import type { UserId } from "../../../core/protocol/ids.ts"
+import { type ChangeTarget, changeTargets, kinds } from "../change-targets.ts"
 
 const user = "user_ada" as UserId
 const { signal } = new AbortController()
@@ -110,9 +110,34 @@ describe.each(kinds)("a change of rows in %s", (name) => {
     const { notes, affected } = await rehearse("UPDATE customer SET town = 'x'")
     expect(affected).toBe(3)
     expect(notes.join(" ")).toContain("watch")
-    expect(notes.join(" ")).toContain("3 more row(s)")
+    expect(notes.join(" ")).toMatch(/it also (changes 3 more row\(s\)|adds 3 row\(s\) to seen)\./)
     expect(await target.rows("SELECT * FROM seen")).toEqual([])
     await target.rows(`DROP TRIGGER watch${name === "sqlite" ? "" : " ON customer"}`)
+  })
+
+  test("says whether every row of the table is meant", async () => {
+    await target.rows("CREATE TABLE few (id INTEGER PRIMARY KEY, said TEXT)")
+    await target.rows("INSERT INTO few VALUES (1, 'a'), (2, 'b'), (3, 'c')")
+    const all = async (sql: string) => (await rehearse(sql)).all
+    expect(await all("DELETE FROM few")).toBe(true)
+    expect(await all("UPDATE few SET said = 'x' WHERE id > 0")).toBe(true)
+    expect(await all("UPDATE few SET said = 'x' WHERE id > 1")).toBe(false)
+    expect(await all("DELETE FROM few WHERE id < 3")).toBe(false)
+    expect(await all("INSERT INTO few VALUES (4, 'd')")).toBe(false)
+  })
+
+  test("names the tables that foreign keys reach, and what becomes of their rows", async () => {
+    const { notes } = await rehearse("DELETE FROM customer WHERE id = 1")
+    expect(notes).toEqual(["By foreign keys or triggers it also deletes 2 row(s) of purchase."])
+  })
+
+  test("keeps the number of a row that was there, and tells so", async () => {
+    const id = name === "sqlite" ? "INTEGER" : "SERIAL"
+    await target.rows(`CREATE TABLE tag (id ${id} PRIMARY KEY, word TEXT UNIQUE NOT NULL, uses INTEGER)`)
+    await target.rows("INSERT INTO tag (word, uses) VALUES ('old', 1)")
+    const values = "INSERT INTO tag (word, uses) VALUES ('old', 5), ('new', 1)"
+    const { made, kept } = await rehearse(`${values} ON CONFLICT (word) DO UPDATE SET uses = excluded.uses`)
+    expect([made, kept]).toEqual([["id"], ["id"]])
   })
 
   test("is for plain tables", async () => {

@@ -1,7 +1,11 @@
-import { copyFileSync } from "node:fs"
+import { copyFileSync, mkdirSync } from "node:fs"
 import { dirname, join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { type OpenChanges, openChanges } from "../../support/analyst/change-kind.ts"
+import { sqliteKind } from "../../../packs/analyst/sqlite/kind.ts"
+import { type ConnectionId, newId } from "../../../core/protocol/ids.ts"
+import { dataFolder } from "../../support/processes/pawl-process.ts"
+import { type OpenChanges, openChanges } from "../change-kind.ts"
 
 // Each change is a process or two.
 describe("a change of a SQLite file", { timeout: 120_000 }, () => {
@@ -22,7 +26,7 @@ describe("a change of a SQLite file", { timeout: 120_000 }, () => {
     const sql = "DELETE FROM customer WHERE id = 1"
     const { verb, table, before, notes, revision } = await changes.rehearse(sql)
     expect([verb, table, before]).toEqual(["DELETE", "customer", [[1, "Ada", "London"]]])
-    expect(notes.join(" ")).toContain("2 more row(s)")
+    expect(notes.join(" ")).toContain("deletes 2 row(s) of purchase")
     await changes.target.rows("UPDATE customer SET town = 'Leeds' WHERE id = 1")
     await expect(changes.apply(sql, revision)).rejects.toMatchObject({ code: "row_stale" })
     let mark = ""
@@ -51,6 +55,40 @@ describe("a change of a SQLite file", { timeout: 120_000 }, () => {
     await changes.target.rows("DELETE FROM badge WHERE id = 6")
     const fresh = "INSERT INTO badge VALUES (8, 'h', '') ON CONFLICT (id) DO UPDATE SET said = ''"
     expect((await changes.rehearse(fresh)).notes).toEqual(["Rows that are there already are overwritten."])
+  })
+
+  test("does not make the databases of a person's uploads larger than they may be together", async () => {
+    const root = dataFolder()
+    const user = newId("user")
+    const folder = join(root, user, "csv")
+    mkdirSync(folder, { recursive: true })
+    const open = (id: ConnectionId) => {
+      const db = new DatabaseSync(join(folder, `${id}.db`))
+      db.exec("CREATE TABLE row (id INTEGER PRIMARY KEY, text TEXT)")
+      db.prepare("INSERT INTO row (text) VALUES (?)").run("x".repeat(100_000))
+      db.close()
+      return { target: { kind: "sqlite", path: `csv/${id}.db`, writable: true } as const, user }
+    }
+    const [first, other] = [open(newId("conn", user)), open(newId("conn", user))]
+    const kind = sqliteKind({ root, mostUploaded: 400_000 })
+    const apply = async (to: typeof first, sql: string) => {
+      const place = { ...to, signal: new AbortController().signal }
+      const { revision } = await kind.rehearse(place, sql)
+      return kind.apply(place, sql, { expected: revision, record: async () => undefined })
+    }
+    const grow = "INSERT INTO row (text) SELECT text FROM row WHERE id = 1"
+    await apply(first, grow)
+    for (const each of [first, other])
+      await expect(
+        apply(each, `${grow} UNION ALL SELECT text || '1' FROM row UNION ALL SELECT text || '2' FROM row`),
+      ).rejects.toMatchObject({
+        code: "change_refused",
+        message: expect.stringContaining("Delete rows or uploads"),
+      })
+    // What makes room is done, and then there is room.
+    await apply(first, "DELETE FROM row WHERE id = 2")
+    await apply(first, "UPDATE row SET text = 'short' WHERE id = 1")
+    await kind.close()
   })
 
   const NAMED = "CREATE TABLE named (code TEXT PRIMARY KEY, kind TEXT DEFAULT 'x', at TEXT DEFAULT CURRENT_TIMESTAMP)"

@@ -1,9 +1,9 @@
 import { expect, describe, test } from "vitest"
-import type { Tool } from "../../../src/agent/definition/tool.ts"
-import { changeDatabase } from "../../../src/packs/analyst/tools/change-database.ts"
-import type { DatabaseChange } from "../../../src/packs/analyst/database/kind.ts"
-import { newId } from "../../../src/protocol/ids.ts"
-import { openStore } from "../../../src/store/store.ts"
+import type { Tool } from "../../../core/engine/definition/tool.ts"
+import { changeDatabase } from "../../../packs/analyst/tools/change-database.ts"
+import type { DatabaseChange } from "../../../packs/analyst/database/kind.ts"
+import { newId } from "../../../core/protocol/ids.ts"
+import { openStore } from "../../../core/store/store.ts"
 import { databases } from "../../support/databases.ts"
 
 describe.each(databases)("tries to change a database, on $name", ({ create }) => {
@@ -58,6 +58,8 @@ describe.each(databases)("tries to change a database, on $name", ({ create }) =>
       added: 0,
       overwritten: 1,
       nothing: false,
+      all: false,
+      kept: [],
       columns: [],
       before: [],
       after: null,
@@ -78,7 +80,7 @@ describe.each(databases)("tries to change a database, on $name", ({ create }) =>
       user: newId("user"),
       connectionId,
       callId: newId("call"),
-      agreed: { target: connectionId, revision: "r" },
+      approved: { target: connectionId, revision: "r" },
     }
     const run = async (tool: Tool, sql: string) => tool.run({ sql, why: "w" }, context as never)
     const [asleep, next] = [process(), process()]

@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { beforeAll, describe, expect, inject, test } from "vitest"
-import { OutboundPolicy } from "../../../src/models/network/outbound-policy.ts"
-import { always, calls, says, scripted } from "../../../src/testing.ts"
-import { type ChangeTarget, changeTargets, kinds } from "../../support/analyst/change-targets.ts"
+import { OutboundPolicy } from "../../../core/models/network/outbound-policy.ts"
+import { always, calls, says, scripted } from "../../../core/testing.ts"
+import { type ChangeTarget, changeTargets, kinds } from "../change-targets.ts"
 import { databases } from "../../support/databases.ts"
 import { Face, type Visitor } from "../../support/server/face.ts"
 
@@ -52,6 +52,23 @@ describe.each(databases)("what a change says that it does, on $name,", ({ create
     }
     const commit = (id: string) => ada.post(`/api/agent/proposals/${id}/commit`, {})
     const rows = () => target.rows("SELECT id, name, town FROM customer ORDER BY id")
+
+    test("shows the number that a row keeps, and that a new one gets its own", async () => {
+      const id = kind === "sqlite" ? "INTEGER" : "SERIAL"
+      await target.rows(`CREATE TABLE tag (id ${id} PRIMARY KEY, word TEXT UNIQUE NOT NULL, uses INTEGER)`)
+      await target.rows("INSERT INTO tag (word, uses) VALUES ('old', 1)")
+      const { proposal } = await propose(
+        "INSERT INTO tag (word, uses) VALUES ('old', 5), ('new', 1) ON CONFLICT (word) DO UPDATE SET uses = excluded.uses",
+      )
+      const shown = proposal.diff.after.rows.map((row: unknown[]) => row.map(String))
+      expect(shown).toEqual([
+        ["1", "old", "5"],
+        [expect.stringMatching(/^\(made when applied, such as \d+\)$/), "new", "1"],
+      ])
+      expect((await commit(proposal.id)).body.status).toBe("applied")
+      const every = await propose("DELETE FROM tag")
+      expect(every.proposal.summary).toContain("which is EVERY row of the table.")
+    })
 
     test("is a change where the row is there, and no insert", async () => {
       const { proposal } = await propose(`${ADA} ${UPDATES}`)
@@ -147,7 +164,7 @@ describe.each(databases)("what a change says that it does, on $name,", ({ create
         WHEN MATCHED THEN UPDATE SET town = v.town WHEN NOT MATCHED THEN INSERT (id, name) VALUES (v.id, 'x')`
       const { proposal, result } = await propose(merge)
       expect(proposal).toBeUndefined()
-      expect(result).toContain("One INSERT, UPDATE or DELETE")
+      expect(result).toContain("one INSERT, UPDATE or DELETE")
     })
   })
 })

@@ -4,9 +4,9 @@ import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import fc from "fast-check"
 import { describe, expect, inject, test } from "vitest"
-import { csvLimits } from "../../../src/packs/analyst/csv/job.ts"
-import { runCsvJob } from "../../../src/packs/analyst/csv/run-job.ts"
-import type { CsvReading } from "../../../src/protocol/databases/csv.ts"
+import { csvLimits } from "../../../packs/analyst/csv/job.ts"
+import { runCsvJob } from "../../../packs/analyst/csv/run-job.ts"
+import type { CsvReading } from "../../../core/protocol/databases/csv.ts"
 
 const folder = mkdtempSync(join(tmpdir(), inject("testRun"), "csv-locales-"))
 const file = join(folder, "sent.csv")

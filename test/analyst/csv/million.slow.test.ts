@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { dataFolder } from "../../support/processes/pawl-process.ts"
 import { tokenFor } from "../../support/processes/token-for.ts"
 import { WatchedServer } from "../../support/processes/watched-server.ts"
-import { HealthProbe } from "../../support/processes/health-probe.ts"
+import { HealthProbe } from "./health-probe.ts"
 import { sizes } from "../../support/sizes.ts"
 
 const ROWS = sizes.csvRows

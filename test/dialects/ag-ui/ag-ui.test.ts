@@ -1,9 +1,9 @@
 import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
-import { always } from "../../../src/models/scripted/model.ts"
-import { calls, fails, finishes, hangs, replies, says, thinks } from "../../../src/models/scripted/script.ts"
+import { always } from "../../../core/models/scripted/model.ts"
+import { calls, fails, finishes, hangs, replies, says, thinks } from "../../../core/models/scripted/script.ts"
 import { anyDatabase } from "../../support/databases.ts"
-import { type AgUiPerson, agUiAs, asks, failureOf, runs, shownOf } from "../../support/dialects/ag-ui-client.ts"
-import { Stage } from "../../support/dialects/stage.ts"
+import { type AgUiPerson, agUiAs, asks, connects, failureOf, runs, shownOf } from "../ag-ui-client.ts"
+import { Stage } from "../stage.ts"
 
 const USAGE = { inputTokens: 20, outputTokens: 5, cachedTokens: 8, reasoningTokens: 2 }
 
@@ -61,6 +61,29 @@ describe.each(anyDatabase)("AG-UI's client on $name", (database) => {
     expect(rest[0].toolCalls).toMatchObject([{ function: { name: "list_tasks", arguments: "{}" } }])
     expect(rest[1].toolCallId).toBe(rest[0].toolCalls[0].id)
   })
+
+  test.each([
+    ["still calls tools after the limit of rounds", calls("unknown_tool"), /after the limit of rounds/],
+    ["reaches its output limit while it thinks", replies(thinks("Hm."), finishes("limit")), /reached its output limit/],
+    ["replies with no text", replies(finishes("stop")), /replied with no text/],
+  ])(
+    "a model that %s leaves the reason as a message, also when the thread is opened again",
+    async (_what, script, reason) => {
+      stage.plays(always(script))
+      const agent = ada()
+      const run = await asks(agent, "How many?")
+      expect(run.last).toMatchObject({ type: "RUN_FINISHED", outcome: { type: "success" } })
+      expect(agent.messages.at(-1)).toMatchObject({ role: "assistant", content: expect.stringMatching(reason) })
+      const again = ada(agent.threadId)
+      await connects(again)
+      expect(again.messages).toEqual(agent.messages.map((each, at) => (at === 0 ? again.messages[0] : each)))
+      stage.plays(always(says("Four.")))
+      await asks(agent, "And now?")
+      expect(agent.messages.at(-1).content).toBe("Four.")
+      await connects(again)
+      expect(shownOf(again.messages)).toEqual(shownOf(agent.messages))
+    },
+  )
 
   test("a write is an interrupt, and goes on when it is agreed to", async () => {
     stage.plays(calls("create_task", { title: "Buy milk" }), always(says("Done.")))

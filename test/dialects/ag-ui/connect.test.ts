@@ -1,21 +1,12 @@
 import { beforeAll, describe, expect, test, vi } from "vitest"
 import { z } from "zod"
-import { answer, defineTool } from "../../../src/agent/definition/tool.ts"
-import { always } from "../../../src/models/scripted/model.ts"
-import { calls, fails, hangs, replies, says, thinks } from "../../../src/models/scripted/script.ts"
+import { answer, defineTool } from "../../../core/engine/definition/tool.ts"
+import { always } from "../../../core/models/scripted/model.ts"
+import { calls, fails, hangs, replies, says, thinks } from "../../../core/models/scripted/script.ts"
 import { anyDatabase } from "../../support/databases.ts"
-import {
-  type AgUiPerson,
-  agUiAs,
-  asks,
-  connects,
-  failureOf,
-  HttpAgent,
-  runs,
-  shownOf,
-} from "../../support/dialects/ag-ui-client.ts"
-import { Fax } from "../../support/dialects/fax.ts"
-import { Stage } from "../../support/dialects/stage.ts"
+import { type AgUiPerson, agUiAs, asks, connects, failureOf, HttpAgent, runs, shownOf } from "../ag-ui-client.ts"
+import { Fax } from "../fax.ts"
+import { Stage } from "../stage.ts"
 import { TurnedClock } from "../../support/loop/world.ts"
 
 const counts = defineTool({

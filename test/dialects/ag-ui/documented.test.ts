@@ -1,15 +1,16 @@
 import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
-import { always, scripted } from "../../../src/models/scripted/model.ts"
-import { calls, says } from "../../../src/models/scripted/script.ts"
-import { loadedBy } from "../../support/house/loaded-by.ts"
+import { always, scripted } from "../../../core/models/scripted/model.ts"
+import { calls, says } from "../../../core/models/scripted/script.ts"
+import { loadedBy } from "../../house/sources.ts"
 import { databases } from "../../support/databases.ts"
-import { agUi, HttpAgent } from "../../support/dialects/ag-ui-client.ts"
+import { agUi, HttpAgent } from "../ag-ui-client.ts"
 import { Face } from "../../support/server/face.ts"
 
-const page = readFileSync(new URL("../../../docs/ag-ui.md", import.meta.url), "utf8")
+const pages = ["recipes/connect-ag-ui.md", "reference/ag-ui.md"]
+const page = pages.map((path) => readFileSync(new URL(`../../../docs/${path}`, import.meta.url), "utf8")).join("\n")
 
-test("the examples of docs/ag-ui.md print what the page says", async () => {
+test("the examples of docs/recipes/connect-ag-ui.md and docs/reference/ag-ui.md print what the pages say", async () => {
   const examples = [...page.matchAll(/```ts\nimport \{[^}]*\} from "@ag-ui\/client"\n(.*?)```.*?```text\n(.*?)```/gs)]
   const [code, output] = [1, 2].map((part) => examples.map((example) => example[part]).join(""))
   const { url } = await databases[0]!.create()
@@ -41,13 +42,9 @@ test("the examples of docs/ag-ui.md print what the page says", async () => {
 
 test("a server that is never asked in AG-UI's words loads its address and its shape, and nothing that speaks it", () => {
   expect(
-    loadedBy("src/server/app.ts")
+    loadedBy("adapters/list.ts")
       .filter((path) => /ag-ui/.test(path))
       .toSorted(),
-  ).toEqual([
-    "src/protocol/dialects/ag-ui.ts",
-    "src/protocol/routes/dialects/ag-ui.ts",
-    "src/server/routes/ag-ui/ag-ui.ts",
-  ])
-  expect(loadedBy("src/client/index.ts").filter((path) => /ag-ui/.test(path))).toEqual([])
+  ).toEqual(["adapters/ag-ui/adapter.ts", "core/protocol/dialects/ag-ui.ts", "core/protocol/routes/dialects/ag-ui.ts"])
+  expect(loadedBy("client/index.ts").filter((path) => /ag-ui/.test(path))).toEqual([])
 })

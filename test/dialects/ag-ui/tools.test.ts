@@ -1,17 +1,9 @@
 import { beforeAll, describe, expect, test, vi } from "vitest"
-import { always } from "../../../src/models/scripted/model.ts"
-import { calls, replies, says } from "../../../src/models/scripted/script.ts"
+import { always } from "../../../core/models/scripted/model.ts"
+import { calls, replies, says } from "../../../core/models/scripted/script.ts"
 import { anyDatabase } from "../../support/databases.ts"
-import {
-  type AgUiAgent,
-  type AgUiPerson,
-  agUiAs,
-  asks,
-  failureOf,
-  runs,
-  shownOf,
-} from "../../support/dialects/ag-ui-client.ts"
-import { Stage } from "../../support/dialects/stage.ts"
+import { type AgUiAgent, type AgUiPerson, agUiAs, asks, failureOf, runs, shownOf } from "../ag-ui-client.ts"
+import { Stage } from "../stage.ts"
 
 const tools = [{ name: "show_map", description: "Shows a place.", parameters: { type: "object", properties: {} } }]
 const MAP = calls("client-show_map", { place: "Oslo" })
@@ -87,7 +79,7 @@ describe.each(anyDatabase)("tools of an AG-UI frontend on $name", (database) => 
     bring(agent, "shown")
     await asks(agent, "Never mind.")
     const told = JSON.stringify(stage.received[2]?.history)
-    expect(told).toMatch(/has not brought a result.*shown/s)
+    expect(told).toMatch(/did not send a result.*shown/s)
     expect(agent.messages.at(-1).content).toBe("As you like.")
   })
 

@@ -1,9 +1,9 @@
 import { connect } from "node:net"
 import { beforeAll, describe, expect, test, vi } from "vitest"
-import { always, scripted } from "../../../src/models/scripted/model.ts"
-import { calls, replies, says, thinks } from "../../../src/models/scripted/script.ts"
+import { always, scripted } from "../../../core/models/scripted/model.ts"
+import { calls, replies, says, thinks } from "../../../core/models/scripted/script.ts"
 import { anyDatabase } from "../../support/databases.ts"
-import { type AgUiAgent, asks, fetchBroken, HttpAgent, runs } from "../../support/dialects/ag-ui-client.ts"
+import { type AgUiAgent, asks, fetchBroken, HttpAgent, runs } from "../ag-ui-client.ts"
 import { Cutter } from "../../support/server/cutter.ts"
 import { openServer } from "../../support/server/socket.ts"
 

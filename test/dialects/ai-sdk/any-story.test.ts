@@ -1,12 +1,12 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { RunChunks } from "../../../src/dialects/ai-sdk/run-chunks.ts"
-import { ToldChat } from "../../../src/dialects/ai-sdk/told-chat.ts"
-import { thoughtsFirst } from "../../../src/dialects/thoughts-first.ts"
-import type { UnknownFrame } from "../../../src/protocol/frames.ts"
-import type { ConversationId } from "../../../src/protocol/ids.ts"
-import { Story } from "../../support/client-story.ts"
-import { NodeChat, plain, type UiMessage } from "../../support/dialects/ai-sdk-client.ts"
+import { RunChunks } from "../../../adapters/ai-sdk/run-chunks.ts"
+import { ToldChat } from "../../../adapters/ai-sdk/read-chat.ts"
+import { thoughtsFirst } from "../../../adapters/thoughts-first.ts"
+import type { UnknownFrame } from "../../../core/protocol/frames.ts"
+import type { ConversationId } from "../../../core/protocol/ids.ts"
+import { Story } from "../../client/client-story.ts"
+import { NodeChat, plain, type UiMessage } from "../ai-sdk-client.ts"
 
 const dice = fc.array(fc.nat(10_000), { minLength: 20, maxLength: 200 })
 

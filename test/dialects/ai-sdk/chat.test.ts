@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from "vitest"
 import { z } from "zod"
-import { answer, defineTool } from "../../../src/agent/definition/tool.ts"
-import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../../src/models/scripted/model.ts"
-import { calls, fails, hangs, replies, says, thinks } from "../../../src/models/scripted/script.ts"
+import { answer, defineTool } from "../../../core/engine/definition/tool.ts"
+import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../../core/models/scripted/model.ts"
+import { calls, fails, finishes, hangs, replies, says, thinks } from "../../../core/models/scripted/script.ts"
 import { anyDatabase } from "../../support/databases.ts"
-import { type AiSdkPerson, aiSdkAs, plain, textOf } from "../../support/dialects/ai-sdk-client.ts"
+import { type AiSdkPerson, aiSdkAs, plain, textOf } from "../ai-sdk-client.ts"
 import { Face, type Visitor } from "../../support/server/face.ts"
 import { currentScript } from "../../support/current-script.ts"
 
@@ -66,6 +66,23 @@ describe.each(anyDatabase)("useChat of the AI SDK speaks with an agent on $name"
     ])
     const told = (await native.get(`/ai-sdk/${chat.id}`)).body
     expect(told.messages.at(-1)).toEqual(plain(chat.lastMessage))
+  })
+
+  test.each([
+    ["still calls tools after the limit of rounds", calls("unknown_tool"), /after the limit of rounds/],
+    ["reaches its output limit while it thinks", replies(thinks("Hm."), finishes("limit")), /reached its output limit/],
+    ["replies with no text", replies(finishes("stop")), /replied with no text/],
+  ])("a model that %s leaves the reason as text, also when the chat is read again", async (_what, script, reason) => {
+    plays(always(script))
+    const chat = ada.chat()
+    await chat.sendMessage({ text: "How many?" })
+    expect([chat.status, chat.error]).toEqual(["ready", undefined])
+    expect(chat.lastMessage!.parts.at(-1)).toMatchObject({ type: "text", text: expect.stringMatching(reason) })
+    const told = (await native.get(`/ai-sdk/${chat.id}`)).body
+    expect(told.messages.at(-1)).toEqual(plain(chat.lastMessage))
+    plays(always(says("Four.")))
+    await chat.sendMessage({ text: "And now?" })
+    expect(textOf(chat.lastMessage)).toBe("Four.")
   })
 
   test("what a result holds for views is a data part by its kind, and steps of a run are told as they happen", async () => {
@@ -189,10 +206,10 @@ describe.each(anyDatabase)("useChat of the AI SDK speaks with an agent on $name"
     await chat.sendMessage({ text: "Two" })
     const before = chat.messages
     await chat.regenerate({ messageId: before[1]!.id })
-    expect(JSON.parse(chat.error!.message).detail).toContain("more was said since")
+    expect(JSON.parse(chat.error!.message).detail).toContain("the conversation has newer messages")
     const edited = ada.chat({ id: chat.id, messages: before })
     await edited.sendMessage({ text: "Other words", messageId: first!.id })
-    expect(JSON.parse(edited.error!.message).detail).toContain("other words")
+    expect(JSON.parse(edited.error!.message).detail).toContain("other text")
   })
 
   test("what stops is the run where that is asked for, and only the hearing where it is not", async () => {

@@ -1,16 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest"
-import { always, scripted, type ScriptedModel } from "../../../src/models/scripted/model.ts"
-import { calls, says } from "../../../src/models/scripted/script.ts"
+import { always, scripted, type ScriptedModel } from "../../../core/models/scripted/model.ts"
+import { calls, says } from "../../../core/models/scripted/script.ts"
 import { anyDatabase } from "../../support/databases.ts"
-import {
-  type AiSdkPerson,
-  aiSdkAs,
-  NodeChat,
-  plain,
-  sdk,
-  textOf,
-  type UiChat,
-} from "../../support/dialects/ai-sdk-client.ts"
+import { type AiSdkPerson, aiSdkAs, NodeChat, plain, sdk, textOf, type UiChat } from "../ai-sdk-client.ts"
 import { Face, type Visitor } from "../../support/server/face.ts"
 import { currentScript } from "../../support/current-script.ts"
 

@@ -1,18 +1,19 @@
 import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
-import { always, scripted } from "../../../src/models/scripted/model.ts"
-import { calls, says } from "../../../src/models/scripted/script.ts"
-import { loadedBy } from "../../support/house/loaded-by.ts"
+import { always, scripted } from "../../../core/models/scripted/model.ts"
+import { calls, says } from "../../../core/models/scripted/script.ts"
+import { loadedBy } from "../../house/sources.ts"
 import { databases } from "../../support/databases.ts"
-import { aiSdkAs, NodeChat, sdk, textOf, type TransportOptions } from "../../support/dialects/ai-sdk-client.ts"
+import { aiSdkAs, NodeChat, sdk, textOf, type TransportOptions } from "../ai-sdk-client.ts"
 import { Face } from "../../support/server/face.ts"
 
-const page = readFileSync(new URL("../../../docs/ai-sdk.md", import.meta.url), "utf8")
+const pages = ["recipes/connect-usechat.md", "reference/ai-sdk.md"]
+const page = pages.map((path) => readFileSync(new URL(`../../../docs/${path}`, import.meta.url), "utf8")).join("\n")
 const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor as new (
   ...names: string[]
 ) => (...values: unknown[]) => Promise<unknown>
 
-test("the examples of docs/ai-sdk.md do what the page says", async () => {
+test("the examples of docs/recipes/connect-usechat.md and docs/reference/ai-sdk.md do what the pages say", async () => {
   const { url } = await databases[0]!.create()
   let declared: string[] = []
   const model = scripted(
@@ -73,12 +74,10 @@ test("the examples of docs/ai-sdk.md do what the page says", async () => {
 
 test("a server that is never asked in the AI SDK's words loads its addresses and their shapes, and nothing that speaks them", () => {
   const spoken = (entry: string) => loadedBy(entry).filter((path) => /ai-sdk/.test(path))
-  expect(spoken("src/server/app.ts").toSorted()).toEqual([
-    ...[
-      "src/protocol/dialects/ai-sdk.ts",
-      "src/protocol/routes/dialects/ai-sdk.ts",
-      "src/server/routes/ai-sdk/ai-sdk.ts",
-    ],
+  expect(spoken("adapters/list.ts").toSorted()).toEqual([
+    "adapters/ai-sdk/adapter.ts",
+    "core/protocol/dialects/ai-sdk.ts",
+    "core/protocol/routes/dialects/ai-sdk.ts",
   ])
-  expect(spoken("src/client/index.ts")).toEqual([])
+  expect(spoken("client/index.ts")).toEqual([])
 })

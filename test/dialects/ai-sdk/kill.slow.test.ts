@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest"
-import { chatChunk, ProviderServer, sse, streamHead } from "../../../src/models/providers/server.fixture.ts"
-import { NodeChat, textOf, type UiChat } from "../../support/dialects/ai-sdk-client.ts"
+import { chatChunk, ProviderServer, sse, streamHead } from "../../../core/models/providers/server.fixture.ts"
+import { NodeChat, textOf, type UiChat } from "../ai-sdk-client.ts"
 import { settings, start, tokenOf } from "../../support/processes/server-lives.ts"
 import { Visitor } from "../../support/server/face.ts"
 

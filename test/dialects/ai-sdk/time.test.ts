@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from "vitest"
-import { always } from "../../../src/models/scripted/model.ts"
-import { calls, says } from "../../../src/models/scripted/script.ts"
+import { always } from "../../../core/models/scripted/model.ts"
+import { calls, says } from "../../../core/models/scripted/script.ts"
 import { anyDatabase } from "../../support/databases.ts"
-import { type AiSdkPerson, aiSdkAs, NodeChat, sdk, textOf, type UiChat } from "../../support/dialects/ai-sdk-client.ts"
-import { Fax } from "../../support/dialects/fax.ts"
-import { Stage } from "../../support/dialects/stage.ts"
+import { type AiSdkPerson, aiSdkAs, NodeChat, sdk, textOf, type UiChat } from "../ai-sdk-client.ts"
+import { Fax } from "../fax.ts"
+import { Stage } from "../stage.ts"
 import { TurnedClock } from "../../support/loop/world.ts"
 
 const MINUTE = 60_000

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from "vitest"
-import { always } from "../../../src/models/scripted/model.ts"
-import { calls, replies, says } from "../../../src/models/scripted/script.ts"
+import { always } from "../../../core/models/scripted/model.ts"
+import { calls, replies, says } from "../../../core/models/scripted/script.ts"
 import { anyDatabase } from "../../support/databases.ts"
-import { type AiSdkPerson, aiSdkAs, NodeChat, plain, sdk, textOf } from "../../support/dialects/ai-sdk-client.ts"
-import { Stage } from "../../support/dialects/stage.ts"
+import { type AiSdkPerson, aiSdkAs, NodeChat, plain, sdk, textOf } from "../ai-sdk-client.ts"
+import { Stage } from "../stage.ts"
 
 const tools = { show_map: { description: "Shows a place.", inputSchema: { type: "object", properties: {} } } }
 const MAP = calls("client-show_map", { place: "Oslo" })
@@ -139,7 +139,7 @@ describe.each(anyDatabase)("tools of a page with useChat on $name", (database) =
     await chat.sendMessage({ text: "Where is Rome?" })
     await bring(chat, "shown at last")
     await chat.sendMessage({ text: "Never mind." })
-    expect(JSON.stringify(stage.received[3]!.history)).toMatch(/has not brought a result.*shown at last/s)
+    expect(JSON.stringify(stage.received[3]!.history)).toMatch(/did not send a result.*shown at last/s)
     expect(textOf(chat.lastMessage)).toBe("As you like.")
     expect((await told(chat)).messages.map(({ role }: { role: string }) => role)).toEqual([
       ...["user", "assistant", "user", "assistant", "user", "assistant"],
@@ -162,7 +162,7 @@ describe.each(anyDatabase)("tools of a page with useChat on $name", (database) =
       ...sent,
       messages: [{ id: "x", role: "assistant", parts: [other] }],
     })
-    expect([idle.status, idle.body.detail]).toEqual([400, expect.stringContaining("answers nothing that waits")])
+    expect([idle.status, idle.body.detail]).toEqual([400, expect.stringContaining("does not answer an open proposal")])
     expect(stage.received).toHaveLength(1)
   })
 

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest"
-import { always, scripted } from "../../../src/models/scripted/model.ts"
-import { calls, replies, says, thinks } from "../../../src/models/scripted/script.ts"
+import { always, scripted } from "../../../core/models/scripted/model.ts"
+import { calls, replies, says, thinks } from "../../../core/models/scripted/script.ts"
 import { anyDatabase } from "../../support/databases.ts"
-import { type ChatOptions, NodeChat, plain, textOf } from "../../support/dialects/ai-sdk-client.ts"
+import { type ChatOptions, NodeChat, plain, textOf } from "../ai-sdk-client.ts"
 import { Cutter } from "../../support/server/cutter.ts"
 import { openServer } from "../../support/server/socket.ts"
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
-import { scripted } from "../../../src/models/scripted/model.ts"
-import { calls, replies, says } from "../../../src/models/scripted/script.ts"
+import { scripted } from "../../../core/models/scripted/model.ts"
+import { calls, replies, says } from "../../../core/models/scripted/script.ts"
 import { anyDatabase } from "../../support/databases.ts"
-import { CutAnswers, cutsOf } from "../../support/dialects/cut-answers.ts"
+import { CutAnswers, cutsOf } from "../cut-answers.ts"
 import { Face } from "../../support/server/face.ts"
 
 const ANSWER = "Four 🌍 of them, and a few more."

@@ -1,15 +1,15 @@
 import { readFileSync } from "node:fs"
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import { expect, test } from "vitest"
-import { always, scripted } from "../../../src/models/scripted/model.ts"
-import { calls, says } from "../../../src/models/scripted/script.ts"
+import { always, scripted } from "../../../core/models/scripted/model.ts"
+import { calls, says } from "../../../core/models/scripted/script.ts"
 import { databases } from "../../support/databases.ts"
-import { loadedBy } from "../../support/house/loaded-by.ts"
+import { loadedBy } from "../../house/sources.ts"
 import { Face } from "../../support/server/face.ts"
 
-const page = readFileSync(new URL("../../../docs/mcp-server.md", import.meta.url), "utf8")
+const page = readFileSync(new URL("../../../docs/recipes/connect-mcp-clients.md", import.meta.url), "utf8")
 
-test("the example of docs/mcp-server.md prints what the page says", async () => {
+test("the example of docs/recipes/connect-mcp-clients.md prints what the page says", async () => {
   const [, code = "", output] = /```ts\nimport [^\n]*\n(.*?)```.*?```text\n(.*?)```/s.exec(page) ?? []
   const { url } = await databases[0]!.create()
   const model = scripted(calls("create_task", { title: "Buy milk" }), always(says("Done.")))
@@ -34,8 +34,9 @@ test("the example of docs/mcp-server.md prints what the page says", async () => 
   expect(asked[0]).toBe("http://127.0.0.1:7295/mcp")
 })
 
-test("the page names every tool, with the scope that it takes", async () => {
-  const { serverTools: tools } = await import("../../../src/server/routes/mcp/answer-message.ts")
+test("docs/reference/mcp-endpoint.md names every tool, with the scope that it takes", async () => {
+  const page = readFileSync(new URL("../../../docs/reference/mcp-endpoint.md", import.meta.url), "utf8")
+  const { serverTools: tools } = await import("../../../adapters/mcp/answer-message.ts")
   const rows = [...page.matchAll(/^\| (`.*?`) \| (read|chat) \|/gm)].flatMap(([, names = "", scope]) =>
     names.split(", ").map((name) => `${name.slice(1, -1)} ${scope}`),
   )
@@ -43,19 +44,15 @@ test("the page names every tool, with the scope that it takes", async () => {
 })
 
 test("a server that is never asked by MCP loads its addresses, and nothing that speaks it", () => {
-  const spoken = loadedBy("src/server/app.ts").filter((path) => /routes\/mcp|dialects\/mcp|protocol\/mcp/.test(path))
-  expect(spoken).toContain("src/server/routes/mcp/mcp.ts")
-  const speaks = spoken.filter((path) => /src\/dialects|answer-message|server\/routes\/mcp\/(?!mcp\.ts)/.test(path))
-  expect(speaks).toEqual([])
+  const loaded = loadedBy("adapters/list.ts").filter((path) => path.startsWith("adapters/mcp/"))
+  expect(loaded).toEqual(["adapters/mcp/adapter.ts"])
 })
 
 test("a server that nobody signs in to by OAuth loads its addresses only", () => {
-  const loaded = loadedBy("src/server/app.ts").filter((path) => path.includes("account/oauth/"))
-  expect(loaded).toEqual(["src/server/routes/account/oauth/oauth.ts"])
+  const loaded = loadedBy("core/server/app.ts").filter((path) => path.includes("account/oauth/"))
+  expect(loaded).toEqual(["core/server/routes/account/oauth/oauth.ts"])
 })
 
 test("a client of our own API, such as the page, carries nothing of MCP's server", () => {
-  expect(
-    loadedBy("src/client/index.ts").filter((path) => /routes\/mcp\.ts|protocol\/mcp\.ts|oauth/.test(path)),
-  ).toEqual([])
+  expect(loadedBy("client/index.ts").filter((path) => /routes\/mcp\.ts|protocol\/mcp\.ts|oauth/.test(path))).toEqual([])
 })

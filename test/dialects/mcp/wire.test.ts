@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from "vitest"
-import type { Model } from "../../../src/agent/model.ts"
-import { always, scripted } from "../../../src/models/scripted/model.ts"
-import { calls, replies, says } from "../../../src/models/scripted/script.ts"
+import type { Model } from "../../../core/engine/model.ts"
+import { always, scripted } from "../../../core/models/scripted/model.ts"
+import { calls, replies, says } from "../../../core/models/scripted/script.ts"
 import { anyDatabase } from "../../support/databases.ts"
-import { connectMcp, type McpPerson } from "../../support/dialects/mcp-client.ts"
+import { connectMcp, type McpPerson } from "../mcp-client.ts"
 import { openServer } from "../../support/server/socket.ts"
 
 const ANSWER = "Four of them, and a few more."
@@ -64,6 +64,14 @@ describe("the official MCP client on the wire", () => {
     await using client = await connectMcp(`${server.url}/mcp`, { token, era: MODERN })
     expect((await ask(client, "beside")).facts.answer).toBe(ANSWER)
     expect((await slow.text()).includes("word word")).toBe(true)
+  })
+
+  test("of thousands of unknown arguments, the answer names five and counts the rest", async () => {
+    const many = Object.fromEntries(Array.from({ length: 4900 }, (_, at) => [`name${at}`, 1]))
+    const answer = await (await post(call(1, "list_agents", many))).text()
+    expect(answer).toContain("name4")
+    expect(answer).toContain("and 4895 more")
+    expect(answer.length).toBeLessThan(1000)
   })
 
   test("what is too large, too deep, no JSON or no message is refused, and the next is answered", async () => {

@@ -1,8 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest"
-import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../../src/models/scripted/model.ts"
-import { calls, fails, finishes, hangs, replies, says } from "../../../src/models/scripted/script.ts"
+import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../../core/models/scripted/model.ts"
+import { calls, fails, finishes, hangs, replies, says } from "../../../core/models/scripted/script.ts"
 import { anyDatabase } from "../../support/databases.ts"
-import { type OpenAiPerson, openAiAs, refusalOf } from "../../support/dialects/openai-client.ts"
+import { type OpenAiPerson, openAiAs, refusalOf } from "../openai-client.ts"
 import { Face, Visitor } from "../../support/server/face.ts"
 import { currentScript } from "../../support/current-script.ts"
 

@@ -1,9 +1,9 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest"
-import { scripted, type ScriptedModel, type ScriptedReply } from "../../../src/models/scripted/model.ts"
-import { calls, replies, says } from "../../../src/models/scripted/script.ts"
+import { scripted, type ScriptedModel, type ScriptedReply } from "../../../core/models/scripted/model.ts"
+import { calls, replies, says } from "../../../core/models/scripted/script.ts"
 import { anyDatabase } from "../../support/databases.ts"
-import { CutAnswers, cutsOf } from "../../support/dialects/cut-answers.ts"
-import { OpenAI, type OpenAiClient, openAiAs } from "../../support/dialects/openai-client.ts"
+import { CutAnswers, cutsOf } from "../cut-answers.ts"
+import { OpenAI, type OpenAiClient, openAiAs } from "../openai-client.ts"
 import { Face } from "../../support/server/face.ts"
 import { currentScript } from "../../support/current-script.ts"
 

@@ -1,13 +1,14 @@
 import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
-import { always, scripted } from "../../../src/models/scripted/model.ts"
-import { calls, says } from "../../../src/models/scripted/script.ts"
-import { loadedBy } from "../../support/house/loaded-by.ts"
+import { always, scripted } from "../../../core/models/scripted/model.ts"
+import { calls, says } from "../../../core/models/scripted/script.ts"
+import { loadedBy } from "../../house/sources.ts"
 import { databases } from "../../support/databases.ts"
-import { OpenAI, openAiAs, type OpenAiOptions } from "../../support/dialects/openai-client.ts"
+import { OpenAI, openAiAs, type OpenAiOptions } from "../openai-client.ts"
 import { Face } from "../../support/server/face.ts"
 
-const page = readFileSync(new URL("../../../docs/openai.md", import.meta.url), "utf8")
+const pages = ["recipes/connect-openai-clients.md", "reference/openai-api.md"]
+const page = pages.map((path) => readFileSync(new URL(`../../../docs/${path}`, import.meta.url), "utf8")).join("\n")
 
 const [, first = "", firstOutput = ""] =
   /```ts\nimport OpenAI from "openai"\n(.*?)```.*?```text\n(.*?)```/s.exec(page) ?? []
@@ -36,7 +37,7 @@ test.each([
     asks: "responses",
   },
 ])(
-  "$what of docs/openai.md prints what the page says",
+  "$what of docs/recipes/connect-openai-clients.md and docs/reference/openai-api.md prints what the page says",
   async ({ code, output, replies, asks = "chat/completions" }) => {
     const { url } = await databases[0]!.create()
     await using face = await Face.open({ url, model: scripted(...replies) })
@@ -61,17 +62,17 @@ test.each([
 )
 
 test("a server that is never asked in OpenAI's words loads its addresses and their shapes, and nothing that speaks them", () => {
-  const spoken = loadedBy("src/server/app.ts").filter((path) => /openai/.test(path))
+  const spoken = loadedBy("adapters/list.ts").filter((path) => /openai/.test(path))
   expect(spoken.sort()).toEqual([
-    "src/protocol/dialects/openai-responses.ts",
-    "src/protocol/dialects/openai.ts",
-    "src/protocol/routes/dialects/openai.ts",
-    "src/server/routes/openai/openai.ts",
+    "adapters/openai/adapter.ts",
+    "core/protocol/dialects/openai-responses.ts",
+    "core/protocol/dialects/openai.ts",
+    "core/protocol/routes/dialects/openai.ts",
   ])
 })
 
 test("a client of our own API, such as the page, carries nothing of OpenAI's", () => {
-  const carried = loadedBy("src/client/index.ts")
-  expect(carried).toContain("src/protocol/routes/own-routes.ts")
+  const carried = loadedBy("client/index.ts")
+  expect(carried).toContain("core/protocol/routes/own-routes.ts")
   expect(carried.filter((path) => /openai/.test(path))).toEqual([])
 })

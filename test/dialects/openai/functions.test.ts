@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from "vitest"
-import { TurnedClock } from "../../../src/agent/turned-clock.fixture.ts"
-import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../../src/models/scripted/model.ts"
-import { calls, replies, says } from "../../../src/models/scripted/script.ts"
+import { TurnedClock } from "../../../core/engine/turned-clock.fixture.ts"
+import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../../core/models/scripted/model.ts"
+import { calls, replies, says } from "../../../core/models/scripted/script.ts"
 import { anyDatabase } from "../../support/databases.ts"
-import { type OpenAiPerson, openAiAs, refusalOf } from "../../support/dialects/openai-client.ts"
+import { type OpenAiPerson, openAiAs, refusalOf } from "../openai-client.ts"
 import { Face, type Visitor } from "../../support/server/face.ts"
 import { currentScript } from "../../support/current-script.ts"
 
@@ -113,7 +113,7 @@ describe.each(anyDatabase)("functions of an OpenAI client on $name", ({ create }
     const body = { model: "pawl/test", messages: [{ role: "user", content: "Never mind." }] }
     const next = await ada.client.chat.completions.create(body, { headers })
     expect(next.choices[0].message.content).toBe("As you like.")
-    expect(JSON.stringify(current.received[1]?.history)).toContain("has not brought a result before")
+    expect(JSON.stringify(current.received[1]?.history)).toContain("did not send a result before")
     expect(current.received[1]?.request.tools).toEqual([expect.objectContaining({ name: "no_tools" })])
     const { message } = first.choices[0]
     const late = await refusalOf(chat([asked, message, toolMessage(message.tool_calls[0].id, "rain")]))

@@ -1,11 +1,11 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest"
-import type { Model } from "../../../src/agent/model.ts"
-import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../../src/models/scripted/model.ts"
-import { calls, hangs, replies, says } from "../../../src/models/scripted/script.ts"
-import { failure } from "../../../src/protocol/errors.ts"
-import { newId } from "../../../src/protocol/ids.ts"
+import type { Model } from "../../../core/engine/model.ts"
+import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../../core/models/scripted/model.ts"
+import { calls, hangs, replies, says } from "../../../core/models/scripted/script.ts"
+import { failure } from "../../../core/protocol/errors.ts"
+import { newId } from "../../../core/protocol/ids.ts"
 import { anyDatabase } from "../../support/databases.ts"
-import { type OpenAiPerson, openAiAs, refusalOf } from "../../support/dialects/openai-client.ts"
+import { type OpenAiPerson, openAiAs, refusalOf } from "../openai-client.ts"
 import { TurnedClock } from "../../support/loop/world.ts"
 import { Face, type Visitor } from "../../support/server/face.ts"
 
@@ -79,7 +79,7 @@ describe.each(anyDatabase)("what a program asks happens once, and as it was aske
 
   test("a conversation that a key has begun before its words is only for a request like the first", async () => {
     // As a process leaves it that dies between the two.
-    const { conversationOfKey } = await import("../../../src/server/conversation/conversation-of-key.ts")
+    const { conversationOfKey } = await import("../../../core/server/conversation/idempotency-keys.ts")
     const user = (await native.get("/api/auth/me")).body.user.id
     const id = conversationOfKey(user, "died")
     await face.pawl.runtime.begin({ user, agent: "test", id })
@@ -137,7 +137,7 @@ describe.each(anyDatabase)("what a program asks happens once, and as it was aske
     // One that was found to be the next, and comes after another was said.
     const behind = first.pawl.run_id
     const late = { type: "message", id: newId("msg"), text: "Four", when: "reject", behind } as const
-    await expect(face.pawl.runtime.submit(first.conversation.id, late)).rejects.toThrow(/More was said/)
+    await expect(face.pawl.runtime.submit(first.conversation.id, late)).rejects.toThrow(/newer messages/)
     expect((await read(first.conversation.id)).messages).toHaveLength(4)
   })
 

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest"
-import { always, scripted } from "../../../src/models/scripted/model.ts"
-import { says } from "../../../src/models/scripted/script.ts"
+import { always, scripted } from "../../../core/models/scripted/model.ts"
+import { says } from "../../../core/models/scripted/script.ts"
 import { anyDatabase } from "../../support/databases.ts"
-import { OpenAI, type OpenAiClient, refusalOf } from "../../support/dialects/openai-client.ts"
+import { OpenAI, type OpenAiClient, refusalOf } from "../openai-client.ts"
 import { Cutter } from "../../support/server/cutter.ts"
 import { openServer } from "../../support/server/socket.ts"
 
@@ -70,6 +70,15 @@ describe.each(anyDatabase)("the openai package on the wire, on $name", (database
   test("what is too large, too deep or no JSON is refused in OpenAI's shape", async () => {
     const large = await refusalOf(client.chat.completions.create(ask("x".repeat(2_000_000))))
     expect([large.status, large.code]).toEqual([400, "bad_request"])
+    const image = (length: number) => ({
+      type: "image_url",
+      image_url: { url: `data:image/png;base64,${"A".repeat(length)}` },
+    })
+    const words = { type: "text", text: "What is it?" }
+    const read = await refusalOf(client.chat.completions.create(ask([words, image(3_000_000)] as never)))
+    expect(read.code).toBe("model_lacks_images") // its body was read
+    const tooLarge = await refusalOf(client.chat.completions.create(ask([words, image(9_000_000)] as never)))
+    expect([tooLarge.status, tooLarge.message]).toEqual([400, expect.stringMatching(/8388608 bytes/)])
     const headers = { authorization: `Bearer ${await server.tokenFor("ada")}` }
     for (const body of [`{"a":`.repeat(100), "[".repeat(10_000), "no json", "\ud800", "[]", "null", `"x"`]) {
       const refused = await fetch(`${server.url}/v1/responses`, { method: "POST", headers, body })

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest"
 import { z } from "zod"
-import { answer, defineTool, failed } from "../../../src/agent/definition/tool.ts"
-import { type CallInput, calls, replies, says } from "../../../src/models/scripted/script.ts"
-import { scripted } from "../../../src/models/scripted/model.ts"
+import { answer, defineTool, failed } from "../../../core/engine/definition/tool.ts"
+import { type CallInput, calls, replies, says } from "../../../core/models/scripted/script.ts"
+import { scripted } from "../../../core/models/scripted/model.ts"
 import { beginUntil, of, openChecked, records, repliesOf, resultsOf } from "../../support/loop/checked-world.ts"
 import { anyDatabase } from "../../support/databases.ts"
 import { Held, read, write } from "../../support/loop/tools.ts"
 
 describe.each(anyDatabase)("on $name", ({ create }) => {
-  describe("a turn (LOOP-02)", () => {
+  describe("a turn", () => {
     test("asks the model and ends with its words", async () => {
       await using database = await create()
       const model = scripted(says("Hello Ada.", { chunks: 3 }))
@@ -48,7 +48,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     })
   })
 
-  test("whatever becomes of a call is one result the model can act on, and none ends the run (LOOP-03)", async () => {
+  test("whatever becomes of a call is one result the model can act on, and none ends the run", async () => {
     await using database = await create()
     const strict = z.object({ count: z.number(), sort: z.enum(["asc", "desc"]) })
     const tools = [
@@ -65,8 +65,8 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       [["throws"], "error", /^throws failed: out of paper$/],
       [["throws_odd"], "error", /^throws_odd failed: 7$/],
       [["mystery"], "error", /no tool "mystery".*fine.*sorry/],
-      [["fine", "{oops"], "error", /not a JSON object: \{oops/],
-      [["fine", "[1]"], "error", /not a JSON object: \[1\]/],
+      [["fine", "{oops"], "error", /not a JSON object, or too large: \{oops/],
+      [["fine", "[1]"], "error", /not a JSON object, or too large: \[1\]/],
       [["strict", { count: "many", sort: "up" }], "error", /count: .*number.*; sort: .*"asc"/],
       [["strict", { sort: "asc" }], "error", /count: .*expected number/],
       [["note", { q: 5 }], "error", /q: .*expected string/],
@@ -84,7 +84,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     expect((await world.load(id)).run).toMatchObject({ status: "completed", iteration: 1 })
   })
 
-  describe("the calls of one reply (LOOP-04)", () => {
+  describe("the calls of one reply", () => {
     test("run beside each other, at most eight at a time, and keep their order however they end", async () => {
       await using database = await create()
       const count = 20

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest"
 import { z } from "zod"
-import { fork } from "../../../src/agent/fork.ts"
-import { answer, defineTool } from "../../../src/agent/definition/tool.ts"
-import type { MessageInput } from "../../../src/agent/input.ts"
-import type { Live } from "../../../src/agent/ports.ts"
-import { calls, replies, says } from "../../../src/models/scripted/script.ts"
-import { always, scripted } from "../../../src/models/scripted/model.ts"
-import type { CallId, ConversationId } from "../../../src/protocol/ids.ts"
+import { fork } from "../../../core/engine/fork.ts"
+import { answer, defineTool } from "../../../core/engine/definition/tool.ts"
+import type { MessageInput } from "../../../core/engine/input.ts"
+import type { Live } from "../../../core/engine/ports.ts"
+import { calls, replies, says } from "../../../core/models/scripted/script.ts"
+import { always, scripted } from "../../../core/models/scripted/model.ts"
+import type { CallId, ConversationId } from "../../../core/protocol/ids.ts"
 import { openChecked, resultsOf } from "../../support/loop/checked-world.ts"
 import { databases } from "../../support/databases.ts"
 import { dyingAt } from "../../support/loop/faults.ts"
@@ -156,7 +156,7 @@ describe.each(databases)("on $name, a call of the program's own tool", ({ create
     const sent: unknown[] = []
     const send = defineTool({
       ...{ name: "fetch_page", description: "Fetches.", input: z.object({}), effect: "read", afterCrash: "run-again" },
-      ...{ brings: "outside", reaches: "outside", run: () => answer(String(sent.push(1))) },
+      ...{ taint: "untrusted", egress: true, run: () => answer(String(sent.push(1))) },
     })
     const model = scripted(ASK, calls(["client-weather", { city: "Rome" }], ["fetch_page", {}]), says("Done."))
     await using world = await openChecked({ url: database.url, model, tools: [send] })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
-import { type Answer, answer, failed, type Tool } from "../../../src/agent/definition/tool.ts"
-import { calls, says, type Script } from "../../../src/models/scripted/script.ts"
-import { always, scripted } from "../../../src/models/scripted/model.ts"
+import { type Answer, answer, failed, type Tool } from "../../../core/engine/definition/tool.ts"
+import { calls, says, type Script } from "../../../core/models/scripted/script.ts"
+import { always, scripted } from "../../../core/models/scripted/model.ts"
 import { openChecked, resultsOf, woken } from "../../support/loop/checked-world.ts"
 import { anyDatabase } from "../../support/databases.ts"
 import { Held, read, write } from "../../support/loop/tools.ts"
@@ -24,7 +24,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     const tools = [
       read("look", counted.run),
       read("count", () => answer(`count ${++counted.times}`, { state: { counted: counted.times } })),
-      { ...read("page", counted.run), brings: "outside" } as Tool,
+      { ...read("page", counted.run), taint: "untrusted" } as Tool,
       read("sorry", () => failed(`sorry ${++counted.times}`)),
       write("note", () => answer(`noted ${++counted.times}`)),
       write("bad_note", () => Promise.reject(new Error("torn"))),

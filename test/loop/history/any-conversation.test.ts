@@ -1,11 +1,11 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { replay } from "../../../src/agent/replay/replay.ts"
-import { collect } from "../../../src/models/providers/server.fixture.ts"
-import { openStore } from "../../../src/store/store.ts"
+import { replay } from "../../../core/engine/replay/replay.ts"
+import { collect } from "../../../core/models/providers/server.fixture.ts"
+import { openStore } from "../../../core/store/store.ts"
 import { seedOf, sizes } from "../../support/sizes.ts"
-import { wireModels, wireProviders } from "../../support/wire/providers.ts"
-import { type Act, type Plan, type PlannedReply, Story } from "../../support/wire/story.ts"
+import { wireModels, wireProviders } from "../../models/wire/providers.ts"
+import { type Act, type Plan, type PlannedReply, Story } from "../../models/wire/story.ts"
 
 const CASES = sizes.conversations
 

@@ -1,24 +1,23 @@
 import { describe, expect, test } from "vitest"
-import type { Model, ModelRequest } from "../../../src/agent/model.ts"
-import { answer } from "../../../src/agent/definition/tool.ts"
-import { calls, fails, hangs, says } from "../../../src/models/scripted/script.ts"
-import { always, scripted } from "../../../src/models/scripted/model.ts"
-import type { AuditId, ConversationId } from "../../../src/protocol/ids.ts"
-import { newId } from "../../../src/protocol/ids.ts"
+import type { Model } from "../../../core/engine/model.ts"
+import { answer } from "../../../core/engine/definition/tool.ts"
+import { calls, fails, hangs, says } from "../../../core/models/scripted/script.ts"
+import { always, scripted } from "../../../core/models/scripted/model.ts"
+import type { AuditId, ConversationId } from "../../../core/protocol/ids.ts"
+import { newId } from "../../../core/protocol/ids.ts"
 import { of, openChecked, repliesOf } from "../../support/loop/checked-world.ts"
 import { databases } from "../../support/databases.ts"
 import { PacedModel } from "../../support/loop/paced-model.ts"
+import { asksForSummary } from "../summaries.ts"
 import { write } from "../../support/loop/tools.ts"
 import { message, type World } from "../../support/loop/world.ts"
-
-const isSummary = ({ system }: ModelRequest) => system.startsWith("You sum up")
 
 /** Answers each message with its own words, fails where they say so, and sums up. */
 const echo = () => {
   let failures = 0
   return scripted(
     always((request) => {
-      if (isSummary(request)) return says("They spoke.")
+      if (asksForSummary(request)) return says("They spoke.")
       const last = request.history.findLast((turn) => turn.role === "user" && !turn.isNote)
       const text = last?.role === "user" ? last.text : ""
       if (text === "Fail." && failures++ === 0) return fails("provider_error")

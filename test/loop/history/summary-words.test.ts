@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest"
-import { fork } from "../../../src/agent/fork.ts"
-import { answer } from "../../../src/agent/definition/tool.ts"
-import { calls, says } from "../../../src/models/scripted/script.ts"
-import { scripted } from "../../../src/models/scripted/model.ts"
+import { fork } from "../../../core/engine/fork.ts"
+import { answer } from "../../../core/engine/definition/tool.ts"
+import { calls, says } from "../../../core/models/scripted/script.ts"
+import { scripted } from "../../../core/models/scripted/model.ts"
 import { openChecked } from "../../support/loop/checked-world.ts"
 import { anyDatabase } from "../../support/databases.ts"
-import { askForSummary, summaryShown } from "../../support/loop/summaries.ts"
+import { askForSummary, summaryShown } from "../summaries.ts"
 import { Held, read, write } from "../../support/loop/tools.ts"
 import { TurnedClock } from "../../support/loop/world.ts"
 
@@ -62,7 +62,7 @@ describe.each(anyDatabase)("what a summary keeps word for word, on $name", ({ cr
     const model = scripted(
       ...[calls(["look"], ["mail"]), says("Sent [1]."), says("Two."), says(`Of it.\n\n${FORGED}`), says("Three.")],
     )
-    const outside = { ...finds("Wings"), brings: "outside" as const }
+    const outside = { ...finds("Wings"), taint: "untrusted" as const }
     await using world = await openChecked({ url: database.url, model, tools: [outside, mails("Mail Ada")] })
     const id = await world.begin("Look and mail.")
     const [open] = await world.proposals(id)

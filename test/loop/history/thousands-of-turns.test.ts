@@ -1,10 +1,11 @@
 import { expect, test } from "vitest"
-import type { HistoryMessage, ModelRequest } from "../../../src/agent/model.ts"
-import { answer } from "../../../src/agent/definition/tool.ts"
-import { calls, says } from "../../../src/models/scripted/script.ts"
-import { always, scripted } from "../../../src/models/scripted/model.ts"
+import type { HistoryMessage, ModelRequest } from "../../../core/engine/model.ts"
+import { answer } from "../../../core/engine/definition/tool.ts"
+import { calls, says } from "../../../core/models/scripted/script.ts"
+import { always, scripted } from "../../../core/models/scripted/model.ts"
 import { of, openChecked, repliesOf } from "../../support/loop/checked-world.ts"
 import { anyDatabase } from "../../support/databases.ts"
+import { asksForSummary } from "../summaries.ts"
 import { read as reads } from "../../support/loop/tools.ts"
 import { sizes } from "../../support/sizes.ts"
 import { countWork } from "../../support/worked.ts"
@@ -17,8 +18,9 @@ const sizeOf = (turn: HistoryMessage): number =>
   turn.role === "user" ? turn.text.length : JSON.stringify(turn.role === "tool" ? turn.results : turn.parts).length
 
 /** Calls something every fifth time, looks back when it is asked what was said, and knows nothing that it is not shown. */
-function reply({ system, history }: ModelRequest) {
-  if (system.startsWith("You sum up")) return says("They talked of this and that, at length.")
+function reply(request: ModelRequest) {
+  const { history } = request
+  if (asksForSummary(request)) return says("They talked of this and that, at length.")
   const last = history.at(-1)
   if (last?.role === "tool") {
     const found = /gate is (\d+)/.exec(last.results[0]?.text ?? "")?.[1]

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { calls, says } from "../../../src/models/scripted/script.ts"
-import { scripted } from "../../../src/models/scripted/model.ts"
+import { calls, says } from "../../../core/models/scripted/script.ts"
+import { scripted } from "../../../core/models/scripted/model.ts"
 import { of, openChecked } from "../../support/loop/checked-world.ts"
 import { anyDatabase } from "../../support/databases.ts"
 import { Held, read } from "../../support/loop/tools.ts"
@@ -19,7 +19,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     await held.begun
     const [two, three] = [message("two"), message("three")]
     for (const each of [two, two, three, three]) expect(await runtime.submit(id, each)).toBe("kept")
-    expect((await queue.list(id)).map(({ text }) => text)).toEqual(["two", "three"])
+    expect((await queue.list(id, { limit: 50 })).items.map(({ text }) => text)).toEqual(["two", "three"])
     expect(await queue.withdraw(id, two.id)).toBe(true)
     expect(await queue.withdraw(id, two.id)).toBe(false)
     expect(await queue.edit(id, three.id, { text: "three, changed" })).toBe(true)
@@ -27,6 +27,6 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     await runtime.rest(id)
     const said = of(await world.events(id), "message").filter(({ role }) => role === "user")
     expect(said.map(({ parts }) => parts)).toEqual(["one", "three, changed"].map((text) => [{ type: "text", text }]))
-    expect(await queue.list(id)).toEqual([])
+    expect((await queue.list(id, { limit: 50 })).items).toEqual([])
   })
 })

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest"
-import type { Model, ModelRequest } from "../../../src/agent/model.ts"
-import { answer } from "../../../src/agent/definition/tool.ts"
-import { calls, fails, hangs, says, UNCOUNTED } from "../../../src/models/scripted/script.ts"
-import { always, scripted } from "../../../src/models/scripted/model.ts"
-import type { ConversationId } from "../../../src/protocol/ids.ts"
+import type { Model, ModelRequest } from "../../../core/engine/model.ts"
+import { answer } from "../../../core/engine/definition/tool.ts"
+import { calls, fails, hangs, says, UNCOUNTED } from "../../../core/models/scripted/script.ts"
+import { always, scripted } from "../../../core/models/scripted/model.ts"
+import type { ConversationId } from "../../../core/protocol/ids.ts"
 import {
   beginUntil,
   of,

@@ -1,13 +1,13 @@
 import { describe, expect, test, vi } from "vitest"
-import { jsonPrinter, textPrinter } from "../../../src/cli/commands/exec-printer.ts"
-import type { MessageItem } from "../../../src/client/transcript/transcript.ts"
-import { calls, says } from "../../../src/models/scripted/script.ts"
-import { scripted, type ScriptedReply } from "../../../src/models/scripted/model.ts"
-import { newId } from "../../../src/protocol/ids.ts"
-import type { AnswerData } from "../../../src/protocol/conversation/stages.ts"
-import { itemLines } from "../../../src/terminal/drawing/item-lines.ts"
-import { lineText } from "../../../src/terminal/line.ts"
-import { stepWords } from "../../../web/conversation/messages/step-words.ts"
+import { jsonPrinter, textPrinter } from "../../../apps/cli/commands/exec-printer.ts"
+import type { MessageItem } from "../../../client/transcript/transcript.ts"
+import { calls, says } from "../../../core/models/scripted/script.ts"
+import { scripted, type ScriptedReply } from "../../../core/models/scripted/model.ts"
+import { newId } from "../../../core/protocol/ids.ts"
+import type { AnswerData } from "../../../core/protocol/conversation/stages.ts"
+import { itemLines } from "../../../apps/terminal/drawing/item-lines.ts"
+import { lineText } from "../../../apps/terminal/line.ts"
+import { stepWords } from "../../../apps/web/conversation/messages/step-words.ts"
 import { of, openChecked } from "../../support/loop/checked-world.ts"
 import { anyDatabase } from "../../support/databases.ts"
 import { grades, scores, search, source, stages } from "../../support/loop/stages.ts"
@@ -61,7 +61,7 @@ describe.each(anyDatabase)("an answer that cites nothing, on $name", ({ create }
     const { data, generation } = await ask({ stages: {} }, find, says(made))
     expect(data.unmarked).toHaveLength(2)
     expect(generation).toMatchObject({ unmarked: 2, flagged: 0 })
-    expect(stepWords("generation", generation)).toContain("2 quotes of no source")
+    expect(stepWords("generation", generation)).toContain("2 quotes without a source")
   })
 })
 
@@ -84,6 +84,6 @@ test("terminal, exec and the page's steps say so in plain words, and JSON has it
   jsonPrinter().show({ type: "message", data: { message, at } } as never)
   expect(printed.join("")).toContain('"citesNothing":true')
   expect(stepWords("generation", { evidence: null, citations: 0, flagged: 0, citesNothing: true })).toContain(
-    "cites nothing of what was found",
+    "cites no source",
   )
 })

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest"
-import { fork } from "../../../src/agent/fork.ts"
-import type { Routed, Router } from "../../../src/agent/definition/router.ts"
-import { replay } from "../../../src/agent/replay/replay.ts"
-import { calls, says } from "../../../src/models/scripted/script.ts"
-import { always, scripted, type ScriptedModel } from "../../../src/models/scripted/model.ts"
-import { RouterDecision } from "../../../src/protocol/conversation/router-decision.ts"
-import type { ConversationId } from "../../../src/protocol/ids.ts"
+import { fork } from "../../../core/engine/fork.ts"
+import type { Routed, Router } from "../../../core/engine/definition/agent.ts"
+import { replay } from "../../../core/engine/replay/replay.ts"
+import { calls, says } from "../../../core/models/scripted/script.ts"
+import { always, scripted, type ScriptedModel } from "../../../core/models/scripted/model.ts"
+import { RouterDecision } from "../../../core/protocol/conversation/stages.ts"
+import type { ConversationId } from "../../../core/protocol/ids.ts"
 import { of, openChecked, resultsOf } from "../../support/loop/checked-world.ts"
 import { anyDatabase } from "../../support/databases.ts"
 import { dyingAt } from "../../support/loop/faults.ts"
@@ -23,7 +23,6 @@ const tools = [
 const profile = (name: string, ...of: string[]) => ({
   name,
   description: `All about ${name}s.`,
-  examples: [],
   tools: of,
 })
 const profiles = [

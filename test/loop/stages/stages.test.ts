@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest"
-import type { ModelRequest } from "../../../src/agent/model.ts"
-import { calls, fails, hangs, replies, says } from "../../../src/models/scripted/script.ts"
-import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../../src/models/scripted/model.ts"
-import type { ConversationId } from "../../../src/protocol/ids.ts"
-import { Generation, Grading, Guardrail, RouterChoice } from "../../../src/protocol/conversation/stages.ts"
+import type { ModelRequest } from "../../../core/engine/model.ts"
+import { calls, fails, hangs, replies, says } from "../../../core/models/scripted/script.ts"
+import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../../core/models/scripted/model.ts"
+import type { ConversationId } from "../../../core/protocol/ids.ts"
+import { Generation, Grading, Guardrail, RouterChoice } from "../../../core/protocol/conversation/stages.ts"
 import { beginUntil, of, openChecked, repliesOf, resultsOf } from "../../support/loop/checked-world.ts"
 import { anyDatabase } from "../../support/databases.ts"
 import { dyingAt } from "../../support/loop/faults.ts"
@@ -54,12 +54,12 @@ describe.each(anyDatabase)("stages on $name", ({ create }) => {
     expect(await resultsOf(world, id)).toEqual([])
   })
 
-  test("a short follow-up to what was in scope asks no judge; one to what was not does", async () => {
+  test("a plain follow-up to what was in scope asks no judge; one to what was not does", async () => {
     await using place = await create()
     const model = scripted(...[scores(90), says("Yes."), says("Two."), scores(90), says("More.")])
     await using world = await open(place.url, model)
     const id = await world.begin("what about transformers?")
-    await world.send(id, "any 2024 papers on this?")
+    await world.send(id, "and which of 2024?")
     expect((await detailOf(world, id, "guardrail")).verdict).toBe("follow_up")
     await world.send(id, "and ".repeat(40))
     expect((await detailOf(world, id, "guardrail")).verdict).toBe("in_scope")
@@ -67,7 +67,7 @@ describe.each(anyDatabase)("stages on $name", ({ create }) => {
     const bread = scripted(scores(10), scores(10))
     await using other = await open(place.url, bread)
     const second = await other.begin("how do I bake bread?")
-    await other.send(second, "and cake?")
+    await other.send(second, "and why?")
     expect((await detailOf(other, second, "guardrail")).verdict).toBe("out_of_scope")
   })
 
@@ -292,7 +292,8 @@ describe.each(anyDatabase)("stages on $name", ({ create }) => {
     const web = { ...search([source("w1", "A web page of 2024.")]), name: "web_search" }
     const model = scripted(
       ...[scores(95), find("p1 p2"), grades(["p1", "p2"]), says("They are transformers over patches [p1].")],
-      ...[find("p3 p4"), grades(["p3", "p4"]), says("For detection see [p3].")],
+      ...[scores(90), find("p3 p4"), grades(["p3", "p4"]), says("For detection see [p3].")],
+      scores(90),
       ...[calls("web_search", { query: "w1" }), grades(["w1"], [], null), says("In 2024: [w1].")],
     )
     const tools = [search(shelf), { ...web, declaration: { ...web.declaration, name: "web_search" } }]
@@ -304,7 +305,7 @@ describe.each(anyDatabase)("stages on $name", ({ create }) => {
     await world.send(id, "what about for object detection?")
     await world.send(id, "any 2024 papers on this?")
     const verdicts = of(await world.events(id), "step").filter(({ step }) => step === "guardrail")
-    expect(verdicts.map(({ detail }) => (detail as Guardrail).verdict)).toEqual(["in_scope", "follow_up", "follow_up"])
+    expect(verdicts.map(({ detail }) => (detail as Guardrail).verdict)).toEqual(["in_scope", "in_scope", "in_scope"])
     expect(JSON.stringify(model.received.at(-3)?.history)).toContain("They are transformers over patches")
     expect((await repliesOf(world, id)).at(-1)).toBe("In 2024: [w1].")
     expect(of(await world.events(id), "message").at(-1)?.data).toMatchObject({ citations: [{ source: "w1" }] })

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest"
-import { calls, says, UNCOUNTED } from "../../../src/models/scripted/script.ts"
-import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../../src/models/scripted/model.ts"
-import { type ConversationId, newId } from "../../../src/protocol/ids.ts"
-import type { Guardrail } from "../../../src/protocol/conversation/stages.ts"
-import type { Model } from "../../../src/agent/model.ts"
-import type { Tool } from "../../../src/agent/definition/tool.ts"
+import { calls, says, UNCOUNTED } from "../../../core/models/scripted/script.ts"
+import { always, scripted, type ScriptedModel, type ScriptedReply } from "../../../core/models/scripted/model.ts"
+import { type ConversationId, newId } from "../../../core/protocol/ids.ts"
+import type { Guardrail } from "../../../core/protocol/conversation/stages.ts"
+import type { Model } from "../../../core/engine/model.ts"
+import type { Tool } from "../../../core/engine/definition/tool.ts"
 import { of, openChecked, repliesOf } from "../../support/loop/checked-world.ts"
 import { anyDatabase } from "../../support/databases.ts"
 import { dyingAt } from "../../support/loop/faults.ts"
@@ -13,7 +13,6 @@ import { message, TurnedClock, type World, type WorldOptions } from "../../suppo
 
 const shelf = ["p1", "p2"].map((id) => source(id))
 const find = (query: string) => calls("retrieve_chunks", { query })
-/** Too many words for a follow-up that nobody need judge. */
 const DETECTION =
   "and please tell me about finding objects in pictures of streets at night too, as far as it is known today"
 const BREAD =
@@ -97,10 +96,10 @@ describe.each(anyDatabase)("what is said while a run is at work, on $name", ({ c
     expect(await verdicts(world, world.id)).toEqual(["in_scope", "out_of_scope", "out_of_scope"])
   })
 
-  test("needs no judge where it is a short follow-up to what was in scope", async () => {
+  test("needs no judge where it is a plain follow-up to what was in scope", async () => {
     await using place = await create()
     const model = scripted(scores(95), find("p1 p2"), grades(["p1", "p2"]), says("As [p1] says."))
-    await using world = await during(place.url, model, ["only those of 2024", "steer"])
+    await using world = await during(place.url, model, ["and those of 2024?", "steer"])
     expect(await verdicts(world, world.id)).toEqual(["in_scope", "follow_up"])
   })
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest"
-import { fromDetail, reduce, type Transcript } from "../../../src/client/index.ts"
-import { finishes, replies, says } from "../../../src/models/scripted/script.ts"
-import { scripted } from "../../../src/models/scripted/model.ts"
-import type { ConversationId } from "../../../src/protocol/ids.ts"
-import { FrameMaker } from "../../../src/server/stream/frame-maker.ts"
+import { fromDetail, reduce, type Transcript } from "../../../client/index.ts"
+import { finishes, replies, says } from "../../../core/models/scripted/script.ts"
+import { scripted } from "../../../core/models/scripted/model.ts"
+import type { ConversationId } from "../../../core/protocol/ids.ts"
+import { FrameMaker } from "../../../core/server/stream/frame-maker.ts"
 import { anyDatabase } from "../../support/databases.ts"
 import { Face } from "../../support/server/face.ts"
 
@@ -47,6 +47,6 @@ describe.each(anyDatabase)("the meter of a conversation on $name", ({ create }) 
     const id = await ada.begin({ agent: "test" })
     const { status, text } = await ada.post(`/api/conversations/${id}/compact`)
     expect(status).toBe(400)
-    expect(text).toContain("Nothing was said yet that could be summed up.")
+    expect(text).toContain("There is nothing to summarize yet.")
   })
 })

@@ -1,21 +1,21 @@
 import { describe, expect, test } from "vitest"
-import { fromDetail, noticeWords, type Transcript } from "../../../src/client/index.ts"
-import { fails, says } from "../../../src/models/scripted/script.ts"
-import { always } from "../../../src/models/scripted/model.ts"
-import { runSlashCommand } from "../../../src/terminal/talk/commands.ts"
+import { fromDetail, describeNotice, type Transcript } from "../../../client/index.ts"
+import { fails, says } from "../../../core/models/scripted/script.ts"
+import { always } from "../../../core/models/scripted/model.ts"
+import { runSlashCommand } from "../../../apps/terminal/talk/commands.ts"
 import { anyDatabase } from "../../support/databases.ts"
 import { named } from "../../support/loop/several-models.ts"
 import { Face } from "../../support/server/face.ts"
-import { printed, talkTo } from "../../support/terminal/talk.ts"
+import { printed, talkTo } from "../../terminal/talk.ts"
 
 const models = () => ({
   model: named("a", always(fails("overloaded"))),
   others: [named("b", always(says("I am b.")))],
 })
-const TOLD = "b answers instead of a, which was overloaded. Passed over: locked, which is not configured."
+const TOLD = "b answers instead of a, which was overloaded. Skipped: locked, which is not configured."
 
 const toldIn = ({ items }: Transcript) =>
-  items.flatMap((item) => (item.type === "notice" ? [noticeWords(item)] : [])).filter((words) => words !== undefined)
+  items.flatMap((item) => (item.type === "notice" ? [describeNotice(item)] : [])).filter((words) => words !== undefined)
 
 describe.each(anyDatabase)("who answers instead, on $name", ({ create }) => {
   test("is chosen with the conversation or later, told with its model, and told in small print", async () => {
@@ -47,7 +47,7 @@ describe.each(anyDatabase)("who answers instead, on $name", ({ create }) => {
     const talk = place.begin()
     const context = { talk, write() {}, async paste() {}, quit() {} }
     await runSlashCommand("/fallback", context)
-    expect(printed(talk)[0]).toBe("Nobody answers instead.")
+    expect(printed(talk)[0]).toBe("If the model cannot answer, no other model is asked.")
     await runSlashCommand("/fallback locked, b", context)
     await talk.say("Who are you?", "queue")
     await expect.poll(() => printed(talk).slice(-2)).toEqual([expect.stringContaining(TOLD), "I am b."])
@@ -56,6 +56,6 @@ describe.each(anyDatabase)("who answers instead, on $name", ({ create }) => {
     expect(printed(later).slice(-2)).toEqual([expect.stringContaining(TOLD), "I am b."])
     await runSlashCommand("/fallback none", { ...context, talk: later })
     await runSlashCommand("/fallback", { ...context, talk: later })
-    expect(printed(later).at(-2)).toBe("Nobody answers instead.")
+    expect(printed(later).at(-2)).toBe("If the model cannot answer, no other model is asked.")
   })
 })

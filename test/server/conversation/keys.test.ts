@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { calls, says, scripted } from "../../../src/testing.ts"
+import { calls, says, scripted } from "../../../core/testing.ts"
 import { anyDatabase } from "../../support/databases.ts"
 import { Face, type Visitor } from "../../support/server/face.ts"
 import { readFrames, transcriptOf } from "../../support/server/stream.ts"

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
-import { createClient, emptyTranscript, fromDetail, reduce, withWhole } from "../../../src/client/index.ts"
-import { says } from "../../../src/models/scripted/script.ts"
-import { always, scripted } from "../../../src/models/scripted/model.ts"
+import { createClient, emptyTranscript, fromDetail, reduce, withWhole } from "../../../client/index.ts"
+import { says } from "../../../core/models/scripted/script.ts"
+import { always, scripted } from "../../../core/models/scripted/model.ts"
 import { databasesInTurn } from "../../support/databases.ts"
 import { openServer } from "../../support/server/socket.ts"
 

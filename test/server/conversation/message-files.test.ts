@@ -2,12 +2,12 @@ import { createServer, request as httpRequest } from "node:http"
 import { gzipSync } from "node:zlib"
 import { getRequestListener } from "@hono/node-server"
 import { describe, expect, test } from "vitest"
-import { calls, fails, says } from "../../../src/models/scripted/script.ts"
-import { always, scripted, type ScriptedModel } from "../../../src/models/scripted/model.ts"
-import { answer } from "../../../src/agent/definition/tool.ts"
-import type { UserTurn } from "../../../src/agent/model.ts"
-import { MAX_BYTES_OF_FILE } from "../../../src/protocol/conversation/message-file.ts"
-import type { ConversationId } from "../../../src/protocol/ids.ts"
+import { calls, fails, says } from "../../../core/models/scripted/script.ts"
+import { always, scripted, type ScriptedModel } from "../../../core/models/scripted/model.ts"
+import { answer } from "../../../core/engine/definition/tool.ts"
+import type { UserTurn } from "../../../core/engine/model.ts"
+import { MAX_MESSAGE_FILE_BYTES } from "../../../core/protocol/conversation/message.ts"
+import type { ConversationId } from "../../../core/protocol/ids.ts"
 import { anyDatabase } from "../../support/databases.ts"
 import { read, write } from "../../support/loop/tools.ts"
 import { pdf, png } from "../../support/message-files/images.ts"
@@ -70,7 +70,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
       expect([name, status, body.code], body.detail).toEqual([name, 400, "file_refused"])
       expect(body.detail).toContain(words)
     }
-    const large = await upload(who, Buffer.alloc(Math.ceil(MAX_BYTES_OF_FILE * 1.004), "a"), "large.txt")
+    const large = await upload(who, Buffer.alloc(Math.ceil(MAX_MESSAGE_FILE_BYTES * 1.004), "a"), "large.txt")
     expect([large.status, large.body.code]).toEqual([413, "message_file_too_large"])
     expect(await world.rows()).toEqual([0, 0])
     expect((await who.get("/api/models")).status).toBe(200)

@@ -6,11 +6,11 @@ import {
   reduce,
   type Transcript,
   withOlderMessages,
-} from "../../../src/client/index.ts"
-import { fails, says } from "../../../src/models/scripted/script.ts"
-import { always, scripted } from "../../../src/models/scripted/model.ts"
-import type { ConversationId } from "../../../src/protocol/ids.ts"
-import { FrameMaker } from "../../../src/server/stream/frame-maker.ts"
+} from "../../../client/index.ts"
+import { fails, says } from "../../../core/models/scripted/script.ts"
+import { always, scripted } from "../../../core/models/scripted/model.ts"
+import type { ConversationId } from "../../../core/protocol/ids.ts"
+import { FrameMaker } from "../../../core/server/stream/frame-maker.ts"
 import { anyDatabase } from "../../support/databases.ts"
 import { Face, type Visitor } from "../../support/server/face.ts"
 

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest"
-import type { RunJournal } from "../../../src/protocol/conversation/run-journal.ts"
-import type { Page } from "../../../src/protocol/answers.ts"
-import type { Run } from "../../../src/protocol/conversation/run.ts"
-import { says } from "../../../src/models/scripted/script.ts"
-import { scripted } from "../../../src/models/scripted/model.ts"
+import type { Run, RunJournal } from "../../../core/protocol/conversation/conversation.ts"
+import type { Page } from "../../../core/protocol/answers.ts"
+import { says } from "../../../core/models/scripted/script.ts"
+import { scripted } from "../../../core/models/scripted/model.ts"
 import { databasesInTurn } from "../../support/databases.ts"
 import { Face } from "../../support/server/face.ts"
 

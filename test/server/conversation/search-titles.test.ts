@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { scripted } from "../../../src/models/scripted/model.ts"
+import { scripted } from "../../../core/models/scripted/model.ts"
 import { databases } from "../../support/databases.ts"
 import { Face } from "../../support/server/face.ts"
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import { scripted } from "../../../src/models/scripted/model.ts"
-import { listen } from "../../../src/server/listen.ts"
+import { scripted } from "../../../core/models/scripted/model.ts"
+import { listen } from "../../../core/server/listen.ts"
 import { databases } from "../../support/databases.ts"
 import { Face, Visitor } from "../../support/server/face.ts"
 

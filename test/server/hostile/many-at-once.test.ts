@@ -1,8 +1,8 @@
 import { once } from "node:events"
 import { connect, type Socket } from "node:net"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { newId } from "../../../src/protocol/ids.ts"
-import { always, says, scripted } from "../../../src/testing.ts"
+import { newId } from "../../../core/protocol/ids.ts"
+import { always, says, scripted } from "../../../core/testing.ts"
 import { databases } from "../../support/databases.ts"
 import { openServer } from "../../support/server/socket.ts"
 
@@ -66,7 +66,7 @@ test("hundreds who ask in one moment leave others their turns, and one person's 
   const lines = await Promise.all(Array.from({ length: AT_ONCE + 1 }, line))
   for (const socket of lines.slice(0, AT_ONCE)) socket.write(request(ada))
   lines.at(-1)?.write(request(bob))
-  await expect.poll(() => answered, { timeout: 10_000 }).toHaveLength(AT_ONCE + 1)
+  await expect.poll(() => answered).toHaveLength(AT_ONCE + 1)
   for (const socket of lines) socket.destroy()
   expect(new Set(answered.map((each) => each.turn)).size).toBe(AT_ONCE + 1)
   const [first] = answered
@@ -81,7 +81,7 @@ test("strangers who ask in one moment leave others their turns, and whoever asks
   alive!.write(request("/healthz"))
   await once(alive!, "data")
   const before = refused.length
-  await expect.poll(() => refused, { timeout: 10_000 }).toHaveLength(AT_ONCE)
+  await expect.poll(() => refused).toHaveLength(AT_ONCE)
   for (const socket of lines) socket.destroy()
   expect(new Set(refused).size).toBe(AT_ONCE)
   expect(before).toBeLessThan(AT_ONCE / 2)

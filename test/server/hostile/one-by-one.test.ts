@@ -1,7 +1,7 @@
 import { once } from "node:events"
 import { connect, type Socket } from "node:net"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { listen } from "../../../src/server/listen.ts"
+import { listen } from "../../../core/server/listen.ts"
 
 /** The requests that were begun, and what answers each of them. */
 let begun: string[]

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest"
-import { calls, says } from "../../../src/models/scripted/script.ts"
-import { always, scripted } from "../../../src/models/scripted/model.ts"
+import { calls, says } from "../../../core/models/scripted/script.ts"
+import { always, scripted } from "../../../core/models/scripted/model.ts"
 import { anyDatabase } from "../../support/databases.ts"
 import { Face, Visitor } from "../../support/server/face.ts"
 
@@ -40,6 +40,8 @@ describe.each(anyDatabase)("what is refused on $name", ({ create }) => {
     ["too many iterations", { text: "a", maxIterations: 21 }, /maxIterations/],
     ["a body beyond the limit", { text: "a".repeat(1024 * 1024) }, /larger than 1048576 bytes/],
     ["a body nested too deep", `{"text":${"[".repeat(100_000)}${"]".repeat(100_000)}}`, /nested/],
+    ["a list of too many values", `{"text":[${"0,".repeat(60_000)}0]}`, /holds more than 50000 values/],
+    ["too many fields", `{"text":"a",${'"a":1,'.repeat(6000)}"b":1}`, /more than 5000 names/],
     ["bytes that are no UTF-8", new Uint8Array([0x22, 0xff, 0x22]), /UTF-8/],
   ])("a message with %s is a 400 that says so", async (_what, body, detail) => {
     const id = await bob.begin()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
-import { calls, says } from "../../../src/models/scripted/script.ts"
-import { always, scripted } from "../../../src/models/scripted/model.ts"
-import { Webhook } from "../../../src/server/webhook.ts"
+import { calls, says } from "../../../core/models/scripted/script.ts"
+import { always, scripted } from "../../../core/models/scripted/model.ts"
+import { Webhook } from "../../../core/server/webhook.ts"
 import { databases, databasesInTurn } from "../../support/databases.ts"
 import { isGenuine, Receiver } from "../../support/server/receiver.ts"
 import { write } from "../../support/loop/tools.ts"
@@ -175,5 +175,5 @@ test("it gives up in the end, and says so", async () => {
     await clock.turn(6 * MINUTE)
   }
   expect(receiver.calls).toHaveLength(25)
-  expect(world.problems.at(-1)).toMatchObject({ event: "webhook_given_up", attempt: 25 })
+  expect(world.problems.at(-1)).toMatchObject({ event: "webhook_dropped", attempt: 25 })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
-import { calls, says } from "../../../src/models/scripted/script.ts"
-import { always, scripted } from "../../../src/models/scripted/model.ts"
-import type { UserId } from "../../../src/protocol/ids.ts"
+import { calls, says } from "../../../core/models/scripted/script.ts"
+import { always, scripted } from "../../../core/models/scripted/model.ts"
+import type { UserId } from "../../../core/protocol/ids.ts"
 import { databases } from "../../support/databases.ts"
 import { Face } from "../../support/server/face.ts"
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest"
-import { DoubtfulCalls } from "../../../src/agent/gate/doubtful-calls.ts"
-import { calls, says } from "../../../src/models/scripted/script.ts"
-import { always, scripted } from "../../../src/models/scripted/model.ts"
-import type { ConversationId } from "../../../src/protocol/ids.ts"
-import { sweepErased } from "../../../src/server/routes/account/retention.ts"
+import { DoubtfulCalls } from "../../../core/engine/gate/doubtful-calls.ts"
+import { calls, says } from "../../../core/models/scripted/script.ts"
+import { always, scripted } from "../../../core/models/scripted/model.ts"
+import type { ConversationId } from "../../../core/protocol/ids.ts"
+import { sweepErased } from "../../../core/server/routes/account/retention.ts"
 import { databases } from "../../support/databases.ts"
 import { Face } from "../../support/server/face.ts"
-import { readingAll, recordStatements } from "../../support/statement-plans.ts"
+import { readingAll, recordStatements } from "./statement-plans.ts"
 
 describe.each(databases)("on $name", ({ create }) => {
   test("nothing that a person asks for, and nothing that a node does by itself, reads all there is in a table that grows", async () => {

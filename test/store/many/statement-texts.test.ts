@@ -1,12 +1,12 @@
 import { expect, test } from "vitest"
-import type { UserId } from "../../../src/protocol/ids.ts"
-import { SqlLibrary } from "../../../src/store/library/library.ts"
-import { asMasterKey, givenKeys } from "../../../src/store/people/master-keys.ts"
-import { openStore, type Store } from "../../../src/store/store.ts"
-import { USAGE_COLUMNS } from "../../../src/store/engine/operations.ts"
+import type { UserId } from "../../../core/protocol/ids.ts"
+import { SqlLibrary } from "../../../core/store/library/library.ts"
+import { asMasterKey, givenKeys } from "../../../core/store/people/master-keys.ts"
+import { openStore, type Store } from "../../../core/store/store.ts"
+import { USAGE_COLUMNS } from "../../../core/store/engine/operations.ts"
 import { anyDatabase } from "../../support/databases.ts"
 import { TurnedClock } from "../../support/loop/world.ts"
-import { recordStatements } from "../../support/statement-plans.ts"
+import { recordStatements } from "./statement-plans.ts"
 
 const NOON = Date.UTC(2026, 2, 20, 12)
 const masterKeys = givenKeys(asMasterKey(Buffer.alloc(32, "texts")))

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
-import type { UserId } from "../../../src/protocol/ids.ts"
-import { USAGE_COLUMNS } from "../../../src/store/engine/operations.ts"
-import { openStore, type Store } from "../../../src/store/store.ts"
+import type { UserId } from "../../../core/protocol/ids.ts"
+import { USAGE_COLUMNS } from "../../../core/store/engine/operations.ts"
+import { openStore, type Store } from "../../../core/store/store.ts"
 import { databases } from "../../support/databases.ts"
 import { TurnedClock } from "../../support/loop/world.ts"
 

@@ -2,12 +2,12 @@ import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inject } from "vitest"
-import type { Answer, CallContext, Preview } from "../../../src/agent/definition/tool.ts"
-import { newId } from "../../../src/protocol/ids.ts"
-import type { CommandLimits } from "../../../src/packs/files/sandbox/command-limits.ts"
-import { openFolder } from "../../../src/packs/files/folder/local-folder.ts"
-import { runCommand } from "../../../src/packs/files/run-command.ts"
-import { bubblewrap, findSandbox, type Sandbox, type SandboxPlace } from "../../../src/packs/files/sandbox/sandbox.ts"
+import type { Answer, CallContext, Preview } from "../../../core/engine/definition/tool.ts"
+import { newId } from "../../../core/protocol/ids.ts"
+import type { CommandLimits } from "../../../packs/files/sandbox/command-limits.ts"
+import { openFolder } from "../../../packs/files/folder/local-folder.ts"
+import { runCommand } from "../../../packs/files/run-command.ts"
+import { bubblewrap, findSandbox, type Sandbox, type SandboxPlace } from "../../../packs/files/sandbox/sandbox.ts"
 
 export const scratch = () => mkdtempSync(join(tmpdir(), inject("testRun"), "command-"))
 export const PATH = process.env.PATH ?? ""
@@ -15,16 +15,16 @@ export const PATH = process.env.PATH ?? ""
 interface Setting {
   readonly signal?: AbortSignal
   readonly root?: string
-  readonly agreed?: Preview
+  readonly approved?: Preview
   readonly limits?: CommandLimits
 }
 
 /** The tool over a folder, as the loop calls it. */
 export function open(sandbox: Sandbox, setting: Setting = {}) {
-  const { signal = new AbortController().signal, root = scratch(), agreed, limits } = setting
+  const { signal = new AbortController().signal, root = scratch(), approved, limits } = setting
   const folder = openFolder(root)
   const tool = runCommand({ folder, sandbox, environment: { PATH, LANG: "C" }, ...(limits ? { limits } : {}) })
-  const context = { state: {}, signal, callId: newId("call"), agreed } as unknown as CallContext
+  const context = { state: {}, signal, callId: newId("call"), approved } as unknown as CallContext
   const run = async (input: object) => (await tool.run(input, context)) as Answer
   const look = async (input: object) =>
     (await (tool as { preview?: typeof tool.run }).preview?.(input, context)) as unknown as Preview

@@ -5,8 +5,8 @@
  *
  * It has the statement proposed, prints the proposal's id, agrees to it, and is killed in the moment that it was told.
  */
-import { OutboundPolicy } from "../../../src/models/network/outbound-policy.ts"
-import { always, calls, says, scripted } from "../../../src/testing.ts"
+import { OutboundPolicy } from "../../../core/models/network/outbound-policy.ts"
+import { always, calls, says, scripted } from "../../../core/testing.ts"
 import { Face } from "../server/face.ts"
 import "./keep-compiled.ts"
 

@@ -1,7 +1,7 @@
 /** Runs a program that starts another one, and is killed meanwhile: `node command-life.ts <folder>`. */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { runProcess } from "../../../src/packs/files/sandbox/run-process.ts"
+import { runProcess } from "../../../packs/files/sandbox/run-process.ts"
 
 const cwd = process.argv[2] ?? ""
 const ended = runProcess({

@@ -4,7 +4,7 @@
  *   node test/support/lives/csv-life.ts '{"url": …, "root": …, "die": "before-record"}'
  */
 import { Face } from "../server/face.ts"
-import { scripted } from "../../../src/testing.ts"
+import { scripted } from "../../../core/testing.ts"
 import "./keep-compiled.ts"
 
 export interface CsvLife {

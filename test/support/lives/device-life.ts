@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
-import { openDevice } from "../../../src/device/index.ts"
+import { openDevice } from "../../../client/device/index.ts"
 import "./keep-compiled.ts"
 
 // One life of a device: `device-life.ts SERVER DB [before|after COMMIT]`, with DEVICE_TOKEN. At that commit of a call it

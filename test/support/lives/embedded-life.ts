@@ -1,6 +1,6 @@
 import { appendFileSync } from "node:fs"
 import { z } from "zod"
-import { defineTool, type Model, openPawl } from "../../../src/index.ts"
+import { defineTool, type Model, openPawl } from "../../../core/index.ts"
 
 /** A program that embeds Pawl. `node embedded-life.ts <database url> <file of what was done> [begin]` */
 const [url = "", done = "", begin] = process.argv.slice(2)

@@ -1,13 +1,16 @@
 /** Asks for something endless in a child of its own, and is killed meanwhile: `node orphan-life.ts <file> <script>`. */
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { SqliteChildren } from "../../../src/packs/analyst/sqlite/children.ts"
-import { queryLimits } from "../../../src/packs/analyst/database/walls.ts"
+import { SqliteChildren } from "../../../packs/analyst/sqlite/children.ts"
+import { queryLimits } from "../../../packs/analyst/database/walls.ts"
 
 const [path = "", script = ""] = process.argv.slice(2)
 const sql = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 const own = dirname(fileURLToPath(script))
-const files = { reads: [own, join(import.meta.dirname, "../../../src")], writes: [own] }
+const files = {
+  reads: [own, ...["core", "packs"].map((name) => join(import.meta.dirname, "../../..", name))],
+  writes: [own],
+}
 await new SqliteChildren(undefined, { script: new URL(script), files }).run(
   "ada",
   {

@@ -5,12 +5,13 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { z } from "zod"
-import { defineAgent } from "../../../src/agent/definition/agent.ts"
-import { answer, defineTool, type Tool } from "../../../src/agent/definition/tool.ts"
-import { readConfig } from "../../../src/cli/settings/config.ts"
-import { createLog } from "../../../src/cli/process/log.ts"
-import { serveUntilStopped } from "../../../src/cli/commands/serve-until-stopped.ts"
-import { composeServer } from "../../../src/compose/compose-server.ts"
+import { defineAgent } from "../../../core/engine/definition/agent.ts"
+import { answer, defineTool, type Tool } from "../../../core/engine/definition/tool.ts"
+import { readConfig } from "../../../apps/cli/settings/config.ts"
+import { createLog } from "../../../apps/cli/process/log.ts"
+import { serveUntilStopped } from "../../../apps/cli/commands/serve-until-stopped.ts"
+import { adapters } from "../../../adapters/list.ts"
+import { composeServer } from "../../../core/compose/compose-server.ts"
 import "./keep-compiled.ts"
 
 const config = readConfig()
@@ -42,5 +43,5 @@ const tools = [
 const stopping = new AbortController()
 process.on("SIGTERM", () => stopping.abort())
 const agents = () => [defineAgent({ name: "workspace", description: "", instructions: "", tools })]
-await using server = await composeServer(config, { log: createLog(config.secrets), agents })
+await using server = await composeServer(config, { log: createLog(config.secrets), agents, adapters })
 await serveUntilStopped(server, { config, stopping: stopping.signal })

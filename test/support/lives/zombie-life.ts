@@ -5,9 +5,9 @@
  *   node test/support/lives/zombie-life.ts '{"url": …, "role": "first" | "second"}'
  */
 import { createInterface } from "node:readline"
-import { codeOf } from "../../../src/protocol/errors.ts"
-import type { Model, ReplyPart } from "../../../src/agent/model.ts"
-import type { ConversationId } from "../../../src/protocol/ids.ts"
+import { codeOf } from "../../../core/protocol/errors.ts"
+import type { Model, ReplyPart } from "../../../core/engine/model.ts"
+import type { ConversationId } from "../../../core/protocol/ids.ts"
 import { openWorld } from "../loop/world.ts"
 import "./keep-compiled.ts"
 

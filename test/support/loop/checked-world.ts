@@ -1,12 +1,12 @@
 import { expect } from "vitest"
-import { type Conversation, conversationStatus, runStatus } from "../../../src/agent/conversation.ts"
-import type { MessageInput } from "../../../src/agent/input.ts"
-import type { Live } from "../../../src/agent/ports.ts"
-import { fromKeptFold, toKeptFold } from "../../../src/agent/replay/kept-fold.ts"
-import { replay, replayOn } from "../../../src/agent/replay/replay.ts"
-import type { EventOf, EventType, JournalEvent } from "../../../src/protocol/events.ts"
-import { type ConversationId, newId } from "../../../src/protocol/ids.ts"
-import type { Mode } from "../../../src/protocol/schema.ts"
+import { type Conversation, conversationStatus, runStatus } from "../../../core/engine/conversation.ts"
+import type { MessageInput } from "../../../core/engine/input.ts"
+import type { Live } from "../../../core/engine/ports.ts"
+import { fromKeptFold, toKeptFold } from "../../../core/engine/replay/snapshot.ts"
+import { replay, replayOn } from "../../../core/engine/replay/replay.ts"
+import type { EventOf, EventType, JournalEvent } from "../../../core/protocol/events.ts"
+import { type ConversationId, newId } from "../../../core/protocol/ids.ts"
+import type { Mode } from "../../../core/protocol/schema.ts"
 import { spanFaultsIn } from "../telemetry/span-faults.ts"
 import { message, openWorld, type World, type WorldOptions } from "./world.ts"
 
@@ -83,7 +83,7 @@ function expectWhole(events: readonly JournalEvent[]): void {
 async function expectMirrored({ store }: World, conversation: Conversation): Promise<void> {
   const { run, proposals } = conversation
   if (!run) return
-  // GATE-06: what was applied has one row in the audit, and nothing else has one.
+  // Each applied change has one row in the audit log, and nothing else has one.
   const done = "SELECT id AS proposal FROM proposals WHERE status = 'applied' AND conversation_id = ?"
   const audited = "SELECT proposal_id AS proposal FROM audit WHERE conversation_id = ?"
   const [applied, rows] = await Promise.all(

@@ -1,4 +1,4 @@
-import type { AppendOptions, Journal } from "../../../src/agent/journal.ts"
+import type { AppendOptions, Journal } from "../../../core/engine/journal.ts"
 
 /** Thrown by a journal that has died: what the process would have done next does not happen. */
 export class Died extends Error {

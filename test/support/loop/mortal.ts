@@ -1,4 +1,4 @@
-import type { Journal } from "../../../src/agent/journal.ts"
+import type { Journal } from "../../../core/engine/journal.ts"
 import { Died } from "./faults.ts"
 
 const WRITES = new Set<PropertyKey>(["create", "claim", "append", "arrive", "release"])

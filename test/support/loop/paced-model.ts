@@ -1,5 +1,5 @@
-import type { Model, ModelRequest, ReplyPart, ThinkingPart } from "../../../src/agent/model.ts"
-import { UNCOUNTED } from "../../../src/models/scripted/script.ts"
+import type { Model, ModelRequest, ReplyPart, ThinkingPart } from "../../../core/engine/model.ts"
+import { UNCOUNTED } from "../../../core/models/scripted/script.ts"
 
 /** A model that writes when the test says so: what a person sees in the middle of a reply can be looked at at leisure. */
 export class PacedModel implements Model {

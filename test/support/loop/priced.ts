@@ -1,5 +1,5 @@
-import type { Model, ModelRequest, Price, ReplyPart } from "../../../src/agent/model.ts"
-import type { PaidBy, Usage } from "../../../src/protocol/conversation/message.ts"
+import type { Model, ModelRequest, Price, ReplyPart } from "../../../core/engine/model.ts"
+import type { PaidBy, Usage } from "../../../core/protocol/conversation/message.ts"
 
 export interface Pricing {
   readonly price?: Price | null

@@ -1,6 +1,6 @@
-import type { ModelSource } from "../../../src/agent/ports.ts"
-import { scripted, type ScriptedModel, type ScriptedReply } from "../../../src/models/scripted/model.ts"
-import { failure } from "../../../src/protocol/errors.ts"
+import type { ModelSource } from "../../../core/engine/ports.ts"
+import { scripted, type ScriptedModel, type ScriptedReply } from "../../../core/models/scripted/model.ts"
+import { failure } from "../../../core/protocol/errors.ts"
 
 /** A scripted model under a name of its own; its provider is called the same. */
 export function named(name: string, ...replies: readonly ScriptedReply[]): ScriptedModel {

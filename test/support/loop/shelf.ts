@@ -1,6 +1,6 @@
 import { z } from "zod"
-import { answer, defineTool, type Tool } from "../../../src/agent/definition/tool.ts"
-import type { CallId } from "../../../src/protocol/ids.ts"
+import { answer, defineTool, type Tool } from "../../../core/engine/definition/tool.ts"
+import type { CallId } from "../../../core/protocol/ids.ts"
 import type { World } from "./world.ts"
 
 /** A shelf of books that remembers which calls it has applied: it can be asked, and what was done can be undone. */

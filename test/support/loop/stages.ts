@@ -1,11 +1,11 @@
 import { z } from "zod"
-import type { Stages } from "../../../src/agent/definition/stages.ts"
-import { answer, defineTool } from "../../../src/agent/definition/tool.ts"
-import { says } from "../../../src/models/scripted/script.ts"
-import type { ModelRequest } from "../../../src/agent/model.ts"
-import type { Script } from "../../../src/models/scripted/script.ts"
-import type { ScriptedReply } from "../../../src/models/scripted/model.ts"
-import { Grade, type Source } from "../../../src/protocol/conversation/stages.ts"
+import type { Stages } from "../../../core/engine/definition/stages.ts"
+import { answer, defineTool } from "../../../core/engine/definition/tool.ts"
+import { says } from "../../../core/models/scripted/script.ts"
+import type { ModelRequest } from "../../../core/engine/model.ts"
+import type { Script } from "../../../core/models/scripted/script.ts"
+import type { ScriptedReply } from "../../../core/models/scripted/model.ts"
+import { Grade, type Source } from "../../../core/protocol/conversation/stages.ts"
 
 /** The stages of an agent for tests, with words of its own. */
 export const stages: Stages = {

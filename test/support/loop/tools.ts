@@ -6,7 +6,7 @@ import {
   defineTool,
   type Preview,
   type Tool,
-} from "../../../src/agent/definition/tool.ts"
+} from "../../../core/engine/definition/tool.ts"
 
 const Input = z.object({ q: z.string().optional() })
 type Input = z.infer<typeof Input>

@@ -1,17 +1,17 @@
-import { type AgentDefinition, defineAgent } from "../../../src/agent/definition/agent.ts"
-import type { Clock } from "../../../src/agent/clock.ts"
-import type { Conversation } from "../../../src/agent/conversation.ts"
-import type { OpenProposal } from "../../../src/agent/conversation-writes.ts"
-import type { MessageInput } from "../../../src/agent/input.ts"
-import type { Journal } from "../../../src/agent/journal.ts"
-import type { Model } from "../../../src/agent/model.ts"
-import type { Live, ModelSource } from "../../../src/agent/ports.ts"
-import type { Tool } from "../../../src/agent/definition/tool.ts"
-import { type EngineOptions, openEngine, type OpenedEngine } from "../../../src/compose/open-engine.ts"
-import type { JournalEvent } from "../../../src/protocol/events.ts"
-import { type ConversationId, newId, type ProposalId } from "../../../src/protocol/ids.ts"
-import type { Mode } from "../../../src/protocol/schema.ts"
-import { openStore, type Store } from "../../../src/store/store.ts"
+import { type AgentDefinition, defineAgent } from "../../../core/engine/definition/agent.ts"
+import type { Clock } from "../../../core/shared/time/clock.ts"
+import type { Conversation } from "../../../core/engine/conversation.ts"
+import type { OpenProposal } from "../../../core/engine/conversation-writes.ts"
+import type { MessageInput } from "../../../core/engine/input.ts"
+import type { Journal } from "../../../core/engine/journal.ts"
+import type { Model } from "../../../core/engine/model.ts"
+import type { Live, ModelSource } from "../../../core/engine/ports.ts"
+import type { Tool } from "../../../core/engine/definition/tool.ts"
+import { type EngineOptions, openEngine, type OpenedEngine } from "../../../core/compose/open-engine.ts"
+import type { JournalEvent } from "../../../core/protocol/events.ts"
+import { type ConversationId, newId, type ProposalId } from "../../../core/protocol/ids.ts"
+import type { Mode } from "../../../core/protocol/schema.ts"
+import { openStore, type Store } from "../../../core/store/store.ts"
 
 export interface WorldOptions extends Partial<Omit<EngineOptions, "store" | "agents" | "models">> {
   readonly url: string
@@ -136,6 +136,8 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const pawl = await openEngine({
     recovers: false,
     ...rest,
+    // Shorter than usual: a test turns its clock so far that a proposal expires.
+    policy: { proposalMinutes: 15, ...rest.policy },
     ...(clock ? { clock } : {}),
     store: between ? { ...store, journal: between(store.journal) as Store["journal"] } : store,
     agents: [defineAgent({ name: "test", description: "For tests.", instructions: "Be exact.", tools, ...agent })],

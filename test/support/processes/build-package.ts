@@ -51,7 +51,7 @@ async function compile(): Promise<void> {
   if (!NODE_COMPILE_CACHE) return
   const data = join(folder!, "compiling")
   const env = { NODE_COMPILE_CACHE, PATH, HOME: folder!, PAWL_DATA: data }
-  const words = [join(folder!, "bin", "pawl.js"), "exec", "list my tasks"]
+  const words = [join(folder!, "bin", "pawl.js"), "exec", "--agent", "workspace", "list my tasks"]
   const running = promisify(execFile)(process.execPath, words, { env })
   // It would wait for more words.
   running.child.stdin?.end()

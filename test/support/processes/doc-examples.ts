@@ -9,7 +9,9 @@ const folder = join(import.meta.dirname, "..", "..", "..", "docs")
 const EXAMPLE =
   /```ts run(?<server> server)?(?<provider> provider)?\n(?<code>[\s\S]*?)```[\s\S]*?```text\n(?<output>[\s\S]*?)```/g
 
-export const pages = readdirSync(folder).filter((page) => page.endsWith(".md"))
+export const pages = readdirSync(folder, { recursive: true, encoding: "utf8" })
+  .filter((page) => page.endsWith(".md") && !page.startsWith("decisions"))
+  .sort()
 
 export interface Example {
   readonly page: string
@@ -55,7 +57,7 @@ export interface Standing {
 }
 
 /** These count or name what is on their server. */
-const OWN_SERVER: readonly string[] = ["operating.md", "sign-in.md"]
+const OWN_SERVER: readonly string[] = ["recipes/sign-in.md"]
 
 /** Examples play servers that Pawl connects to; the page that does says so. */
 export const settingsOfExamples = (data: string) => ({

@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process"
+import { execFile, execFileSync } from "node:child_process"
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, statSync, symlinkSync } from "node:fs"
 import { cp } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -6,6 +6,8 @@ import { delimiter, dirname, join } from "node:path"
 import { promisify } from "node:util"
 import { inject } from "vitest"
 import { buildDeclarations } from "../../../scripts/build-declarations.ts"
+import { buildDocs } from "../../../scripts/build-docs.ts"
+import { entries, libraries } from "../../../scripts/entries.ts"
 
 const root = join(import.meta.dirname, "..", "..", "..")
 const { PATH = "" } = process.env
@@ -14,12 +16,21 @@ export const ownPath = PATH.split(delimiter)
   .filter((folder) => !folder.includes("node_modules"))
   .join(delimiter)
 
-const withTools = [join(root, "node_modules", ".bin"), PATH].join(delimiter)
+/** The version of Node that this machine has of its own. */
+export const ownNode = execFileSync("node", ["-p", "process.versions.node"], {
+  env: { PATH: ownPath },
+  encoding: "utf8",
+}).trim()
+
+/** With the tools of this checkout, and its Node. */
+export const withTools = [join(root, "node_modules", ".bin"), PATH].join(delimiter)
 
 export interface Installed {
   /** An empty folder in which the package was installed. */
   readonly folder: string
   readonly tarball: string
+  /** npm's cache, which has all that the package needs. */
+  readonly cache: string
   /** Its command, as a file. */
   readonly command: string
   /** Runs a program of this checkout's tools there. */
@@ -50,20 +61,59 @@ export async function installPackage({ anew, typed }: { anew: boolean; typed: bo
       env: { ...process.env, PATH: withTools, ...env },
       maxBuffer: 2 ** 26,
     })
-  await run("npm", ["install", "--omit=dev", "--prefer-offline", ...quiet, tarball])
-  return { folder, tarball, run, command: join(folder, "node_modules", "pawl", "bin", "pawl.js") }
+  // Without the prefix npm installs into a folder above this one, if there is a package.json.
+  await run("npm", ["install", "--prefix", folder, "--omit=dev", "--prefer-offline", ...quiet, tarball])
+  return {
+    folder,
+    tarball,
+    cache: await npmCache(),
+    run,
+    command: join(folder, "node_modules", "pawl", "bin", "pawl.js"),
+  }
 }
 
 /** A checkout after `npm run build`, of what is built already; with sources, which are not to be packed. */
 async function layOut(folder: string, typed: boolean): Promise<string> {
   const copy = (from: string, name: string) => cp(from, join(folder, name), { recursive: true })
   await copy(join(inject("package"), "programs"), "dist")
-  for (const name of ["package.json", "README.md", "LICENSE", "bin", "src", "scripts", "runtime"])
+  for (const name of [
+    "package.json",
+    "README.md",
+    "LICENSE",
+    "bin",
+    "core",
+    "client",
+    "packs",
+    "adapters",
+    "apps",
+    "labs",
+    "scripts",
+    "runtime",
+  ])
     await copy(join(root, name), name)
-  if (typed) await buildDeclarations(join(folder, "dist"))
+  if (typed) await buildDeclarations(join(folder, "dist"), entries)
   await promisify(execFile)(process.execPath, [join(root, "scripts", "build-page.ts"), "--if-stale"])
   await copy(join(root, "dist", "web"), "dist/web")
+  await buildDocs({ folder: join(folder, "dist", "docs") })
   return folder
+}
+
+/** Packs a library of this checkout, and installs it in an empty folder, as a program does that uses nothing else. */
+export async function installLibrary(name: keyof typeof libraries): Promise<string> {
+  const place = mkdtempSync(join(tmpdir(), inject("testRun"), `${name}-`))
+  const [app, library] = [join(place, "app"), join(place, name)]
+  for (const folder of [app, library]) mkdirSync(folder)
+  for (const file of ["package.json", "README.md", "LICENSE"]) await cp(join(root, name, file), join(library, file))
+  // By a process of its own: what builds it asks Node where packages are, which the loader of the tests cannot tell.
+  const build = [join(root, "scripts", "build-library.ts"), name, join(library, "dist")]
+  await promisify(execFile)(process.execPath, build)
+  await buildDeclarations(join(library, "dist"), libraries[name].entries)
+  const quiet = ["--no-audit", "--no-fund", "--loglevel=error"]
+  const pack = ["pack", "--json", "--ignore-scripts", "--pack-destination", place, ...quiet]
+  const { stdout } = await promisify(execFile)("npm", pack, { cwd: library })
+  const tarball = join(place, /"filename": "([^"]+)"/.exec(stdout)![1]!)
+  await promisify(execFile)("npm", ["install", "--prefix", app, "--prefer-offline", ...quiet, tarball], { cwd: app })
+  return app
 }
 
 /** What a reader of an example installs for it, besides ours. */
@@ -81,9 +131,13 @@ export function sizeOf(folder: string): number {
 
 /** npm's cache with all that was ever fetched, where what npx installs lies in a folder of this test. */
 export async function ownCache(folder: string): Promise<Record<string, string>> {
-  const { stdout } = await promisify(execFile)("npm", ["config", "get", "cache", "--loglevel=error"])
-  const [shared, own] = [join(stdout.trim(), "_cacache"), join(folder, ".cache")]
+  const [shared, own] = [join(await npmCache(), "_cacache"), join(folder, ".cache")]
   mkdirSync(own, { recursive: true })
   if (existsSync(shared)) symlinkSync(shared, join(own, "_cacache"))
   return { npm_config_cache: own }
+}
+
+async function npmCache(): Promise<string> {
+  const { stdout } = await promisify(execFile)("npm", ["config", "get", "cache", "--loglevel=error"])
+  return stdout.trim()
 }

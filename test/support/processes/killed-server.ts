@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http"
-import { chatChunk, sse } from "../../../src/models/providers/server.fixture.ts"
+import { chatChunk, sse } from "../../../core/models/providers/server.fixture.ts"
 import { ownPort } from "./own-port.ts"
 import { PawlProcess } from "./pawl-process.ts"
 import { tokenFor } from "./token-for.ts"

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { inject } from "vitest"
-import type { Log } from "../../../src/agent/ports.ts"
-import type { FileAccess } from "../../../src/children/walls.ts"
+import type { Log } from "../../../core/shared/log.ts"
+import type { FileAccess } from "../../../core/shared/processes/walls.ts"
 
 /** A program for a child process or a thread, written for one test. */
 export function programOf(source: string): URL {
@@ -19,7 +19,10 @@ export function programAround(source: string): { script: URL; files: FileAccess 
   const script = programOf(source)
   const own = dirname(fileURLToPath(script))
   const root = join(import.meta.dirname, "..", "..", "..")
-  return { script, files: { reads: [own, join(root, "src"), join(root, "node_modules")], writes: [own] } }
+  return {
+    script,
+    files: { reads: [own, ...["core", "packs", "node_modules"].map((name) => join(root, name))], writes: [own] },
+  }
 }
 
 /** Keeps what it is told. */

@@ -1,4 +1,4 @@
-import { chatChunk, chatReply, ProviderServer, sse, streamHead } from "../../../src/models/providers/server.fixture.ts"
+import { chatChunk, chatReply, ProviderServer, sse, streamHead } from "../../../core/models/providers/server.fixture.ts"
 import type { Visitor } from "../server/face.ts"
 import { dataFolder, PawlProcess } from "./pawl-process.ts"
 import { tokenFor } from "./token-for.ts"

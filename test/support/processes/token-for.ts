@@ -1,6 +1,6 @@
 import { join } from "node:path"
-import { type Scope, usualScopes } from "../../../src/protocol/account/scopes.ts"
-import { openStore } from "../../../src/store/store.ts"
+import { type Scope, defaultScopes } from "../../../core/protocol/account/sign-in.ts"
+import { openStore } from "../../../core/store/store.ts"
 
 /** Where a process with this environment keeps what it knows. */
 interface Kept {
@@ -12,7 +12,7 @@ interface Kept {
 export async function tokenFor(
   environment: Kept,
   user = "ada",
-  scopes: readonly Scope[] = usualScopes,
+  scopes: readonly Scope[] = defaultScopes,
 ): Promise<string> {
   const { PAWL_DATA = "", DATABASE_URL = `file:${join(PAWL_DATA, "pawl.db")}` } = environment
   await using store = await openStore({ url: DATABASE_URL, durability: "normal" })

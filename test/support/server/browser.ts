@@ -1,4 +1,4 @@
-import type { Scope } from "../../../src/protocol/account/scopes.ts"
+import type { Scope } from "../../../core/protocol/account/sign-in.ts"
 import { type Face, type Reply, Visitor } from "./face.ts"
 
 type Headers = Record<string, string>

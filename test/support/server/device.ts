@@ -1,5 +1,5 @@
-import type { Task } from "../../../src/protocol/workspace-tables.ts"
-import type { CallOutcome, ServerFrame, ToolCall } from "../../../src/protocol/socket.ts"
+import type { Task } from "../../../core/protocol/workspace-tables.ts"
+import type { CallOutcome, ServerFrame, ToolCall } from "../../../core/protocol/socket.ts"
 import { Peer } from "./socket.ts"
 
 /** What a device does with a call: its outcome, or nothing. */

@@ -2,22 +2,24 @@ import { randomUUID } from "node:crypto"
 import { rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { type AgentDefinition, defineAgent } from "../../../src/agent/definition/agent.ts"
-import type { Model } from "../../../src/agent/model.ts"
-import type { ModelSource, Policy } from "../../../src/agent/ports.ts"
-import type { Tool } from "../../../src/agent/definition/tool.ts"
-import { type ComposedServer, composeServer } from "../../../src/compose/compose-server.ts"
-import type { Replaced, ReplacedPorts } from "../../../src/compose/replaced.ts"
-import { type ServerSettings, settingsIn } from "../../../src/compose/settings.ts"
-import type { ModelSettings } from "../../../src/models/providers/settings.ts"
-import { failure } from "../../../src/protocol/errors.ts"
-import { OpenAiError } from "../../../src/protocol/dialects/openai.ts"
-import { routes } from "../../../src/protocol/routes/index.ts"
-import type { Route } from "../../../src/protocol/routes/route.ts"
-import type { Scope } from "../../../src/protocol/account/scopes.ts"
-import type { ModelCatalogue } from "../../../src/server/conversation/ports.ts"
-import type { ServerAddress } from "../../../src/server/door/ports.ts"
-import { asMasterKey } from "../../../src/store/people/master-keys.ts"
+import { type Agent, type AgentDefinition, defineAgent } from "../../../core/engine/definition/agent.ts"
+import type { Model } from "../../../core/engine/model.ts"
+import type { ModelSource, Policy } from "../../../core/engine/ports.ts"
+import type { Tool } from "../../../core/engine/definition/tool.ts"
+import { adapters } from "../../../adapters/list.ts"
+import { type ComposedServer, composeServer } from "../../../core/compose/compose-server.ts"
+import type { Replaced, ReplacedPorts } from "../../../core/compose/replaced.ts"
+import { offlineModel } from "../../../labs/offline-model/model.ts"
+import { type ServerSettings, settingsIn } from "../../../core/compose/settings.ts"
+import type { ModelSettings } from "../../../core/models/providers/settings.ts"
+import { failure } from "../../../core/protocol/errors.ts"
+import { OpenAiError } from "../../../core/protocol/dialects/openai.ts"
+import { routes } from "../../../core/protocol/routes/index.ts"
+import type { Route } from "../../../core/protocol/routes/route.ts"
+import type { Scope } from "../../../core/protocol/account/sign-in.ts"
+import type { ModelCatalogue } from "../../../core/server/conversation/ports.ts"
+import type { ServerAddress } from "../../../core/server/auth/credentials.ts"
+import { asMasterKey, type MasterKey } from "../../../core/store/people/master-keys.ts"
 import { WordEmbedder } from "../word-embedder.ts"
 
 /** What differs from the server that `pawl serve` starts: settings, and parts by the names that the composition has for them. */
@@ -46,6 +48,8 @@ export interface FaceOptions
   /** Tools of one more agent, `test`. */
   readonly tools?: readonly Tool[]
   /** More about that agent. */
+  /** Agents that take the place of those of the packs with the same names, or come with them. */
+  readonly moreAgents?: (ofPacks: readonly Agent[]) => readonly Agent[]
   readonly agent?: Partial<AgentDefinition>
   readonly policy?: Partial<Policy>
   readonly address?: Partial<ServerAddress>
@@ -65,7 +69,7 @@ export interface Reply {
 }
 
 /** The same for every store, so that a second one on the same database opens what the first has sealed. */
-const masterKey = asMasterKey(Buffer.alloc(32, "face"))
+export const testMasterKey: MasterKey = asMasterKey(Buffer.alloc(32, "face"))
 
 type Logged = Record<string, unknown>[]
 
@@ -102,6 +106,7 @@ export class Face implements AsyncDisposable {
       personal,
       tools = [],
       agent,
+      moreAgents = () => [],
       policy,
       address,
       watching,
@@ -122,9 +127,12 @@ export class Face implements AsyncDisposable {
     const usual = settingsIn(join(tmpdir(), `pawl-face-${randomUUID()}`))
     const server = await composeServer(
       {
-        ...{ ...usual, databaseUrl: url, durability: "normal", masterKey, models: personal ?? {} },
+        ...{ ...usual, databaseUrl: url, durability: "normal", masterKey: testMasterKey, models: personal ?? {} },
         requestsPerMinute: 0, // all of a test comes from one address, as no people do
-        ...{ ...address, ...settings, policy: { ...usual.policy, ...policy } },
+        offlineModel: async (offered) => offlineModel(offered),
+        ...{ ...address, ...settings },
+        // Shorter than usual: a test turns its clock so far that a proposal expires.
+        policy: { ...usual.policy, proposalMinutes: 15, ...policy },
       },
       {
         ...{
@@ -139,10 +147,10 @@ export class Face implements AsyncDisposable {
           providerCalls,
           queryLimits,
           embedder,
+          adapters,
         },
-        localEmbedder: new WordEmbedder(), // the real one starts a thread that takes seconds
         ...(personal ? {} : { models: { ...only(model, more), ...listOf(model, more) } }),
-        agents: (ofPacks) => [...ofPacks, test],
+        agents: (ofPacks) => [...ofPacks, test, ...moreAgents(ofPacks)],
         ...(instead ? { ports: instead } : {}),
       },
     )
@@ -261,10 +269,16 @@ function only(model: Model, others: readonly Model[]): ModelSource {
   }
 }
 
-function listOf({ name, provider, contextTokens }: Model, others: readonly Model[]): ModelCatalogue {
+function listOf({ name, provider, contextTokens, ...own }: Model, others: readonly Model[]): ModelCatalogue {
   const common = { aliases: [], features: ["tools"], contextTokens }
-  const toListed = (each: Pick<Model, "name" | "provider">) => ({
+  // A test in which a model cannot see says so; in all others the page has nothing to warn of.
+  const seen = ({ images, files } = { images: true, files: true }) => [
+    ...(images ? ["images"] : []),
+    ...(files ? ["files"] : []),
+  ]
+  const toListed = (each: Pick<Model, "name" | "provider" | "sees">) => ({
     ...common,
+    features: [...common.features, ...seen(each.sees)],
     available: true,
     need: null,
     ...named(each),
@@ -272,7 +286,7 @@ function listOf({ name, provider, contextTokens }: Model, others: readonly Model
   const named = (each: Pick<Model, "name" | "provider">) => ({ name: each.name, provider: each.provider })
   return {
     list: async () => [
-      ...[{ name, provider }, ...others].map(toListed),
+      ...[{ name, provider, ...(own.sees ? { sees: own.sees } : {}) }, ...others].map(toListed),
       { ...common, name: "locked", provider: "locked", available: false, need: "set LOCKED_KEY" },
     ],
     defaultName: async () => name,
@@ -282,8 +296,8 @@ function listOf({ name, provider, contextTokens }: Model, others: readonly Model
 /** Whatever a test asks for, the answer has the shape that the treaty promises for it. */
 async function keepsTheTreaty({ method, url }: Request, response: Response): Promise<void> {
   const { pathname } = new URL(url)
-  // What packs answer is checked by the server itself.
-  if (pathname.startsWith("/api/packs/")) return
+  // The server itself checks the answers of packs, and the documentation is static files.
+  if (/^\/(api\/packs|docs)\//.test(pathname)) return
   const route = Object.values<Route>(routes).find(
     (candidate) => candidate.method === method && fits(candidate, pathname),
   )
@@ -298,5 +312,5 @@ async function keepsTheTreaty({ method, url }: Request, response: Response): Pro
   if (error) throw new Error(`${method} ${route.path} broke its treaty: ${error.message}`)
 }
 
-const fits = ({ path }: Route, pathname: string) =>
-  new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(pathname)
+const fits = ({ path, slashes }: Route, pathname: string) =>
+  new RegExp(`^${path.replaceAll(/\{\w+\}/g, slashes ? ".+" : "[^/]+")}$`).test(pathname)

@@ -56,7 +56,7 @@ export class Receiver implements AsyncDisposable {
   }
 }
 
-/** What a receiver does to find out that it was really us, and lately; as docs/operating.md says. */
+/** What a receiver does to find out that it was really us, and lately; as docs/recipes/get-notified-of-approvals.md says. */
 export function isGenuine({ headers, text }: Pick<Call, "headers" | "text">, secret: string, now: number): boolean {
   const [, seconds = "", given = ""] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers["pawl-signature"])) ?? []
   const expected = createHmac("sha256", secret).update(`${seconds}.${text}`).digest()

@@ -1,5 +1,5 @@
-import { parseCursor } from "../../../src/protocol/cursor.ts"
-import { feedFrames, frames as schemas, type FrameType } from "../../../src/protocol/frames.ts"
+import { parseCursor } from "../../../core/protocol/cursor.ts"
+import { feedFrames, frames as schemas, type FrameType } from "../../../core/protocol/frames.ts"
 
 export interface SeenFrame {
   readonly id: string
@@ -35,7 +35,9 @@ export async function readFrames(response: Response, enough: (seen: SeenFrame[])
   return framesIn(text)
 }
 
-export const isOver = (seen: readonly SeenFrame[]): boolean => ["done", "error"].includes(seen.at(-1)?.type ?? "")
+/** Whether the run has ended. A title that is set after the run may arrive in the same chunk. */
+export const isOver = (seen: readonly SeenFrame[]): boolean =>
+  ["done", "error"].includes(seen.findLast(({ type }) => type !== "settings")?.type ?? "")
 
 /** The rows among frames, and for each reply the text that was shown before it. */
 export function transcriptOf(frames: readonly SeenFrame[]): { rows: SeenFrame[]; shown: string[] } {

@@ -1,6 +1,6 @@
-import type { JournalEvent } from "../../../src/protocol/events.ts"
-import type { ConversationId } from "../../../src/protocol/ids.ts"
-import { type PlacedSpan, type RecordedRun, runSpans } from "../../../src/telemetry/run-spans.ts"
+import type { JournalEvent } from "../../../core/protocol/events.ts"
+import type { ConversationId } from "../../../core/protocol/ids.ts"
+import { type PlacedSpan, type RecordedRun, runSpans } from "../../../core/telemetry/run-spans.ts"
 
 /** Each run of a journal, from its start to the next. */
 export function runsIn(events: readonly JournalEvent[]): JournalEvent[][] {

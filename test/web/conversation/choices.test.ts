@@ -1,13 +1,13 @@
 import { expect, test } from "vitest"
 import { z } from "zod"
-import { answer, defineTool } from "../../../src/agent/definition/tool.ts"
-import { calls, replies, says } from "../../../src/models/scripted/script.ts"
-import { always, scripted } from "../../../src/models/scripted/model.ts"
+import { answer, defineTool } from "../../../core/engine/definition/tool.ts"
+import { calls, replies, says } from "../../../core/models/scripted/script.ts"
+import { always, scripted } from "../../../core/models/scripted/model.ts"
 import { TurnedClock } from "../../support/loop/world.ts"
 import { PacedModel } from "../../support/loop/paced-model.ts"
-import { oneVisit } from "../../support/web/one-visit.ts"
-import { Site } from "../../support/web/site.ts"
-import { go, reopen, say } from "../../support/web/talk.ts"
+import { oneVisit } from "../browser/one-visit.ts"
+import { Site } from "../browser/site.ts"
+import { go, reopen, say } from "../browser/talk.ts"
 
 const kinds = [
   {
@@ -65,7 +65,7 @@ const ask = defineTool({
   async run(_, { lasting }) {
     const size = { name: "size", label: "Which size?", kind: "choice", isRequired: true } as const
     const options = ["Small", "Large"].map((label) => ({ value: label.toLowerCase(), label }))
-    const note = { name: "note", label: "A note", kind: "text", isRequired: false } as const
+    const note = { name: "note", label: "A note", kind: "text", isRequired: false, least: 3 } as const
     const question = { server: "shop", tool: "ask", message: "Before I order:", fields: [{ ...size, options }, note] }
     return answer(JSON.stringify(await lasting?.ask?.(question)))
   },
@@ -77,8 +77,8 @@ test("agent and mode are chosen before the first word, the mode also later; colo
   const { ada, page, faults } = await visit.begin(scripted(always(says("ok"))))
   await page.getByRole("button", { name: "Agent: Workspace" }).click()
   await page.getByRole("menuitemradio", { name: /^Test/ }).click()
-  await page.getByRole("button", { name: "Mode: Asks first" }).click()
-  await page.getByRole("menuitemradio", { name: /^Only looks/ }).click()
+  await page.getByRole("button", { name: "Mode: Ask first" }).click()
+  await page.getByRole("menuitemradio", { name: /^Read only/ }).click()
   await say(page, "hello")
   await page.getByText("ok", { exact: true }).waitFor()
   const id = page.url().split("/").at(-1)
@@ -87,16 +87,16 @@ test("agent and mode are chosen before the first word, the mode also later; colo
     mode: "read-only",
     title: "hello",
   })
-  await page.getByRole("button", { name: "Mode: Only looks" }).click()
-  await page.getByRole("menuitemradio", { name: /^Acts by itself/ }).click()
-  await page.getByRole("button", { name: "Mode: Acts by itself" }).waitFor()
+  await page.getByRole("button", { name: "Mode: Read only" }).click()
+  await page.getByRole("menuitemradio", { name: /^Automatic/ }).click()
+  await page.getByRole("button", { name: "Mode: Automatic" }).waitFor()
   await expect.poll(async () => (await ada.get(`/api/conversations/${id}`)).body.mode).toBe("auto")
 
-  await page.getByRole("button", { name: "Use dark colours" }).click()
+  await page.getByRole("button", { name: "Use dark theme" }).click()
   await page.reload()
-  await page.getByRole("button", { name: "Use light colours" }).waitFor()
+  await page.getByRole("button", { name: "Use light theme" }).waitFor()
   expect(await page.evaluate("getComputedStyle(document.body).backgroundColor")).toBe("rgb(23, 24, 23)")
-  await page.getByRole("button", { name: "Use light colours" }).click()
+  await page.getByRole("button", { name: "Use light theme" }).click()
   expect(faults).toEqual([])
 })
 
@@ -105,16 +105,16 @@ test("words that steer are let into the run that works; other words put aside wh
   const { page, faults } = await visit.begin(model)
   await say(page, "go")
   model.write("working")
-  await page.getByText("working").waitFor()
+  await page.getByText("working", { exact: true }).waitFor()
   await page.getByRole("textbox", { name: "Message" }).fill("to the left")
   await page.getByRole("button", { name: "Steer" }).click()
-  await page.getByRole("list", { name: "Messages that wait" }).getByText("to the left").waitFor()
+  await page.getByRole("list", { name: "Queued messages" }).getByText("to the left").waitFor()
   model.end()
   await page.getByRole("article", { name: "You" }).getByText("to the left").waitFor()
   model.call("create_task", { title: "x" }).end("calls")
   await page.getByRole("button", { name: "Approve", exact: true }).waitFor()
   await say(page, "never mind")
-  await page.getByText("Not done", { exact: true }).waitFor()
+  await page.getByText("Not applied", { exact: true }).waitFor()
   model.write("fine").end()
   await page.getByText("fine", { exact: true }).waitFor()
   expect(model.requests).toHaveLength(3)
@@ -137,7 +137,7 @@ test("a proposal that nobody has decided in time is over, and says so", async ()
   await approve.waitFor()
   await clock.turn(91_000)
   await page.clock.fastForward(91_000)
-  await page.getByText("Nobody decided in time, and nothing was done.").waitFor()
+  await page.getByText("No one decided in time. Nothing was changed.").waitFor()
   expect(await approve.count()).toBe(0)
   await page.getByRole("button", { name: "Propose again" }).waitFor()
   expect((await (await site.ada()).get("/api/agent/audit")).body.items).toEqual([])
@@ -153,11 +153,11 @@ test("a failed run says why and can be tried again, also when it is opened again
   }
   const { page } = await visit.begin(model)
   await say(page, "go")
-  await page.getByRole("button", { name: "Try again" }).waitFor({ timeout: 90_000 })
+  await page.getByRole("button", { name: "Retry" }).waitFor({ timeout: 90_000 })
   await reopen(page)
   tries = 10
   model.write("There you are.").end()
-  await page.getByRole("button", { name: "Try again" }).click()
+  await page.getByRole("button", { name: "Retry" }).click()
   await page.getByText("There you are.").waitFor()
 })
 
@@ -170,7 +170,7 @@ test("results are drawn by their kind, others are folded, and one that breaks it
   await page.getByText("Seen.").waitFor()
   await page.getByText("7 steps").click()
   await page.getByRole("cell", { name: "Grace" }).waitFor()
-  await page.getByText("2 rows, and there are more").waitFor()
+  await page.getByText("2 rows · the query returns more").waitFor()
   await page.getByText("just text").waitFor()
   await page.getByRole("heading", { name: "Found" }).waitFor()
   await page.locator("ins", { hasText: "new" }).waitFor()
@@ -210,17 +210,24 @@ test("what the server of a tool asks stands above the words, with who asks, also
   const { id } = (await ada.post("/api/conversations", { agent: "test" })).body
   await go(page, `/c/${id}`)
   await say(page, "order it")
-  const card = page.getByRole("form", { name: "A question of shop" })
+  const card = page.getByRole("form", { name: "Question from shop" })
   await card.getByText("Before I order:").waitFor()
   await reopen(page)
-  await card.getByText("words from outside").waitFor()
+  await card.getByText("The text comes from outside").waitFor()
   await card.getByLabel("Which size?").selectOption("large")
-  await card.getByLabel("A note").fill("no hurry")
+  // What does not fit is said at its field, and the rest of the answer stays.
+  const note = card.getByLabel("A note")
+  await note.fill("no")
+  await card.getByRole("button", { name: "Send answer" }).click()
+  await card.getByRole("alert").getByText("must have at least 3 characters").waitFor()
+  expect(await note.getAttribute("aria-describedby")).toBe(await card.getByRole("alert").getAttribute("id"))
+  await note.fill("no hurry")
   await card.getByRole("button", { name: "Send answer" }).click()
   await page.getByText("Ordered.").waitFor()
   expect(await card.count()).toBe(0)
   const { messages } = (await ada.get(`/api/conversations/${id}`)).body
   const result = messages.find(({ role }: { role: string }) => role === "tool")
   expect(JSON.parse(result.content)).toMatchObject({ outcome: "accept", content: { size: "large", note: "no hurry" } })
-  expect(faults).toEqual([])
+  // The browser itself tells of the answer that was refused.
+  expect(faults.filter((fault) => !fault.includes("400 (Bad Request)"))).toEqual([])
 })

@@ -1,13 +1,13 @@
 import { beforeEach, expect, test } from "vitest"
-import type { Model } from "../../../src/agent/model.ts"
-import { calls, says } from "../../../src/models/scripted/script.ts"
-import { scripted } from "../../../src/models/scripted/model.ts"
-import type { Source } from "../../../src/protocol/conversation/stages.ts"
+import type { Model } from "../../../core/engine/model.ts"
+import { calls, says } from "../../../core/models/scripted/script.ts"
+import { scripted } from "../../../core/models/scripted/model.ts"
+import type { Source } from "../../../core/protocol/conversation/stages.ts"
 import { grades, scores, search, source, stages } from "../../support/loop/stages.ts"
-import { seriousFaultsInTurn } from "../../support/web/serious-faults.ts"
-import { oneVisit } from "../../support/web/one-visit.ts"
-import { Site } from "../../support/web/site.ts"
-import { go } from "../../support/web/talk.ts"
+import { seriousFaultsInTurn } from "../browser/serious-faults.ts"
+import { oneVisit } from "../browser/one-visit.ts"
+import { Site } from "../browser/site.ts"
+import { go } from "../browser/talk.ts"
 
 const passage = `Images are split into patches. ${"And so on. ".repeat(40)}The end of it.`
 const hostile = {
@@ -45,7 +45,7 @@ test("an answer shows its stages, its markers lead to the passages, and made-up 
   const first = reply.getByRole("button", { name: "Source 1: On patches", exact: true })
   await first.waitFor()
   expect(await first.count()).toBe(1)
-  await reply.getByRole("button", { name: /Source 2: .*do not stand in this passage/ }).waitFor()
+  await reply.getByRole("button", { name: /Source 2: .*does not appear in this passage/ }).waitFor()
   await reply.getByText("p9 (unknown source) ⚠").waitFor()
   expect(await reply.locator("code").textContent()).toBe("[p1]")
 
@@ -55,11 +55,11 @@ test("an answer shows its stages, its markers lead to the passages, and made-up 
   expect(await reply.locator("[aria-current]").count()).toBe(1)
   await reply.locator(".citation.shown").waitFor()
   // They stand there once: with the answer. What a search has found is folded with it.
-  expect(await page.getByRole("region", { name: "Sources" }).filter({ visible: true }).count()).toBe(1)
+  expect(await page.getByRole("group", { name: "Sources" }).filter({ visible: true }).count()).toBe(1)
 
   await page.getByText(/^\d steps/).click()
-  await page.getByText(/Guardrail · fits · 95 of 100/).waitFor()
-  await page.getByText(/Grading · 2 of 2 passages kept · enough evidence/).waitFor()
+  await page.getByText(/Guardrail · in scope · 95 of 100/).waitFor()
+  await page.getByText(/Grading · 2 of 2 passages relevant · enough evidence/).waitFor()
   await page.getByText(/Generation · 3 citations · 2 flagged/).waitFor()
   expect(faults).toEqual([])
 })
@@ -114,6 +114,6 @@ test("an answer that cites nothing of what was found says so below it", async ()
   await ada.say(id, "what is known?")
   const { page, faults } = await site.visit({}, `/c/${id}`)
   const reply = page.getByRole("article", { name: "Pawl" }).last()
-  await reply.getByText("This answer cites nothing of what was found").waitFor()
+  await reply.getByText("This answer cites none of the sources found").waitFor()
   expect(faults).toEqual([])
 })

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest"
-import { fails, finishes, replies, says } from "../../../src/models/scripted/script.ts"
-import { always, scripted } from "../../../src/models/scripted/model.ts"
+import { fails, finishes, replies, says } from "../../../core/models/scripted/script.ts"
+import { always, scripted } from "../../../core/models/scripted/model.ts"
 import { PacedModel } from "../../support/loop/paced-model.ts"
 import { named } from "../../support/loop/several-models.ts"
-import { oneVisit } from "../../support/web/one-visit.ts"
-import { seriousFaultsInTurn } from "../../support/web/serious-faults.ts"
-import { reopen, say } from "../../support/web/talk.ts"
+import { oneVisit } from "../browser/one-visit.ts"
+import { seriousFaultsInTurn } from "../browser/serious-faults.ts"
+import { reopen, say } from "../browser/talk.ts"
 
 const visit = oneVisit({ others: [named("other", always(says("I am the other one.")))], fallback: ["other"] })
 
@@ -31,13 +31,13 @@ test("the meter says how full the conversation is, and sums it up; what gave way
   // By keys alone, as by a finger: it is a button, and not only what a mouse hovers over.
   await meter.focus()
   await page.keyboard.press("Enter")
-  await page.getByText("The model is shown 60k tokens of 200k that it can read.").waitFor()
+  await page.getByText("The model receives 60k of 200k possible tokens.").waitFor()
   expect(await seriousFaultsInTurn(page)).toEqual([])
   await page.keyboard.press("Enter")
-  await page.getByText("Summing up what was said …").waitFor()
+  await page.getByText("Summarizing earlier messages…").first().waitFor()
   paced.write("## Goal\nA trip to **Rome**. <img src=x>").end()
 
-  const fold = page.locator("summary", { hasText: "What was said before was summed up here for the model." })
+  const fold = page.locator("summary", { hasText: "Earlier messages were summarized here for the model." })
   await fold.waitFor()
   await expect.poll(() => page.getByRole("button", { name: /^Context: 30%/ }).count()).toBe(0)
   const shown = await page.getByRole("button", { name: /^Context:/ }).innerText()
@@ -46,7 +46,7 @@ test("the meter says how full the conversation is, and sums it up; what gave way
   expect(await page.getByRole("button", { name: /^Context:/ }).innerText()).toBe(shown)
   await fold.focus()
   await page.keyboard.press("Enter")
-  await page.getByText("2 messages gave way to it, which frees about").waitFor()
+  await page.getByText("instead of 2 earlier messages").waitFor()
   await page.getByRole("heading", { name: "Goal" }).waitFor()
   await page.locator("strong", { hasText: "Rome" }).waitFor()
   await page.getByText("<img src=x>").waitFor()
@@ -62,5 +62,24 @@ test("that another model answered is told above its answer, with why, and told t
   await reopen(page)
   await told.waitFor()
   await page.getByText("I am the other one.").waitFor()
+  expect(faults).toEqual([])
+})
+
+test("a conversation that is too long for its model says what can be done, and each of it is one click", async () => {
+  const { page, faults } = await visit.begin(scripted(says("One."), always(fails("context_overflow"))))
+  await say(page, "First?")
+  await page.getByText("One.", { exact: true }).waitFor()
+  await say(page, "Too much?")
+  await page.getByText("The conversation is too long").waitFor()
+  const { pathname } = new URL(page.url())
+  expect(await page.getByRole("link", { name: "New conversation" }).last().getAttribute("href")).toBe("/")
+  await reopen(page)
+  await page.getByRole("button", { name: "Summarize", exact: true }).click()
+  await page.getByText(/^There is nothing to summarize yet|summarized here for the model/).waitFor()
+  await page.getByRole("button", { name: "Branch before your last message" }).click()
+  await page.waitForURL((url) => url.pathname !== pathname && url.pathname.startsWith("/c/"))
+  await page.getByText("One.", { exact: true }).waitFor()
+  expect(await page.getByRole("article", { name: "You" }).getByText("Too much?").count()).toBe(0)
+  expect(await page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("Too much?")
   expect(faults).toEqual([])
 })

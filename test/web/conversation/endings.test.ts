@@ -1,13 +1,13 @@
 import { expect, test } from "vitest"
 import { z } from "zod"
-import { answer, defineTool, failed } from "../../../src/agent/definition/tool.ts"
-import { calls, fails, finishes, replies, says, thinks, waits } from "../../../src/models/scripted/script.ts"
-import { always, scripted } from "../../../src/models/scripted/model.ts"
-import { dollars } from "../../../web/parts/words.ts"
+import { answer, defineTool, failed } from "../../../core/engine/definition/tool.ts"
+import { calls, fails, finishes, replies, says, thinks, waits } from "../../../core/models/scripted/script.ts"
+import { always, scripted } from "../../../core/models/scripted/model.ts"
+import { dollars } from "../../../apps/web/strings/format.ts"
 import { COST, Priced } from "../../support/loop/priced.ts"
-import { oneVisit } from "../../support/web/one-visit.ts"
-import { Site } from "../../support/web/site.ts"
-import { go, reopen, say } from "../../support/web/talk.ts"
+import { oneVisit } from "../browser/one-visit.ts"
+import { Site } from "../browser/site.ts"
+import { go, reopen, say } from "../browser/talk.ts"
 
 const reading = { input: z.looseObject({}), effect: "read", afterCrash: "run-again" } as const
 const look = defineTool({ ...reading, name: "look", description: "For tests.", run: () => answer("Seen.") })
@@ -66,12 +66,13 @@ test("each call says how it ended and how long it took, also when it is opened a
     expect(await line("Look").innerText()).not.toMatch(/done|failed/)
     await expect.poll(() => line("Stumble").innerText()).toMatch(/failed · \d+ ms/)
   }
-  const rejected = () => expect.poll(() => line("Send mail").innerText()).toContain("rejected")
+  // A change that was decided is its card; in a branch, which has no proposals of its own, it is its call.
+  const rejected = () => page.locator("summary", { hasText: /rejected/i }).waitFor()
   await seen()
   await reopen(page)
   await seen()
   await rejected()
-  await page.getByRole("button", { name: "Branch off here" }).click()
+  await page.getByRole("button", { name: "Branch from here" }).click()
   await page.waitForURL((url) => !url.pathname.endsWith(id))
   await seen()
   await rejected()
@@ -79,7 +80,7 @@ test("each call says how it ended and how long it took, also when it is opened a
 })
 
 test("what was chosen for a message is a step with its name and its time", async () => {
-  const profile = { name: "eyes", description: "To look.", tools: ["look"], examples: [] }
+  const profile = { name: "eyes", description: "To look.", tools: ["look"] }
   const routed = { profiles: ["eyes"], reason: "It says look.", scores: {}, by: "rules" as const }
   await using site = await Site.open({
     model: scripted(says("None.")),
@@ -114,15 +115,15 @@ test("a reply that breaks off and is begun anew, and a history that is cut, are 
   await say(page, `2 ${"x".repeat(400)}`)
   await page.getByText("Two.").waitFor()
   await say(page, "a story")
-  await page.getByText("The reply broke off, because the provider is overloaded; it is begun anew.").waitFor()
+  await page.getByText("The reply was interrupted: the provider is overloaded. Starting over.").waitFor()
   await page.getByText("Once upon a time.").waitFor()
   // What the dead attempt had written is gone.
   expect(await page.getByText("Once up", { exact: true }).count()).toBe(0)
   await say(page, "4")
   await page.getByText("Four.").waitFor()
   const small = [
-    page.getByText("The reply broke off, because the provider is overloaded; it is begun anew."),
-    page.getByText(/only what came after message \d+/),
+    page.getByText("The reply was interrupted: the provider is overloaded. Starting over."),
+    page.getByText(/only what follows message \d+/),
   ]
   for (const line of small) await line.waitFor()
   // Whoever comes later reads the same, at the same place.
@@ -147,20 +148,20 @@ test("a reply that fails keeps what was shown, and what is waited for is said, i
   await say(page, "a story")
   const seen = async () => {
     await page.getByText("Half of the sto").waitFor()
-    await page.getByText("The reply broke off here.").waitFor()
-    await page.getByText("Scripted limits our rate: waiting 20 s, then asking again.").waitFor()
+    await page.getByText("The reply was interrupted here.").waitFor()
+    await page.getByText("scripted limits requests. Trying again in 20 s.").waitFor()
     expect(await log.innerText()).not.toMatch(/\b[a-z]+_[a-z_]+\b/)
   }
   await seen()
   await reopen(page)
   await seen()
   await say(page, "go on")
-  await page.getByText("The model reached its limit before it said a word").waitFor()
+  await page.getByText("The model reached its output limit before it wrote any text").waitFor()
   await say(page, "shorter")
-  await page.getByText("did not say why; it may not be all of it").waitFor()
+  await page.getByText("without a reason. It may be incomplete").waitFor()
   await reopen(page)
   await seen()
-  await page.getByText("did not say why; it may not be all of it").waitFor()
+  await page.getByText("without a reason. It may be incomplete").waitFor()
   expect(faults).toEqual([])
 })
 
@@ -170,7 +171,7 @@ test("a reply that its limit has cut offers to go on; its half stays, and nothin
   const id = await ada.begin({ agent: "test" })
   await go(page, `/c/${id}`)
   await say(page, "count")
-  const goOn = page.getByRole("button", { name: "Go on" })
+  const goOn = page.getByRole("button", { name: "Continue" })
   await goOn.waitFor()
   await reopen(page)
   await goOn.click()
@@ -192,29 +193,28 @@ test("one that is in doubt is counted in the inbox and settled there, by each of
   tried = 0
   const { ada, page, faults } = await visit.begin(model)
   await go(page, "/inbox")
-  const inbox = page.getByRole("navigation").getByRole("button", { name: /^Inbox/ })
+  const inbox = page.getByRole("navigation").getByRole("link", { name: /^Inbox/ })
   for (const title of ["Ada", "Bo", "Cy"]) await ada.say(await ada.begin({ agent: "test", title }), "send it")
   const approve = page.getByRole("button", { name: "Approve", exact: true })
   await expect.poll(() => approve.count()).toBe(3)
   for (let left = 3; left > 0; left--) {
     await approve.first().click()
-    await expect.poll(() => page.getByRole("button", { name: "It was done" }).count()).toBe(4 - left)
+    await expect.poll(() => page.getByRole("button", { name: "Mark as done" }).count()).toBe(4 - left)
   }
   await expect.poll(() => inbox.innerText()).toContain("3")
-  const of = (title: string) =>
-    page.getByRole("region", { name: "Waiting in a conversation" }).filter({ hasText: `In ${title}` })
-  await of("Ada").getByRole("button", { name: "It was done" }).click()
+  const of = (title: string) => page.getByRole("group", { name: `In ${title}` })
+  await of("Ada").getByRole("button", { name: "Mark as done" }).click()
   await of("Ada").getByText("Done", { exact: true }).waitFor()
-  await of("Bo").getByRole("button", { name: "Leave it" }).click()
-  await of("Bo").getByText("Given up", { exact: true }).waitFor()
+  await of("Bo").getByRole("button", { name: "Leave as is" }).click()
+  await of("Bo").getByText("Abandoned", { exact: true }).waitFor()
   await expect.poll(() => inbox.innerText()).toContain("1")
-  const done = of("Cy").getByRole("button", { name: "It was done" })
+  const done = of("Cy").getByRole("button", { name: "Mark as done" })
   const held = Promise.withResolvers<void>()
   await page.route("**/proposals/*/resolve", async (route) => {
     await held.promise
     await route.continue()
   })
-  await of("Cy").getByRole("button", { name: "Do it again" }).click()
+  await of("Cy").getByRole("button", { name: "Run again" }).click()
   await expect.poll(() => done.isDisabled()).toBe(true) // while it is on its way there is nothing to press
   held.resolve()
   await expect.poll(() => tried).toBe(4)
@@ -235,16 +235,17 @@ test("what models have used is told by model, by day and by conversation, with i
   await say(page, "Hello again.")
   await page.getByText(`Used 1,100 tokens · ${dollars(COST)}`).waitFor()
   await go(page, "/settings/usage")
-  await page.getByText(`2 calls, 2,000 tokens in, 200 tokens out: ${dollars(2 * COST)}`).waitFor()
+  await page.getByText(`2 model calls, 2,000 input tokens, 200 output tokens: ${dollars(2 * COST)}`).waitFor()
   const today = new Date().toISOString().slice(0, 10)
   const row = (table: string) => page.getByRole("group", { name: table }).getByRole("row").last()
-  const firsts = { "By model": "priced", "By day": today, "By conversation": "Costly" }
+  const day = new Date(`${today}T00:00`).toLocaleDateString("en", { dateStyle: "medium" })
+  const firsts = { "By model": "priced", "By day": day, "By conversation": "Costly" }
   for (const [table, first] of Object.entries(firsts))
     await expect
       .poll(async () => (await row(table).innerText()).split(/\s+/))
-      .toEqual([first, "2", "2,000", "200", dollars(2 * COST)])
+      .toEqual([...first.split(" "), "2", "2,000", "200", dollars(2 * COST)])
   await page.getByLabel(/^Since/).fill(today)
-  await page.getByText("2 calls, 2,000 tokens in").waitFor()
+  await page.getByText("2 model calls, 2,000 input tokens").waitFor()
   await row("By conversation").getByRole("link", { name: "Costly" }).click()
   await page.getByText("Hello again.").waitFor()
   expect(faults).toEqual([])
@@ -260,10 +261,10 @@ test("the list stays at its end while it grows, stays where somebody reads, and 
   const fromEnd = () =>
     log.evaluate((each) => each.scrollHeight - each.scrollTop - each.clientHeight) as Promise<number>
   await expect.poll(fromEnd).toBeLessThan(5)
-  expect(await page.getByRole("button", { name: "To the end" }).count()).toBe(0)
+  expect(await page.getByRole("button", { name: "Jump to the end" }).count()).toBe(0)
   await log.hover()
   await page.mouse.wheel(0, -2000)
-  await page.getByRole("button", { name: "To the end" }).waitFor()
+  await page.getByRole("button", { name: "Jump to the end" }).waitFor()
   // A wheel turns on for a while.
   let before = 0
   await expect
@@ -279,10 +280,10 @@ test("the list stays at its end while it grows, stays where somebody reads, and 
   await ada.say(id as string, "more")
   await expect.poll(fromEnd).toBeGreaterThan(before + 500)
   expect(Math.abs((await log.evaluate((each) => each.scrollTop)) - top)).toBeLessThan(40)
-  await page.getByRole("button", { name: "To the end" }).click()
+  await page.getByRole("button", { name: "Jump to the end" }).click()
   await page.getByText("Second end.").waitFor()
   await expect.poll(fromEnd).toBeLessThan(5)
-  await page.getByRole("button", { name: "To the end" }).waitFor({ state: "detached" })
+  await page.getByRole("button", { name: "Jump to the end" }).waitFor({ state: "detached" })
   expect(faults).toEqual([])
 })
 
@@ -293,7 +294,7 @@ test("sources are cards that lead only to the web, and load nothing", async () =
   await say(page, "find")
   // What was found is with the search; an answer brings along what it rests on.
   await page.getByText("There.").waitFor()
-  const cards = page.getByRole("region", { name: "Sources" })
+  const cards = page.getByRole("group", { name: "Sources" })
   expect(await cards.isVisible()).toBe(false)
   await page.locator("summary", { hasText: "Search documents" }).click()
   await cards.getByText("3 sources").waitFor()
@@ -303,9 +304,9 @@ test("sources are cards that lead only to the web, and load nothing", async () =
   expect(links).toEqual([["https://example.org/handbook", "noopener noreferrer"]])
   const text = await cards.innerText()
   const shown = ["A. Author, B. Author, C. Author et al. · Manuals · example.org", "U+202E", "A heading No title."]
-  for (const words of [...shown, "Without a title"]) expect(text).toContain(words)
+  for (const words of [...shown, "Untitled"]) expect(text).toContain(words)
   for (const id of ["coll_1", "doc_1", "s3", "fits", "0.87", "**"]) expect(text).not.toContain(id)
-  await cards.getByRole("button", { name: "Show the passage of source 3" }).click()
+  await cards.getByRole("button", { name: "Show passage of source 3" }).click()
   await cards.locator(".passage strong", { hasText: "heading" }).waitFor()
   expect(await cards.locator("img").count()).toBe(0)
   expect(faults).toEqual([])

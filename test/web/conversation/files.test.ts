@@ -1,11 +1,13 @@
 import type { Page, Route } from "playwright-core"
 import { expect, test } from "vitest"
-import { says } from "../../../src/models/scripted/script.ts"
-import { always, scripted } from "../../../src/models/scripted/model.ts"
+import { says } from "../../../core/models/scripted/script.ts"
+import { always, scripted } from "../../../core/models/scripted/model.ts"
 import { PacedModel } from "../../support/loop/paced-model.ts"
 import { pdf, png } from "../../support/message-files/images.ts"
-import { oneVisit } from "../../support/web/one-visit.ts"
-import { go, reopen, say } from "../../support/web/talk.ts"
+import { named } from "../../support/loop/several-models.ts"
+import { oneVisit } from "../browser/one-visit.ts"
+import { Site } from "../browser/site.ts"
+import { go, reopen, say } from "../browser/talk.ts"
 
 const visit = oneVisit()
 
@@ -22,7 +24,7 @@ test("files are chosen, left out, refused in words, sent, and there when it is o
   const chosen = chosenOn(page)
   await choose(page, { name: "empty.txt", buffer: Buffer.alloc(0) })
   await chosen.getByText("it is empty").waitFor()
-  await page.getByRole("button", { name: "Leave out empty.txt" }).click()
+  await page.getByRole("button", { name: "Remove empty.txt" }).click()
   await choose(page, { name: "people.csv", buffer: Buffer.from("name\nAda\n") })
   await chosen.getByRole("button", { name: "Ask the analyst about it" }).waitFor()
   await choose(page, { name: "dot.png", buffer: png(8, 8) })
@@ -34,14 +36,28 @@ test("files are chosen, left out, refused in words, sent, and there when it is o
   await said.getByText("dot.png").waitFor()
   expect(await said.getByRole("listitem").count()).toBe(2)
   // What is asked again in other words is asked with the same files.
-  await page.getByRole("button", { name: "Edit and ask again" }).click()
+  await page.getByRole("button", { name: "Edit and resend" }).click()
   await page.getByRole("textbox", { name: "Your message" }).fill("What else is this?")
-  await page.getByRole("button", { name: "Ask again", exact: true }).click()
+  await page.getByRole("button", { name: "Resend", exact: true }).click()
   await page.getByRole("article", { name: "You", exact: true }).getByText("What else is this?").waitFor()
   await said.getByText("dot.png").waitFor()
   expect(await said.getByRole("listitem").count()).toBe(2)
   // The browser itself tells of the one that was refused.
   expect(faults.filter((fault) => !fault.includes("400 (Bad Request)"))).toEqual([])
+})
+
+test("in a conversation that acts by itself, a file says before it is sent that changes are asked about after it", async () => {
+  const { page } = await visit.begin(scripted(always(says("Seen."))))
+  await go(page, "/")
+  await choose(page, text("a.txt"))
+  await chosenOn(page).getByText("a.txt").waitFor()
+  const note = page.getByText("asks before each change from now on")
+  expect(await note.count()).toBe(0)
+  await page.getByRole("button", { name: "Mode: Ask first" }).click()
+  await page.getByRole("menuitemradio", { name: /^Automatic/ }).click()
+  await note.waitFor()
+  await page.getByRole("button", { name: "Remove a.txt" }).click()
+  await note.waitFor({ state: "detached" })
 })
 
 test("three files are uploaded at a time, one that failed is tried again, and sending waits for them", async () => {
@@ -50,23 +66,23 @@ test("three files are uploaded at a time, one that failed is tried again, and se
   await page.route("**/api/files", (route) => void held.push(route))
   const chosen = chosenOn(page)
   await choose(page, ...["a.txt", "b.txt", "c.txt", "d.txt", "e.txt"].map(text))
-  await expect.poll(() => chosen.getByText("Waits for its turn").count()).toBe(2)
+  await expect.poll(() => chosen.getByText("Queued").count()).toBe(2)
   await expect.poll(() => held.length).toBe(3)
   await page.getByRole("textbox", { name: "Message" }).fill("What are these?")
   await page.getByRole("button", { name: "Send" }).click()
-  await page.getByText("Sent as soon as 5 files have arrived.").waitFor()
+  await page.getByText("Sends when 5 files are uploaded.").waitFor()
   // One that waits is never sent; one that was begun makes room for the next.
-  await page.getByRole("button", { name: "Leave out e.txt" }).click()
-  await page.getByText("Sent as soon as 4 files have arrived.").waitFor()
+  await page.getByRole("button", { name: "Remove e.txt" }).click()
+  await page.getByText("Sends when 4 files are uploaded.").waitFor()
   await held[1]!.abort()
   await chosen.getByText("could not be reached").waitFor()
   await expect.poll(() => held.length).toBe(4)
   for (const route of [held[3]!, held[2]!, held[0]!]) await route.continue()
-  await page.getByText("Not sent: try again what did not arrive, or leave it out.").waitFor()
-  await page.getByRole("button", { name: "Try again" }).click()
+  await page.getByText("Not sent. Retry or remove the files that failed to upload.").waitFor()
+  await page.getByRole("button", { name: "Retry" }).click()
   await expect.poll(() => held.length).toBe(5)
   await page.getByRole("button", { name: "Send" }).click()
-  await page.getByText("Sent as soon as one file has arrived.").waitFor()
+  await page.getByText("Sends when the file is uploaded.").waitFor()
   await held[4]!.continue()
   await page.getByText("Seen.").waitFor()
   // In the order they were chosen, whichever was first.
@@ -82,21 +98,21 @@ test("a message that is taken back comes back with its files, which are sent aga
   await page.route("**/api/files", (route) => (uploads++, route.continue()))
   await say(page, "first")
   model.write("working")
-  await page.getByText("working").waitFor()
+  await page.getByText("working", { exact: true }).waitFor()
   await choose(page, { name: "dot.png", buffer: png(8, 8) }, text("a.txt"))
   await expect.poll(() => chosenOn(page).getByText("Uploading").count()).toBe(0)
   await say(page, "second")
-  const waiting = page.getByRole("list", { name: "Messages that wait" })
+  const waiting = page.getByRole("list", { name: "Queued messages" })
   await waiting.getByText("dot.png, a.txt").waitFor()
   await chosenOn(page).waitFor({ state: "detached" })
-  await waiting.getByRole("button", { name: "Take this message back" }).click()
+  await waiting.getByRole("button", { name: "Remove from the queue" }).click()
   await waiting.waitFor({ state: "detached" })
   expect(await page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("second")
   await chosenOn(page).getByText("a.txt").waitFor()
   // Not even a reload takes them away.
   await page.reload()
   await chosenOn(page).getByText("dot.png").waitFor()
-  await page.getByRole("button", { name: "Leave out a.txt" }).click()
+  await page.getByRole("button", { name: "Remove a.txt" }).click()
   await say(page, "second, changed")
   await waiting.getByText("dot.png", { exact: true }).waitFor()
   model.end()
@@ -113,21 +129,155 @@ test("a paper goes into a collection of the library, and a table to the analyst,
   let uploads = 0
   await page.route("**/api/files", (route) => (uploads++, route.continue()))
   await choose(page, { name: "gliders.pdf", buffer: pdf("Gliders stall slowly.") })
-  await chosenOn(page).getByRole("button", { name: "Put it into the library" }).click()
-  const dialog = page.getByRole("dialog", { name: "Put it into the library" })
+  await chosenOn(page).getByRole("button", { name: "Add to the library" }).click()
+  const dialog = page.getByRole("dialog", { name: "Add to the library" })
   await dialog.getByLabel("Name of the new collection").fill("Wings")
-  await dialog.getByRole("button", { name: "Put it there" }).click()
+  await dialog.getByRole("button", { name: "Add" }).click()
   await chosenOn(page).getByRole("button", { name: "In the library: Wings" }).click()
   await page.getByRole("region", { name: "Wings" }).getByText("gliders.pdf").first().waitFor()
   expect(uploads).toBe(1)
   // What was chosen is still there for the message.
   await go(page, "/")
-  await page.getByRole("button", { name: "Leave out gliders.pdf" }).click()
+  await page.getByRole("button", { name: "Remove gliders.pdf" }).click()
   await choose(page, { name: "people.csv", buffer: Buffer.from("name\nAda\n") })
   await chosenOn(page).getByRole("button", { name: "Ask the analyst about it" }).click()
-  await page.getByRole("button", { name: "Make a database of it" }).click()
+  await page.getByRole("dialog").getByRole("button", { name: "Create database" }).click()
   await expect.poll(async () => (await ada.get("/api/connections")).body.items.length).toBe(1)
+  // It is asked as a database, so its text does not go to the model as well.
+  await expect.poll(() => page.getByText("people.csv").count()).toBe(0)
+  expect(new URL(page.url()).pathname).toBe("/")
+  expect(faults).toEqual([])
+})
+
+test("a table that is dropped while something is written is attached or becomes the database that is asked, as its person says", async () => {
+  await using site = await Site.open({ model: scripted(always(says("Read."))) })
+  const ada = await site.ada()
+  const { page, faults } = await site.visit()
+  const drop = (name: string) =>
+    page.evaluate(`(() => {
+      const carried = new DataTransfer()
+      carried.items.add(new File(["name,age\\nAda,36\\n"], ${JSON.stringify(name)}))
+      const send = (type) => document.querySelector("#composer").dispatchEvent(new DragEvent(type, { dataTransfer: carried, bubbles: true, cancelable: true }))
+      send("dragover")
+      send("drop")
+    })()`)
+  await page.getByRole("textbox", { name: "Message" }).fill("a draft")
+  await drop("people.csv")
+  const dialog = page.getByRole("dialog", { name: "What do you want to do with this file?" })
+  await dialog.getByText("Its text is sent to the model with your next message.").waitFor()
+  expect(await chosenOn(page).count()).toBe(0)
+  await dialog.getByRole("button", { name: "Cancel" }).click()
+  await dialog.waitFor({ state: "detached" })
+  expect(await chosenOn(page).count()).toBe(0)
+  await drop("people.csv")
+  await dialog.getByRole("button", { name: /^Attach to the message/ }).click()
+  await chosenOn(page).getByText("people.csv").waitFor()
+  await page.getByRole("button", { name: "Remove people.csv" }).click()
+
+  await drop("folk.csv")
+  await dialog.getByRole("button", { name: /^Create database/ }).click()
+  await dialog.getByRole("textbox", { name: "Name" }).fill("Folk")
+  await dialog.getByRole("button", { name: "Create database" }).click()
+  await dialog.waitFor({ state: "detached" })
+  expect((await ada.get("/api/connections")).body.items).toMatchObject([{ name: "Folk" }])
+  // Where they were, with their words, and nothing of it goes to the model as text.
+  expect(new URL(page.url()).pathname).toBe("/")
+  expect(await page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("a draft")
+  expect(await chosenOn(page).count()).toBe(0)
+  expect(faults).toEqual([])
+})
+
+test("a message with a picture is asked again by a model that cannot see only if its person agrees", async () => {
+  const blind = Object.assign(named("blind", always(says("I see names."))), { sees: { images: false, files: false } })
+  const seeing = Object.assign(named("seeing", always(says("I see a dot."))), { sees: { images: true, files: true } })
+  await using site = await Site.open({ model: blind, others: [seeing] })
+  const { page, faults } = await site.visit()
+  await choose(page, { name: "dot.png", buffer: png(8, 8) })
+  await expect.poll(() => chosenOn(page).getByText("Uploading").count()).toBe(0)
+  await say(page, "What is this?")
+  await page.getByRole("button", { name: "Send anyway; the model does not see the images" }).click()
+  await page.getByText("I see names.").waitFor()
+  const first = page.url()
+  const askAgain = async (words: string) => {
+    await page.getByRole("article", { name: "You" }).hover()
+    await page.getByRole("button", { name: "Edit and resend" }).click()
+    await page.getByRole("textbox", { name: "Your message" }).fill(words)
+    await page.getByRole("button", { name: "Resend", exact: true }).click()
+  }
+  await askAgain("What is in it?")
+  await page.getByText("this model cannot see images").waitFor()
+  await page.getByRole("button", { name: "Keep editing" }).click()
+  expect(page.url()).toBe(first)
+  await page.getByRole("button", { name: "Resend", exact: true }).click()
+  await page.getByRole("button", { name: "Send to seeing instead" }).click()
+  await page.getByText("I see a dot.").waitFor()
+  await page.getByRole("button", { name: "Model: seeing" }).waitFor()
+
+  // The model that the conversation has now answers, which needs no agreement.
+  await go(page, new URL(first).pathname)
+  await page.getByRole("button", { name: "Model: blind" }).click()
+  await page.getByRole("option", { name: /^seeing/ }).click()
+  await page.getByRole("button", { name: "Model: seeing" }).waitFor()
+  await askAgain("And once more?")
+  await page.getByText("I see a dot.").waitFor()
+  expect(faults).toEqual([])
+})
+
+test("a model whose abilities are assumed is not said to be unable to see pictures", async () => {
+  const local = Object.assign(named("local", always(says("I see names."))), { sees: { images: false, files: false } })
+  await using site = await Site.open({ model: local })
+  const { page, faults } = await site.visit()
+  await page.route("**/api/models", async (route) => {
+    const response = await route.fetch()
+    const { items, ...others } = await response.json()
+    const sources = Object.fromEntries(
+      ["contextTokens", "tools", "images", "files", "reasoning"].map((fact) => [fact, "assumed"]),
+    )
+    await route.fulfill({ response, json: { ...others, items: items.map((item: object) => ({ ...item, sources })) } })
+  })
+  await page.reload()
+  await choose(page, { name: "dot.png", buffer: png(8, 8) })
+  await expect.poll(() => chosenOn(page).getByText("Uploading").count()).toBe(0)
+  await say(page, "What is this?")
+  await page.getByText("it is unknown whether this model can see images").waitFor()
+  expect(await page.getByText("this model cannot see images").count()).toBe(0)
+  expect(faults).toEqual([])
+})
+
+test("a picture for a model that cannot see is not sent before its person agrees or takes a model that can", async () => {
+  const blind = Object.assign(named("blind", always(says("I see names."))), { sees: { images: false, files: false } })
+  const seeing = Object.assign(named("seeing", always(says("I see a dot."))), { sees: { images: true, files: true } })
+  await using site = await Site.open({ model: blind, others: [seeing] })
+  const { page, faults } = await site.visit()
+  await choose(page, { name: "dot.png", buffer: png(8, 8) })
+  await expect.poll(() => chosenOn(page).getByText("Uploading").count()).toBe(0)
+  await say(page, "What is this?")
+  const warning = page.getByText("this model cannot see images")
+  await warning.waitFor()
+  // What is warned of is left out: nothing is left to ask.
+  await page.getByRole("button", { name: "Remove dot.png" }).click()
+  await warning.waitFor({ state: "detached" })
+  await choose(page, { name: "dot.png", buffer: png(8, 8) })
+  await expect.poll(() => chosenOn(page).getByText("Uploading").count()).toBe(0)
+  await say(page, "What is this?")
+  await page.getByRole("button", { name: "Send anyway; the model does not see the images" }).click()
+  await page.getByText("I see names.").waitFor()
+  await choose(page, { name: "dot.png", buffer: png(8, 8) })
+  await expect.poll(() => chosenOn(page).getByText("Uploading").count()).toBe(0)
+  await say(page, "And now?")
+  await page.getByRole("button", { name: "Send to seeing instead" }).click()
+  await page.getByText("I see a dot.").waitFor()
+  await page.getByRole("button", { name: "Model: seeing" }).waitFor()
+  await expect.poll(() => warning.count()).toBe(0)
+  // In a new conversation too, with one click.
   await go(page, "/")
-  await page.getByRole("button", { name: "Leave out people.csv" }).click()
+  await page.getByRole("button", { name: /^Model:/ }).click()
+  await page.getByRole("option", { name: /^blind/ }).click()
+  await page.getByRole("button", { name: "Model: blind" }).waitFor()
+  await choose(page, { name: "dot.png", buffer: png(8, 8) })
+  await expect.poll(() => chosenOn(page).getByText("Uploading").count()).toBe(0)
+  await say(page, "A new one")
+  await page.getByRole("button", { name: "Send to seeing instead" }).click()
+  await page.getByText("I see a dot.").waitFor()
   expect(faults).toEqual([])
 })

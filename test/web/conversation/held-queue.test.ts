@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { PacedModel } from "../../support/loop/paced-model.ts"
-import { oneVisit } from "../../support/web/one-visit.ts"
-import { say } from "../../support/web/talk.ts"
+import { oneVisit } from "../browser/one-visit.ts"
+import { say } from "../browser/talk.ts"
 
 const visit = oneVisit()
 
@@ -10,9 +10,9 @@ test("after a stop what waits can be sent now with one click, and while a run wo
   const { page, faults } = await visit.begin(model)
   await say(page, "one")
   model.write("working")
-  await page.getByText("working").waitFor()
+  await page.getByText("working", { exact: true }).waitFor()
   await say(page, "two")
-  const queue = page.getByRole("list", { name: "Messages that wait" })
+  const queue = page.getByRole("list", { name: "Queued messages" })
   await queue.getByText("two").waitFor()
   const send = queue.getByRole("button", { name: "Send now" })
   expect(await send.count()).toBe(0)

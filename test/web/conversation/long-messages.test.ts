@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
-import { says } from "../../../src/models/scripted/script.ts"
-import { always, scripted } from "../../../src/models/scripted/model.ts"
-import { Site } from "../../support/web/site.ts"
+import { says } from "../../../core/models/scripted/script.ts"
+import { always, scripted } from "../../../core/models/scripted/model.ts"
+import { Site } from "../browser/site.ts"
 
 const words = (what: string) => `${`${what} and so on. `.repeat(9000)}THE END OF ${what}`
 const [QUESTION, ANSWER] = [words("the question"), words("the answer")]
@@ -14,7 +14,9 @@ test("of long messages the page shows the beginning, loads the rest when it is a
   const { page, faults } = await site.visit({}, `/c/${id}`)
   const [said, reply] = [page.getByRole("article", { name: "You" }), page.getByRole("article", { name: "Pawl" })]
   await reply.getByRole("button", { name: "Show all" }).waitFor()
-  expect(await reply.innerText()).toContain(`The beginning of ${ANSWER.length.toLocaleString("en")} characters.`)
+  expect(await reply.innerText()).toContain(
+    `Showing the beginning of ${ANSWER.length.toLocaleString("en")} characters.`,
+  )
   expect(await reply.innerText()).not.toContain("THE END OF")
 
   await reply.getByRole("button", { name: "Show all" }).click()
@@ -23,7 +25,7 @@ test("of long messages the page shows the beginning, loads the rest when it is a
   expect(await said.innerText()).not.toContain("THE END OF")
 
   await said.hover()
-  await said.getByRole("button", { name: "Edit and ask again" }).click()
+  await said.getByRole("button", { name: "Edit and resend" }).click()
   const editor = page.getByRole("textbox", { name: "Your message" })
   await editor.waitFor()
   expect(await editor.inputValue()).toBe(QUESTION)

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest"
-import { says } from "../../../src/models/scripted/script.ts"
-import { scripted } from "../../../src/models/scripted/model.ts"
-import { protectMath } from "../../../src/client/index.ts"
+import { says } from "../../../core/models/scripted/script.ts"
+import { scripted } from "../../../core/models/scripted/model.ts"
+import { protectMath } from "../../../client/index.ts"
 import { countWork } from "../../support/worked.ts"
 import { PacedModel } from "../../support/loop/paced-model.ts"
-import { seriousFaultsInTurn } from "../../support/web/serious-faults.ts"
-import { oneVisit } from "../../support/web/one-visit.ts"
-import { Site } from "../../support/web/site.ts"
-import { say } from "../../support/web/talk.ts"
+import { seriousFaultsInTurn } from "../browser/serious-faults.ts"
+import { oneVisit } from "../browser/one-visit.ts"
+import { Site } from "../browser/site.ts"
+import { say } from "../browser/talk.ts"
 
 const visit = oneVisit()
 
@@ -72,7 +72,7 @@ test("whatever stands in a formula runs nothing, loads nothing and takes no time
   if (await more.isVisible()) await more.click()
   await end.waitFor()
   await expect.poll(() => reply.locator("math").count()).toBe(2)
-  expect(await reply.locator("img, a, script, style, [style], [href]").count()).toBe(0)
+  expect(await reply.locator(".prose").locator("img, a, script, style, [style], [href]").count()).toBe(0)
   // A space of TeX's is another than one of the keyboard.
   const shown = (await reply.innerText()).replaceAll("\u00a0", " ")
   const written = [bomb, String.raw`\href{javascript:alert(1)}{x}`, "x^2^3 = ", String.raw`\begin{unknown} x`]

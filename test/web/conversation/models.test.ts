@@ -1,11 +1,11 @@
 import { expect, test } from "vitest"
-import { says } from "../../../src/models/scripted/script.ts"
-import { always, scripted } from "../../../src/models/scripted/model.ts"
-import type { ListedModel } from "../../../src/protocol/answers.ts"
+import { says } from "../../../core/models/scripted/script.ts"
+import { always, scripted } from "../../../core/models/scripted/model.ts"
+import type { ListedModel } from "../../../core/protocol/answers.ts"
 import { oneIn } from "../../support/sizes.ts"
-import { seriousFaultsInTurn } from "../../support/web/serious-faults.ts"
-import { oneVisit } from "../../support/web/one-visit.ts"
-import { say } from "../../support/web/talk.ts"
+import { seriousFaultsInTurn } from "../browser/serious-faults.ts"
+import { oneVisit } from "../browser/one-visit.ts"
+import { say } from "../browser/talk.ts"
 
 const listed = (name: string, provider: string, need: string | null = null): ListedModel => ({
   ...{ name, provider, need, available: need === null },
@@ -61,14 +61,14 @@ test.each(oneIn(2, looks))(
     await page.setViewportSize(viewport)
     const trigger = page.getByRole("button", { name: /^Model:/ })
     await trigger.click()
-    const list = page.getByRole("listbox", { name: "Models that can be used" })
+    const list = page.getByRole("listbox", { name: "Available models" })
     await list.waitFor()
     // What an endpoint tells of joins them when it has answered.
     await expect.poll(() => list.getByRole("option").count()).toBe(62)
     expect(await list.getByRole("option").filter({ hasText: "open/told" }).innerText()).toContain(
-      "4k tokens of 8k · $3 in, $15 out a million · no tools, images",
+      "4k of 8k tokens · $3 in, $15 out per million · no tools, images",
     )
-    await page.getByText("Its endpoint says: window, tools. Whoever runs the server says: price. Assumed:").waitFor()
+    await page.getByText("From its endpoint: context window and tools. From the operator: price. Assumed:").waitFor()
     expect(await page.getByText("locked/model-0").first().isVisible()).toBe(false)
 
     // The chosen one is really in sight, and marked for whoever cannot see it.
@@ -80,25 +80,25 @@ test.each(oneIn(2, looks))(
     return at?.closest('[aria-selected=true]') !== null
   })()`
     expect(await page.evaluate(inSight)).toBe(true)
-    const field = page.getByRole("combobox", { name: "Find a model" })
+    const field = page.getByRole("combobox", { name: "Search models" })
     const pointed = async () => page.locator(`[id="${await field.getAttribute("aria-activedescendant")}"]`).innerText()
     expect(await pointed()).toContain("open/model-47")
     expect(await seriousFaultsInTurn(page)).toEqual([])
 
     const asked = askedAgain
-    await page.getByRole("button", { name: "Ask again" }).click()
-    await page.getByText("open did not tell its models: it could not be reached.").waitFor()
+    await page.getByRole("button", { name: "Refresh" }).click()
+    await page.getByText("The models of open could not be loaded: it could not be reached").waitFor()
     expect(askedAgain).toBe(asked + 1)
 
     // What cannot be used is one line, and says why when it is opened.
-    await page.getByText("12 models cannot be used yet").click()
-    await page.getByText("To use them: set LOCKED_API_KEY.").waitFor()
+    await page.getByText("12 models unavailable").click()
+    await page.getByText("To use them: set LOCKED_API_KEY").waitFor()
 
     await field.fill("images")
     await expect.poll(() => list.getByRole("option").count()).toBe(1)
     await field.fill("model-5")
     await expect.poll(() => list.getByRole("option").count()).toBe(11)
-    await page.getByText("1 model cannot be used yet").waitFor()
+    await page.getByText("1 model unavailable").waitFor()
     expect(await pointed()).toContain("open/model-5")
     await field.press("ArrowDown")
     await expect.poll(pointed).toContain("open/model-50")
@@ -112,8 +112,8 @@ test.each(oneIn(2, looks))(
     // Where only what cannot be used is found, it is not hidden.
     await page.getByRole("button", { name: /^Model:/ }).click()
     await field.fill("locked/model-3")
-    await page.getByText("No model that can be used has these words.").waitFor()
-    await page.getByText("To use it: set LOCKED_API_KEY.").waitFor()
+    await page.getByText("No available model matches.").waitFor()
+    await page.getByText("To use it: set LOCKED_API_KEY").waitFor()
     await page.keyboard.press("Escape")
     await expect.poll(() => page.evaluate("document.activeElement.getAttribute('aria-label')")).toMatch(/^Model: /)
     expect(faults).toEqual([])
@@ -125,12 +125,12 @@ test.each(oneIn(2, looks.toReversed()))(
   async (_name, viewport) => {
     const { page, faults, ada } = await visit.begin(model)
     await page.setViewportSize(viewport)
-    const panel = page.getByRole("dialog", { name: "How the model replies" })
+    const panel = page.getByRole("dialog", { name: "Reply settings" })
     const field = (name: RegExp) => panel.getByLabel(name)
-    await page.getByRole("button", { name: "How it replies: as usual" }).press("Enter")
+    await page.getByRole("button", { name: "Reply settings: default" }).press("Enter")
     await field(/^Effort/).waitFor()
     await field(/^Effort/).selectOption("high")
-    await panel.getByText("Nobody has said that this model thinks").waitFor()
+    await panel.getByText("It is unknown whether this model supports thinking").waitFor()
     await field(/^Temperature/).fill("3")
     await field(/^Temperature/).press("Enter")
     await panel.getByText("Temperature is a number from 0 to 2.").waitFor()
@@ -138,7 +138,7 @@ test.each(oneIn(2, looks.toReversed()))(
     await field(/^Temperature/).fill("0.2")
     await field(/^Temperature/).press("Enter")
     await panel.waitFor({ state: "hidden" })
-    await page.getByRole("button", { name: "How it replies: high effort · temperature 0.2" }).waitFor()
+    await page.getByRole("button", { name: "Reply settings: high effort · temperature 0.2" }).waitFor()
     await say(page, "hello")
     await page.getByText("ok", { exact: true }).waitFor()
     const id = page.url().split("/").at(-1)
@@ -146,7 +146,7 @@ test.each(oneIn(2, looks.toReversed()))(
     expect(await settings()).toEqual({ effort: "high", temperature: 0.2 })
 
     // Later: one is taken back, another is set; what the server refuses is said in its words.
-    await page.getByRole("button", { name: "How it replies: high effort · temperature 0.2" }).press("Enter")
+    await page.getByRole("button", { name: "Reply settings: high effort · temperature 0.2" }).press("Enter")
     await field(/^Temperature/).fill("")
     await field(/^Stop/).fill("END")
     await page.route(`**/api/conversations/${id}`, (route) =>
@@ -160,12 +160,32 @@ test.each(oneIn(2, looks.toReversed()))(
     await panel.getByRole("alert").getByText("Not now.").waitFor()
     await page.unroute(`**/api/conversations/${id}`)
     await panel.getByRole("button", { name: "Save" }).press("Enter")
-    await page.getByRole("button", { name: "How it replies: high effort · stops early" }).waitFor()
+    await page.getByRole("button", { name: "Reply settings: high effort · stop sequences" }).waitFor()
     expect(await settings()).toEqual({ effort: "high", stop: ["END"] })
-    await page.getByRole("button", { name: /^How it replies/ }).press("Enter")
-    await panel.getByRole("button", { name: "All as usual" }).press("Enter")
-    await page.getByRole("button", { name: "How it replies: as usual" }).waitFor()
+    await page.getByRole("button", { name: /^Reply settings/ }).press("Enter")
+    await panel.getByRole("button", { name: "Reset all" }).press("Enter")
+    await page.getByRole("button", { name: "Reply settings: default" }).waitFor()
     expect((await settings()) ?? {}).toEqual({})
     expect(faults.filter((fault) => !fault.includes("409"))).toEqual([])
   },
 )
+
+test("if the model that was chosen last is not available, the page says so and offers another", async () => {
+  const { page, faults } = await visit.begin(model)
+  await page.route(/\/api\/models(\?|$)/, async (route) => {
+    const answer = await route.fetch()
+    const unavailableChoice = { name: "gone/model", need: "set GONE_ENDPOINT, such as http://127.0.0.1:8000" }
+    await route.fulfill({ response: answer, json: { ...(await answer.json()), unavailableChoice } })
+  })
+  await page.reload()
+  const note = page.getByRole("status").filter({ hasText: "gone/model" })
+  expect(await note.innerText()).toMatch(
+    /^Your last model, gone\/model, is not available \(set GONE_ENDPOINT\)\. \S+ answers instead\./,
+  )
+  await note.getByRole("button", { name: "Choose another model" }).click()
+  await page.getByRole("combobox", { name: "Search models" }).fill("model-12")
+  await page.keyboard.press("Enter")
+  await page.getByRole("button", { name: "Model: open/model-12" }).waitFor()
+  expect(await note.count()).toBe(0)
+  expect(faults).toEqual([])
+})

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
 import { PacedModel } from "../../support/loop/paced-model.ts"
-import { seriousFaultsInTurn } from "../../support/web/serious-faults.ts"
-import { oneVisit } from "../../support/web/one-visit.ts"
-import { reopen, say } from "../../support/web/talk.ts"
+import { seriousFaultsInTurn } from "../browser/serious-faults.ts"
+import { oneVisit } from "../browser/one-visit.ts"
+import { reopen, say } from "../browser/talk.ts"
 
 const visit = oneVisit()
 

@@ -1,10 +1,10 @@
-import type { Page } from "playwright-core"
+import type { Locator, Page } from "playwright-core"
 import { expect, test } from "vitest"
-import { calls, says } from "../../../src/models/scripted/script.ts"
-import { scripted } from "../../../src/models/scripted/model.ts"
+import { calls, says } from "../../../core/models/scripted/script.ts"
+import { scripted } from "../../../core/models/scripted/model.ts"
 import { PacedModel } from "../../support/loop/paced-model.ts"
-import { oneVisit } from "../../support/web/one-visit.ts"
-import { message, say, tells } from "../../support/web/talk.ts"
+import { oneVisit } from "../browser/one-visit.ts"
+import { message, say, tells } from "../browser/talk.ts"
 
 const visit = oneVisit()
 
@@ -18,6 +18,15 @@ async function cutOff(page: Page): Promise<() => Promise<void>> {
 
 const TROUBLE = "The server cannot be reached."
 
+/** Sends a form and waits until it says at its field, without a toast, what is wrong. */
+async function isRefused(field: Locator, problem: string | RegExp, act: () => Promise<unknown>): Promise<void> {
+  await act()
+  await expect.poll(() => field.getAttribute("aria-invalid")).toBe("true")
+  const text = field.page().locator(`[id="${await field.getAttribute("aria-describedby")}"]`)
+  expect(await text.innerText()).toMatch(problem)
+  expect(await field.page().locator("[data-toast]").count()).toBe(0)
+}
+
 test("a change of a proposal, a reason against it and other words for a message stay where they are until they have arrived", async () => {
   const model = scripted(calls("create_task", { title: "x" }), says("Then not."), says("Hello, Grace."))
   const { page } = await visit.begin(model)
@@ -25,33 +34,36 @@ test("a change of a proposal, a reason against it and other words for a message 
   await page.getByRole("button", { name: "Edit", exact: true }).click()
   const title = page.locator("form").getByRole("textbox", { name: "Title" })
   await title.fill("A title with much thought in it")
+  const propose = page.getByRole("button", { name: "Save and review" })
+  await title.fill("")
+  await isRefused(title, "This is empty or too short.", () => propose.click())
+  await title.fill("A title with much thought in it")
   let reconnect = await cutOff(page)
-  const propose = page.getByRole("button", { name: "Propose this instead" })
-  await tells(page, TROUBLE, () => propose.click())
+  await propose.click()
+  await page.locator("form").getByRole("alert").getByText(TROUBLE).waitFor()
+  expect(await page.locator("[data-toast]").count()).toBe(0)
   expect(await title.inputValue()).toBe("A title with much thought in it")
   await reconnect()
   await propose.click()
   await page.getByText('Create task "A title with much thought in it"').waitFor()
 
   await page.getByRole("button", { name: "Reject", exact: true }).click()
-  const reason = page.getByRole("textbox", { name: "Why not?" })
+  const reason = page.getByRole("textbox", { name: "Reason" })
   await reason.fill("Because of the budget")
-  await page.getByRole("button", { name: "Dismiss" }).click()
   reconnect = await cutOff(page)
-  await tells(page, TROUBLE, () => reason.press("Enter"))
+  await isRefused(reason, TROUBLE, () => reason.press("Enter"))
   expect(await reason.inputValue()).toBe("Because of the budget")
   await reconnect()
   await reason.press("Enter")
   await page.getByText("Then not.").waitFor()
 
   await page.getByRole("article", { name: "You" }).hover()
-  await page.getByRole("button", { name: "Edit and ask again" }).click()
+  await page.getByRole("button", { name: "Edit and resend" }).click()
   const words = page.getByRole("textbox", { name: "Your message" })
   await words.fill("I am Grace")
-  await page.getByRole("button", { name: "Dismiss" }).click()
   reconnect = await cutOff(page)
-  const ask = page.getByRole("button", { name: "Ask again", exact: true })
-  await tells(page, TROUBLE, () => ask.click())
+  const ask = page.getByRole("button", { name: "Resend", exact: true })
+  await isRefused(words, TROUBLE, () => ask.click())
   expect(await words.inputValue()).toBe("I am Grace")
   await reconnect()
   await ask.click()
@@ -63,15 +75,15 @@ test("a message that waits keeps its lines when it is changed, and the change wh
   const { page, ada } = await visit.begin(model)
   await say(page, "one")
   model.write("working")
-  await page.getByText("working").waitFor()
+  await page.getByText("working", { exact: true }).waitFor()
   await say(page, "first line\nsecond line")
-  const queue = page.getByRole("list", { name: "Messages that wait" })
-  await queue.getByRole("button", { name: "Change this message" }).click()
-  const field = queue.getByRole("textbox", { name: "Message that waits" })
+  const queue = page.getByRole("list", { name: "Queued messages" })
+  await queue.getByRole("button", { name: "Edit this message" }).click()
+  const field = queue.getByRole("textbox", { name: "Queued message" })
   await field.press("ControlOrMeta+End")
   await field.pressSequentially(", longer")
   const reconnect = await cutOff(page)
-  await tells(page, TROUBLE, () => field.press("Enter"))
+  await isRefused(field, TROUBLE, () => field.press("Enter"))
   expect(await field.inputValue()).toBe("first line\nsecond line, longer")
   await reconnect()
   await field.press("Enter")
@@ -87,18 +99,18 @@ test("words for a message that waits are in the field below when a run takes the
   const { page, ada, faults } = await visit.begin(model)
   await say(page, "one")
   model.write("working")
-  await page.getByText("working").waitFor()
+  await page.getByText("working", { exact: true }).waitFor()
   await say(page, "two")
-  const queue = page.getByRole("list", { name: "Messages that wait" })
-  await queue.getByRole("button", { name: "Change this message" }).click()
-  await queue.getByRole("textbox", { name: "Message that waits" }).fill("two, but in French")
-  await tells(page, "The message was taken before it was changed.", async () => model.end())
+  const queue = page.getByRole("list", { name: "Queued messages" })
+  await queue.getByRole("button", { name: "Edit this message" }).click()
+  await queue.getByRole("textbox", { name: "Queued message" }).fill("two, but in French")
+  await tells(page, "The message was sent before your edit was saved.", async () => model.end())
   await page.getByRole("article", { name: "You" }).getByText("two").waitFor()
   expect(await message(page).inputValue()).toBe("two, but in French")
 
   await message(page).press("Enter")
-  await queue.getByRole("button", { name: "Change this message" }).click()
-  const field = queue.getByRole("textbox", { name: "Message that waits" })
+  await queue.getByRole("button", { name: "Edit this message" }).click()
+  const field = queue.getByRole("textbox", { name: "Queued message" })
   await field.fill("three, in French")
   await field.press("Enter")
   await field.waitFor({ state: "hidden" })
@@ -118,14 +130,14 @@ test("asking again with other words makes one branch, also where naming it faile
   await say(page, "I am Ada")
   await page.getByText("Hello.").waitFor()
   await page.getByRole("article", { name: "You" }).hover()
-  await page.getByRole("button", { name: "Edit and ask again" }).click()
+  await page.getByRole("button", { name: "Edit and resend" }).click()
   const words = page.getByRole("textbox", { name: "Your message" })
   await words.fill("I am Grace")
   await page.route("**/api/**", (route) =>
     route.request().method() === "PATCH" ? route.abort("connectionfailed") : route.continue(),
   )
-  const ask = page.getByRole("button", { name: "Ask again", exact: true })
-  await tells(page, TROUBLE, () => ask.click())
+  const ask = page.getByRole("button", { name: "Resend", exact: true })
+  await isRefused(words, TROUBLE, () => ask.click())
   await page.unrouteAll()
   await ask.click()
   await page.getByText("Hello, Grace.").waitFor()
@@ -141,18 +153,18 @@ test("a new name for a conversation stays where it is written until it has arriv
   const title = page.getByRole("textbox", { name: "Title" })
   await title.fill("Taxes of Acme")
   let reconnect = await cutOff(page)
-  await tells(page, TROUBLE, () => title.press("Enter"))
+  await isRefused(title, TROUBLE, () => title.press("Enter"))
   expect(await title.inputValue()).toBe("Taxes of Acme")
   await reconnect()
   await title.press("Enter")
-  await page.getByRole("button", { name: "Taxes of Acme", exact: true }).click()
+  await page.getByRole("link", { name: "Taxes of Acme", exact: true }).click()
 
   await page.getByRole("button", { name: "More for this conversation" }).click()
   await page.getByRole("menuitem", { name: "Rename" }).click()
   await title.fill("Taxes of Initech")
   reconnect = await cutOff(page)
   const save = page.getByRole("dialog").getByRole("button", { name: "Save" })
-  await tells(page, TROUBLE, () => save.click())
+  await isRefused(title, TROUBLE, () => save.click())
   expect(await title.inputValue()).toBe("Taxes of Initech")
   await reconnect()
   await save.click()

@@ -4,19 +4,17 @@ import { join } from "node:path"
 import type { Page } from "playwright-core"
 import { expect, inject, test } from "vitest"
 import { z } from "zod"
-import { answer, defineTool } from "../../../src/agent/definition/tool.ts"
-import { offlineModel } from "../../../src/models/offline/model.ts"
-import { calls, says } from "../../../src/models/scripted/script.ts"
-import { scripted } from "../../../src/models/scripted/model.ts"
-import { askPhrases, sqlPhrases } from "../../../src/packs/analyst/tools/sample-questions.ts"
-import { WRITE_SQL } from "../../../src/packs/analyst/tools/write-sql.ts"
-import { makeShop } from "../../support/analyst/shop.ts"
+import { answer, defineTool } from "../../../core/engine/definition/tool.ts"
+import { offlineModel } from "../../../labs/offline-model/model.ts"
+import { calls, says } from "../../../core/models/scripted/script.ts"
+import { scripted } from "../../../core/models/scripted/model.ts"
+import { makeShop } from "../../analyst/shop.ts"
 import type { Visitor } from "../../support/server/face.ts"
 import { oneIn } from "../../support/sizes.ts"
-import { oneVisit } from "../../support/web/one-visit.ts"
-import { seriousFaultsInBothColours } from "../../support/web/serious-faults.ts"
-import { Site } from "../../support/web/site.ts"
-import { go, reopen, say } from "../../support/web/talk.ts"
+import { oneVisit } from "../browser/one-visit.ts"
+import { seriousFaultsInBothColours } from "../browser/serious-faults.ts"
+import { Site } from "../browser/site.ts"
+import { go, reopen, say } from "../browser/talk.ts"
 
 const EVIL = "http://evil.example"
 
@@ -47,19 +45,16 @@ const show = defineTool({
 const visit = oneVisit({ sqliteRoot: folder(), tools: [show] })
 
 test("whoever is new asks the sample database at once, without a model, and sees the SQL", async () => {
-  const model = offlineModel(() => [
-    { tool: "ask_database", phrases: askPhrases },
-    { tool: WRITE_SQL, phrases: sqlPhrases },
-  ])
+  const model = offlineModel()
   await using site = await Site.open({ model, sqliteRoot: folder() })
   const { page, faults } = await site.visit()
   await page.getByRole("button", { name: /^Agent:/ }).click()
   await page.getByRole("menuitemradio", { name: /^Analyst/ }).click()
-  const sample = page.getByRole("button", { name: "Try it with the sample database" })
+  const sample = page.getByRole("button", { name: "Try the sample database" })
   await sample.waitFor()
   await sample.click()
   await page.getByRole("button", { name: "Database: Sample shop" }).waitFor()
-  const first = page.getByRole("list", { name: "First things to say to Analyst" })
+  const first = page.getByRole("list", { name: "Suggestions for Analyst" })
   await first.getByRole("button").first().click()
   await page.getByRole("cell", { name: /^\d+/ }).first().waitFor()
   await page.getByRole("button", { name: "Database: Sample shop" }).waitFor()
@@ -93,7 +88,7 @@ test("a database is chosen for a conversation, before its first word and later; 
   await expect.poll(chosen).toBe(second)
   await ada.delete(`/api/connections/${second}`)
   await reopen(page)
-  await page.getByRole("button", { name: "Database: A database that is gone" }).click()
+  await page.getByRole("button", { name: "Database: Deleted database" }).click()
   await page.getByRole("menuitemradio", { name: "No database" }).click()
   await page.getByRole("button", { name: "Database: No database" }).waitFor()
   await expect.poll(chosen).toBeNull()
@@ -108,7 +103,7 @@ test("all rows of a result are there when somebody scrolls or sorts, as a file t
   await go(page, `/c/${id}`)
   await say(page, "count")
   await page.getByText("Counted.").waitFor()
-  await page.getByText("5,000 rows, the first 100 shown").waitFor()
+  await page.getByText("5,000 rows · first 100 shown").waitFor()
   const table = page.getByRole("table")
   expect(await table.getByRole("row").count()).toBeLessThan(60)
   const asked = page.waitForResponse((response) => /\/results\/res_\w+$/.test(response.url()))
@@ -144,17 +139,17 @@ test("all rows of a result are there when somebody scrolls or sorts, as a file t
   await page.getByRole("button", { name: "Run", exact: true }).click()
   await page
     .getByRole("alert")
-    .getByText(/^Not run: .*One SELECT/)
+    .getByText(/^Not run: .*Only one SELECT/)
     .waitFor()
   await editor.fill("SELECT nothing FROM customer")
   await editor.press("Control+Enter")
   await page
     .getByRole("alert")
-    .getByText(/The database says: .*nothing/)
+    .getByText(/The database reported: .*nothing/)
     .waitFor()
   await editor.fill("SELECT name, town FROM customer ORDER BY name")
   await editor.press("Control+Enter")
-  await page.getByText("You ran this yourself.").waitFor()
+  await page.getByText("You ran this query yourself.").waitFor()
   await table.getByRole("cell", { name: "London" }).waitFor()
   const again = page.waitForEvent("download")
   await page.getByRole("button", { name: "CSV" }).click()
@@ -163,7 +158,7 @@ test("all rows of a result are there when somebody scrolls or sorts, as a file t
       .trim()
       .split(/\r?\n/),
   ).toEqual(["name,town", "Ada,London", "Bo,"])
-  await page.getByRole("button", { name: "Back to what it found" }).click()
+  await page.getByRole("button", { name: "Back to the assistant’s result" }).click()
   await page.getByText("5,000 rows", { exact: true }).waitFor()
   // What was refused and what failed the console tells, too.
   expect(faults.filter((fault) => !/status of 4(00|22)/.test(fault))).toEqual([])
@@ -186,7 +181,7 @@ test("whatever stands in cells, headings and SQL, nothing runs, nothing loads, a
   await page.getByRole("table").waitFor()
   await page.getByText("SQL", { exact: true }).click()
   await page.locator(".hljs-keyword").first().waitFor()
-  await page.getByRole("button", { name: "Show the whole value" }).last().click()
+  await page.getByRole("button", { name: "Show full value" }).last().click()
   await page.getByRole("dialog").getByText(`${EVIL}/p.png`).waitFor()
   await page.keyboard.press("Escape")
   await page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
@@ -207,7 +202,7 @@ test("whatever stands in cells, headings and SQL, nothing runs, nothing loads, a
   const editor = page.getByRole("textbox", { name: "SQL" })
   await editor.fill("SELECT 1 AS one -- \n/*\n```\n<script>alert(3)</script>\n*/")
   await editor.press("Control+Enter")
-  await page.getByText("You ran this yourself.").waitFor()
+  await page.getByText("You ran this query yourself.").waitFor()
   await page.getByRole("button", { name: "Close" }).click()
   await page.locator("code", { hasText: "<script>alert(3)</script>" }).waitFor()
   expect(await page.locator("#page script").count()).toBe(0)
@@ -235,14 +230,14 @@ test("a chart says that it is old while other SQL was run in the place of its ro
   await say(page, "draw")
   await page.getByText("Drawn.").waitFor()
   await page.getByRole("figure", { name: "Customers" }).waitFor()
-  expect(await page.getByText("what its SQL brings has changed since").count()).toBe(0)
+  expect(await page.getByText("This chart shows an earlier result").count()).toBe(0)
   await page.getByText("SQL", { exact: true }).first().click()
   await page.getByRole("button", { name: "Edit and run" }).click()
   await page.getByRole("textbox", { name: "SQL" }).fill("SELECT town FROM customer")
   await page.keyboard.press("Control+Enter")
-  await page.getByText("what its SQL brings has changed since").waitFor()
-  await page.getByRole("button", { name: "Back to what it found" }).click()
-  await page.getByText("what its SQL brings has changed since").waitFor({ state: "detached" })
+  await page.getByText("This chart shows an earlier result").waitFor()
+  await page.getByRole("button", { name: "Back to the assistant’s result" }).click()
+  await page.getByText("This chart shows an earlier result").waitFor({ state: "detached" })
   expect(faults).toEqual([])
 })
 

@@ -3,10 +3,10 @@ import { join } from "node:path"
 import { gunzipSync } from "node:zlib"
 import type { Frame, Page } from "playwright-core"
 import { expect, test } from "vitest"
-import { scripted } from "../../../src/models/scripted/model.ts"
-import { CANARY, EVIL, hostileCharts, hugeCharts, markupCharts } from "../../support/analyst/hostile-charts.ts"
-import { type Attempted, drawAll, type Named, openFrame } from "../../support/web/chart-bench.ts"
-import { oneVisit } from "../../support/web/one-visit.ts"
+import { scripted } from "../../../core/models/scripted/model.ts"
+import { CANARY, EVIL, hostileCharts, hugeCharts, markupCharts } from "../../analyst/hostile-charts.ts"
+import { type Attempted, drawAll, type Named, openFrame } from "../browser/chart-bench.ts"
+import { oneVisit } from "../browser/one-visit.ts"
 import { oneIn } from "../../support/sizes.ts"
 
 const visit = oneVisit()
@@ -128,7 +128,7 @@ test("a chart that would never be done is stopped, and the page does not wait fo
   }
   expect(outcomes.filter(({ type }) => type === "silent")).toEqual([])
   expect(await stillBlocking(page, outcomes, hugeCharts)).toEqual([])
-  const stopped = outcomes.filter(({ reason }) => reason === "it took too long to draw").map(({ name }) => name)
+  const stopped = outcomes.filter(({ reason }) => reason === "too_slow").map(({ name }) => name)
   expect(stopped).toContain("a regular expression that never ends")
   await unhurry(frame)
   const [after] = await drawAll(page, [

@@ -2,13 +2,13 @@ import { readFile } from "node:fs/promises"
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
 import { z } from "zod"
-import { answer, defineTool } from "../../../src/agent/definition/tool.ts"
-import type { Model } from "../../../src/agent/model.ts"
-import { calls, says } from "../../../src/models/scripted/script.ts"
-import { scripted } from "../../../src/models/scripted/model.ts"
-import { seriousFaultsInTurn } from "../../support/web/serious-faults.ts"
-import { oneVisit } from "../../support/web/one-visit.ts"
-import { go, say } from "../../support/web/talk.ts"
+import { answer, defineTool } from "../../../core/engine/definition/tool.ts"
+import type { Model } from "../../../core/engine/model.ts"
+import { calls, says } from "../../../core/models/scripted/script.ts"
+import { scripted } from "../../../core/models/scripted/model.ts"
+import { seriousFaultsInTurn } from "../browser/serious-faults.ts"
+import { oneVisit } from "../browser/one-visit.ts"
+import { go, say } from "../browser/talk.ts"
 
 const rows = [
   { country: "Chile", total: 28 },
@@ -124,7 +124,7 @@ test("a chart is drawn in a frame without an origin, with its SQL, as a table, a
   await bars.nth(2).waitFor()
 
   // another question does not make it old; the same one with another answer does.
-  const outdated = page.getByText("what its SQL brings has changed since")
+  const outdated = page.getByText("This chart shows an earlier result")
   await say(page, "And something else")
   await page.getByText("Second.").waitFor()
   expect(await outdated.count()).toBe(0)
@@ -146,11 +146,7 @@ test("a chart that cannot be drawn, takes too long or would be blank is a table,
   ]
   const model = scripted(...broken.flatMap((_, at) => [calls("ask_analyst", {}), says(`Answer ${at}.`)]))
   const { page, faults } = await begin(model, ...broken)
-  const reasons = [
-    "it fetches its data, and nothing is fetched",
-    "nothing of the data would be in the picture",
-    "it took too long to draw",
-  ]
+  const reasons = ["it fetches its data, and nothing is fetched", "it would contain no data", "drawing took too long"]
   for (const [at, reason] of reasons.entries()) {
     await say(page, `Draw ${at}`)
     await page.getByText(`because the chart could not be drawn: ${reason}.`).waitFor()

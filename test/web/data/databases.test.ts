@@ -3,9 +3,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Page } from "playwright-core"
 import { expect, inject, test } from "vitest"
-import { scripted } from "../../../src/models/scripted/model.ts"
-import { oneVisit } from "../../support/web/one-visit.ts"
-import { go } from "../../support/web/talk.ts"
+import { scripted } from "../../../core/models/scripted/model.ts"
+import { oneVisit } from "../browser/one-visit.ts"
+import { go } from "../browser/talk.ts"
 
 const EVIL = "http://evil.example"
 const HIDDEN = "x\u202Efdp.exe\u200B"
@@ -39,10 +39,10 @@ const drop = async (page: Page, name: string, text: string) => {
 test("a file is dropped, looked at, named and made a database; until then nothing is kept", async () => {
   const { ada, page, faults } = await visit.begin(scripted())
   await go(page, "/settings/connections")
-  await page.getByText("None yet.").waitFor()
+  await page.getByText("No databases yet.").waitFor()
   const csv = `town;people;area;founded\nLisbon;545923;100.05;1147-10-25\nPorto;231800;41.42;\n${"Faro;60995;202.57;1540-01-01\n".repeat(30)}`
   await drop(page, "towns of today.csv", csv)
-  await page.getByText("towns of today.csv: 32 rows, 4 columns, between semicolons").waitFor()
+  await page.getByText("towns of today.csv: 32 rows, 4 columns, separated by semicolons").waitFor()
   const table = page.getByRole("table")
   const heads = () => table.getByRole("columnheader").allInnerTexts()
   await expect
@@ -50,16 +50,16 @@ test("a file is dropped, looked at, named and made a database; until then nothin
     .toEqual(["town", "people", "area", "founded"])
   expect((await heads()).join()).toMatch(/integer/i)
   await table.getByRole("cell", { name: "545,923" }).waitFor()
-  await page.getByText("The first 20 rows.").waitFor()
+  await page.getByText("First 20 rows").waitFor()
   expect(await upload(page).getByLabel("Name", { exact: true }).inputValue()).toBe("towns of today")
   await page.getByRole("button", { name: "Cancel" }).click()
   expect((await ada.get("/api/connections")).body.items).toEqual([])
 
   await page.getByLabel("CSV file").setInputFiles(file("towns.csv", csv))
   await upload(page).getByLabel("Name", { exact: true }).fill("Towns")
-  await page.getByRole("button", { name: "Make a database of it" }).click()
+  await page.getByRole("button", { name: "Create database" }).click()
   const entry = page.getByRole("listitem").filter({ hasText: "Towns" })
-  await entry.getByText(/It answers, in \d+ ms/).waitFor()
+  await entry.getByText(/Connected \(\d+ ms\)/).waitFor()
   await entry.getByRole("button", { name: "Tables" }).click()
   await page.getByRole("group", { name: "Tables and columns" }).getByText("founded").first().waitFor()
   expect(await page.getByRole("group", { name: "Tables and columns" }).locator(".prose").getAttribute("dir")).toBe(
@@ -69,10 +69,10 @@ test("a file is dropped, looked at, named and made a database; until then nothin
 
   // What is none is refused in words.
   await page.getByLabel("CSV file").setInputFiles({ ...file("x.csv", ""), buffer: Buffer.from([0, 1, 2, 255, 254, 0]) })
-  await page.getByText(/The file was not taken/).waitFor()
+  await page.getByText(/The file was not accepted/).waitFor()
   await entry.getByRole("button", { name: "Remove" }).click()
   await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click()
-  await page.getByText("None yet.").waitFor()
+  await page.getByText("No databases yet.").waitFor()
   expect(faults.filter((fault) => !fault.includes("400"))).toEqual([])
 })
 
@@ -83,13 +83,13 @@ test("what a file leaves open is asked, and shown again as it was said before an
   await upload(page)
     .getByText(/amount: “1\.234” .* stays text/)
     .waitFor()
-  await page.getByLabel("Before the decimals stands").selectOption("comma")
+  await page.getByLabel("Decimal separator").selectOption("comma")
   await page.getByRole("cell", { name: "1,234" }).waitFor()
-  await page.getByLabel("In dates like 03/04/2025").selectOption("day-first")
+  await page.getByLabel("Dates such as 03/04/2025").selectOption("day-first")
   await page.getByRole("cell", { name: "2025-04-03" }).waitFor()
   expect(await page.getByText(/stays text/).count()).toBe(0)
-  await page.getByRole("button", { name: "Make a database of it" }).click()
-  await page.getByText(/It answers, in \d+ ms/).waitFor()
+  await page.getByRole("button", { name: "Create database" }).click()
+  await page.getByText(/Connected \(\d+ ms\)/).waitFor()
   const [{ id }] = (await ada.get("/api/connections")).body.items
   const answered = await ada.post(`/api/connections/${id}/query`, { sql: "SELECT sum(amount), max(day) FROM sales" })
   expect(answered.body.rows).toEqual([[3734, "2025-06-05"]])
@@ -104,11 +104,11 @@ test("whatever stands in a file, in its name, its headings and its cells, nothin
   await drop(page, `${HIDDEN}.csv`, csv)
   await page.getByText(/1 row, 2 columns/).waitFor()
   await expect.poll(() => page.locator("#main").innerText()).toContain("U+202E")
-  await page.getByRole("button", { name: "Show the whole value" }).click()
+  await page.getByRole("button", { name: "Show full value" }).click()
   expect(await page.getByRole("dialog").innerText()).toContain("U+200B")
   await page.keyboard.press("Escape")
-  await page.getByRole("button", { name: "Make a database of it" }).click()
-  await page.getByText(/It answers/).waitFor()
+  await page.getByRole("button", { name: "Create database" }).click()
+  await page.getByText(/Connected/).waitFor()
   await page.getByRole("button", { name: "Tables" }).click()
   await page.getByRole("group", { name: "Tables and columns" }).waitFor()
   const made = await page.evaluate(

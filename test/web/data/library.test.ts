@@ -1,17 +1,17 @@
 import { expect, test } from "vitest"
-import { says } from "../../../src/models/scripted/script.ts"
-import { always, scripted } from "../../../src/models/scripted/model.ts"
-import { failure } from "../../../src/protocol/errors.ts"
+import { says } from "../../../core/models/scripted/script.ts"
+import { always, scripted } from "../../../core/models/scripted/model.ts"
+import { failure } from "../../../core/protocol/errors.ts"
 import { WordEmbedder } from "../../support/word-embedder.ts"
-import { seriousFaultsInTurn } from "../../support/web/serious-faults.ts"
-import { Site } from "../../support/web/site.ts"
-import { reopen } from "../../support/web/talk.ts"
+import { seriousFaultsInTurn } from "../browser/serious-faults.ts"
+import { Site } from "../browser/site.ts"
+import { reopen } from "../browser/talk.ts"
 
 test("documents are dropped into a collection, seen to be read in, and gone when they are removed", async () => {
   await using site = await Site.open({ model: scripted(always(says("ok"))), embedder: new WordEmbedder() })
   const { page, faults } = await site.visit({}, "/library")
   await page.getByRole("heading", { name: "No documents yet" }).waitFor()
-  await page.getByLabel("Name of the collection").fill("<b>Wings</b>")
+  await page.getByLabel("Collection name").fill("<b>Wings</b>")
   await page.keyboard.press("Enter")
   const wings = page.getByRole("region", { name: "<b>Wings</b>" })
   await wings.getByText("0 documents, 0 passages").waitFor()
@@ -25,7 +25,7 @@ test("documents are dropped into a collection, seen to be read in, and gone when
   const document = wings.getByRole("listitem").filter({ hasText: "On lift" })
   await document.getByText(/lift\.md · 1 passage/).waitFor()
   await wings.getByText("Drop Markdown, text").waitFor()
-  await wings.getByText("nothing.md: It is empty.").waitFor()
+  await wings.getByText("nothing.md: The file is empty.").waitFor()
   expect(await seriousFaultsInTurn(page)).toEqual([])
 
   await reopen(page)
@@ -46,18 +46,18 @@ test("how far documents are is seen, what keeps them, and what did not arrive ca
   const { id } = (await ada.post("/api/collections", { name: "Flight" })).body
   const { page, faults } = await site.visit({}, "/library")
   const flight = page.getByRole("region", { name: "Flight" })
-  await flight.getByText("Nothing is in it yet.").waitFor()
+  await flight.getByText("This collection is empty.").waitFor()
 
   // Added behind the page's back: the feed tells of it.
   const content = "# Lift\n\nIt grows.\n\n# Drag\n\nIt does too.\n\n# Stall\n\nThen it falls."
   await ada.post(`/api/collections/${id}/documents`, { name: "flight.md", content })
-  await flight.getByText("0 of 3 passages found by meaning · how long the rest takes is not known yet").waitFor()
-  await flight.getByRole("progressbar", { name: "Reading in Flight" }).waitFor()
+  await flight.getByText("0 of 3 passages indexed · time left unknown").waitFor()
+  await flight.getByRole("progressbar", { name: "Indexing Flight" }).waitFor()
   embedder.failure = () => failure("overloaded", { provider: "The embedder" })
   held.resolve()
   await flight
     .getByRole("alert")
-    .getByText(/The embedder .* It is tried again by itself at /)
+    .getByText(/The embedder .* Retrying automatically at /)
     .waitFor()
   expect(await seriousFaultsInTurn(page)).toEqual([])
   embedder.failure = undefined
@@ -67,14 +67,14 @@ test("how far documents are is seen, what keeps them, and what did not arrive ca
   await page.route("**/documents", (route) => (route.request().method() === "POST" ? route.abort() : route.continue()))
   const file = { name: "late.md", mimeType: "text/markdown", buffer: Buffer.from("# Late\n\nIt came late.") }
   await flight.getByLabel("Documents", { exact: true }).setInputFiles([file])
-  await flight.getByText("1 file was not taken:").waitFor()
+  await flight.getByText("1 file was not added:").waitFor()
   await page.unroute("**/documents")
   const sent = Promise.withResolvers<void>()
   await page.route("**/documents", async (route) => {
     if (route.request().method() === "POST") await sent.promise
     await route.continue()
   })
-  await flight.getByRole("button", { name: "Send again" }).click()
+  await flight.getByRole("button", { name: "Retry" }).click()
   // Dropped while another is on its way.
   await page.evaluate(`{
     const given = new DataTransfer()
@@ -82,9 +82,9 @@ test("how far documents are is seen, what keeps them, and what did not arrive ca
     const place = document.querySelector("[aria-label='Flight'] .border-dashed")
     place.dispatchEvent(new DragEvent("drop", { dataTransfer: given, bubbles: true, cancelable: true }))
   }`)
-  await page.getByText(/These files were not taken/).waitFor()
+  await page.getByText(/These files were not added/).waitFor()
   sent.resolve()
   await flight.getByText(/late\.md · 1 passage/).waitFor()
-  expect(await flight.getByText("not taken").count()).toBe(0)
+  expect(await flight.getByText("not added").count()).toBe(0)
   expect(faults.filter((fault) => !fault.includes("ERR_FAILED"))).toEqual([])
 })

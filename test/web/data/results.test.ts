@@ -3,16 +3,13 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Page } from "playwright-core"
 import { expect, inject, test } from "vitest"
-import { offlineModel } from "../../../src/models/offline/model.ts"
-import { calls, says } from "../../../src/models/scripted/script.ts"
-import { scripted } from "../../../src/models/scripted/model.ts"
-import { retellResult } from "../../../src/packs/analyst/markdown/retell-result.ts"
-import { askPhrases, sqlPhrases } from "../../../src/packs/analyst/tools/sample-questions.ts"
-import { WRITE_SQL } from "../../../src/packs/analyst/tools/write-sql.ts"
-import { makeShop } from "../../support/analyst/shop.ts"
-import { seriousFaultsInTurn } from "../../support/web/serious-faults.ts"
-import { oneVisit } from "../../support/web/one-visit.ts"
-import { go, reopen, say } from "../../support/web/talk.ts"
+import { offlineModel } from "../../../labs/offline-model/model.ts"
+import { calls, says } from "../../../core/models/scripted/script.ts"
+import { scripted } from "../../../core/models/scripted/model.ts"
+import { makeShop } from "../../analyst/shop.ts"
+import { seriousFaultsInTurn } from "../browser/serious-faults.ts"
+import { oneVisit } from "../browser/one-visit.ts"
+import { go, reopen, say } from "../browser/talk.ts"
 
 const folder = () => {
   const root = mkdtempSync(join(tmpdir(), inject("testRun"), "databases-"))
@@ -21,11 +18,8 @@ const folder = () => {
   return root
 }
 
-const inFrame = (page: Page) => page.frameLocator("iframe[title^='Chart']")
-const offline = offlineModel(() => [
-  { tool: "ask_database", phrases: askPhrases, retell: retellResult },
-  { tool: WRITE_SQL, phrases: sqlPhrases },
-])
+const inFrame = (page: Page) => page.frameLocator("iframe[title^='Chart'], iframe[title^='Diagramm']")
+const offline = offlineModel()
 
 const visit = oneVisit({ sqliteRoot: folder() })
 
@@ -101,10 +95,15 @@ test("numbers are grouped as the reader does, in tables and charts, and years ar
     values("('Berlin', 12345.5)", "('Hamburg', 54321)"),
   )
   const { page, faults } = await site.visit({ locale: "de-DE" }, path)
-  await say(page, "years")
+  // The page speaks the language of the browser.
+  const ask = async (text: string) => {
+    await page.getByRole("textbox", { name: "Nachricht" }).fill(text)
+    await page.keyboard.press("Enter")
+  }
+  await ask("years")
   await page.getByRole("cell", { name: "1.234.567,5", exact: true }).waitFor()
   for (const name of ["2024", "99999", "0,5"]) await page.getByRole("cell", { name, exact: true }).waitFor()
-  await say(page, "towns")
+  await ask("towns")
   const bars = inFrame(page).locator("[aria-roledescription=bar]")
   await bars.nth(1).waitFor()
   expect(await bars.first().getAttribute("aria-label")).toContain("12.345,5")

@@ -3,15 +3,15 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Page } from "playwright-core"
 import { expect, inject, test } from "vitest"
-import { calls, says } from "../../../src/models/scripted/script.ts"
-import { always, scripted } from "../../../src/models/scripted/model.ts"
-import { changeTargets } from "../../support/analyst/change-targets.ts"
+import { calls, says } from "../../../core/models/scripted/script.ts"
+import { always, scripted } from "../../../core/models/scripted/model.ts"
+import { changeTargets } from "../../analyst/change-targets.ts"
 import type { Visitor } from "../../support/server/face.ts"
-import { approveAtOnce, approveByHand } from "../../support/web/approve-cards.ts"
-import { type Arguments, openPlace, recipesIn, someTexts, texts } from "../../support/web/every-write.ts"
+import { approveAtOnce, approveByHand } from "../browser/approve-cards.ts"
+import { type Arguments, openPlace, recipesIn, someTexts, texts } from "../browser/every-write.ts"
 import { isLong } from "../../support/sizes.ts"
-import { Site } from "../../support/web/site.ts"
-import { say } from "../../support/web/talk.ts"
+import { Site } from "../browser/site.ts"
+import { say } from "../browser/talk.ts"
 
 // what comes to more than some length in sum could never be approved.
 
@@ -51,7 +51,7 @@ async function approve(page: Page, ada: Visitor, ids: readonly string[]): Promis
 }
 
 const goTo = async (page: Page, name: string) => {
-  await page.getByRole("navigation").getByRole("button", { name }).click()
+  await page.getByRole("navigation").getByRole("link", { name }).click()
   await page.getByRole("heading", { name, exact: true }).waitFor()
 }
 
@@ -92,7 +92,7 @@ test(
       for (const text of textsFor(at)) wanted.push([tool, await recipe(text, ada)])
       const id = await ada.begin({ agent: agents.get("workspace").tools.find(tool) ? "workspace" : "test" })
       // What reaches outside is asked about once private words and words from outside have met.
-      if (agents.get("test").tools.find(tool)?.reaches) await ada.say(id, JSON.stringify([["bring_both", {}]]))
+      if (agents.get("test").tools.find(tool)?.egress) await ada.say(id, JSON.stringify([["bring_both", {}]]))
       waiting.push(...(await propose(ada, id, wanted)))
       if (waiting.length >= AT_ONCE) await approveAll()
       approved.add(tool)
@@ -131,7 +131,7 @@ test(
     const gated = agents.all.flatMap(({ tools }) =>
       tools.names.filter((name) => {
         const tool = tools.find(name)
-        return tool?.effect === "write" || tool?.reaches === "outside"
+        return tool?.effect === "write" || tool?.egress === true
       }),
     )
     expect(gated.filter((tool) => !approved.has(tool))).toEqual([])
@@ -149,11 +149,11 @@ test("all at once, after one look at everything, also where most of it is far ab
     for (const text of texts) wanted.push([tool, (await recipes[tool]?.(text, ada)) ?? {}])
   const { page, faults } = await site.visit()
   await say(page, JSON.stringify(wanted))
-  await page.getByText(`${wanted.length} changes wait for you`).waitFor()
+  await page.getByText(`${wanted.length} changes need your approval`).waitFor()
   const all = page.getByRole("button", { name: "Approve all" })
   expect(await all.isDisabled()).toBe(true)
   const bar = page.locator("div", { has: all }).last()
-  await bar.getByRole("button", { name: "Show everything" }).click()
+  await bar.getByRole("button", { name: "Show the full text" }).click()
   await expect.poll(() => all.isEnabled()).toBe(true)
   await all.click()
   await page.getByText("Done.", { exact: true }).waitFor()

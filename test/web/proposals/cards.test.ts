@@ -1,9 +1,9 @@
 import { expect, test } from "vitest"
-import { calls, says } from "../../../src/models/scripted/script.ts"
-import { always, scripted } from "../../../src/models/scripted/model.ts"
-import { seriousFaultsInBothColours, seriousFaultsInTurn } from "../../support/web/serious-faults.ts"
-import { oneVisit } from "../../support/web/one-visit.ts"
-import { go } from "../../support/web/talk.ts"
+import { calls, says } from "../../../core/models/scripted/script.ts"
+import { always, scripted } from "../../../core/models/scripted/model.ts"
+import { seriousFaultsInBothColours, seriousFaultsInTurn } from "../browser/serious-faults.ts"
+import { oneVisit } from "../browser/one-visit.ts"
+import { go } from "../browser/talk.ts"
 
 const visit = oneVisit()
 
@@ -17,19 +17,19 @@ test("a delete names what goes along, says nothing three times, and looks like a
   const id = await ada.begin()
   await ada.say(id, "go")
   await go(page, `/c/${id}`)
-  const card = page.getByRole("region", { name: 'Delete project "Shelves" with 1 task, 1 comment' })
+  const card = page.getByRole("article", { name: 'Delete project "Shelves" with 1 task, 1 comment' })
   await card.getByRole("listitem").getByText("Take photos of the new shelves", { exact: true }).waitFor()
   await card.getByRole("listitem").getByText("Not before noon", { exact: true }).waitFor()
   const text = await card.innerText()
   expect(text).not.toMatch(/[[\]{}]/)
   expect(text.split("Shelves")).toHaveLength(3) // the heading, and the field
   const classOf = (name: string) =>
-    page.getByRole("region", { name }).getByRole("button", { name: "Approve", exact: true }).getAttribute("class")
+    page.getByRole("article", { name }).getByRole("button", { name: "Approve", exact: true }).getAttribute("class")
   expect(await classOf("Delete project")).toContain("bg-danger text-danger-ink")
   expect(await classOf("Create task")).toContain("bg-accent")
   expect(await seriousFaultsInBothColours(page)).toEqual([])
   // What is sent is there to the last character for whoever opens it.
-  await card.getByText("Exactly what is sent to").click()
+  await card.getByText("Raw request").click()
   await card.getByText('"Shelves"', { exact: true }).waitFor()
   await card.getByRole("button", { name: "Approve", exact: true }).click()
   await expect.poll(async () => (await ada.get("/api/workspace/tasks")).body.items).toEqual([])
@@ -47,11 +47,11 @@ test("the edit form has a choice for a choice and a date for a date, under names
   expect(await page.getByLabel("Due date").inputValue()).toBe("2027-01-31")
   await page.getByLabel("Due date").fill("2027-02-28")
   await page.getByLabel("Assignees").fill("Ada\nBo")
-  await page.getByText("More that can be set").click()
+  await page.getByText("Optional fields").click()
   await page.getByLabel("Priority").selectOption("high")
   await page.getByLabel("Description").fill("Two tins")
   expect(await seriousFaultsInTurn(page)).toEqual([])
-  await page.getByRole("button", { name: "Propose this instead" }).click()
+  await page.getByRole("button", { name: "Save and review" }).click()
   await page.getByText("28 February 2027").waitFor()
   await page.getByRole("button", { name: "Approve", exact: true }).click()
   await page.getByText("Done.", { exact: true }).waitFor()

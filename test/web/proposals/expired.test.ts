@@ -1,10 +1,10 @@
 import { expect, test } from "vitest"
-import type { Model } from "../../../src/agent/model.ts"
-import { calls, says } from "../../../src/models/scripted/script.ts"
-import { always, scripted } from "../../../src/models/scripted/model.ts"
-import { seriousFaultsInTurn } from "../../support/web/serious-faults.ts"
-import { oneVisit } from "../../support/web/one-visit.ts"
-import { go, reopen, say } from "../../support/web/talk.ts"
+import type { Model } from "../../../core/engine/model.ts"
+import { calls, says } from "../../../core/models/scripted/script.ts"
+import { always, scripted } from "../../../core/models/scripted/model.ts"
+import { seriousFaultsInTurn } from "../browser/serious-faults.ts"
+import { oneVisit } from "../browser/one-visit.ts"
+import { go, reopen, say } from "../browser/talk.ts"
 
 // what had expired was a dead end.
 
@@ -17,9 +17,15 @@ async function begin(model: Model) {
   const opened = await visit.begin(model)
   const { policy } = opened.site.face.pawl.ports
   Object.assign(policy, { proposalMinutes: SECONDS / 60 })
+  opened.page.setDefaultTimeout(8000)
   return { ...opened, haveTime: () => Object.assign(policy, { proposalMinutes: 15 }) }
 }
 
+const three = calls(
+  ["create_task", { title: "Milk" }],
+  ["create_task", { title: "Bread" }],
+  ["create_task", { title: "Tea" }],
+)
 const milk = calls("create_task", { title: "Buy milk" })
 
 test("what expires before the eyes offers one click that proposes it again, and nothing says any more that it waits", async () => {
@@ -29,8 +35,8 @@ test("what expires before the eyes offers one click that proposes it again, and 
   await again.waitFor()
   const list = page.getByRole("navigation")
   expect(await page.getByRole("button", { name: "Approve", exact: true }).count()).toBe(0)
-  await list.getByText("Waits, with nothing to decide").waitFor({ state: "attached" })
-  expect(await list.getByText("Waits for you").count()).toBe(0)
+  await list.getByText("Waiting, nothing to approve").waitFor({ state: "attached" })
+  expect(await list.getByText("Waiting for you").count()).toBe(0)
   expect(await page.getByPlaceholder(/Decide above/).count()).toBe(0)
   expect(await seriousFaultsInTurn(page)).toEqual([])
   // The same after a reload, and from then on there is more time.
@@ -38,7 +44,7 @@ test("what expires before the eyes offers one click that proposes it again, and 
   await again.waitFor()
   haveTime()
   await again.click()
-  const card = page.getByRole("region", { name: /Create task "Buy milk"/ })
+  const card = page.getByRole("article", { name: /Create task "Buy milk"/ })
   await card.getByRole("button", { name: "Approve", exact: true }).click()
   await page.getByText("I see.").waitFor()
   const { body } = await ada.get("/api/workspace/tasks")
@@ -69,32 +75,42 @@ test("what was settled as expired looks the same after a reload, and keeps its b
   expect(faults).toEqual([])
 })
 
-test("the inbox keeps what expired until somebody saw it, on whatever device", async () => {
-  const { site, ada, page, faults } = await begin(scripted(milk, always(says("I see."))))
+test("the inbox keeps what expired until it is dismissed or proposed again, on all devices", async () => {
+  const { site, haveTime, ada, page, faults } = await begin(scripted(three, always(says("I see."))))
   const id = await ada.begin({ title: "Shopping" })
-  const { body } = await ada.say(id, "milk")
-  const [{ id: proposal }] = body.proposals
-  const path = `/api/agent/proposals/${proposal}`
+  const { body } = await ada.say(id, "three")
+  const path = `/api/agent/proposals/${body.proposals[0].id}`
   await expect.poll(async () => (await ada.get(path)).body.status).toBe("expired")
   await go(page, "/inbox")
   const phone = await site.visit({ viewport: { width: 390, height: 844 } }, "/inbox")
-  const card = page.getByRole("region", { name: /Create task "Buy milk"/ })
-  await card.getByText("Expired", { exact: true }).waitFor()
-  await phone.page.getByRole("button", { name: "Propose again" }).waitFor()
-  const badge = page.getByRole("navigation").getByRole("button", { name: /^Inbox/ })
-  expect(await badge.innerText()).toContain("1")
-  expect((await ada.get(path)).body).not.toHaveProperty("seenAt")
-  // Somebody is there: it was seen, here and there, and stays in view until they go.
+  const milk = page.getByRole("article", { name: /Create task "Milk"/ })
+  await milk.getByText("Expired", { exact: true }).waitFor()
+  const again = phone.page.getByRole("button", { name: "Propose again" })
+  await expect.poll(() => again.count()).toBe(3)
+  const badge = page.getByRole("navigation").getByRole("link", { name: /^Inbox/ })
+  expect(await badge.innerText()).toContain("3")
+  // Somebody looks at it, and it stays.
   await page.mouse.move(400, 300)
   await page.mouse.move(410, 310)
+  await milk.getByRole("button", { name: "Dismiss" }).click()
+  await expect.poll(() => milk.count()).toBe(0)
   await expect.poll(async () => (await ada.get(path)).body.seenAt).toBeTypeOf("string")
-  await expect.poll(() => badge.innerText()).toBe("Inbox")
-  await card.getByRole("button", { name: "Propose again" }).waitFor()
+  await expect.poll(() => badge.innerText()).toContain("2")
+  haveTime()
+  const bread = page.getByRole("article", { name: /Create task "Bread"/ })
+  await bread.getByRole("button", { name: "Propose again" }).click()
+  await bread.getByRole("button", { name: "Approve", exact: true }).waitFor()
+  await page.reload()
+  await bread.getByRole("button", { name: "Approve", exact: true }).waitFor()
+  expect(await page.getByRole("button", { name: "Propose again" }).count()).toBe(1)
   await phone.page.reload()
-  await phone.page.getByText("Nothing waits for you").waitFor()
+  await again.waitFor()
   // It is not lost: its conversation has it.
-  await page.getByRole("link", { name: "Shopping" }).click()
-  await page.getByRole("button", { name: "Propose again" }).waitFor()
+  await page.getByRole("link", { name: "Shopping" }).first().click()
+  const line = page.getByRole("group").filter({ hasText: /Create task "Milk"/ })
+  await line.getByText("Expired").waitFor()
+  await line.locator("summary").first().click()
+  await line.getByRole("button", { name: "Propose again" }).waitFor()
   expect(faults).toEqual([])
 })
 
@@ -108,5 +124,74 @@ test("several that expired are proposed again by one click, and approved by anot
   await again.click()
   await page.getByRole("button", { name: "Approve all" }).click()
   await page.getByText("Both.").waitFor()
+  expect(faults).toEqual([])
+})
+
+test("of several that expired, proposing one again leaves the others in view, and they stay there after a reload", async () => {
+  const { haveTime, page, faults } = await begin(scripted(three, always(says("All three."))))
+  await say(page, "three")
+  const again = page.getByRole("button", { name: "Propose again" })
+  await page.getByRole("button", { name: "Propose all again" }).waitFor()
+  await expect.poll(() => again.count()).toBe(3)
+  haveTime()
+  const card = page.getByRole("article", { name: /Create task "Bread"/ })
+  await card.getByRole("button", { name: "Propose again" }).click()
+  await card.getByRole("button", { name: "Approve", exact: true }).waitFor()
+  const both = async () => [
+    await again.count(),
+    await page.getByRole("button", { name: "Approve", exact: true }).count(),
+  ]
+  await expect.poll(both).toEqual([2, 1])
+  await page.reload()
+  await page.getByRole("button", { name: "Approve", exact: true }).waitFor()
+  expect(await both()).toEqual([2, 1])
+  await card.getByRole("button", { name: "Approve", exact: true }).click()
+  await expect.poll(both).toEqual([2, 0])
+  await page.reload()
+  await again.first().waitFor()
+  await expect.poll(both).toEqual([2, 0])
+  expect(faults).toEqual([])
+})
+
+test("of several that were settled as expired, proposing one again leaves the others in view after a reload", async () => {
+  const { haveTime, ada, page, faults } = await begin(scripted(three, always(says("I see."))))
+  await say(page, "three")
+  const again = page.getByRole("button", { name: "Propose again" })
+  await page.getByRole("button", { name: "Propose all again" }).waitFor()
+  await say(page, "never mind")
+  await page.getByText("I see.").waitFor()
+  await expect.poll(() => again.count()).toBe(3)
+  haveTime()
+  const card = page.getByRole("article", { name: /Create task "Bread"/ })
+  await card.getByRole("button", { name: "Propose again" }).click()
+  await page.getByRole("button", { name: "Approve", exact: true }).waitFor()
+  await expect.poll(() => again.count()).toBe(2)
+  await page.reload()
+  await page.getByRole("button", { name: "Approve", exact: true }).waitFor()
+  expect(await again.count()).toBe(2)
+  await page.getByRole("button", { name: "Approve", exact: true }).click()
+  await expect.poll(async () => (await ada.get("/api/workspace/tasks")).body.items.length).toBe(1)
+  expect(await again.count()).toBe(2)
+  await page.reload()
+  await again.first().waitFor()
+  await expect.poll(() => again.count()).toBe(2)
+  expect(faults).toEqual([])
+})
+
+test("what expired can be dismissed in its conversation, and is one line from then on", async () => {
+  const { page, faults } = await begin(scripted(three, always(says("All three."))))
+  await say(page, "three")
+  await page.getByText("3 changes expired").waitFor()
+  const milk = page.getByRole("article", { name: /Create task "Milk"/ })
+  await milk.getByRole("button", { name: "Dismiss" }).click()
+  const line = page.getByRole("group").filter({ hasText: /Create task "Milk"/ })
+  await line.getByText("Expired").waitFor()
+  await page.getByText("2 changes expired").waitFor()
+  await page.getByRole("button", { name: "Dismiss all" }).click()
+  await expect.poll(() => page.getByText("changes expired").count()).toBe(0)
+  await expect.poll(() => page.getByRole("button", { name: /Dismiss|Propose/ }).count()).toBe(0)
+  await page.reload()
+  await line.getByText("Expired").waitFor()
+  expect(await page.getByRole("button", { name: /Dismiss|Propose/ }).count()).toBe(0)
   expect(faults).toEqual([])
 })

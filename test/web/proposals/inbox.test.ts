@@ -1,9 +1,9 @@
 import { expect, test } from "vitest"
-import { calls, says } from "../../../src/models/scripted/script.ts"
-import { always, scripted } from "../../../src/models/scripted/model.ts"
-import { oneVisit } from "../../support/web/one-visit.ts"
-import { Site } from "../../support/web/site.ts"
-import { go, reopen, tells } from "../../support/web/talk.ts"
+import { calls, says } from "../../../core/models/scripted/script.ts"
+import { always, scripted } from "../../../core/models/scripted/model.ts"
+import { oneVisit } from "../browser/one-visit.ts"
+import { Site } from "../browser/site.ts"
+import { go, reopen, tells } from "../browser/talk.ts"
 
 const visit = oneVisit()
 
@@ -15,16 +15,16 @@ test("everything that waits is in the inbox, whatever conversation it is from, a
   )
   const { ada, page, faults } = await visit.begin(model)
   await go(page, "/inbox")
-  await page.getByText("Nothing waits for you").waitFor()
-  const nav = page.getByRole("navigation").getByRole("button", { name: /^Inbox/ })
+  await page.getByText("Nothing to approve").waitFor()
+  const nav = page.getByRole("navigation").getByRole("link", { name: /^Inbox/ })
   for (const title of ["Milk", "Bread"]) await ada.say(await ada.begin({ title }), `buy ${title}`)
   // Without a reload: the feed tells.
-  const milk = page.getByRole("region", { name: /Create task "Buy milk"/ })
-  const bread = page.getByRole("region", { name: /Create task "Buy bread"/ })
+  const milk = page.getByRole("article", { name: /Create task "Buy milk"/ })
+  const bread = page.getByRole("article", { name: /Create task "Buy bread"/ })
   await milk.waitFor()
   await bread.waitFor()
   await expect.poll(() => nav.innerText()).toContain("2")
-  await page.getByRole("link", { name: "Bread" }).waitFor()
+  await page.getByRole("link", { name: "Bread", exact: true }).waitFor()
 
   await milk.getByRole("button", { name: "Approve", exact: true }).click()
   await page.getByText("Done", { exact: true }).waitFor() // its outcome stays in view
@@ -36,7 +36,7 @@ test("everything that waits is in the inbox, whatever conversation it is from, a
   expect(body.items.map(({ title }: { title: string }) => title)).toEqual(["Buy milk"])
   // What is settled is not waiting: whoever comes anew finds nothing.
   await reopen(page)
-  await page.getByText("Nothing waits for you").waitFor()
+  await page.getByText("Nothing to approve").waitFor()
   expect(faults).toEqual([])
 })
 
@@ -46,26 +46,26 @@ test("what was done is listed with before and after, and undoing it is a change 
   const ada = await site.ada()
   const { body: task } = await ada.post("/api/workspace/tasks", { title: "Buy milk" })
   const { page, faults } = await site.visit({}, "/audit")
-  await page.getByText("Nothing was done yet").waitFor()
+  await page.getByText("No history yet").waitFor()
   await ada.say(await ada.begin({ mode: "auto", title: "Shopping" }), "oat milk please")
   const entry = page.getByRole("main").getByRole("listitem").first()
-  await entry.getByText("done by itself").waitFor()
+  await entry.getByText("Done automatically").waitFor()
   await entry.locator("summary").first().click()
   await expect.poll(() => entry.locator("ins").allInnerTexts()).toContain("oat ")
   await entry.getByRole("link", { name: "Shopping" }).waitFor()
 
   await entry.getByRole("button", { name: "Undo" }).click()
   const title = async () => (await ada.get(`/api/workspace/tasks/${task.id}`)).body.title
-  const card = page.getByRole("region", { name: /task/ })
+  const card = page.getByRole("article", { name: /task/ })
   await card.getByRole("button", { name: "Approve", exact: true }).waitFor()
   expect(new URL(page.url()).pathname).toMatch(/^\/c\//)
   expect(await title()).toBe("Buy oat milk")
   await card.getByRole("button", { name: "Approve", exact: true }).click()
   await expect.poll(title).toBe("Buy milk")
 
-  await page.getByRole("navigation").getByRole("button", { name: "What was done" }).click()
-  await page.getByText("undone since").waitFor()
-  await expect.poll(() => page.getByText("took something back").count()).toBe(1)
+  await page.getByRole("navigation").getByRole("link", { name: "History" }).click()
+  await page.getByText("Undone later").waitFor()
+  await expect.poll(() => page.getByText("Undoes an earlier change").count()).toBe(1)
   expect(faults).toEqual([])
 })
 
@@ -79,7 +79,7 @@ test("an undo that waits already leads to the one that waits", async () => {
   const undo = page.getByRole("main").getByRole("listitem").first().getByRole("button", { name: "Undo" })
   await undo.waitFor()
   expect((await ada.post(`/api/agent/audit/${body.items[0].id}/undo`)).status).toBe(201)
-  await tells(page, "Undoing this waits for you already.", () => undo.click())
+  await tells(page, "Undoing this already needs your approval.", () => undo.click())
   await expect.poll(() => new URL(page.url()).pathname).toBe(`/c/${id}`)
   expect((await ada.get("/api/agent/proposals?status=pending")).body.items).toHaveLength(1)
 })

@@ -1,9 +1,9 @@
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"
-import { calls, says } from "../../../src/models/scripted/script.ts"
-import { always, scripted } from "../../../src/models/scripted/model.ts"
-import { oneVisit } from "../../support/web/one-visit.ts"
-import { say } from "../../support/web/talk.ts"
+import { calls, says } from "../../../core/models/scripted/script.ts"
+import { always, scripted } from "../../../core/models/scripted/model.ts"
+import { oneVisit } from "../browser/one-visit.ts"
+import { say } from "../browser/talk.ts"
 
 const visit = oneVisit()
 
@@ -28,9 +28,19 @@ test("by keys alone a proposal is changed where its form opens, and whoever goes
   await page.getByRole("button", { name: "Reject", exact: true }).press("Enter")
   await page.keyboard.press("Escape")
   expect(await focused(page)).toBe("Reject")
-  const again = page.getByRole("button", { name: "Edit and ask again" })
+  const again = page.getByRole("button", { name: "Edit and resend" })
   await again.press("Enter")
-  await page.getByRole("textbox", { name: "Your message" }).press("Escape")
-  expect(await focused(page)).toBe("Edit and ask again")
+  const words = page.getByRole("textbox", { name: "Your message" })
+  await words.press("Escape")
+  expect(await focused(page)).toBe("Edit and resend")
+  // Enter sends, as in the composer.
+  await page.keyboard.press("Enter")
+  await words.fill("one")
+  await words.press("Shift+Enter")
+  await page.keyboard.type("two")
+  expect(await words.inputValue()).toBe("one\ntwo")
+  const first = page.url()
+  await words.press("Enter")
+  await expect.poll(() => page.url()).not.toBe(first)
   expect(faults).toEqual([])
 })

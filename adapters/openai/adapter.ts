@@ -1,0 +1,36 @@
+import type { Hono } from "hono"
+import { routes } from "../../core/protocol/routes/index.ts"
+import { type Adapter, type Env, serveRoute, type ServerPorts } from "../../core/adapter.ts"
+
+/** OpenAI's API over the same conversations. The first request of each kind loads what answers it. */
+export const openAiAdapter: Adapter = {
+  paths: ["/v1/*"],
+  serve: serveOpenAi,
+  toError: async (problem) => (await import("./errors.ts")).toOpenAiError(problem),
+}
+
+function serveOpenAi(app: Hono<Env>, ports: ServerPorts): void {
+  serveRoute(app, routes.listOpenAiModels, async (c) => (await import("./answers.ts")).listModels(c, ports))
+
+  serveRoute(app, routes.readOpenAiModel, async (c) => (await import("./answers.ts")).readModel(c, ports))
+
+  serveRoute(app, routes.createChatCompletion, async (c, { body }) =>
+    (await import("./answers.ts")).answerChat(c, ports, body),
+  )
+
+  serveRoute(app, routes.createResponse, async (c, { body }) =>
+    (await import("./answers.ts")).answerResponse(c, ports, body),
+  )
+
+  serveRoute(app, routes.readResponse, async (c, { query }) =>
+    (await import("./stored-responses.ts")).tellResponse(c, ports, query),
+  )
+
+  serveRoute(app, routes.listInputItems, async (c, { query }) =>
+    (await import("./stored-responses.ts")).listInputItems(c, ports, query),
+  )
+
+  serveRoute(app, routes.deleteResponse, async (c) => (await import("./stored-responses.ts")).deleteResponse(c, ports))
+
+  serveRoute(app, routes.cancelResponse, async (c) => (await import("./stored-responses.ts")).cancelResponse(c, ports))
+}

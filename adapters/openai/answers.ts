@@ -1,0 +1,120 @@
+import type { Context } from "hono"
+import { readChat, readResponse } from "./requests.ts"
+import { type AnswerHead, ChatAnswer } from "./chat.ts"
+import { readModelName, toModels } from "./model-names.ts"
+import { ResponseAnswer } from "./responses.ts"
+import { AppError, codeOf, failure } from "../../core/protocol/errors.ts"
+import type {
+  ChatCompletion,
+  ChatCompletionRequest,
+  OpenAiModel,
+  OpenAiModels,
+} from "../../core/protocol/dialects/openai.ts"
+import type { ResponseAnswered, ResponseRequest } from "../../core/protocol/dialects/openai-responses.ts"
+import {
+  hasKey,
+  userOf,
+  type Env,
+  STREAM_HEADERS,
+  pulseOf,
+  openFor,
+  type ServerPorts,
+  toTextStream,
+  type Translation,
+} from "../../core/adapter.ts"
+import { type OpenedRun, openRun } from "./send-message.ts"
+
+export async function listModels(c: Context<Env>, { agents, models }: ServerPorts): Promise<OpenAiModels> {
+  const user = userOf(c)
+  const { items } = (await models.look?.(user, {})) ?? { items: await models.list(user) }
+  return toModels({ agents: agents.all.map(({ name }) => name), models: items })
+}
+
+export async function readModel(c: Context<Env>, ports: ServerPorts): Promise<OpenAiModel> {
+  const id = c.req.param("id")
+  const found = (await listModels(c, ports)).data.find((model) => model.id === id)
+  if (!found) throw failure("not_found")
+  return found
+}
+
+export async function answerChat(
+  c: Context<Env>,
+  ports: ServerPorts,
+  body: ChatCompletionRequest,
+): Promise<ChatCompletion | Response> {
+  const asked = readChat(body)
+  const named = readModelName(body.model)
+  const conversation = c.req.header("x-pawl-conversation")
+  const run = await openRun(c, ports, { asked, named, body, conversation })
+  const head = headOf(ports, { run, model: body.model, hasToFit: asked.schema !== undefined })
+  const answer = new ChatAnswer(head, { tellsUsage: body.stream_options?.include_usage ?? false })
+  if (body.stream) return streamAnswer(c, ports, { run, answer })
+  await collect(c, ports, { run, answer })
+  return answer.toCompletion()
+}
+
+export async function answerResponse(
+  c: Context<Env>,
+  ports: ServerPorts,
+  body: ResponseRequest,
+): Promise<ResponseAnswered | Response> {
+  const asked = readResponse(body)
+  const named = readModelName(body.model)
+  const { after } = asked
+  const conversation = asked.conversation ?? (after ? undefined : c.req.header("x-pawl-conversation"))
+  const run = await openRun(c, ports, { asked, named, body, conversation, after })
+  const head = headOf(ports, { run, model: body.model, hasToFit: asked.schema !== undefined })
+  const answer = new ResponseAnswer(head, body)
+  if (body.stream) return streamAnswer(c, ports, { run, answer })
+  await collect(c, ports, { run, answer })
+  return answer.toResponse()
+}
+
+interface Heading {
+  readonly run: OpenedRun
+  readonly model: string
+  readonly hasToFit: boolean
+}
+
+function headOf(ports: ServerPorts, { run: { id, part }, model, hasToFit }: Heading): AnswerHead {
+  return { model, conversation: id, created: secondsOf(ports), hasToFit, ...(part === undefined ? {} : { part }) }
+}
+
+const secondsOf = ({ clock }: ServerPorts): number => Math.floor(clock.now() / 1000)
+
+interface Answering {
+  readonly run: OpenedRun
+  readonly answer: Translation & { readonly failed: { readonly code: string; readonly message: string } | undefined }
+}
+
+/** The run goes on when its listener hangs up: it is kept, and the listener may come again. */
+function streamAnswer(c: Context<Env>, ports: ServerPorts, { run, answer }: Answering): Response {
+  const source = openFor(c.get("caller"), ports, run.frames)
+  return c.body(toTextStream(source, answer, pulseOf(ports.clock)), 200, STREAM_HEADERS)
+}
+
+/** Whoever does not want it bit by bit waits for all of it. Throws what the run has failed with. */
+async function collect(c: Context<Env>, ports: ServerPorts, { run, answer }: Answering): Promise<void> {
+  const source = openFor(c.get("caller"), ports, run.frames)
+  const hangUp = () => source.close()
+  const { signal } = c.req.raw
+  signal.addEventListener("abort", hangUp, { once: true })
+  if (signal.aborted) hangUp()
+  try {
+    while (!answer.isOver) {
+      const frames = await source.next()
+      if (!frames) break
+      for (const frame of frames) answer.translate(frame)
+    }
+  } finally {
+    signal.removeEventListener("abort", hangUp)
+    source.close()
+  }
+  if (answer.isOver && !answer.failed) return
+  // The run has been, or goes on: clients ask again by themselves after such a status, which would begin another one. With
+  // a key they get the answer of the one that goes on.
+  if (answer.failed || !hasKey(c)) c.header("x-should-retry", "false")
+  if (!answer.failed) throw failure("draining")
+  const { message } = answer.failed
+  throw new AppError(codeOf(answer.failed) ?? "internal", message)
+}

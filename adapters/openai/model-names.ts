@@ -1,0 +1,41 @@
+import { failure } from "../../core/protocol/errors.ts"
+import type { OpenAiModels } from "../../core/protocol/dialects/openai.ts"
+
+const PREFIX = "pawl/"
+
+/** Who is to answer: an agent, and with which model where the caller chooses one. */
+export interface NamedModel {
+  readonly agent: string
+  readonly model?: string
+}
+
+/** `pawl/<agent>` or `pawl/<agent>/<model>`; a model's own name may have slashes too. Throws `unknown_model`. */
+export function readModelName(name: string): NamedModel {
+  const rest = name.startsWith(PREFIX) ? name.slice(PREFIX.length) : ""
+  const at = rest.indexOf("/")
+  const [agent, model] = at < 0 ? [rest, undefined] : [rest.slice(0, at), rest.slice(at + 1)]
+  if (agent === "" || model === "")
+    throw failure("unknown_model", {
+      name: name.slice(0, 200),
+      choices: "those of GET /v1/models, like pawl/workspace",
+    })
+  return model === undefined ? { agent } : { agent, model }
+}
+
+export const toModelName = ({ agent }: Pick<NamedModel, "agent">): string => PREFIX + agent
+
+interface Listed {
+  readonly agents: readonly string[]
+  readonly models: readonly { readonly name: string; readonly provider: string; readonly available: boolean }[]
+}
+
+/** Every agent by itself, then with each model that can be used now. Nobody made them at a certain time. */
+export function toModels({ agents, models }: Listed): OpenAiModels {
+  const usable = models.filter(({ available }) => available)
+  const entry = (id: string, owned_by: string) => ({ id, object: "model" as const, created: 0, owned_by })
+  const alone = agents.map((agent) => entry(PREFIX + agent, "pawl"))
+  const together = agents.flatMap((agent) =>
+    usable.map(({ name, provider }) => entry(`${PREFIX}${agent}/${name}`, provider)),
+  )
+  return { object: "list", data: [...alone, ...together] }
+}

@@ -1,0 +1,134 @@
+import { realpathSync } from "node:fs"
+import { join, resolve } from "node:path"
+import type { ReadStream, WriteStream } from "node:tty"
+import type { Mode } from "../../../core/protocol/schema.ts"
+import { drawFirstPrompt } from "../../terminal/screen/erase-below.ts"
+import type { StartChoices, TerminalServer, TrustQuestion } from "../../terminal/terminal-server.ts"
+import { CommandError, readFlags, UsageError } from "../process/command.ts"
+import { silentLog } from "../../../core/shared/log.ts"
+import { chatCommandText, chatText } from "../../strings/chat.ts"
+import { optionText } from "../../strings/exec.ts"
+
+export const help = chatCommandText.help
+
+/** As the treaty has them; its schemas take longer to load than the prompt. */
+const modes: readonly Mode[] = ["read-only", "confirm", "auto"]
+
+const flags = {
+  continue: { type: "boolean", short: "c" },
+  conversation: { type: "string" },
+  mode: { type: "string" },
+  model: { type: "string" },
+  set: { type: "string", multiple: true },
+  agent: { type: "string" },
+  dir: { type: "string" },
+  trust: { type: "boolean" },
+  server: { type: "string" },
+  token: { type: "string" },
+} as const
+
+export async function run(words: readonly string[]): Promise<number> {
+  const { values, positionals } = readFlags(words, flags)
+  if (positionals.length > 0) throw new UsageError(chatCommandText.takesNoRequest)
+  const mode = values.mode === undefined ? undefined : modes.find((each) => each === values.mode)
+  if (values.mode !== undefined && !mode) throw new UsageError(optionText.badMode(values.mode, modes))
+  if (values.conversation !== undefined && values.continue) throw new UsageError(chatCommandText.oneConversation)
+  const { stdin, stdout } = process
+  if (!stdin.isTTY || !stdout.isTTY) throw new CommandError(chatCommandText.needsTerminal)
+  const choices: Partial<StartChoices> = {
+    agent: values.agent,
+    model: values.model,
+    ...(mode ? { mode } : {}),
+    // Its schemas take longer to load than the prompt, and few set anything.
+    ...(values.set ? { settings: (await import("../settings/reply-settings.ts")).settingsOfFlags(values.set) } : {}),
+  }
+  const streams = { stdin: stdin as ReadStream, stdout: stdout as WriteStream }
+  const makeRoom = drawFirstPrompt(streams.stdin, streams.stdout)
+  const { runTerminal } = await import("../../terminal/run-terminal.ts")
+  const left = await runTerminal({
+    ...streams,
+    makeRoom,
+    choices,
+    continues: values.conversation ?? values.continue ?? false,
+    trust: () => trustQuestion(values),
+    reach: () => reach(values),
+  })
+  // What is still opening may wait for a server for ever; nothing has been begun that could be cut off.
+  if (!left) process.exit(0)
+  if (left.conversation !== undefined) stdout.write(chatCommandText.continueHint)
+  if (values.server === undefined) {
+    const [{ readConfig }, { reportData }] = await Promise.all([
+      import("../settings/config.ts"),
+      import("../settings/warn.ts"),
+    ])
+    // Only now: on the screen it would be one more line before each first prompt.
+    reportData(readConfig())
+  }
+  return 0
+}
+
+interface Where {
+  readonly dir?: string | undefined
+  readonly server?: string | undefined
+  readonly token?: string | undefined
+}
+
+interface Trusting extends Where {
+  readonly agent?: string | undefined
+  readonly trust?: boolean | undefined
+}
+
+/** The question about the folder, if its person has not answered it and the conversation works on its files. */
+async function trustQuestion({ dir, agent = "files", trust }: Trusting): Promise<TrustQuestion | undefined> {
+  const [{ readConfig }, { TrustedFolders }] = await Promise.all([
+    import("../settings/config.ts"),
+    import("../open/trusted-folders.ts"),
+  ])
+  const folder = resolve(dir ?? ".")
+  const folders = new TrustedFolders(readConfig().dataFolder)
+  if (trust) folders.answer(folder, true)
+  if (agent !== "files" || folders.answerFor(folder) !== undefined) return undefined
+  return { folder, answer: (isTrusted) => folders.answer(folder, isTrusted) }
+}
+
+/** Loaded after the prompt is there: a server has more to load than a prompt has time. */
+async function reach({ dir, server, token }: Where): Promise<TerminalServer> {
+  const [
+    { readConfig, readReflow },
+    { forgetSecrets },
+    { openClient },
+    { foldersIn },
+    { RecentSecrets },
+    { TrustedFolders },
+  ] = await Promise.all([
+    import("../settings/config.ts"),
+    import("../process/forget-secrets.ts"),
+    import("../open/client.ts"),
+    import("../open/folder-conversations.ts"),
+    import("../../../core/models/providers/errors/recent-secrets.ts"),
+    import("../open/trusted-folders.ts"),
+  ])
+  const config = readConfig(undefined, { PAWL_TOKEN: token })
+  forgetSecrets(config.secrets)
+  const recent = new RecentSecrets(config.secrets)
+  const folder = resolve(dir ?? ".")
+  const place = await openClient(config, { log: silentLog, recent, dir: folder, server, isOperator: true })
+  const { client, newest, inFolder, takeUp, beginsWith } = place
+  const isTrusted = new TrustedFolders(config.dataFolder).answerFor(folder) ?? false
+  return {
+    client,
+    workFolder: { root: realpathSync(folder), isTrusted },
+    where: server === undefined ? folder : chatText.place(folder, server),
+    warnings: config.warnings,
+    reflow: readReflow(),
+    historyFile: join(config.dataFolder, "chat-history"),
+    begins: { agent: "files", ...beginsWith },
+    folders: () => foldersIn(config.dataFolder),
+    newest,
+    inFolder,
+    entered: takeUp,
+    close: async () => place[Symbol.asyncDispose](),
+  }
+}
+
+/** The screen is the person's: what goes wrong in a run is part of the conversation. */

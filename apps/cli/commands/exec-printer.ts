@@ -1,0 +1,255 @@
+import {
+  type Client,
+  citationLegend,
+  describeLeftOut,
+  describeNotice,
+  describeWaiting,
+  isFrame,
+} from "../../../client/index.ts"
+import type { UnknownFrame } from "../../../core/protocol/frames.ts"
+import { toNotice } from "../../../core/protocol/notices.ts"
+import type { Proposal } from "../../../core/protocol/proposals/proposal.ts"
+import { escapeControls, escapeHidden, escapeHiddenJson } from "../../../core/shared/text/hidden-characters.ts"
+import { execText } from "../../strings/exec.ts"
+import { dataLines } from "../../terminal/drawing/call-lines.ts"
+import { lineText } from "../../terminal/line.ts"
+import { EXIT, type ExecResult } from "./exec-ending.ts"
+
+/** What has to be known of a proposal to ask about it. */
+export type AskedProposal = Pick<Proposal, "id" | "tool" | "summary" | "reason">
+
+/** How `pawl exec` shows a run: as text for people, or as JSON lines for programs. */
+export interface Printer {
+  /** The last whole answer. */
+  readonly answer: string
+  begin(conversation: { readonly id: string; readonly [field: string]: unknown }, isNew: boolean): void
+  show(frame: UnknownFrame): void
+  /** Says that a change waits for a person: to be agreed to, or, in doubt, to be told what became of it. */
+  ask(proposal: AskedProposal, inDoubt: boolean): void
+  fail(error: { readonly code: string; readonly message: string }): void
+  /** The last word: how it went, and what is to be said of an answer that is not what it seems. */
+  end(status: "completed" | "cancelled" | "paused", ending?: Pick<ExecResult, "says" | "reason">): void
+}
+
+const MAX_UNFINISHED = 32
+const MAY_GO_ON = /^(?:\p{Extended_Pictographic}|[\u200D\uFE0F\u{1F3FB}-\u{1F3FF}]|[\uD800-\uDBFF])$/u
+
+/** The end of a text that may be one character with what comes next: a family of people, a half of a pair. */
+function unfinishedEnd(text: string): string {
+  const last = Array.from(text.slice(-MAX_UNFINISHED))
+  const from = last.findLastIndex((character) => !MAY_GO_ON.test(character)) + 1
+  return last.slice(from).join("")
+}
+
+const MAX_REASON = 300
+
+/** Why a tool failed, in a line; of a command that failed its exit code and the last line that it wrote. */
+function failureOf({
+  status,
+  text,
+  data,
+}: {
+  readonly status: string
+  readonly text: string
+  readonly data?: unknown
+}): string {
+  const { exitCode } = (data ?? {}) as { readonly exitCode?: unknown }
+  const lines = text.split("\n").map((each) => each.trim())
+  const said = lines.filter((each) => each !== "")
+  const isFailedCommand = exitCode !== undefined && exitCode !== 0
+  if (status === "ok" && !isFailedCommand) return ""
+  // The last line of a command's result is about its sandbox.
+  const output = isFailedCommand ? said.slice(1).filter((each) => !each.startsWith("[")) : []
+  const why = [said[0], output.at(-1)].filter((each) => each !== undefined).join(" ")
+  return why.length > MAX_REASON ? `${why.slice(0, MAX_REASON)}…` : why
+}
+
+/** A pipe is as wide as need be. */
+const PIPE_WIDTH = 200
+
+/** `decideWith`: the command that decides what waits in a conversation. */
+export function textPrinter(
+  decideWith = (id: string): string => `pawl chat --conversation ${id}`,
+  withIds = false,
+): Printer {
+  let answer = ""
+  let conversation = ""
+  /** Tables and charts that tools have brought: the answer speaks of them and does not repeat them. */
+  let results = ""
+  let midLine = false
+  let unfinished = ""
+  /** Something of the reply that is being written was shown. */
+  let hasBegun = false
+
+  function show(frame: UnknownFrame): void {
+    if (isFrame(frame, "text_delta")) {
+      hasBegun = true
+      write(frame.data.text)
+    }
+    if (isFrame(frame, "message") && frame.data.message.role === "assistant") {
+      finishLine()
+      hasBegun = false
+      const { content, toolCalls } = frame.data.message
+      answer = content || answer
+      const { sources, problems } = citationLegend(frame.data.message.data)
+      for (const each of [...sources, ...problems.map((problem) => `! ${problem}`)]) note(each)
+      for (const { name, input } of toolCalls ?? []) note(execText.callStarted(name, JSON.stringify(input)))
+    }
+    if (isFrame(frame, "tool_end")) {
+      const { name, status, ms } = frame.data
+      const why = failureOf(frame.data)
+      note(execText.callEnded(name, status, ms, why))
+      showResult(frame.data.data)
+    }
+    if (isFrame(frame, "step")) {
+      const { step, detail } = frame.data
+      const told = describeWaiting(step, detail) ?? describeLeftOut(step, detail)
+      if (told) note(`(${told})`)
+    }
+    // That somebody else answered, or was shown less, belongs to the answer.
+    if (isFrame(frame, "fallback")) tell(toNotice("fallback", frame.data))
+    if (isFrame(frame, "history_cut")) tell(toNotice("history_cut", frame.data))
+    if (isFrame(frame, "compaction")) tell(toNotice("compaction", frame.data))
+    if (isFrame(frame, "restarted")) {
+      // Without a word of it, it was a tool that was at work.
+      note(hasBegun ? execText.replyRestarted : execText.runResumed)
+      hasBegun = false
+    }
+  }
+
+  function tell(notice: ReturnType<typeof toNotice>): void {
+    const words = notice && describeNotice(notice)
+    if (words) note(`(${words})`)
+  }
+
+  function showResult(data: unknown): void {
+    const { kind } = (data ?? {}) as { readonly kind?: unknown }
+    if (kind !== "table" && kind !== "chart") return
+    const lines = dataLines(data, process.stdout.isTTY ? process.stdout.columns : PIPE_WIDTH).map(lineText)
+    const drawn = `${lines.map((line) => line.trimEnd()).join("\n")}\n\n`
+    results += drawn
+    write(drawn)
+  }
+
+  /** A file or a model must not steer the terminal, nor say what nobody sees; what goes into a pipe is left as it is otherwise. */
+  function write(text: string): void {
+    midLine = !text.endsWith("\n")
+    if (!process.stdout.isTTY) return void process.stdout.write(escapeControls(text))
+    const all = unfinished + text
+    unfinished = unfinishedEnd(all)
+    process.stdout.write(escapeHidden(all.slice(0, all.length - unfinished.length)))
+  }
+
+  function finishLine(): void {
+    if (unfinished !== "") process.stdout.write(escapeHidden(unfinished))
+    unfinished = ""
+    if (midLine) write("\n")
+  }
+
+  function note(line: string): void {
+    finishLine()
+    process.stderr.write(`${escapeHidden(line)}\n`)
+  }
+
+  return {
+    get answer() {
+      return results + answer
+    },
+    begin({ id }) {
+      conversation = id
+      if (withIds) note(execText.conversation(id))
+    },
+    show,
+    ask({ id, tool, summary, reason }, inDoubt) {
+      if (inDoubt) {
+        note(execText.inDoubt(tool, summary))
+        return note(execText.inDoubtAdvice(decideWith(conversation), withIds ? id : undefined))
+      }
+      note(execText.approvalNeeded(tool, summary))
+      if (reason) note(`  ${reason}`)
+      note(execText.approvalAdvice(decideWith(conversation), withIds ? id : undefined))
+    },
+    fail: ({ message }) => note(execText.error(message)),
+    end(status, ending) {
+      if (status === "cancelled") return note(execText.cancelled)
+      if (ending?.says) return note(execText.ending(ending.says))
+      finishLine()
+    },
+  }
+}
+
+/** JSON leaves what hides itself, and the second row of control characters, as they are. */
+const toLine = (value: object): string => escapeHiddenJson(JSON.stringify(value))
+
+/** Events as the streams of the server name them, one a line; the last line is `done` or `error`. */
+export function jsonPrinter(): Printer {
+  let answer = ""
+  const print = (value: object) => void process.stdout.write(`${toLine(value)}\n`)
+  return {
+    get answer() {
+      return answer
+    },
+    begin({ id, agent, model, provider, mode }, isNew) {
+      const type = isNew ? "conversation_started" : "conversation_continued"
+      print({ type, conversationId: id, agent, model, provider, mode })
+    },
+    show(frame) {
+      if (isFrame(frame, "message") && frame.data.message.role === "assistant")
+        answer = frame.data.message.content || answer
+      // The two that end it are told when all is known.
+      if (frame.type !== "done" && frame.type !== "error") print({ type: frame.type, ...(frame.data as object) })
+    },
+    ask({ tool, summary, reason }, inDoubt) {
+      const why = reason && !inDoubt ? ` ${reason}` : ""
+      const sentence = inDoubt ? execText.inDoubt(tool, summary) : execText.approvalNeeded(tool, summary)
+      process.stderr.write(`${escapeHidden(`${sentence}${why}`)}\n`)
+    },
+    fail: ({ code, message }) => print({ type: "error", code, message }),
+    end(status, { says, reason } = {}) {
+      if (says) process.stderr.write(`${escapeHidden(execText.ending(says))}\n`)
+      print({ type: "done", status, ...(reason ? { reason } : {}) })
+    },
+  }
+}
+
+type Proposals = Awaited<ReturnType<Client["readConversation"]>>["proposals"]
+
+/** After one of these a conversation may stand otherwise than before. */
+const TURNS: ReadonlySet<string> = new Set(["in_doubt", "awaiting_confirmation", "run_ended", "done", "error"])
+
+/**
+ * What of a conversation is in doubt. Words that are said to it wait until a person has settled that, and whoever waits for
+ * their answer would wait for ever. A run that was broken off is picked up first: what becomes of it shows then.
+ */
+export async function findInDoubt(client: Client, id: string): Promise<Proposals> {
+  for (;;) {
+    const { status, proposals, position } = await client.readConversation({ params: { id } })
+    const found = proposals.filter((proposal) => proposal.status === "in_doubt")
+    if (found.length > 0 || status !== "running") return found
+    for await (const { type } of client.events(id, { after: String(position) })) if (TURNS.has(type)) break
+  }
+}
+
+/** Nothing is said to the conversation: whoever has settled the doubt says it again. */
+export function reportDoubt(doubted: Proposals, printer: Printer): number {
+  for (const proposal of doubted) printer.ask(proposal, true)
+  printer.end("paused")
+  process.stderr.write(`${execText.error(execText.requestNotSent)}\n`)
+  return EXIT.needsConfirmation
+}
+
+/** The changes that wait for a person in a conversation. A new message there sets them aside. */
+export async function findPending(client: Client, id: string): Promise<Proposals> {
+  const { proposals } = await client.readConversation({ params: { id } })
+  return proposals.filter((proposal) => proposal.status === "pending")
+}
+
+/** Names on stderr those of the changes that were set aside: a person may have decided others in the meantime. */
+export async function reportSetAside(client: Client, waiting: Proposals, verbose: boolean): Promise<void> {
+  for (const { id, tool, summary } of waiting) {
+    const { status } = await client.readProposal({ params: { id } })
+    if (status !== "superseded") continue
+    const text = execText.error(execText.setAside(tool, summary, verbose ? id : undefined))
+    process.stderr.write(`${escapeHidden(text)}\n`)
+  }
+}

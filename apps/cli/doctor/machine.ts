@@ -1,0 +1,131 @@
+import { randomBytes } from "node:crypto"
+import type { StatsFs } from "node:fs"
+import { open, rm, stat, statfs } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { failureReason } from "../../../core/shared/text/system-errors.ts"
+import type { Engine } from "../../../core/store/engine/engine.ts"
+import type { Store } from "../../../core/store/store.ts"
+import { findSandbox } from "../../../packs/files/sandbox/sandbox.ts"
+import { doctorText } from "../../strings/doctor.ts"
+import { bytesText } from "../../strings/plural.ts"
+import type { Config } from "../settings/config.ts"
+
+const GIGABYTE = 1_000_000_000
+/** With less a day's work may not fit. */
+const LITTLE_BYTES = GIGABYTE
+/** With less the next files do not. */
+const NEARLY_NONE_BYTES = 100_000_000
+/** Commits share an fsync, so that this is about how long somebody waits for an acknowledgement. */
+const SLOW_MS = 50
+/** Of file systems that live in memory, as the system numbers them. */
+const TMPFS = 0x01021994
+const PROBE_BYTES = 64 * 1024
+
+interface DiskLook {
+  readonly look?: (folder: string) => Promise<Pick<StatsFs, "bavail" | "bsize" | "type">>
+  readonly now?: () => number
+}
+
+/** Whether a folder can be written and how long that takes, measured by writing a file to it. */
+export async function* examineDisk(
+  name: string,
+  folder: string,
+  { look = statfs, now = () => performance.now() }: DiskLook = {},
+): AsyncGenerator<Finding> {
+  try {
+    const { bavail, bsize, type } = await look(folder)
+    const free = bavail * bsize
+    const ms = await probe(folder, now)
+    yield [markOf(free), doctorText.freeSpace(name, folder, (free / GIGABYTE).toFixed(1), free < LITTLE_BYTES)]
+    yield ms > SLOW_MS ? ["note", doctorText.slowFsync(name, ms)] : ["ok", doctorText.fsync(name, ms)]
+    if (type === TMPFS) yield ["note", doctorText.inMemory(name, folder)]
+  } catch (error) {
+    yield ["wrong", doctorText.cannotWrite(name, folder, failureReason(error))]
+  }
+}
+
+async function probe(folder: string, now: () => number): Promise<number> {
+  const path = join(folder, `.doctor-${randomBytes(6).toString("hex")}`)
+  const began = now()
+  try {
+    const file = await open(path, "wx", 0o600)
+    try {
+      await file.write(Buffer.alloc(PROBE_BYTES, 1))
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    return now() - began
+  } finally {
+    await rm(path, { force: true })
+  }
+}
+
+function markOf(free: number): Finding[0] {
+  if (free < NEARLY_NONE_BYTES) return "wrong"
+  return free < LITTLE_BYTES ? "note" : "ok"
+}
+
+/** What is really in force, asked of the database itself: what it is set to may be overruled for a role, or by a file system. */
+export async function* examineDurability(
+  engine: Pick<Engine, "name" | "query">,
+  durability: "full" | "normal",
+): AsyncGenerator<Finding> {
+  const { isDurable, what } = engine.name === "sqlite" ? await askSqlite(engine, durability) : await askPostgres(engine)
+  yield isDurable ? ["ok", doctorText.durability(durability, what)] : ["wrong", doctorText.durabilityProblem(what)]
+  if (durability === "normal") yield ["note", doctorText.relaxed]
+}
+
+async function askSqlite({ query }: Pick<Engine, "query">, durability: "full" | "normal") {
+  const [mode] = await query<{ journal_mode: string }>("PRAGMA journal_mode", [])
+  const [sync] = await query<{ synchronous: number }>("PRAGMA synchronous", [])
+  const isLogged = mode?.journal_mode === "wal" || mode?.journal_mode === "memory"
+  if (!isLogged) return { isDurable: false, what: doctorText.noWriteAheadLog(mode?.journal_mode) }
+  // With `full` a thread of ours syncs the log after each commit, once the first one was SQLite's own.
+  const level = ["OFF", "NORMAL", "FULL", "EXTRA"][sync?.synchronous ?? 0] ?? "unknown"
+  if (level === "OFF") return { isDurable: false, what: doctorText.noSync }
+  return { isDurable: true, what: doctorText.sqliteInForce(level, durability === "full") }
+}
+
+/** What is off is told with its cure by the store's own readiness. */
+async function askPostgres({ query }: Pick<Engine, "query">) {
+  const names = ["fsync", "full_page_writes", "synchronous_commit"]
+  const sql = `SELECT name, setting FROM pg_settings WHERE name IN (${names.map(() => "?").join(", ")}) ORDER BY name`
+  const rows = await query<{ name: string; setting: string }>(sql, names)
+  return {
+    isDurable: true,
+    what: doctorText.postgresInForce(rows.map(({ name, setting }) => `${name} ${setting}`).join(", ")),
+  }
+}
+
+/** Where the bytes of large files lie, and whether they can be had here. A folder that is the wrong one has kept the store shut. */
+export async function* examineFiles({ placedFiles, filesFolder }: Store): AsyncGenerator<Finding> {
+  const { files, bytes, toRemove } = await placedFiles.count()
+  const size = bytesText(bytes)
+  if (filesFolder === undefined) {
+    if (files + toRemove > 0) yield ["wrong", doctorText.filesUnavailable(files + toRemove, size)]
+    return
+  }
+  yield ["ok", doctorText.files(filesFolder, files, size)]
+  const lost = await placedFiles.countLost()
+  if (lost > 0) yield ["wrong", doctorText.filesLost(lost, filesFolder)]
+  if (toRemove > 0) yield ["note", doctorText.filesToRemove(toRemove, filesFolder)]
+  if (process.platform !== "win32" && (await stat(filesFolder)).mode & 0o077)
+    yield ["note", doctorText.readableByOthers(filesFolder)]
+}
+
+/** What commands of the agent `files`, and MCP servers that are programs, would run in here. */
+export function examineSandbox({
+  commandEnvironment,
+  dataFolder,
+}: Pick<Config, "commandEnvironment" | "dataFolder">): Finding {
+  const root = join(tmpdir(), "pawl-doctor") // only its name counts: nothing is run in it
+  const place = { root, home: commandEnvironment.HOME ?? tmpdir(), hidden: [], homes: dataFolder, id: "doctor" }
+  const { holds, says, remedy } = findSandbox({ searchPath: commandEnvironment.PATH ?? "", ...place })
+  if (holds) return ["ok", doctorText.sandbox]
+  return ["note", doctorText.noSandbox(says, remedy)]
+}
+
+/** What is so, or what is wrong and what to do about it. */
+export type Finding = readonly [mark: "ok" | "note" | "wrong", what: string]

@@ -1,0 +1,195 @@
+import type { RefusalReason } from "../../../core/bus/message-cipher.ts"
+import type { NodeLinks } from "../../../core/compose/open-bus.ts"
+import { WRONG_KEY } from "../../../core/compose/start-server.ts"
+import { type Clock, machineTimeOf, monotonicOf, sleep } from "../../../core/shared/time/clock.ts"
+import type { ListedNode } from "../../../core/store/journal/node-list.ts"
+import type { Store } from "../../../core/store/store.ts"
+import type { TelemetrySettings } from "../../../core/telemetry/settings.ts"
+import { doctorText } from "../../strings/doctor.ts"
+import type { Finding } from "./machine.ts"
+
+/** Clocks that differ by more are worth a word: rows go by the database's, but logs and files by the machine's. */
+const DIFFERENCE_MS = 2000
+const WRITTEN = Date.UTC(2026, 0, 1)
+/** A node signs every two or three seconds; after eight the others take what it has. */
+const SILENCE_MS = 5000
+
+/** What several nodes on one database have to agree on, and who they are. */
+export async function* examineNodes(
+  { nodes, secrets, node: self }: Pick<Store, "nodes" | "secrets" | "node">,
+  clock: Clock,
+): AsyncGenerator<Finding> {
+  yield (await secrets.isOurs()) ? ["ok", doctorText.masterKey] : ["wrong", WRONG_KEY]
+  const ahead = await nodes.aheadMs(() => machineTimeOf(clock))
+  if (ahead === undefined) return yield examineOwnClock(clock)
+  yield Math.abs(ahead) > DIFFERENCE_MS
+    ? ["note", doctorText.clocksDiffer(doctorText.difference(ahead))]
+    : ["ok", doctorText.clocks(doctorText.difference(ahead))]
+  const others = (await nodes.read()).filter(({ id }) => id !== self.id) // this command is one too, for a moment
+  if (others.length === 0) yield ["note", doctorText.noNodes]
+  for (const each of others) yield* examineNode(each)
+}
+
+/** A database file has no clock of its own, so only an impossible time of this machine can be noticed. */
+function examineOwnClock(clock: Clock): Finding {
+  const now = machineTimeOf(clock)
+  const time = new Date(now).toISOString()
+  return now < WRITTEN ? ["wrong", doctorText.clockWrong(time)] : ["ok", doctorText.clock(time)]
+}
+
+function* examineNode({ id, since, silentMs, aheadMs, leases }: ListedNode): Generator<Finding> {
+  const line = doctorText.nodeLine(id, new Date(since).toISOString(), silentMs, leases)
+  yield silentMs > SILENCE_MS ? ["note", `${line}; ${doctorText.nodeLate}`] : ["ok", line]
+  if (Math.abs(aheadMs) > DIFFERENCE_MS) yield ["note", doctorText.nodeClock(id, doctorText.difference(aheadMs))]
+}
+
+/** On average: nothing that a turn does takes so long where its index is used. */
+const SLOW_MS = 50
+const MAX_TOLD = 3
+
+type Asking = Pick<Store, "engine" | "journal">
+
+/** What takes long: as PostgreSQL has counted, or, where nobody counts, how long a few statements of a turn take now. */
+export async function* examineStatements(
+  store: Asking,
+  now: () => number = () => performance.now(),
+): AsyncGenerator<Finding> {
+  const counted = store.engine.name === "postgres" ? await readCounted(store) : undefined
+  const told = counted ?? (await measure(store, now))
+  const slow = told.filter(({ ms }) => ms > SLOW_MS)
+  const by = counted ? doctorText.averaged : doctorText.measured
+  if (slow.length === 0) yield ["ok", doctorText.statementsFast(SLOW_MS, by)]
+  const advice = store.engine.name === "sqlite" ? doctorText.fasterDisk : doctorText.analyze
+  for (const { what, ms, times } of slow.slice(0, MAX_TOLD))
+    yield [
+      "note",
+      doctorText.statementSlow(what, ms, times === undefined ? by : doctorText.averagedOver(times), advice),
+    ]
+}
+
+interface TimedStatement {
+  readonly what: string
+  readonly ms: number
+  readonly times?: number
+}
+
+/** Undefined where the extension is not there, or may not be read. */
+async function readCounted({ engine }: Asking): Promise<TimedStatement[] | undefined> {
+  const sql = `SELECT query, calls, mean_exec_time AS ms FROM pg_stat_statements s JOIN pg_database d ON d.oid = s.dbid
+    WHERE d.datname = current_database() AND calls >= 10 ORDER BY mean_exec_time DESC LIMIT 20`
+  try {
+    const rows = await engine.query<{ query: string; calls: number; ms: number }>(sql, [])
+    return rows.map(({ query, calls, ms }) => ({ what: oneLine(query), ms: Number(ms), times: Number(calls) }))
+  } catch {
+    return undefined
+  }
+}
+
+const oneLine = (sql: string): string => sql.replaceAll(/\s+/g, " ").slice(0, 120)
+
+async function measure({ engine, journal }: Asking, now: () => number): Promise<TimedStatement[]> {
+  const longest = "SELECT conversation AS key FROM event GROUP BY conversation ORDER BY max(position) DESC LIMIT 1"
+  const [row] = await engine.query<{ key: number }>(longest, [])
+  const measured: (readonly [what: string, ask: () => Promise<unknown>])[] = [
+    [doctorText.abandonedRuns, () => journal.abandoned(100)],
+    [doctorText.doubtfulWrites, () => journal.doubtful(100)],
+    ...(row ? ([[doctorText.longestConversation, () => engine.eventsToFold(row.key)]] as const) : []),
+  ]
+  const told: TimedStatement[] = []
+  for (const [what, ask] of measured) {
+    await ask() // the first time it is prepared, and read from the disk
+    const began = now()
+    await ask()
+    told.push({ what, ms: now() - began })
+  }
+  return told.sort((one, other) => other.ms - one.ms)
+}
+
+const PATIENCE_MS = 5000
+
+/** Whether the receiver of traces takes what it is sent: an empty batch, which is a whole one as OTLP has it. */
+export async function* examineTraces(telemetry: TelemetrySettings | undefined): AsyncGenerator<Finding> {
+  if (!telemetry) return
+  const { url, headers, protocol } = telemetry
+  const { origin } = new URL(url)
+  const [type, body] =
+    protocol === "http/json" ? ["application/json", '{"resourceSpans":[]}'] : ["application/x-protobuf", ""]
+  try {
+    const response = await fetch(url, {
+      ...{ method: "POST", headers: { ...headers, "content-type": type }, body, redirect: "manual" as const },
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    })
+    await response.body?.cancel()
+    yield response.ok
+      ? ["ok", doctorText.tracesSent(origin, protocol)]
+      : ["wrong", doctorText.tracesRefused(origin, response.status, adviceFor(response.status))]
+  } catch {
+    yield ["wrong", doctorText.tracesUnreachable(origin)]
+  }
+}
+
+function adviceFor(status: number): string {
+  if (status === 401 || status === 403) return doctorText.tracesKey
+  if (status === 404 || status === 405) return doctorText.tracesPath
+  if (status === 415) return doctorText.tracesProtocol
+  return doctorText.tracesLog
+}
+
+/** NATS is looked for, and nodes answer a first word, within a moment; after so long they do not. */
+const BUS_PATIENCE_MS = 3000
+const LOOK_MS = 50
+
+interface Ports {
+  readonly store: Pick<Store, "engine" | "nodes" | "node" | "secrets">
+  readonly links: Pick<NodeLinks, "state" | "lag" | "refused">
+  readonly clock: Clock
+}
+
+/** Whether messages between nodes arrive, how fast, and from which nodes they do not. This command acts as a node for a moment. */
+export async function* examineBus({ store, links, clock }: Ports): AsyncGenerator<Finding> {
+  // A SQLite file has one server, also while this command looks into it: there is nobody to hear.
+  if (store.engine.exclusive || store.engine.name === "sqlite") return
+  if (links.state() === "none") {
+    yield ["ok", doctorText.noBus]
+    return
+  }
+  if (!(await store.secrets.isOurs())) {
+    yield ["note", doctorText.busKeyMissing]
+    return
+  }
+  const until = monotonicOf(clock) + BUS_PATIENCE_MS
+  const isSoon = async (holds: () => boolean) => {
+    while (!holds() && monotonicOf(clock) < until) await sleep(clock, LOOK_MS)
+    return holds()
+  }
+  if (!(await isSoon(() => links.state() === "ok"))) {
+    yield ["note", doctorText.busDown]
+    return
+  }
+  const others = (await store.nodes.read()).filter(({ id }) => id !== store.node.id)
+  const heard = () => links.lag()?.nodesMs ?? new Map<string, number>()
+  await isSoon(() => others.every(({ id }) => heard().has(id)))
+  const [answered, toServer] = [heard(), links.lag()?.serverMs ?? 0]
+  const slowest = Math.max(...answered.values())
+  const { milliseconds } = doctorText
+  yield ["ok", doctorText.busUp(milliseconds(toServer), answered.size, milliseconds(slowest))]
+  const refused = links.refused?.senders ?? new Map<string, RefusalReason>()
+  const missing = others.flatMap(({ id }): string[] => (answered.has(id) ? [] : [id]))
+  for (const id of missing) yield ["note", doctorText.nodeSilent(id, whyNot(refused.get(id)))]
+  for (const [id, reason] of refused)
+    if (!missing.includes(id)) yield ["note", doctorText.messagesRefused(id, whyNot(reason))]
+}
+
+function whyNot(refused: RefusalReason | undefined): string {
+  switch (refused) {
+    case "not encrypted":
+      return doctorText.notEncrypted
+    case "another key":
+      return doctorText.otherKey
+    case "forged":
+    case "replayed":
+      return doctorText.refusedAs(refused)
+    case undefined:
+      return doctorText.otherNats
+  }
+}

@@ -1,0 +1,151 @@
+import { randomBytes } from "node:crypto"
+import { adapters } from "../../../adapters/list.ts"
+import { sleep, systemClock } from "../../../core/shared/time/clock.ts"
+import { type Log, silentLog } from "../../../core/shared/log.ts"
+import { type Client, createClient } from "../../../client/index.ts"
+import type { Folder } from "../../../packs/files/folder/folder.ts"
+import type { ConversationId, UserId } from "../../../core/protocol/ids.ts"
+import { type Scope, defaultScopes } from "../../../core/protocol/account/sign-in.ts"
+import type { Caller, People } from "../../../core/server/auth/credentials.ts"
+import type { Store } from "../../../core/store/store.ts"
+import { type ComposedServer, composeServer } from "../../../core/compose/compose-server.ts"
+import type { Replaced } from "../../../core/compose/replaced.ts"
+import { userName } from "../process/command.ts"
+import type { Config } from "../settings/config.ts"
+import { FolderConversations } from "./folder-conversations.ts"
+import { toFolder } from "./trusted-folders.ts"
+
+/** How often conversations of this folder are looked for that a dead process has left behind. */
+const SWEEP_MS = 1000
+export interface EmbeddedOptions extends Pick<Replaced, "recent" | "indexing" | "buffers"> {
+  /** The folder that is worked in. */
+  readonly dir: string
+  readonly log?: Log
+  /** The person has the scope "admin", too. */
+  readonly isOperator?: boolean
+}
+
+/** A whole Pawl in this process, spoken to as if it were far away: what works here works over `--server` too. */
+export interface InProcess extends AsyncDisposable {
+  readonly client: Client
+  readonly user: { readonly id: UserId; readonly name: string }
+  /** Asks anything of it in that person's name. */
+  fetch(input: string | URL, init?: RequestInit): Promise<Response>
+  /** Goes on with what a dead process has left of a conversation, as soon as that one is known to be dead. */
+  takeUp(id: ConversationId): void
+  close(): Promise<void>
+}
+
+export interface EmbeddedServer extends InProcess {
+  /** Where it works, by its real name. */
+  readonly dir: string
+  /** Those that began in this folder. */
+  readonly conversations: FolderConversations
+}
+
+/** With the agent `files` over a folder. */
+export async function openEmbedded(config: Config, options: EmbeddedOptions): Promise<EmbeddedServer> {
+  const folder = toFolder(options.dir, config)
+  const dir = folder.root
+  const conversations = new FolderConversations(config.dataFolder, dir)
+  const opened = await openInProcess(config, { ...options, folder, begun: (id) => conversations.note(id) })
+  return { ...opened, dir, conversations }
+}
+
+interface InProcessOptions extends Omit<EmbeddedOptions, "dir">, Pick<Replaced, "agents" | "embedder" | "models"> {
+  /** Closed with it. */
+  readonly folder?: Folder
+  /** Told of each conversation that begins here. */
+  readonly begun?: (id: ConversationId) => void
+}
+
+/** Opens no port: the client's requests are handed to the app as objects. */
+export async function openInProcess(config: Config, options: InProcessOptions = {}): Promise<InProcess> {
+  const { recent, indexing, folder, buffers, begun, agents, embedder, models } = options
+  // That somebody asks a server of their own is no news to them.
+  const log: Log = { ...(options.log ?? silentLog), info() {} }
+  const scopes = options.isOperator ? ([...defaultScopes, "admin"] as const) : defaultScopes
+  const ours = new Set<ConversationId>()
+  const secret = randomBytes(24).toString("base64url")
+  await using opening = new AsyncDisposableStack()
+  if (folder) opening.use(folder)
+  const server = opening.use(
+    await composeServer(config, {
+      ...{ log, recent, indexing, folder, buffers, agents, embedder, models, adapters },
+      ports: ({ people }) => ({ people: withOwner(people, secret, scopes) }),
+      hear(id, live) {
+        if (live.type !== "events" || live.events[0]?.type !== "conversation_started") return
+        ours.add(id)
+        begun?.(id)
+      },
+    }),
+  )
+  const user = await server.store.people.ensure(userName(), server.clock.now())
+  const client = createClient({
+    baseUrl: "http://127.0.0.1",
+    token: secret,
+    fetch: async (input, init) => server.app.fetch(new Request(input, init)),
+  })
+  const stopping = new AbortController()
+  const sweeping = sweep(server, ours, stopping.signal)
+  opening.defer(async () => {
+    stopping.abort()
+    await sweeping
+  })
+  const closing = opening.move()
+  let closed: Promise<void> | undefined
+  const close = () => (closed ??= closing.disposeAsync())
+
+  function takeUp(id: ConversationId): void {
+    ours.add(id)
+    server.bus.wake(id)
+  }
+
+  async function fetch(input: string | URL, init: RequestInit = {}): Promise<Response> {
+    const headers = new Headers(init.headers)
+    headers.set("authorization", `Bearer ${secret}`)
+    return server.app.fetch(new Request(input, { ...init, headers }))
+  }
+
+  return { client, user, fetch, takeUp, close, [Symbol.asyncDispose]: close }
+}
+
+/** Only what is of this folder: another one's writes would be refused here, and its reads answered from the wrong place. */
+async function sweep(
+  { bus, log, store }: ComposedServer,
+  ours: ReadonlySet<ConversationId>,
+  stopping: AbortSignal,
+): Promise<void> {
+  while (!stopping.aborted) {
+    await sleep(systemClock, SWEEP_MS, stopping)
+    if (stopping.aborted || ours.size === 0) continue
+    try {
+      for (const id of await store.journal.abandoned(1000)) if (ours.has(id)) bus.wake(id)
+    } catch (error) {
+      log.warn("sweep_failed", { error })
+    }
+  }
+}
+
+/**
+ * The person at this terminal is authenticated by a secret that only this process has: nothing is stored, and a crash
+ * leaves nothing behind.
+ */
+function withOwner(people: Store["people"], secret: string, scopes: readonly Scope[]): People {
+  let owner: Caller | undefined
+  const asOwner = async (now: number): Promise<Caller> => {
+    const person = await people.ensure(userName(), now)
+    return {
+      person,
+      scopes: new Set(scopes),
+      credential: { type: "jwt", id: `embedded_${person.id}`, client: "terminal" },
+    }
+  }
+  return {
+    byToken: async (token, now) => (token === secret ? (owner ??= await asOwner(now)) : undefined),
+    ofIssuer: (identity, now) => people.ofIssuer(identity, now),
+    createToken: (whose, granted, now, made) => people.createToken(whose, granted, now, made),
+    listTokens: (whose, page, now) => people.listTokens(whose, page, now),
+    revokeToken: (whose, id, now) => people.revokeToken(whose, id, now),
+  }
+}

@@ -1,0 +1,87 @@
+import type { TimelineEntry } from "../../../client/timeline/following.ts"
+import type { RunTimeline } from "../../../client/timeline/timeline.ts"
+import { describeTotals, formatUsage } from "../../../client/timeline/totals.ts"
+import { duration } from "../../../client/words.ts"
+import { toShown } from "../shown.ts"
+import { fit, widthOf } from "../wrap.ts"
+
+const BETWEEN = " · "
+/** Shorter than this the beginning of a text says nothing. */
+const MIN_WORDS = 8
+const TIME = 13
+const BAR = 16
+/** Narrower than this, there is no room for bars. */
+const WITH_BARS = 90
+
+/** A run line by line, as wide as it may be: when each stretch began, how long it took, and what it was. */
+export function timelineLines(timeline: RunTimeline, width: number): string[] {
+  return [
+    ...describeTotals(timeline.totals).flatMap((line) => packed(line.split(BETWEEN), width)),
+    "",
+    ...timeline.entries.flatMap((entry) => entryLines(entry, timeline, width)),
+  ].map((line) => clipped(line, width))
+}
+
+/** As many of the words on a line as fit, and the rest below. */
+function packed(words: readonly string[], width: number): string[] {
+  const lines: string[] = []
+  for (const word of words) {
+    const longer = `${lines.at(-1)}${BETWEEN}${word}`
+    if (lines.length > 0 && widthOf(longer) <= width) lines[lines.length - 1] = longer
+    else lines.push(word)
+  }
+  return lines
+}
+
+/** Two texts beside each other, in columns of the same width. */
+export function sideBySide(left: readonly string[], right: readonly string[], width: number): string[] {
+  const half = Math.floor((width - 3) / 2)
+  const cell = (line = "") => {
+    const shown = clipped(line, half)
+    return shown + " ".repeat(Math.max(0, half - widthOf(shown)))
+  }
+  return Array.from({ length: Math.max(left.length, right.length) }, (_, index) => {
+    return `${cell(left[index])} │ ${clipped(right[index] ?? "", half)}`.trimEnd()
+  })
+}
+
+function entryLines(entry: TimelineEntry, timeline: RunTimeline, width: number): string[] {
+  const { at, ms, isOpen, title, detail, usage, position } = entry
+  const took = ms === undefined ? "" : `${duration(ms)}${isOpen ? " …" : ""}`
+  const start = `${String(position).padStart(5)}  ${`+${duration(at - timeline.startedAt)}`.padStart(TIME)}`
+  const bar = width >= WITH_BARS ? `  ${barOf(entry, timeline)}` : ""
+  const before = `${start}  ${took.padStart(TIME)}${bar}  `
+  const indent = " ".repeat(widthOf(before))
+  const used = usage ? formatUsage(usage) : ""
+  return wordLines([title, detail ?? ""], used, width - indent.length).map((line, at) => (at ? indent : before) + line)
+}
+
+/**
+ * What it was, how it went and what it used. The longer of the first two gives way, so that neither how a wait ended nor what a
+ * reply has used is what is cut; where that leaves nothing of it, what was used stands below.
+ */
+function wordLines(words: readonly [title: string, detail: string], used: string, width: number): string[] {
+  const [title, detail] = [toShown(words[0]), toShown(words[1])]
+  const joined = (...parts: string[]) => parts.filter(Boolean).join(BETWEEN)
+  const over = widthOf(joined(title, detail, used)) - width
+  if (over <= 0) return [joined(title, detail, used)]
+  const isTitle = widthOf(title) > widthOf(detail)
+  const room = widthOf(isTitle ? title : detail) - over
+  if (room >= MIN_WORDS)
+    return [isTitle ? joined(clipped(title, room), detail, used) : joined(title, clipped(detail, room), used)]
+  return used ? [...wordLines(words, "", width), used] : [joined(title, detail)]
+}
+
+/** Where in the run it was, and how much of it: the whole bar is the whole run. */
+function barOf({ at, ms = 0 }: TimelineEntry, { startedAt, until }: RunTimeline): string {
+  const all = Math.max(1, until - startedAt)
+  const from = Math.min(BAR - 1, Math.floor(((at - startedAt) / all) * BAR))
+  const length = Math.min(BAR - from, Math.round((ms / all) * BAR))
+  return (" ".repeat(from) + (length > 0 ? "━".repeat(length) : "╸")).padEnd(BAR)
+}
+
+function clipped(line: string, width: number): string {
+  const shown = toShown(line)
+  const { head, rest } = fit(shown, width)
+  return rest === "" ? head.trimEnd() : `${fit(shown, width - 1).head}…`
+}

@@ -1,0 +1,51 @@
+import { chatText } from "../strings/chat.ts"
+
+/** One line of the screen in pieces. Whoever draws it decides what a style looks like, or that it looks like nothing. */
+export type Line = readonly Span[]
+
+export interface Span {
+  readonly text: string
+  readonly style?: Style
+}
+
+/** What a piece of text is, by how it looks: none of it carries a meaning that the words do not have. */
+export interface Style {
+  readonly colour?: "red" | "green" | "yellow" | "blue" | "cyan" | "magenta"
+  readonly bold?: boolean
+  readonly dim?: boolean
+  readonly italic?: boolean
+  readonly underline?: boolean
+  readonly strike?: boolean
+}
+
+export const span = (text: string, style?: Style): Span => (style ? { text, style } : { text })
+export const line = (text: string, style?: Style): Line => (text === "" ? [] : [span(text, style)])
+
+export const DIM: Style = { dim: true }
+export const BOLD: Style = { bold: true }
+
+/** The words of a line without their looks. */
+export const lineText = (spans: Line): string => spans.map(({ text }) => text).join("")
+
+/** A line in front of which something stands. */
+export const prefixed = (prefix: string, spans: Line, style?: Style): Line => [span(prefix, style), ...spans]
+
+export const indent = (spans: Line): Line => prefixed("  ", spans)
+
+/** The last lines of something that may be long, and how many are left out. */
+export function atLast(lines: readonly Line[], most: number): Line[] {
+  if (lines.length <= most) return [...lines]
+  return [line(chatText.linesBefore(lines.length - most + 1), DIM), ...lines.slice(1 - most)]
+}
+
+/** The first lines of something that may be long, and how many are left out. */
+export function atMost(lines: readonly Line[], most: number): Line[] {
+  if (lines.length <= most) return [...lines]
+  return [...lines.slice(0, most - 1), line(chatText.moreLines(lines.length - most + 1), DIM)]
+}
+
+/** How much of the screen there is, in characters. */
+export interface Room {
+  readonly columns: number
+  readonly rows: number
+}

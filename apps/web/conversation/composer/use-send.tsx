@@ -1,0 +1,158 @@
+import { type ReactNode, useEffect, useRef, useState } from "react"
+import { type Mode, isImageType } from "../../../../core/protocol/index.ts"
+import { attempt } from "../../parts/explain.ts"
+import { NameBox, Plain } from "../../parts/plain.tsx"
+import { catalogue } from "../../state/catalogue.ts"
+import { useStore } from "../../state/store.ts"
+import { rich, t } from "../../strings/strings.ts"
+import type { ChosenFiles } from "./files.tsx"
+
+type When = "queue" | "steer"
+
+interface SendOptions {
+  readonly files: ChosenFiles
+  /** Whether there is anything to send. */
+  readonly isReady: boolean
+  /** Who would answer; undefined: the server's usual one. */
+  readonly model: string | undefined
+  readonly mode: Mode
+  readonly onChooseModel: (name: string) => Promise<void>
+  readonly onSend: (when: When) => void
+}
+
+interface Sending {
+  readonly send: (when: When) => void
+  /** What sending waits for, above the words. */
+  readonly note: ReactNode
+}
+
+/**
+ * Sends when the files of the message have arrived: at once where they have, and otherwise as soon as that is so. If the
+ * model cannot see the pictures among them, it asks first.
+ */
+export function useSend({ files, isReady, model, mode, onChooseModel, onSend }: SendOptions): Sending {
+  const { underWay, hasFailed } = files
+  const [waiting, setWaiting] = useState<When>()
+  const [isRefused, setRefused] = useState(false)
+  const [asking, setAsking] = useState<When>()
+  const sight = useImageSupport(
+    files.items.map(({ kept, blob }) => kept?.type ?? blob?.type ?? ""),
+    model,
+  )
+  const proceed = (when: When, isAgreed = false) => {
+    setAsking(undefined)
+    // Words about a file that never arrived would be answered without it.
+    if (hasFailed) setRefused(true)
+    else if (sight.isBlind && !isAgreed) setAsking(when)
+    else onSend(when)
+  }
+  const latest = useRef(proceed)
+  useEffect(() => {
+    latest.current = proceed
+  })
+  useEffect(() => {
+    if (waiting === undefined || underWay > 0) return
+    setWaiting(undefined)
+    latest.current(waiting)
+  }, [waiting, underWay])
+  useEffect(() => {
+    if (!hasFailed) setRefused(false)
+  }, [hasFailed])
+  const { isBlind } = sight
+  useEffect(() => {
+    if (!isBlind) setAsking(undefined)
+  }, [isBlind])
+  const send = (when: When) => {
+    if (!isReady) return
+    if (underWay > 0) setWaiting(when)
+    else proceed(when)
+  }
+  const useOther = (other: string, when: When) =>
+    void attempt(async () => {
+      await onChooseModel(other)
+      // By now the field has been drawn with the chosen model.
+      latest.current(when, true)
+    })
+  const note = waiting ? (
+    <>
+      {t("conversation.sendsWhenUploaded", { count: underWay })}{" "}
+      <Choice onClick={() => setWaiting(undefined)}>{t("conversation.keepEditing")}</Choice>
+    </>
+  ) : asking && isBlind ? (
+    <ImagesUnsupported
+      sight={sight}
+      onUse={(other) => useOther(other, asking)}
+      onSendAnyway={() => proceed(asking, true)}
+      onCancel={() => setAsking(undefined)}
+    />
+  ) : isRefused && hasFailed ? (
+    t("conversation.notSentFailedFiles")
+  ) : (
+    mode === "auto" && files.items.length > 0 && t("conversation.autoAsks")
+  )
+  return { send, note }
+}
+
+interface ImageSupport {
+  /** There is a picture among the files, and the model that would answer cannot be shown it. */
+  readonly isBlind: boolean
+  /** That it cannot is only assumed: neither its endpoint nor a catalogue says so. */
+  readonly isAssumed: boolean
+  readonly model: string
+  /** One that can be used and sees: of the same provider, if there is one. */
+  readonly other: string | undefined
+}
+
+/** Whether the model would see the pictures among files of these types. Nothing is said of a model that the catalogue does not have. */
+export function useImageSupport(types: readonly string[], chosen: string | undefined): ImageSupport {
+  const models = useStore(catalogue)?.models
+  const name = chosen ?? models?.default ?? ""
+  const model = models?.items.find((each) => each.name === name)
+  const hasPictures = types.some(isImageType)
+  const seeing = models?.items.filter(({ available, features }) => available && features.includes("images")) ?? []
+  const other = seeing.find(({ provider }) => provider === model?.provider) ?? seeing[0]
+  return {
+    isBlind: hasPictures && model !== undefined && !model.features.includes("images"),
+    isAssumed: model?.sources?.images === "assumed",
+    ...{ model: name, other: other?.name },
+  }
+}
+
+interface ImagesUnsupportedProps {
+  readonly sight: ImageSupport
+  readonly onUse: (model: string) => void
+  readonly onSendAnyway: () => void
+  readonly onCancel: () => void
+}
+
+/** Asks before a message is sent to a model that cannot see its pictures. */
+export function ImagesUnsupported({
+  sight: { isAssumed, model, other },
+  onUse,
+  onSendAnyway,
+  onCancel,
+}: ImagesUnsupportedProps) {
+  return (
+    <>
+      {t(isAssumed ? "conversation.sightAssumed" : "conversation.sightNone")}
+      <span className="block text-soft [overflow-wrap:anywhere]">
+        {rich("conversation.modelNamed", { name: <Plain text={model} /> })}
+      </span>
+      <span className="mt-1 flex flex-wrap items-center gap-x-4 gap-y-1">
+        {other !== undefined && (
+          <Choice onClick={() => onUse(other)}>
+            {rich("conversation.sendToInstead", { model: <NameBox text={other} inline /> })}
+          </Choice>
+        )}
+        <Choice onClick={onSendAnyway}>{t("conversation.sendBlind")}</Choice>
+        <Choice onClick={onCancel}>{t("conversation.keepEditing")}</Choice>
+      </span>
+    </>
+  )
+}
+
+const Choice = ({ onClick, children }: { readonly onClick: () => void; readonly children: ReactNode }) => (
+  <button type="button" className="text-accent underline underline-offset-2" onClick={onClick}>
+    {children}
+  </button>
+)

@@ -1,0 +1,132 @@
+import type { StepItem } from "../../../../client/index.ts"
+import { ChevronRight, Hourglass, Route } from "../../parts/icons.tsx"
+import { Json, Plain } from "../../parts/plain.tsx"
+import { duration } from "../../strings/format.ts"
+import { t } from "../../strings/strings.ts"
+import { DataView, isShownAtOnce } from "../../views/data-view.tsx"
+import { CallEntry } from "./call-entry.tsx"
+import { describeLeftOut, describeWaiting } from "./describe-reply.ts"
+import { stepName, stepWords } from "./step-words.ts"
+import { Thought } from "./thought.tsx"
+import type { WorkItem } from "./to-rows.ts"
+
+/** When a run is over, more steps than this are folded into one line. */
+const MANY = 3
+
+interface WorkRowProps {
+  readonly items: readonly WorkItem[]
+  /** When what came before it was recorded. */
+  readonly since: string | undefined
+}
+
+/** What was done between two texts. */
+export function WorkRow({ items, since }: WorkRowProps) {
+  const isOver = items.every((item) => item.type !== "call" || item.isOver)
+  const isFolded = isOver && items.length > MANY
+  const list = (
+    <ol className="space-y-0.5">
+      {items.map((item, index) => (
+        <li key={item.key}>
+          {item.type === "call" ? (
+            <CallEntry item={item} isBare={isFolded} />
+          ) : item.type === "step" ? (
+            <StepEntry item={item} ms={stepMs(items, index, since)} />
+          ) : (
+            item.message.reasoning && (
+              <div className="px-2">
+                <Thought reasoning={item.message.reasoning} />
+              </div>
+            )
+          )}
+        </li>
+      ))}
+    </ol>
+  )
+  if (!isFolded) return <div className="py-1.5">{list}</div>
+  const ms = items.reduce((sum, item, index) => sum + (workMs(item) ?? stepMs(items, index, since) ?? 0), 0)
+  return (
+    <div className="py-1.5">
+      <details className="group/work">
+        <summary className="flex w-fit items-center gap-1.5 rounded-lg px-2 py-1 text-sm text-soft hover:bg-sunken">
+          <ChevronRight className="size-4 transition-transform group-open/work:rotate-90" />
+          {t("conversation.steps", { count: items.length })}
+          {ms > 0 && <span className="text-faint">· {duration(ms)}</span>}
+        </summary>
+        <div className="mt-1 ml-4">{list}</div>
+      </details>
+      {/* What was done is folded; what it brought is what was asked for. */}
+      {items.map((item) =>
+        item.type === "call" && isShownAtOnce(item.data) ? <DataView key={item.key} data={item.data} /> : null,
+      )}
+    </div>
+  )
+}
+
+/** How long it took, where that is its own to say. */
+function workMs(item: WorkItem): number | null | undefined {
+  if (item.type === "call") return item.ms ?? 0
+  return item.type === "message" ? (item.message.reasoning?.ms ?? 0) : undefined
+}
+
+interface StepEntryProps {
+  readonly item: StepItem
+  /** How long it took, where that is known. */
+  readonly ms: number | undefined
+}
+
+/** A named stage of the run, with what it found. */
+function StepEntry({ item: { step, detail }, ms }: StepEntryProps) {
+  const waiting = describeWaiting(step, detail)
+  if (waiting !== undefined) {
+    return (
+      <p className="flex items-center gap-2 px-2 py-0.5 text-xs text-warn">
+        <Hourglass className="mx-0.5 size-3.5 shrink-0" /> <Plain text={waiting} />
+      </p>
+    )
+  }
+  const leftOut = describeLeftOut(step, detail)
+  if (leftOut !== undefined) {
+    return (
+      <p className="px-2 py-0.5 text-xs text-faint">
+        <Plain text={leftOut} />
+      </p>
+    )
+  }
+  const line = (
+    <>
+      <Route className="mx-0.5 size-3.5" />
+      <Plain text={[stepName(step), ...stepWords(step, detail)].join(" · ")} />
+      {ms !== undefined && <span className="text-xs text-faint">{duration(ms)}</span>}
+    </>
+  )
+  if (detail === undefined || detail === null) {
+    return <p className="flex items-center gap-2 px-2 py-0.5 text-xs text-faint">{line}</p>
+  }
+  return (
+    <details className="group/step">
+      <summary className="flex w-fit items-center gap-2 rounded-lg px-2 py-0.5 text-xs text-faint hover:bg-sunken">
+        {line}
+        <ChevronRight className="size-3.5 text-faint transition-transform group-open/step:rotate-90" />
+      </summary>
+      <div className="mt-1 mb-2 ml-8">
+        <Json value={detail} />
+      </div>
+    </details>
+  )
+}
+
+/**
+ * How long a stage took. One that has measured itself says so; a stage is recorded when it is over, so of any other it is
+ * the time since what was recorded before it. Not known after a call, which does not say when it ended.
+ */
+function stepMs(items: readonly WorkItem[], index: number, since: string | undefined): number | undefined {
+  const item = items[index]
+  if (item?.type !== "step") return undefined
+  const { detail } = item
+  const own = typeof detail === "object" && detail !== null ? (detail as { ms?: unknown }).ms : undefined
+  if (typeof own === "number") return own
+  const before = items[index - 1]
+  const begun = before === undefined ? since : before.type === "step" ? before.at : undefined
+  const ms = begun === undefined ? Number.NaN : Date.parse(item.at) - Date.parse(begun)
+  return ms >= 0 ? ms : undefined
+}

@@ -1,0 +1,69 @@
+import type { ReactNode } from "react"
+import { ExternalLink, Image } from "../parts/icons.tsx"
+import { Plain } from "../parts/plain.tsx"
+import { t } from "../strings/strings.ts"
+
+/** Addresses that a person may follow from a reply. Everything else, `javascript:` and our own paths too, is only text. */
+export function toSafeAddress(address: string): string {
+  if (!/^(https?|mailto):/i.test(address)) return ""
+  const url = URL.parse(address)
+  return url && ["http:", "https:", "mailto:"].includes(url.protocol) ? url.href : ""
+}
+
+interface WrittenLinkProps {
+  readonly href: string | undefined
+  readonly children: ReactNode
+}
+
+/** A link that shows where it leads, whatever its words say. */
+export function WrittenLink({ href, children }: WrittenLinkProps) {
+  if (!href) return <span>{children}</span>
+  const words = typeof children === "string" ? children : ""
+  return (
+    <a href={href} target="_blank" rel="noopener noreferrer" title={href}>
+      {children}
+      {!areItsAddress(words, href) && (
+        <span className="text-[0.85em] text-faint">
+          {" "}
+          (<Plain text={placeOf(href)} />)
+        </span>
+      )}
+      <ExternalLink className="ml-0.5 inline size-3 align-baseline" aria-label={t("markdown.newTab")} />
+    </a>
+  )
+}
+
+/** Loading an image would tell its owner that it was looked at, and what stands in its address. Its words do not. */
+export function WrittenImage({ src, alt }: { readonly src: string | undefined; readonly alt: string | undefined }) {
+  const words = alt?.trim() || t("markdown.image")
+  return (
+    <span className="inline-flex max-w-full items-baseline gap-1 rounded-md border border-line bg-sunken px-1.5 text-[0.9em]">
+      <Image className="size-3.5 shrink-0 self-center text-faint" aria-label={t("markdown.imageNotLoaded")} />
+      {src ? (
+        <WrittenLink href={toSafeAddress(src)}>
+          <Plain text={words} />
+        </WrittenLink>
+      ) : (
+        <Plain text={words} />
+      )}
+    </span>
+  )
+}
+
+/** Where a link leads, in short: a host, or somebody's address. */
+export function placeOf(href: string): string {
+  const { protocol, host, pathname } = new URL(href)
+  return protocol === "mailto:" ? pathname : host
+}
+
+/**
+ * Whether a link's words are its own address, written out: only then need nobody be told where it leads. That they
+ * contain it is not enough (`mybank.com/login` may lead to `bank.co`). The browser writes hosts in ASCII, so letters that
+ * merely look like others never count as the same.
+ */
+export function areItsAddress(words: string, href: string): boolean {
+  const { protocol } = new URL(href)
+  const short = href.slice(protocol.length).replace(/^\/\//, "")
+  const spellings = [placeOf(href), href, short].flatMap((one) => [one, one.replace(/\/$/, "")])
+  return spellings.includes(words.trim())
+}

@@ -1,0 +1,36 @@
+import { BookOpenText, Bot, ChartColumn, CheckSquare, FolderCode, type Icon } from "./icons.tsx"
+import { Plain } from "./plain.tsx"
+import { humanName } from "../../../client/index.ts"
+
+/** Agents that others bring along look alike. */
+const ICONS = new Map<string, Icon>(
+  Object.entries({
+    workspace: CheckSquare,
+    analyst: ChartColumn,
+    research: BookOpenText,
+    files: FolderCode,
+  }),
+)
+
+interface AgentProps {
+  readonly agent: string
+  readonly className?: string
+}
+
+/** Who answers in a conversation. */
+export function AgentName({ agent }: AgentProps) {
+  return (
+    <p className="flex items-center gap-1.5 text-xs leading-tight text-faint">
+      <AgentMark agent={agent} className="size-3" />
+      <span className="truncate">
+        <Plain text={humanName(agent)} />
+      </span>
+    </p>
+  )
+}
+
+/** Its sign alone, where its name is said beside it or as a description. */
+export function AgentMark({ agent, className = "" }: AgentProps) {
+  const Icon = ICONS.get(agent) ?? Bot
+  return <Icon className={`shrink-0 ${className}`} aria-hidden="true" />
+}

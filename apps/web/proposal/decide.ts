@@ -1,0 +1,56 @@
+import { useState } from "react"
+import { ClientError } from "../../../client/index.ts"
+import type { Proposal } from "../../../core/protocol/index.ts"
+import { explain } from "../parts/explain.ts"
+import { noticeSignOut } from "../state/identity.ts"
+import { toast } from "../state/toasts.ts"
+import { recordVerdict } from "./expiry.ts"
+import { type Key, t } from "../strings/strings.ts"
+
+const OUTCOMES: Partial<Record<Proposal["status"], Key>> = {
+  applied: "proposal.alreadyApproved",
+  applying: "proposal.alreadyApproved",
+  rejected: "proposal.alreadyRejected",
+  superseded: "proposal.alreadyReplaced",
+  expired: "proposal.alreadyExpired",
+}
+
+/**
+ * Decides, and where somebody else was first says how that came out. The cards themselves follow the conversation: until
+ * that has something newer to say of what is decided `about`, there is nothing more to be decided. `send` shows any other
+ * error as a toast. `submit`, for a form, throws it, so that the form shows it; it calls `onDone` only if the server has
+ * accepted the decision, so that what the person wrote stays until then.
+ */
+export function useDecide(about: Proposal | string) {
+  const [sent, setSent] = useState<Proposal | string>()
+  const submit = async (work: () => Promise<unknown>, onDone?: () => void) => {
+    setSent(about)
+    try {
+      await work()
+      onDone?.()
+    } catch (error) {
+      noticeSignOut(error)
+      setSent(undefined)
+      if (!reportOutcome(error)) throw error
+    }
+  }
+  const send = (work: () => Promise<unknown>) => {
+    void submit(work).catch((error: unknown) => toast(explain(error), "bad"))
+  }
+  return { isSent: sent === about, send, submit }
+}
+
+/** Reports how a proposal that is no longer open came out. False if the error says nothing about that. */
+function reportOutcome(error: unknown): boolean {
+  const proposal = error instanceof ClientError ? (error.details.proposal as Proposal | undefined) : undefined
+  const stale = proposal?.code === "proposal_stale" || (error instanceof ClientError && error.code === "proposal_stale")
+  const outcome = proposal && OUTCOMES[proposal.status]
+  const isOpen = proposal?.status === "pending" && error instanceof ClientError && error.code === "still_pending"
+  if (proposal?.status === "expired") recordVerdict(proposal.id, "expired")
+  if (isOpen) recordVerdict(proposal.id, "open")
+  if (isOpen) toast(t("proposal.stillOpen"))
+  else if (stale) toast(t("proposal.stale"), "bad")
+  else if (outcome) toast(t(outcome))
+  else return false
+  return true
+}

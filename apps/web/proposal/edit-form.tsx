@@ -1,0 +1,265 @@
+import { useEffect, useRef, useState } from "react"
+import type { Proposal } from "../../../core/protocol/index.ts"
+import { type Fields, isRecord } from "../changes/value-words.ts"
+import { Button } from "../parts/button.tsx"
+import { FieldOf, Form, Labelled, Select, SubmitButton } from "../parts/form.tsx"
+import { Plain } from "../parts/plain.tsx"
+import { humanName } from "../../../client/index.ts"
+import { catalogue } from "../state/catalogue.ts"
+import { useStore } from "../state/store.ts"
+import { t } from "../strings/strings.ts"
+import { type EditField, fieldsOf, toDateInput } from "./edit-fields.ts"
+
+interface EditFormProps {
+  readonly proposal: Proposal
+  /** On its way. */
+  readonly isSent: boolean
+  readonly onDone: (changed: Record<string, unknown>) => Promise<unknown>
+  readonly onCancel: () => void
+}
+
+/** Other arguments for the same tool: field by field, or as JSON. They become a proposal of their own. */
+export function EditForm({ proposal, isSent, onDone, onCancel }: EditFormProps) {
+  const { arguments: given, tool, diff } = proposal
+  const schema = useStore(catalogue)?.tools.find(({ name }) => name === tool)?.inputSchema
+  const known = fieldsOf(schema, given)
+  const after = isRecord(diff?.after) ? diff.after : {}
+  const [asJson, setAsJson] = useState(false)
+  const [fields, setFields] = useState<Fields>(given)
+  const [text, setText] = useState("")
+  const [problem, setProblem] = useState<string>()
+  const form = useRef<HTMLFormElement>(null)
+  // The button that was pressed is gone: what is typed next would be taken for shortcuts.
+  useEffect(() => form.current?.querySelector<HTMLElement>("input, textarea, select")?.focus(), [])
+  const submit = async () => {
+    if (isSent) return
+    const changed = asJson ? parse(text) : { fields }
+    if ("problem" in changed) return setProblem(changed.problem)
+    setProblem(undefined)
+    await onDone({ ...changed.fields })
+  }
+  const turn = () => {
+    setProblem(undefined)
+    if (!asJson) {
+      setText(JSON.stringify(fields, undefined, 2))
+      return setAsJson(true)
+    }
+    const read = parse(text)
+    if ("problem" in read) return setProblem(read.problem)
+    setFields(read.fields)
+    setAsJson(false)
+  }
+  const editor = (field: EditField) => (
+    <FieldEditor
+      key={field.name}
+      field={field}
+      value={fields[field.name]}
+      shown={after[toColumn(field.name)]}
+      onChange={(next) => setFields((before) => withField(before, field.name, next))}
+    />
+  )
+  return (
+    <Form
+      ref={form}
+      className="space-y-3 border-t border-line px-4 py-3"
+      onSubmit={submit}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape") return
+        event.preventDefault()
+        onCancel()
+      }}
+    >
+      {asJson ? (
+        <textarea
+          autoFocus
+          aria-label={t("proposal.argumentsAsJson")}
+          spellCheck={false}
+          rows={Math.min(16, text.split("\n").length + 1)}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          className="field font-mono text-[13px]"
+        />
+      ) : (
+        <>
+          {known.filter(({ name }) => name in given).map(editor)}
+          {known.length > Object.keys(given).length && (
+            <details className="text-sm">
+              <summary className="w-fit rounded text-soft hover:text-ink">{t("proposal.moreFields")}</summary>
+              <div className="mt-3 space-y-3">{known.filter(({ name }) => !(name in given)).map(editor)}</div>
+            </details>
+          )}
+        </>
+      )}
+      {problem && (
+        <p role="alert" className="text-sm text-danger">
+          {problem}
+        </p>
+      )}
+      <div className="flex flex-wrap items-center gap-2">
+        <SubmitButton look="main" disabled={isSent}>
+          {t("proposal.saveAndReview")}
+        </SubmitButton>
+        <Button onClick={onCancel}>{t("common.back")}</Button>
+        <Button look="quiet" onClick={turn} className="ml-auto">
+          {t(asJson ? "proposal.editAsForm" : "proposal.editAsJson")}
+        </Button>
+      </div>
+    </Form>
+  )
+}
+
+/** `due_date` is told as `dueDate`. */
+const toColumn = (name: string): string => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+function withField(before: Fields, name: string, value: unknown): Fields {
+  const { [name]: _, ...others } = before
+  // In its place, so that what follows stays where it is.
+  return value === undefined ? others : { ...before, [name]: value }
+}
+
+function parse(text: string): { readonly fields: Record<string, unknown> } | { readonly problem: string } {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { fields: { ...value } }
+    return { problem: t("proposal.needsObject") }
+  } catch {
+    return { problem: t("proposal.needsJson") }
+  }
+}
+
+interface FieldEditorProps {
+  readonly field: EditField
+  readonly value: unknown
+  /** How the change tells what is given, where that is in other words. */
+  readonly shown: unknown
+  /** `undefined` takes the argument away. */
+  readonly onChange: (value: unknown) => void
+}
+
+/** One argument, in the control that fits what the tool takes for it. */
+function FieldEditor({ field, value, shown, onChange }: FieldEditorProps) {
+  const { control, hint } = field
+  const label = <Plain text={field.label} />
+  if (control === "check") {
+    return (
+      <label className="flex items-center gap-2 text-sm">
+        <FieldOf name={field.name}>
+          <input type="checkbox" checked={value === true} onChange={(event) => onChange(event.target.checked)} />
+        </FieldOf>{" "}
+        {label}
+      </label>
+    )
+  }
+  if (control === "json") return <JsonField field={field} value={value} shown={shown} onChange={onChange} />
+  return (
+    <Labelled label={label}>
+      <FieldOf name={field.name}>{toInput({ field, value, shown, onChange })}</FieldOf>
+      {/* How to write it is for whoever writes it: a choice and a date explain themselves. */}
+      {hint && control !== "choice" && control !== "date" && (
+        <span className="mt-0.5 block text-xs text-faint">
+          <Plain text={hint} />
+        </span>
+      )}
+    </Labelled>
+  )
+}
+
+/** An element rather than a component, so that `FieldOf` can describe it. */
+function toInput({ field: { control, choices, isRequired }, value, shown, onChange }: FieldEditorProps) {
+  const text = value === undefined || value === null ? "" : String(value)
+  const date = control === "date" ? toDateInput(value, shown) : undefined
+  if (control === "choice") {
+    const known = text === "" || choices.includes(text) ? choices : [...choices, text]
+    const none: readonly (readonly [string, string])[] = isRequired && text !== "" ? [] : [["", "–"]]
+    return (
+      <Select
+        value={text}
+        choices={[...none, ...known.map((each) => [each, humanName(each)] as const)]}
+        onChoose={(chosen) => onChange(chosen === "" ? undefined : chosen)}
+      />
+    )
+  }
+  if (control === "number") {
+    return (
+      <input
+        type="number"
+        step="any"
+        value={text}
+        onChange={(event) => onChange(event.target.value === "" ? undefined : event.target.valueAsNumber)}
+        className="field"
+      />
+    )
+  }
+  if (date !== undefined) {
+    return (
+      <input
+        type={date.includes("T") ? "datetime-local" : "date"}
+        value={date}
+        onChange={(event) => onChange(event.target.value === "" ? undefined : event.target.value)}
+        className="field"
+      />
+    )
+  }
+  if (control === "list") {
+    const lines = Array.isArray(value) ? value.map(String) : []
+    return (
+      <textarea
+        rows={Math.min(8, Math.max(2, lines.length + 1))}
+        defaultValue={lines.join("\n")}
+        placeholder={t("proposal.onePerLine")}
+        onChange={(event) =>
+          onChange(
+            event.target.value
+              .split("\n")
+              .map((each) => each.trim())
+              .filter(Boolean),
+          )
+        }
+        className="field resize-y"
+      />
+    )
+  }
+  if (control === "text") {
+    return (
+      <textarea
+        rows={Math.min(10, Math.max(3, Math.ceil(text.length / 70) + text.split("\n").length - 1))}
+        value={text}
+        onChange={(event) => onChange(event.target.value)}
+        className="field resize-y"
+      />
+    )
+  }
+  return <input value={text} onChange={(event) => onChange(event.target.value)} className="field" />
+}
+
+/** An object, or what nobody knows: written as JSON, taken over when it is some. */
+function JsonField({ field, value, onChange }: FieldEditorProps) {
+  const [text, setText] = useState(() => (value === undefined ? "" : JSON.stringify(value)))
+  const [isBad, setBad] = useState(false)
+  return (
+    <Labelled
+      label={
+        <>
+          <Plain text={field.label} /> {isBad && <span className="text-danger">{t("proposal.invalidJson")}</span>}
+        </>
+      }
+    >
+      <FieldOf name={field.name}>
+        <input
+          value={text}
+          aria-invalid={isBad}
+          onChange={(event) => {
+            setText(event.target.value)
+            try {
+              onChange(event.target.value.trim() === "" ? undefined : JSON.parse(event.target.value))
+              setBad(false)
+            } catch {
+              setBad(true)
+            }
+          }}
+          className="field font-mono text-[13px]"
+        />
+      </FieldOf>
+    </Labelled>
+  )
+}

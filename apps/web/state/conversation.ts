@@ -1,0 +1,195 @@
+import {
+  type StreamState,
+  type Transcript,
+  canRetry,
+  emptyTranscript,
+  fromDetail,
+  hasCode,
+  olderThan,
+  readPages,
+  reduce,
+  withOlderMessages,
+  withWhole,
+} from "../../../client/index.ts"
+import type { QueuedMessage, Run } from "../../../core/protocol/index.ts"
+import { client } from "./client.ts"
+import { noticeSignOut } from "./identity.ts"
+import { arrivals } from "./outbox.ts"
+import { Store } from "./store.ts"
+
+export interface ConversationState {
+  readonly transcript: Transcript
+  readonly phase: "opening" | "open" | "failed"
+  /** Why it cannot be shown: yet, where the server is away. */
+  readonly error: unknown
+  readonly line: StreamState["state"]
+  /** Messages that wait while a run works. */
+  readonly queue: readonly QueuedMessage[]
+  readonly loadingOlder: boolean
+  /** The newest run as the server has it, for what a snapshot of the conversation does not tell. */
+  readonly lastRun: Run | null
+}
+
+const OLDER = 100
+
+/** One conversation that is open on this page: the client's transcript of it, kept up to date, and what is said to it. */
+export class OpenConversation {
+  readonly id: string
+  readonly store = new Store<ConversationState>({
+    transcript: emptyTranscript,
+    phase: "opening",
+    error: undefined,
+    line: "connecting",
+    queue: [],
+    loadingOlder: false,
+    lastRun: null,
+  })
+  readonly #leaving = new AbortController()
+  /** Of an exchange that asks four times, three do so while an answer is on its way. */
+  readonly refreshQueue: () => Promise<void> = inTurn(() => this.#readQueue())
+
+  constructor(id: string) {
+    this.id = id
+  }
+
+  /** Reads it and then listens, until it is closed. */
+  async open(): Promise<void> {
+    try {
+      const params = { id: this.id }
+      const detail = await client.readConversation({ params })
+      this.store.change({ transcript: fromDetail(detail), phase: "open", error: undefined })
+      arrivals.add(this.#arrived)
+      void this.#listen(this.#leaving.signal)
+      void this.refreshQueue()
+      await this.#readLastRun()
+    } catch (error) {
+      noticeSignOut(error)
+      if (this.store.value.phase === "opening")
+        this.store.change({ phase: canRetry(error) ? "opening" : "failed", error })
+    }
+  }
+
+  close(): void {
+    this.#leaving.abort()
+    arrivals.delete(this.#arrived)
+  }
+
+  /** What was said may wait in the queue, of which nobody tells. */
+  readonly #arrived = async (conversationId: string) => {
+    if (conversationId === this.id) await this.refreshQueue()
+  }
+
+  async #listen(signal: AbortSignal): Promise<void> {
+    let wasAway = false
+    const onState = ({ state }: StreamState) => {
+      if (signal.aborted) return
+      this.store.change({ line: state })
+      if (state === "live" && wasAway) {
+        void this.refreshQueue()
+        void this.#readLastRun()
+      }
+      if (state !== "connecting") wasAway = state === "waiting"
+    }
+    try {
+      const after = this.store.value.transcript.cursor
+      for await (const frame of client.events(this.id, { after, signal, onState })) {
+        const { transcript } = this.store.value
+        this.store.change({ transcript: reduce(transcript, frame) })
+        // What waited may have been taken; nobody tells of the queue itself.
+        if (frame.type === "message" || frame.type === "run_ended") void this.refreshQueue()
+        // A run that had begun before this page was loaded is known to the server alone.
+        if (frame.type === "run_ended" && transcript.run === null) void this.#readLastRun()
+      }
+    } catch (error) {
+      if (signal.aborted) return
+      noticeSignOut(error)
+      if (hasCode(error, "not_found")) this.store.change({ phase: "failed", error })
+      else this.store.change({ line: "waiting" })
+    }
+  }
+
+  async #readLastRun(): Promise<void> {
+    try {
+      const { items } = await client.listRuns({ params: { id: this.id }, query: { limit: 1 } })
+      this.store.change({ lastRun: items[0] ?? null })
+    } catch (error) {
+      noticeSignOut(error) // how it went is then not told; the conversation itself is there
+    }
+  }
+
+  async #readQueue(): Promise<void> {
+    try {
+      const queue = await readPages((query) => client.listQueue({ params: { id: this.id }, query }))
+      this.store.change({ queue })
+    } catch (error) {
+      noticeSignOut(error)
+    }
+  }
+
+  /** All of a message that was told with its beginning; from here on it is shown. */
+  async loadWhole(messageId: string): Promise<string> {
+    try {
+      const message = await client.readMessage({ params: { id: this.id, messageId } })
+      this.store.change({ transcript: withWhole(this.store.value.transcript, message) })
+      return message.content
+    } catch (error) {
+      noticeSignOut(error)
+      throw error
+    }
+  }
+
+  /** One more page of what came before, where there is one. */
+  async loadOlder(): Promise<void> {
+    const { transcript, loadingOlder } = this.store.value
+    const before = olderThan(transcript)
+    if (before === null || loadingOlder) return
+    this.store.change({ loadingOlder: true })
+    try {
+      const page = await client.readMessages({ params: { id: this.id }, query: { before, limit: OLDER } })
+      this.store.change({ transcript: withOlderMessages(this.store.value.transcript, page) })
+    } catch (error) {
+      noticeSignOut(error)
+    } finally {
+      this.store.change({ loadingOlder: false })
+    }
+  }
+}
+
+const opened = new Map<string, { readonly conversation: OpenConversation; users: number }>()
+
+/** The conversation for everything on the page that shows it; the last one to let go closes it. */
+export function acquire(id: string): OpenConversation {
+  let entry = opened.get(id)
+  if (!entry) {
+    entry = { conversation: new OpenConversation(id), users: 0 }
+    opened.set(id, entry)
+    void entry.conversation.open()
+  }
+  entry.users++
+  return entry.conversation
+}
+
+export function release(id: string): void {
+  const entry = opened.get(id)
+  if (!entry || --entry.users > 0) return
+  opened.delete(id)
+  entry.conversation.close()
+}
+
+/**
+ * A read of which only one is under way at a time. Who asks meanwhile shares the next one: the answer that is on its way
+ * may be older than what they know.
+ */
+export function inTurn(read: () => Promise<void>): () => Promise<void> {
+  let now: Promise<void> | undefined
+  let next: Promise<void> | undefined
+  const ask = (): Promise<void> => {
+    if (!now) return (now = read().finally(() => (now = undefined)))
+    const again = () => {
+      next = undefined
+      return ask()
+    }
+    return (next ??= now.then(again, again))
+  }
+  return ask
+}

@@ -1,0 +1,82 @@
+import { useEffect } from "react"
+import {
+  readPages,
+  withTableRequested,
+  emptyWorkspace,
+  outdated,
+  reduceWorkspace,
+  withEdit,
+  withRows,
+  type WorkspaceRows,
+  type WorkspaceView,
+} from "../../../client/index.ts"
+import { type TableName, tableNames } from "../../../core/protocol/index.ts"
+import { client } from "./client.ts"
+import { feed, listeners } from "./feed.ts"
+import { noticeSignOut } from "./identity.ts"
+import { Store, useStore } from "./store.ts"
+
+interface WorkspaceState {
+  readonly view: WorkspaceView
+  /** Why it could not be read, until it can. */
+  readonly problem: unknown
+}
+
+/** The person's workspace on this server, live from the moment that the first page of it is opened. */
+const workspace = new Store<WorkspaceState>({ view: emptyWorkspace, problem: undefined })
+
+let isFollowing = false
+
+export function useWorkspace(): WorkspaceState {
+  useEffect(() => {
+    if (isFollowing) return
+    isFollowing = true
+    listeners.add((frame) => {
+      workspace.change({ view: reduceWorkspace(workspace.value.view, frame) })
+      void readOutdated()
+    })
+    void readOutdated()
+  }, [])
+  return useStore(workspace)
+}
+
+/** Reads every table that has to be. */
+export async function readOutdated(): Promise<void> {
+  const wanted = tableNames.filter((name) => !workspace.value.view[name].isCurrent)
+  await Promise.all(wanted.map(read))
+}
+
+const readings = new Map<TableName, number>()
+
+async function read(table: TableName): Promise<void> {
+  const reading = (readings.get(table) ?? 0) + 1
+  readings.set(table, reading)
+  const isLatest = () => readings.get(table) === reading
+  workspace.change({ view: withTableRequested(workspace.value.view, table) })
+  try {
+    const query = table === "projects" ? { includeArchived: "true" as const } : {}
+    const items = await readPages((page) => client.listRows({ params: { table }, query: { ...query, ...page } }), 1000)
+    // It may have been asked for once more meanwhile, and answers may overtake each other.
+    if (isLatest()) workspace.change({ view: withRows(workspace.value.view, table, items), problem: undefined })
+  } catch (error) {
+    noticeSignOut(error)
+    if (isLatest()) workspace.change({ view: outdated(workspace.value.view, table), problem: error })
+  }
+}
+
+type Row<Name extends TableName> = WorkspaceRows[Name]
+
+export const findRow = <Name extends TableName>(table: Name, id: string): Row<Name> | undefined =>
+  (workspace.value.view[table].rows as readonly Row<Name>[]).find((row) => row.id === id)
+
+/** Takes over what the server has answered to an edit; where the feed is away, nobody else would tell of it. */
+export function keepEdit<Name extends TableName>(table: Name, row: Row<Name>, was: Row<Name> | undefined): void {
+  workspace.change({ view: withEdit(workspace.value.view, { table, was, row }) })
+}
+
+/** For edits that change more than a row: without a feed everything is read again. */
+export async function readWithoutFeed(): Promise<void> {
+  if (feed.value.line === "live") return
+  workspace.change({ view: tableNames.reduce(outdated, workspace.value.view) })
+  await readOutdated()
+}

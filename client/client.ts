@@ -1,0 +1,13 @@
+import { type Calls, createCalls } from "./calls.ts"
+import { overSse } from "./stream/over-sse.ts"
+import { createStreams, type ClientStreams } from "./stream/streams.ts"
+import { type ClientOptions, Transport } from "./transport.ts"
+
+/** The API as typed methods: one for each route that returns a single response, and the streams. */
+export type Client = Calls & ClientStreams
+
+/** Creates a client of the HTTP API. Streams use server-sent events, one connection each. */
+export function createClient(options: ClientOptions): Client {
+  const transport = new Transport(options)
+  return { ...createCalls(transport), ...createStreams(overSse(transport)) }
+}

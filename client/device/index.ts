@@ -1,0 +1,10 @@
+import "../../core/require-node.ts"
+/** A device: a program that runs tools on the user's own machine, and stores their workspace in a file. */
+export type { CallOutcome } from "../../core/protocol/socket.ts"
+export type { SocketCloseEvent, DeviceSocket } from "./connection.ts"
+export { type Device, type DeviceOptions, openDevice } from "./device.ts"
+export { LEDGER_DAYS } from "./ledger.ts"
+export type { Handler, HandlerAnswer, Handlers } from "./local-calls.ts"
+export type { LocalTables, Row, LocalRows } from "./local-tables.ts"
+export type { VectorMatch, LocalVectors } from "./local-vectors.ts"
+export type { DeviceState, ConnectOptions } from "./stay-connected.ts"

@@ -1,0 +1,194 @@
+import type { EventOf, EventType } from "../../core/protocol/events.ts"
+import { quote } from "../../core/shared/text/quote.ts"
+import { Waiting } from "../../core/protocol/conversation/stages.ts"
+import { callLabels } from "../transcript/shown-calls.ts"
+import { humanName } from "../words.ts"
+import type { Follow, Following, TimelineEntry } from "./following.ts"
+
+const MAX_WORDS = 300
+
+/** One line per type of event; the compiler refuses a type without one. */
+export const follow: { readonly [Type in EventType]: Follow<Type> } = {
+  conversation_started: moment("other", () => "The conversation began"),
+  settings(following, event) {
+    const { model, mode, title, titledBy } = event
+    const set = [model && `model ${model}`, mode && `mode ${mode}`, title && `title ${quote(title)}`].filter(Boolean)
+    const entry = { kind: "other", title: set.length > 0 ? `Set: ${set.join(", ")}` : "Settings changed" } as const
+    if (titledBy) following.add({ ...since(following, event), ...entry, detail: titledBy.model, ...used(titledBy) })
+    else following.add({ ...at(event), ...entry })
+  },
+  run_started: moment("other", ({ undoes, again, compacts }) => {
+    if (undoes) return "A run that undoes"
+    if (again) return "A run that proposes again"
+    return compacts ? "A run that sums up" : "The run began"
+  }),
+  message(following, event) {
+    for (const part of event.parts) if (part.type === "call") following.names.set(part.id, part.name)
+    if (event.role === "user") following.add({ ...at(event), kind: "words", title: "Words", detail: wordsOf(event) })
+    else following.add(replyOf(following, event))
+  },
+  step(following, event) {
+    const waiting = event.step === "waiting" ? Waiting.safeParse(event.detail).data : undefined
+    if (waiting) {
+      following.before = event.at + waiting.seconds * 1000
+      return void following.add({ ...at(event), ...waitingFor(waiting) })
+    }
+    const { asked } = event
+    const title = humanName(event.step)
+    if (!asked) return void following.add({ ...at(event), kind: "stage", title })
+    const tries = asked.tries > 1 ? `, ${asked.tries} tries` : ""
+    following.add({
+      ...since(following, event),
+      kind: "stage",
+      title,
+      detail: `${asked.model}${tries}`,
+      ...used(asked),
+    })
+  },
+  tool_start(following, event) {
+    // What waited for a yes or for its program goes on as the call itself.
+    following.begin(event.callId, { ...at(event), kind: "call", title: nameOf(following, event.callId) })
+  },
+  handed_over(following, event) {
+    const title = `Waits for its program: ${nameOf(following, event.callId)}`
+    following.begin(event.callId, { ...at(event), kind: "wait", title })
+  },
+  tool_end(following, event) {
+    const said = event.status === "error" ? firstLine(event.text) : ""
+    const how = event.reusedFrom ? "as read before" : [callLabels[event.status], said].filter(Boolean).join(": ")
+    for (const [proposal, call] of following.callOf)
+      if (call === event.callId) following.end(proposal, event, callLabels[event.status])
+    const entry = following.end(event.callId, event, how)
+    // A read that answers at once has both of its rows in one commit: the result alone knows how long it took.
+    if (entry?.kind === "call") following.lengthen(entry, event)
+    if (entry) return
+    following.add({ ...at(event), kind: "call", title: nameOf(following, event.callId), detail: how })
+  },
+  awaiting_confirmation(following, event) {
+    for (const { id, callId, summary } of event.proposals) {
+      following.callOf.set(id, callId)
+      following.begin(id, { ...at(event), kind: "wait", title: `Waits for a yes: ${summary}` })
+    }
+  },
+  proposal(following, { proposal, approvedBy, replaces, ...event }) {
+    following.callOf.set(proposal.id, proposal.callId)
+    if (replaces) following.end(replaces, event, "changed")
+    const { summary } = proposal
+    if (!approvedBy) following.begin(proposal.id, { ...at(event), kind: "wait", title: `Waits for a yes: ${summary}` })
+    else following.add({ ...at(event), kind: "other", title: `Approved beforehand: ${summary}`, detail: approvedBy })
+  },
+  decision(following, event) {
+    const said = { commit: "yes", reject: "no", edit: "changed" }[event.decision]
+    following.end(event.proposalId, event, event.reason ? `${said}, ${quote(event.reason)}` : said)
+  },
+  grant_revoked: moment("other", ({ tool }) => `What was allowed beforehand is taken back: ${tool ?? "all of it"}`),
+  in_doubt(following, event) {
+    following.end(event.callId, event, callLabels.in_doubt)
+    const title = `In doubt, a person has to say: ${nameOf(following, event.callId)}`
+    following.begin(event.callId, { ...at(event), kind: "wait", title, detail: event.because })
+  },
+  resolution(following, event) {
+    following.end(event.callId, event, event.choice)
+  },
+  late_result: moment("call", ({ status }) => `A result that was late: ${callLabels[status]}`),
+  // What was begun before is lost, and the time that it took with it.
+  restarted(following, event) {
+    const { because, detail } = event
+    const why = {
+      crash: "the server stopped",
+      handover: "another server took over",
+      provider: detail ?? "the provider",
+    }
+    const trouble = because === "provider" ? "retry" : "restart"
+    following.add({ ...lost(following, event), kind: "trouble", trouble, title: `Restarted: ${why[because]}` })
+  },
+  fallback(following, event) {
+    const title = `${event.to} instead of ${event.from}: ${event.message}`
+    following.add({ ...lost(following, event), kind: "trouble", trouble: "fallback", title })
+  },
+  history_cut: moment("room", ({ seq }) => `The model sees what came after message ${seq}`),
+  compaction(following, event) {
+    const title = {
+      due: "A summary is due",
+      references: "Old results gave way",
+      summary: "Summed up",
+      failed: "No summary",
+    }
+    const entry = { kind: "room", title: title[event.what] } as const
+    if (event.asked)
+      following.add({ ...since(following, event), ...entry, detail: event.asked.model, ...used(event.asked) })
+    else following.add({ ...at(event), ...entry, ...(event.problem ? { detail: event.problem } : {}) })
+  },
+  run_ended(following, event) {
+    const why = event.error ? `${event.error.code}: ${event.error.message}` : event.reason
+    // It was at something until then, and nothing else tells of it: mostly a model that was asked in vain.
+    if (event.error && following.open.size === 0 && event.at > following.before)
+      following.add({ ...since(following, event), kind: "model", title: "No reply", detail: event.error.code })
+    following.add({ ...at(event), kind: "end", title: humanName(event.status), ...(why ? { detail: why } : {}) })
+  },
+}
+
+type Placed = Pick<TimelineEntry, "position" | "at">
+
+const at = ({ position, at: moment }: Placed): Placed => ({ position, at: moment })
+
+/** What a model was asked for has been worked on since the row before. */
+const since = ({ before }: Following, { position, at: until }: Placed) => ({
+  position,
+  at: Math.min(before, until),
+  ms: Math.max(0, until - before),
+})
+
+/** The same of what came to nothing; where nothing was under way it is a moment. */
+const lost = (following: Following, event: Placed) =>
+  following.before < event.at ? since(following, event) : at(event)
+
+const used = ({ usage }: { readonly usage?: TimelineEntry["usage"] | undefined }) => (usage ? { usage } : {})
+
+const nameOf = ({ names }: Following, callId: string): string => humanName(names.get(callId) ?? "A call")
+
+function moment<Type extends EventType>(
+  kind: TimelineEntry["kind"],
+  toTitle: (event: EventOf<Type>) => string,
+): Follow<Type> {
+  return (following, event) => void following.add({ ...at(event), kind, title: toTitle(event) })
+}
+
+function replyOf(following: Following, event: EventOf<"message">): TimelineEntry {
+  const calls = event.parts.flatMap((part) => (part.type === "call" ? part.name : []))
+  const said = wordsOf(event)
+  const how = event.finish === "stop" || event.finish === "calls" || !event.finish ? [] : [event.finish]
+  const detail = [...(said ? [said] : []), ...(calls.length > 0 ? [`calls ${calls.join(", ")}`] : []), ...how].join(
+    " · ",
+  )
+  const entry = { ...since(following, event), kind: "model", title: event.model ?? "A model" } as const
+  return { ...entry, ...(detail ? { detail } : {}), ...used(event) }
+}
+
+const firstLine = (text: string): string => text.trim().split("\n", 1)[0]?.slice(0, MAX_WORDS) ?? ""
+
+/** The beginning of what was said, in one line. */
+const wordsOf = ({ parts }: EventOf<"message">): string =>
+  parts
+    .map((part) => (part.type === "text" ? part.text.slice(0, MAX_WORDS) : ""))
+    .join("")
+    .replaceAll(/\s+/g, " ")
+    .trim()
+    .slice(0, MAX_WORDS)
+
+function waitingFor({
+  provider,
+  because,
+  seconds,
+  attempt,
+  attempts,
+}: Waiting): Omit<TimelineEntry, "position" | "at"> {
+  const which = attempt && attempts ? `, try ${attempt} of ${attempts}` : ""
+  return {
+    kind: "trouble",
+    trouble: "retry",
+    title: `Waits ${seconds} s for ${provider}${which}`,
+    detail: because,
+    ms: seconds * 1000,
+  }
+}

@@ -1,0 +1,85 @@
+import {
+  Question,
+  QUESTION,
+  QUESTION_SETTLED,
+  type QuestionAnswer,
+  type QuestionField,
+  SettledQuestion,
+} from "../../core/protocol/conversation/questions.ts"
+import { quote } from "../../core/shared/text/quote.ts"
+import type { Transcript } from "./transcript.ts"
+
+/** Returns the questions of MCP servers that can still be answered, because their call is running. */
+export function openQuestions({ items }: Pick<Transcript, "items">, now: number): readonly Question[] {
+  const open = new Map<string, Question>()
+  for (const item of items) {
+    // After a crash a call is begun anew, and asks anew.
+    if (item.type === "notice" && item.notice === "restarted") open.clear()
+    if (item.type !== "step") continue
+    const asked = item.step === QUESTION ? Question.safeParse(item.detail).data : undefined
+    if (asked) open.set(asked.id, asked)
+    const settled = item.step === QUESTION_SETTLED ? SettledQuestion.safeParse(item.detail).data : undefined
+    if (settled) open.delete(settled.questionId)
+  }
+  if (open.size === 0) return []
+  const over = new Set(
+    items.flatMap((item) => (item.type === "call" && (item.isOver || item.state === "in_doubt") ? [item.key] : [])),
+  )
+  return [...open.values()].filter(({ callId, expiresAt }) => !over.has(callId) && expiresAt > now)
+}
+
+/**
+ * Returns a sentence that names the MCP server and tool behind a question, so that the user does not take the question
+ * for one of Pawl.
+ */
+export const describeAsker = ({ server, tool }: Pick<Question, "server" | "tool">): string =>
+  `The MCP server ${quote(server)} asks, for its tool ${quote(tool)}. These are words from outside: tell it no password and no key.`
+
+/** Describes which part of a long form a question is; undefined for a form with one part. */
+export const describePart = ({ part }: Pick<Question, "part">): string | undefined =>
+  part && `Part ${part.at} of ${part.of}. The answers are sent together, after the last part.`
+
+const OUTCOMES = {
+  accept: "answered",
+  decline: "declined",
+  cancel: "dismissed",
+  expired: "it expired without an answer",
+} as const
+
+/** Describes a question of an MCP server, or how it ended, in short phrases. */
+export function describeQuestionStep(step: string, detail: unknown): string[] {
+  const asked = step === QUESTION ? Question.safeParse(detail).data : undefined
+  const settled = step === QUESTION_SETTLED ? SettledQuestion.safeParse(detail).data : undefined
+  return [...(asked ? [`${asked.server}: ${asked.message}`] : []), ...(settled ? [OUTCOMES[settled.outcome]] : [])]
+}
+
+/**
+ * Converts the text that a user typed in a question's form to an answer, by the kinds of its fields. Omits blank
+ * fields.
+ */
+export function toContent(
+  fields: readonly QuestionField[],
+  written: Readonly<Record<string, string>>,
+): NonNullable<QuestionAnswer["content"]> {
+  const read = fields.flatMap(({ name, kind }) => {
+    const text = (Object.hasOwn(written, name) ? written[name] : undefined)?.trim() ?? ""
+    return text === "" ? [] : [[name, toValue(kind, text)] as const]
+  })
+  return Object.fromEntries(read)
+}
+
+/** Input that does not fit its kind stays text, and is then rejected by the server. */
+function toValue(kind: QuestionField["kind"], text: string): string | number | boolean | string[] {
+  switch (kind) {
+    case "number":
+    case "integer":
+      return Number.isNaN(Number(text)) ? text : Number(text)
+    case "boolean":
+      return /^(?:yes|true|y)$/i.test(text) ? true : /^(?:no|false|n)$/i.test(text) ? false : text
+    case "choices":
+      return text.split(",").map((each) => each.trim())
+    case "text":
+    case "choice":
+      return text
+  }
+}

@@ -1,0 +1,78 @@
+import { expect, test } from "vitest"
+import type { ConversationDetail } from "../../core/protocol/answers.ts"
+import { CallStatus } from "../../core/protocol/conversation/message.ts"
+import { ProposalStatus } from "../../core/protocol/proposals/proposal.ts"
+import { reduce } from "../reduce.ts"
+import { calling } from "./calling.fixture.ts"
+import { fromDetail } from "./from-detail.ts"
+import { callLabels, describeClientWait, describeProposal } from "./shown-calls.ts"
+import { type ProposalItem, type Transcript, emptyTranscript } from "./transcript.ts"
+
+const at = "2026-01-01T00:00:00.000Z"
+const expiresAt = "2026-01-01T00:15:00.000Z"
+const call = { id: "call_1", name: "client-weather", input: { city: "Oslo" } }
+const message = calling(call, at)
+
+const live = [
+  { id: "1", type: "run_started", data: { runId: "run_1", maxIterations: 5, at } },
+  { id: "2", type: "message", data: { message, at } },
+  { id: "3", type: "handed_over", data: { callId: call.id, name: call.name, input: call.input, expiresAt, at } },
+].reduce(reduce, emptyTranscript)
+
+const reloaded = fromDetail({
+  ...{ position: 3, status: "awaiting_confirmation", messages: [message], proposals: [] },
+  handedOver: [{ callId: call.id, expiresAt }],
+} as unknown as ConversationDetail)
+
+const says = (transcript: Transcript, now = Date.parse(at)) =>
+  describeClientWait(transcript, { now, toTime: (iso) => iso.slice(11, 16) })
+
+test.each([
+  ["live", live],
+  ["after a reload", reloaded],
+])("who waits for a program is told which tool, until when and how to go on: %s", (_, transcript) => {
+  expect(says(transcript)).toBe(
+    "Waits for the program that has offered weather, until 00:15. Send a message to continue without it, or stop it.",
+  )
+  expect(says(transcript, Date.parse(expiresAt))).toMatch(
+    /^The program that has offered weather did not answer in time/,
+  )
+  // What happens beside it changes nothing: it still waits.
+  const renamed = reduce(transcript, { id: "4", type: "settings", data: { title: "Oslo", at } })
+  expect([renamed.status, says(renamed)]).toEqual(["awaiting_confirmation", says(transcript)])
+  const end = { callId: call.id, name: call.name, status: "ok", text: "rain", ms: 1, messageId: "msg_2", seq: 3, at }
+  const ended = reduce(renamed, { id: "5", type: "tool_end", data: end })
+  expect([ended.status, says(ended)]).toEqual(["running", undefined])
+})
+
+test("a call whose reply lies before the list is told of all the same", () => {
+  const data = { callId: call.id, name: call.name, input: call.input, expiresAt, at }
+  const later = { ...emptyTranscript, status: "running", cursor: "2" } as const
+  expect(says(reduce(later, { id: "3", type: "handed_over", data }))).toMatch(/^Waits for the program/)
+})
+
+const words = (status: ProposalStatus, code?: string, decidedBy: string | null = null) =>
+  describeProposal({ proposal: { status, ...(code ? { code } : {}) }, decidedBy } as ProposalItem)
+
+test("every status of a proposal and every end of a call has words, and none of them is a code", () => {
+  const all = [
+    ...ProposalStatus.options.map((status) => words(status)),
+    ...CallStatus.options.map((end) => callLabels[end]),
+  ]
+  for (const said of all) expect(said).toMatch(/^[a-z][a-z, ]+$/)
+})
+
+test("what was not done is never called done, nor replaced: it may have been overtaken by other words", () => {
+  expect([words("superseded"), callLabels.superseded]).toEqual(["not done", "not done"])
+  expect([words("expired"), callLabels.expired]).toEqual(["expired", "expired, not done"])
+  expect(words("failed", "proposal_stale")).toBe("skipped: it changed in the meantime")
+})
+
+test("what was done without asking says so", () => {
+  expect(["policy", "grant", "device", "user_ada"].map((by) => words("applied", undefined, by))).toEqual([
+    "done automatically",
+    "done, as you allowed",
+    "done, approved by the device",
+    "done",
+  ])
+})

@@ -1,0 +1,89 @@
+import { type Agent as InternalAgent, defineAgent as checkAgent } from "../engine/definition/agent.ts"
+import type { Schema } from "../engine/definition/schema.ts"
+import type { OpenedPack as InternalOpenedPack, Pack as InternalPack, PackNeeds, PackServices } from "../packs/pack.ts"
+import type { ReplySettings } from "../protocol/conversation/reply-settings.ts"
+import { check } from "../server/request/read-input.ts"
+import { GivenReply } from "./given.ts"
+import { toInternalTool, type Tool } from "./tool.ts"
+
+/** An agent: a name, instructions and tools. Each conversation uses one agent. */
+export interface Agent {
+  readonly name: string
+  /** A short description, shown to people who choose an agent. */
+  readonly description?: string
+  readonly instructions?: string
+  // oxlint-disable-next-line typescript/no-explicit-any -- tools of every input type stand side by side here
+  readonly tools?: readonly Tool<any, any>[]
+  /** The most model replies with tool calls in one run. Default: 5. */
+  readonly maxIterations?: number
+  /** Names of models to try in this order if the chosen model is unreachable, overloaded or over its quota. */
+  readonly fallback?: readonly string[]
+  /** Default reply settings. Settings of the conversation or of a message take precedence. */
+  readonly settings?: ReplySettings
+  /**
+   * A schema for the final answer. A reply that does not fit is sent back to the model for correction, at most twice;
+   * after that the run fails with `answer_unfit`.
+   */
+  readonly answers?: Schema<unknown>
+  /** Returns text that is added to the instructions of each model call, computed at the time of the call. */
+  ground?(context: GroundContext): Promise<string>
+}
+
+/**
+ * The argument of an agent's `ground` function, which adds text to the instructions of each model call: the user's
+ * question, the conversation's state, and the most characters to return.
+ */
+export interface GroundContext {
+  /** The latest message of the user. */
+  readonly question: string
+  /** The conversation's state, to which tools add with `state` in their answers. */
+  readonly state: Readonly<Record<string, unknown>>
+  /** The most characters that the returned text may have. */
+  readonly room: number
+  readonly signal: AbortSignal
+}
+
+/** Checks an agent where it is defined and returns it. Throws a `TypeError` if the agent is invalid. */
+export function defineAgent(agent: Agent): Agent {
+  toInternalAgents([agent])
+  return agent
+}
+
+/** Used if the program defines no agents: the model without tools. */
+const ASSISTANT: Agent = { name: "assistant", description: "Answers." }
+
+export function toInternalAgents(agents: readonly Agent[] = [ASSISTANT]): InternalAgent[] {
+  if (agents.length === 0) throw new TypeError("agents: name at least one, or leave it out for the model alone.")
+  const names = agents.map(({ name }) => name)
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice !== undefined) throw new TypeError(`agents: two are called "${twice}"; rename one.`)
+  for (const { settings = {} } of agents) check(GivenReply, settings)
+  return agents.map(({ description = "", instructions = "", tools = [], ...rest }) =>
+    checkAgent({ ...rest, description, instructions, tools: tools.map((tool) => toInternalTool(tool)) }),
+  )
+}
+
+/** Agents for a server, with the tables, routes and services that they need. See docs/recipes/write-a-pack.md. */
+export interface Pack {
+  readonly name: string
+  readonly needs?: PackNeeds
+  open(services: PackServices): OpenedPack | Promise<OpenedPack>
+}
+
+/** A pack after the server has opened it, with its agents and routes ready to use. */
+export interface OpenedPack extends Omit<InternalOpenedPack, "agents"> {
+  readonly agents: readonly Agent[]
+}
+
+/** Defines a pack for a server. Its agents have the same form as those of an embedding program. */
+export function definePack(pack: Pack): Pack {
+  const made: InternalPack = {
+    ...pack,
+    async open(services) {
+      const opened = await pack.open(services)
+      return { ...opened, agents: opened.agents.length === 0 ? [] : toInternalAgents(opened.agents) }
+    },
+  }
+  // What a server gets from it is its own business, and nobody else opens it.
+  return made as unknown as Pack
+}

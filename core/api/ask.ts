@@ -1,0 +1,389 @@
+import { createHash } from "node:crypto"
+import type { z } from "zod"
+import { parse, type Schema } from "../engine/definition/schema.ts"
+import type { Beginning, MessageInput } from "../engine/input.ts"
+import type { Finish, Message } from "../protocol/conversation/message.ts"
+import type { ReplySettings } from "../protocol/conversation/reply-settings.ts"
+import { failure } from "../protocol/errors.ts"
+import { type ConversationId, isId, type MessageId, newId, type RunId, type UserId } from "../protocol/ids.ts"
+import type { JsonObject, Mode } from "../protocol/schema.ts"
+import { conversationOf } from "../server/conversation/find.ts"
+import { lastChosenModel } from "../server/conversation/settings.ts"
+import { check } from "../server/request/read-input.ts"
+import { RunFrames } from "../server/stream/send-message.ts"
+import { readJsonAnswer } from "../shared/text/read-json.ts"
+import { followConversation, lookUntil, unlessTakenBack } from "./follow.ts"
+import { GivenQuestion } from "./given.ts"
+import {
+  orClosed,
+  type Parts,
+  type PawlEvent,
+  type PersonalParts,
+  type Proposal,
+  refuseClosed,
+  type Usage,
+} from "./parts.ts"
+
+/**
+ * Options for a new conversation. They are ignored if the conversation exists; use `conversations.change` to change
+ * one.
+ */
+interface ConversationStart {
+  /** The name of the agent. Default: the first agent. */
+  readonly agent?: string
+  /** The name of the model. Default: the default model. */
+  readonly model?: string
+  /**
+   * `confirm` (default): a person approves each write. `auto`: writes run without approval. `read-only`: writes are
+   * refused.
+   */
+  readonly mode?: Mode
+  readonly title?: string
+}
+
+/** Options of `ask`: the conversation to continue, or the settings of a new one, and how the message is processed. */
+export interface AskOptions extends ConversationStart {
+  /** The id of the conversation to continue. Default: a new conversation. */
+  readonly conversation?: string
+  /**
+   * An idempotency key. A repeated call with the same key, for example after a crash or a lost connection, returns the
+   * answer to the first call. Without `conversation`, the key also identifies the new conversation. A message that was
+   * withdrawn from the queue before its run started (`message_withdrawn`) can be sent again with the same key.
+   */
+  readonly key?: string
+  /**
+   * What to do if the conversation has an active run: queue the message (`queue`), add it to the active run at the next
+   * safe point (`steer`), or throw `busy` (`reject`).
+   */
+  readonly when?: "queue" | "steer" | "reject"
+  /** The most model replies with tool calls in this run. */
+  readonly maxIterations?: number
+  /** The IANA time zone of the user, for words such as "today". */
+  readonly timeZone?: string
+  /** Reply settings for this message. They take precedence over those of the conversation. */
+  readonly settings?: ReplySettings
+  /**
+   * A schema for the answer, which is then returned as `value`. A reply that does not fit is sent back to the model for
+   * correction, at most twice; after that the run fails with `answer_unfit`.
+   */
+  readonly answers?: Schema<unknown>
+  /**
+   * Cancels this question, whose answer is then `cancelled`. Other queued questions still run. If no run has started,
+   * the question is not sent and the signal's reason is thrown.
+   */
+  readonly signal?: AbortSignal
+}
+
+/**
+ * Sends a message and yields the events of its run. The iterator returns the answer. The message is sent when the first
+ * event is requested.
+ */
+export async function* streamAnswer(
+  parts: PersonalParts,
+  text: string,
+  options: AskOptions = {},
+): AsyncGenerator<PawlEvent, Answer, undefined> {
+  const asked = check(GivenQuestion, { ...options, text })
+  const { signal } = asked
+  const { closing, store } = parts
+  signal?.throwIfAborted()
+  refuseClosed(parts)
+  const { id, user, message, after, waits } = await orClosed(parts, enter(parts, asked))
+  const source = await followConversation(parts, { id, user, after: { position: after, offset: 0 } })
+  const run = new RunFrames(source, { message })
+  const frames = waits ? unlessTakenBack(parts, run, { id, message, position: after }) : run
+  const leave = () => frames.close()
+  const stop = AbortSignal.any(signal ? [signal, closing] : [closing])
+  stop.addEventListener("abort", leave, { once: true })
+  try {
+    if (stop.aborted) leave()
+    for (let some = await frames.next(); some; some = await frames.next()) yield* some as PawlEvent[]
+  } finally {
+    stop.removeEventListener("abort", leave)
+    leave()
+  }
+  refuseClosed(parts)
+  if (signal?.aborted) await takeBack(parts, id, message)
+  const place = await store.conversations.placeOf(id, message)
+  const started = typeof place === "number" ? await runAt(parts, id, place) : undefined
+  // The message was taken back before its turn, by this signal or by someone else, or its conversation was erased.
+  if (!started) signal?.throwIfAborted()
+  if (!started) throw failure(place === undefined ? "message_withdrawn" : "internal")
+  return asPromised(await answerOf(parts, id, started), asked.answers)
+}
+
+/** Sends a message and returns the answer, without the events. */
+export async function askAndWait(parts: PersonalParts, text: string, options?: AskOptions): Promise<Answer> {
+  const events = streamAnswer(parts, text, options)
+  for (;;) {
+    const { done, value: answer } = await events.next()
+    if (done) return answer
+  }
+}
+
+/**
+ * Parses the answer with the caller's schema, which can have transforms and checks that its JSON schema does not
+ * express.
+ */
+async function asPromised(answer: Answer, answers: Schema<unknown> | undefined): Promise<Answer> {
+  if (answer.status !== "answered" || !answers) return answer
+  const parsed = await parse(answers, answer.value)
+  if ("value" in parsed) return { ...answer, value: parsed.value }
+  const { finish: _, value: __, ...asked } = answer
+  // As it is told of every other run: the message of an error is lost where an answer is made JSON.
+  const { code, message } = failure("answer_unfit", { problem: parsed.problem, times: 0 })
+  return { ...asked, status: "failed", error: { code, message } }
+}
+
+function toAnswerSchema(answers: Schema<unknown>): JsonObject {
+  const { $schema: _, ...json } = answers["~standard"].jsonSchema.input({ target: "draft-07" })
+  return json
+}
+
+type Question = z.infer<typeof GivenQuestion>
+
+interface Entered {
+  readonly id: ConversationId
+  readonly user: UserId
+  readonly message: MessageId
+  /** Only events after this journal position belong to the message. */
+  readonly after: number
+  /** The message is queued because the conversation has an active run. */
+  readonly waits: boolean
+}
+
+/** Stores the message, unless its key was used before. */
+async function enter(parts: PersonalParts, asked: Question): Promise<Entered> {
+  const { runtime, store } = parts
+  const { text, key, maxIterations, timeZone, settings, answers } = asked
+  const schema = answers ? toAnswerSchema(answers) : asked.schema
+  const when = asked.when ?? "queue"
+  const user = await parts.user()
+  if (schema) await parts.ports.answerSchema?.(schema, user)
+  const said = { ...(timeZone ? { timeZone } : {}), ...(settings ? { settings } : {}), ...(schema ? { schema } : {}) }
+  const more = { ...(maxIterations ? { maxIterations } : {}), ...said }
+  const input = (id: MessageId): MessageInput => ({ type: "message", id, text, when, ...more })
+  if (asked.conversation === undefined && key === undefined) {
+    const message = newId("msg", user)
+    const { id } = await runtime.begin(await toBeginning(parts, user, asked), input(message))
+    return { id, user, message, after: 0, waits: false }
+  }
+  const id = await conversationFor(parts, user, asked)
+  const { position } = await conversationOf(store, user, id)
+  const message = key === undefined ? newId("msg", user) : toId("msg", [id, key])
+  if (key !== undefined) {
+    const place = await store.conversations.placeOf(id, message)
+    if (place !== undefined) return enteredBefore(parts, { id, user, message, text, place, position })
+  }
+  const waits = (await runtime.submit(id, input(message))) === "kept"
+  // Somebody may have asked with the same key in this moment: what is on record is what was asked.
+  if (key !== undefined) await refuseOtherWords(parts, { id, message, text })
+  return { id, user, message, after: position, waits }
+}
+
+interface Before extends Omit<Entered, "after" | "waits"> {
+  readonly text: string
+  readonly place: number | "waiting"
+  readonly position: number
+}
+
+async function enteredBefore(parts: PersonalParts, before: Before): Promise<Entered> {
+  const { store } = parts
+  const { id, user, message, place, position } = before
+  await refuseOtherWords(parts, before)
+  if (place === "waiting") return { id, user, message, after: position, waits: true }
+  const start = await store.conversations.runStart(id, place)
+  // Words stand right behind the row that starts their run; those that were let into a working one stand alone.
+  return { id, user, message, after: (place === start + 1 ? start : place) - 1, waits: false }
+}
+
+async function refuseOtherWords(
+  { store }: PersonalParts,
+  { id, message, text }: Pick<Before, "id" | "message" | "text">,
+): Promise<void> {
+  // In this order: it may be taken from the queue in between, and never goes back.
+  const queued = await store.queue.find(id, message)
+  const said = (await store.conversations.message(id, message))?.content ?? queued?.text
+  if (said !== undefined && said !== text) throw failure("key_reused")
+}
+
+/** Returns the conversation to use. Creates it if a key identifies a conversation that does not exist yet. */
+async function conversationFor(parts: PersonalParts, user: UserId, asked: Question): Promise<ConversationId> {
+  const { conversation, key = "", agent, model, mode, title } = asked
+  if (conversation !== undefined) {
+    const late = Object.entries({ agent, model, mode, title }).find(([, value]) => value != null)
+    if (late) {
+      const problem = `${late[0]}: that counts when a conversation begins; this one has. See conversations.change.`
+      throw failure("bad_request", { problem })
+    }
+    if (!isId("conv", conversation)) throw failure("not_found")
+    return conversation
+  }
+  const { conversations } = parts.store
+  const id = toId("conv", [user, key])
+  if (await conversations.find(user, id)) return id
+  try {
+    await parts.runtime.begin({ ...(await toBeginning(parts, user, asked)), id })
+  } catch (error) {
+    // Somebody asks with the same key in this moment, and was first.
+    if (!(await conversations.find(user, id))) throw error
+  }
+  return id
+}
+
+async function toBeginning(
+  { ports, store }: PersonalParts,
+  user: UserId,
+  { agent, model, mode, title }: Question,
+): Promise<Beginning> {
+  const { agents, models, policy } = ports
+  if (mode === "auto" && policy.forbidAuto) throw failure("mode_forbidden", { mode })
+  const chosen = model == null ? undefined : await models.get(model, user)
+  return {
+    user,
+    agent: agent ?? agents.all[0]?.name ?? "",
+    ...(chosen
+      ? { model: model ?? chosen.name, provider: chosen.provider }
+      : await lastChosenModel({ user, client: "program" }, { models, chosenModels: store.chosenModels })),
+    ...(mode ? { mode } : {}),
+    ...(title ? { title } : {}),
+  }
+}
+
+/** Withdraws a message that its caller cancelled: from the queue, or by cancelling its run. */
+async function takeBack(parts: PersonalParts, id: ConversationId, message: MessageId): Promise<void> {
+  const { store, runtime } = parts
+  const { bus } = parts.ports
+  if (await store.queue.withdraw(id, message)) return bus.wake(id)
+  const user = await parts.user()
+  const place = await store.conversations.placeOf(id, message)
+  const mine = typeof place === "number" ? await runAt(parts, id, place) : undefined
+  const [newest] = (await store.conversations.runs(id, { limit: 1 })).items
+  // Another run is another question's: that one goes on.
+  if (mine && newest?.id === mine.runId) await runtime.submit(id, { type: "cancel", by: user, run: mine.runId })
+}
+
+/**
+ * Derives an id from text, so that the same text always gives the same id. Its timestamp is zero, because the id must
+ * not depend on the time of creation.
+ */
+function toId<Prefix extends "conv" | "msg">(
+  prefix: Prefix,
+  words: readonly string[],
+): Prefix extends "conv" ? ConversationId : MessageId {
+  const hash = createHash("sha256").update(JSON.stringify(words)).digest("base64url")
+  return `${prefix}_00000000${hash}` as Prefix extends "conv" ? ConversationId : MessageId
+}
+
+interface Asked {
+  readonly conversationId: ConversationId
+  readonly runId: RunId
+  /** The model's latest text; empty if it has not replied yet. */
+  readonly text: string
+  readonly usage: Usage | null
+  /** The position in the journal. `conversations.events(id, { after: cursor })` continues from it. */
+  readonly cursor: string
+}
+
+/** The result of `ask` if the model has answered. */
+export interface Answered<Value = unknown> extends Asked {
+  readonly status: "answered"
+  /** The answer parsed with the schema in `answers`; undefined if no schema was passed. */
+  readonly value: Value
+  /**
+   * Why the reply ended: `stop`, or `limit` if the provider truncated it. `calls`: the model still called tools after
+   * `maxIterations`, when it had to answer.
+   */
+  readonly finish: Finish | null
+}
+
+/**
+ * The result of `ask` if writes wait for a person's decision. They are stored and survive a restart, until they
+ * expire.
+ */
+export interface Undecided extends Asked {
+  readonly status: "waiting"
+  /**
+   * `approval`: writes wait for approval. `expired`: every proposal has expired; `proposals.again` proposes one again.
+   * `doubt`: it is unknown whether a write was applied; see `proposals.resolve`.
+   */
+  readonly because: "approval" | "expired" | "doubt"
+  readonly proposals: readonly Proposal[]
+}
+
+/** The result of `ask` if the run failed. `error.code` says why; the messages so far are stored. */
+export interface Failed extends Asked {
+  readonly status: "failed"
+  readonly error: { readonly code: string; readonly message: string }
+}
+
+/** The result of `ask` if the run was cancelled. */
+export interface Cancelled extends Asked {
+  readonly status: "cancelled"
+}
+
+/** The result of `ask`, by `status`: an answer, writes that wait for a decision, a failure, or a cancellation. */
+export type Answer<Value = unknown> = Answered<Value> | Undecided | Failed | Cancelled
+
+/** A run and the journal position at which it starts. */
+interface AskedRun {
+  readonly runId: RunId
+  readonly position: number
+}
+
+/** Returns the run that a journal position belongs to; undefined before the first run. */
+export async function runAt({ store }: Parts, id: ConversationId, position: number): Promise<AskedRun | undefined> {
+  const start = await store.conversations.runStart(id, position)
+  const [row] = await store.journal.read(id, { after: start - 1, upTo: start })
+  return row?.type === "run_started" && "runId" in row ? { runId: row.runId, position: start } : undefined
+}
+
+/** Waits until a run ends or pauses, and returns its answer. */
+export function answerOf(parts: PersonalParts, id: ConversationId, run: AskedRun): Promise<Answer> {
+  return lookUntil(parts, id, () => answerNow(parts, id, run))
+}
+
+/** Parses the JSON answer with the agent's own schema. */
+async function valueOf({ ports }: PersonalParts, agent: string, messages: readonly Message[]): Promise<unknown> {
+  const { answers } = ports.agents.orEmpty(agent)
+  const isAsked = messages.some(({ schema }) => schema !== undefined)
+  if (!answers && !isAsked) return undefined
+  const read = readJsonAnswer(messages.findLast(({ role }) => role === "assistant")?.content ?? "")
+  if ("problem" in read || isAsked || !answers) return "value" in read ? read.value : undefined
+  const parsed = await parse(answers, read.value)
+  return "value" in parsed ? parsed.value : undefined
+}
+
+async function answerNow(parts: PersonalParts, id: ConversationId, place: AskedRun): Promise<Answer | undefined> {
+  const { conversations, proposals } = parts.store
+  const { runId } = place
+  const user = await parts.user()
+  // The place is read first: whoever goes on from it may see something twice, but misses nothing.
+  const view = await conversations.find(user, id)
+  const run = view && (await conversations.run(user, runId))
+  if (!run) throw failure("not_found")
+  if (run.status === "running") return undefined
+  const [messages, open] = await Promise.all([conversations.messagesOfRun(id, place.position), proposals.open(id)])
+  const reply = messages.findLast(({ role, content }) => role === "assistant" && content !== "")
+  const { usage, error, status, pauseReason } = run
+  const asked = { conversationId: id, runId, text: reply?.content ?? "", usage, cursor: String(view.position) }
+  switch (status) {
+    case "completed":
+      return {
+        ...asked,
+        status: "answered",
+        finish: (reply ?? messages.findLast(({ role }) => role === "assistant"))?.finish ?? null,
+        value: await valueOf(parts, view.agent, messages),
+      }
+    case "cancelled":
+      return { ...asked, status }
+    case "failed":
+      return { ...asked, status, error: error ?? { code: "internal", message: "The run failed." } }
+    case "paused": {
+      const proposals = open.filter((proposal) => proposal.runId === runId)
+      const isExpired = proposals.length > 0 && proposals.every((proposal) => proposal.status === "expired")
+      const because = pauseReason === "in_doubt" ? "doubt" : isExpired ? "expired" : "approval"
+      return { ...asked, status: "waiting", because, proposals }
+    }
+  }
+}

@@ -1,0 +1,236 @@
+import { resolve } from "node:path"
+import { InProcessBus, observed } from "../bus/in-process.ts"
+import { fileContents, openPdfReader } from "../compose/file-contents.ts"
+import { openEngine, USUAL_LIMITS } from "../compose/open-engine.ts"
+import { budgetOf } from "../compose/settings.ts"
+import manifest from "../package.json" with { type: "json" }
+import type { ReplySettings } from "../protocol/conversation/reply-settings.ts"
+import { failure } from "../protocol/errors.ts"
+import { observedModels, RunMeter } from "../server/metrics/run-meter.ts"
+import { createServerMetrics, type ServerMetrics } from "../server/metrics/server-metrics.ts"
+import { check } from "../server/request/read-input.ts"
+import { Devices } from "../server/socket/devices.ts"
+import { type Log, silentLog } from "../shared/log.ts"
+import { ApprovalSigner } from "../store/people/approval-signer.ts"
+import { KeyFile } from "../store/people/key-file.ts"
+import { openStore as openAny, type Store } from "../store/store.ts"
+import type { Telemetry } from "../telemetry/open-telemetry.ts"
+import { type Agent, toInternalAgents } from "./agent.ts"
+import { GivenSettings } from "./given.ts"
+import type { ListeningServer, ListenOptions } from "./listen.ts"
+import { type Models, openModels } from "./models.ts"
+import { openPerson, type Person } from "./person.ts"
+
+/** Options of `openPawl`: the models, the agents, the store and the limits. */
+export interface PawlOptions {
+  /** The models: provider settings, one language model of the AI SDK, or several models by name. */
+  readonly models: Models
+  /** The agents. The first is the default. Without agents, the model answers without tools. */
+  readonly agents?: readonly Agent[]
+  /** Where data is stored: a file or `postgres://…`. Default: `pawl.db` in the working folder. */
+  readonly store?: string | StoreSettings
+  readonly limits?: Limits
+  /** Default reply settings. Settings of the agent, the conversation or the message take precedence. */
+  readonly settings?: ReplySettings
+  /** The time zone for users whose zone is unknown. Default: the zone of this machine. */
+  readonly timeZone?: string
+  readonly log?: Log
+  /** Exports runs as OpenTelemetry traces. Default: off. */
+  readonly traces?: Traces
+}
+
+/** Limits on the time, length and cost of runs, and on how long a change waits for approval. */
+export interface Limits {
+  /** How many seconds a run may work, without the time it waits for people. Default: 1800. */
+  readonly runSeconds?: number
+  /** The most characters in one reply. */
+  readonly replyCharacters?: number
+  /** How many minutes a proposal waits for a decision. Default: 10,080 (one week). */
+  readonly proposalMinutes?: number
+  /** The most that model calls may cost per day and per run, in US dollars. A call that could exceed it is not sent. */
+  readonly dailyUsd?: number
+  readonly runUsd?: number
+}
+
+/** An open instance of Pawl. Its methods act as the owner; use `as` to act as another user. */
+export interface Pawl extends Person, AsyncDisposable {
+  /**
+   * Returns the same methods for one user, who has access to their own data only. Accepts a user name, or the id that
+   * tools receive as `context.user`. An unknown name creates a user.
+   */
+  as(nameOrId: string): Person
+  /** Starts an HTTP server with the page over this instance. It stops when the instance closes. */
+  listen(options: ListenOptions): Promise<ListeningServer>
+  /** Stops active runs at a safe point. The next process that opens the store continues them. */
+  close(): Promise<void>
+}
+
+/** The user that is used if no user is named. */
+const OWNER = "owner"
+
+/** Opens the store, resumes runs that a previous process left unfinished, and returns the instance. */
+export async function openPawl(options: PawlOptions): Promise<Pawl> {
+  const { timeZone, limits = {}, settings, traces } = options
+  check(GivenSettings, { timeZone, limits, settings, traces, store: options.store })
+  const { dailyUsd, runUsd, runSeconds = USUAL_LIMITS.runSeconds } = limits
+  const agents = toInternalAgents(options.agents)
+  const { models, secrets } = openModels(options.models)
+  await using opening = new AsyncDisposableStack()
+  opening.defer(() => models.close?.())
+  const store = opening.use(await openGivenStore(options.store))
+  // Counted from the start, so that a server over it later tells of all that was asked here.
+  const metrics = createServerMetrics()
+  const tools = new Set(agents.flatMap(({ tools: each }) => each.names))
+  // Closed after the engine, so that its last words are told, and before the store, which they are read from.
+  const told = traces && (await openTraces(traces, { store, metrics, log: options.log ?? silentLog }))
+  const telemetry = told && opening.use(told.telemetry)
+  const log = told?.log ?? options.log
+  const meter = new RunMeter({ metrics, log: log ?? silentLog, isTool: (name) => tools.has(name) })
+  const pdfs = opening.use(openPdfReader(log ?? silentLog))
+  const metered = observed(new InProcessBus(), meter.hear)
+  const engine = opening.use(
+    await openEngine({
+      store,
+      agents,
+      models: observedModels(models, metrics),
+      bus: telemetry ? observed(metered, telemetry.hear) : metered,
+      observeJournal: telemetry && ((journal) => telemetry.observe(journal)),
+      secrets,
+      // Messages get files over a server that listens; in a later life there may be none, and they are still read.
+      files: fileContents(store.messageFiles, pdfs),
+      limits: {
+        ...given({ runSeconds: limits.runSeconds, replyCharacters: limits.replyCharacters }),
+        runSetting: "limits.runSeconds",
+      },
+      policy: given({ proposalMinutes: limits.proposalMinutes }),
+      ...budgetOf(store, { ...given({ dailyUsd, runUsd }), runSeconds, now: () => store.clock.now() }),
+      ...(timeZone ? { timeZone } : {}),
+      ...(settings ? { settings } : {}),
+      ...(log ? { log } : {}),
+    }),
+  )
+  const closing = new AbortController()
+  const parts = {
+    store,
+    runtime: engine.runtime,
+    ports: engine.ports,
+    models,
+    devices: new Devices(store.clock, new ApprovalSigner(store.secrets)),
+    metrics,
+    keepsTraces: telemetry !== undefined,
+    closing: closing.signal,
+  }
+  const open = opening.move()
+  /** Servers that are still opening. Closing waits for them, because otherwise one of them would keep its port. */
+  const listens = new Set<Promise<unknown>>()
+  const closeAll = async () => {
+    closing.abort()
+    await Promise.allSettled(listens)
+    await open.disposeAsync()
+  }
+  let closed: Promise<void> | undefined
+  const close = () => (closed ??= closeAll())
+  const listenUnlessClosed = async (how: ListenOptions) => {
+    if (closing.signal.aborted) throw failure("draining")
+    // Loaded now: a program that only asks does not pay for a server.
+    const { openListening } = await import("./listen.ts")
+    const { server, close: end } = await openListening({ parts, engine, agents, owner: OWNER }, how)
+    open.defer(end)
+    if (closing.signal.aborted) throw failure("draining") // it goes with the rest
+    return server
+  }
+  return {
+    ...openPerson(parts, OWNER),
+    as: (nameOrId) => openPerson(parts, nameOrId),
+    listen(how) {
+      const listening = listenUnlessClosed(how)
+      listens.add(listening)
+      return listening.finally(() => listens.delete(listening))
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+/** Removes options that are undefined, because they would override the defaults. */
+const given = <Options extends object>(
+  options: Options,
+): Partial<{ [Key in keyof Options]: NonNullable<Options[Key]> }> =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as never
+
+/** Where data is stored, SQLite file or PostgreSQL, and how durably. */
+export interface StoreSettings {
+  /** A file or `postgres://…`. `:memory:` keeps data only until the process ends; use it in tests. */
+  readonly url: string
+  /** `full` (default): committed data survives a power failure. `normal`: it survives a crash of the process. */
+  readonly durability?: "full" | "normal"
+  /** The most connections to PostgreSQL. Default: 10. */
+  readonly connections?: number
+  /**
+   * A folder for files over 1 MB, which every process that uses the store must share. Default: files are stored in the
+   * database.
+   */
+  readonly filesFolder?: string
+}
+
+/** In the working folder, so that a program without `store` finds its conversations after a restart. */
+const USUAL_FILE = "pawl.db"
+
+export function openGivenStore(store: string | StoreSettings = USUAL_FILE): Promise<Store> {
+  const { url, ...settings } = typeof store === "string" ? { url: store } : store
+  const file = /^file:/.test(url) ? url.slice("file:".length) : url
+  if (url === ":memory:" || /^[a-z]+:\/\//.test(url)) return openAny({ ...settings, url })
+  const path = resolve(file)
+  // Made when the first secret needs it: of a person's database, or of their provider.
+  return openAny({ ...settings, url: `file:${path}`, masterKeys: new KeyFile(`${path}.key`) })
+}
+
+/** Exports runs as OpenTelemetry traces over OTLP/HTTP. Environment variables are ignored. */
+export interface Traces {
+  /** The collector, such as `http://127.0.0.1:4318`. `/v1/traces` is appended. */
+  readonly endpoint: string
+  /** Default: `http/protobuf`. */
+  readonly protocol?: "http/protobuf" | "http/json"
+  readonly headers?: Readonly<Record<string, string>>
+  /** The `service.name` of this program. Default: `pawl`. */
+  readonly serviceName?: string
+  /** More resource attributes, such as `deployment.environment.name`. */
+  readonly resource?: Readonly<Record<string, string>>
+  /** The share of runs that is exported, from 0 to 1. Default: 1. */
+  readonly share?: number
+  /**
+   * Exports the text of messages, replies and results as well. Everyone who can read the traces can then read the
+   * conversations. Default: false.
+   */
+  readonly content?: boolean
+}
+
+const TIMEOUT_MS = 10_000
+
+interface OpenedTraces {
+  readonly telemetry: Telemetry
+  /** The log, with the trace id in lines about a run. */
+  readonly log: Log
+}
+
+/** Loads the exporter at the first use, so that programs without traces do not load it. */
+async function openTraces(
+  traces: Traces,
+  { store, metrics, log }: { readonly store: Store; readonly metrics: ServerMetrics; readonly log: Log },
+): Promise<OpenedTraces> {
+  const { openTelemetry, tracedLog } = await import("../telemetry/open-telemetry.ts")
+  const { endpoint, protocol = "http/protobuf", headers = {}, serviceName = "pawl", resource = {} } = traces
+  const url = new URL(endpoint)
+  url.pathname += url.pathname.endsWith("/") ? "v1/traces" : "/v1/traces"
+  const telemetry = await openTelemetry(
+    {
+      ...{ url: url.href, protocol, headers, serviceName, resource, timeoutMs: TIMEOUT_MS },
+      ...{ share: traces.share ?? 1, content: traces.content ?? false },
+    },
+    {
+      ...{ journal: store.journal, clock: store.clock, log, version: manifest.version },
+      count: (outcome, spans) => metrics.spans.add(spans, { outcome }),
+    },
+  )
+  return { telemetry, log: tracedLog(log) }
+}

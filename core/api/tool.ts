@@ -1,0 +1,198 @@
+import type { Schema } from "../engine/definition/schema.ts"
+import {
+  type Answer as InternalAnswer,
+  answer as makeAnswer,
+  type CallContext as InternalContext,
+  defineTool as checkTool,
+  failed as makeFailed,
+  isAnswer,
+  type Preview,
+  type SiblingCall,
+  type Tool as InternalTool,
+} from "../engine/definition/tool.ts"
+import { type AppError, type ErrorCode, failure as typedFailure } from "../protocol/errors.ts"
+import type { CallId } from "../protocol/ids.ts"
+import type { InverseCall } from "../protocol/proposals/proposal.ts"
+import { GivenTool } from "./given.ts"
+
+/** A tool's answer: text for the model, data for programs, and changes to the conversation's state. */
+export interface ToolAnswer<Data = unknown> extends InternalAnswer {
+  readonly data?: Data
+}
+
+/**
+ * Optional parts of a tool's answer besides its text: data for programs, changes to the conversation's state, and
+ * marks.
+ */
+export type AnswerExtra<Data = unknown> = Pick<ToolAnswer<Data>, "data" | "state" | "taint" | "change">
+
+/** Creates an answer with your own text. A tool that does not need this can return any value. */
+export function answer<Data = undefined>(text: string, extra: AnswerExtra<Data> = {}): ToolAnswer<Data> {
+  return makeAnswer(text, extra) as ToolAnswer<Data>
+}
+
+/**
+ * Creates an answer that reports an error to the model. Say what went wrong and what to do instead. If a tool throws,
+ * its error is reported the same way.
+ */
+export function failed<Data = undefined>(text: string, extra: AnswerExtra<Data> = {}): ToolAnswer<Data> {
+  return makeFailed(text, extra) as ToolAnswer<Data>
+}
+
+/** The context that a tool receives with each call. */
+export interface CallContext extends Omit<InternalContext, "site" | "deviceId" | "connectionId" | "lasting"> {}
+
+export type { Preview, SiblingCall }
+
+interface AnyTool<Input, Result> {
+  /** In snake_case. The model sees this name. */
+  readonly name: string
+  /** The description that the model sees. */
+  readonly description: string
+  /** A schema that implements Standard Schema and provides a JSON schema, for example from zod, valibot or arktype. */
+  readonly input: Schema<Input>
+  /** Increase it when the meaning of the arguments changes. An approval is valid for one version. */
+  readonly version?: number
+  /** Default: 30. */
+  readonly timeoutSeconds?: number
+  /** The most characters of the answer that the model sees. Longer text is truncated, with a notice. */
+  readonly maxOutput?: number
+  /** What answers may contain: third-party text (`untrusted`), the user's own data (`private`), or `both`. */
+  readonly taint?: "untrusted" | "private" | "both"
+  /** The tool sends its arguments to a third party, for example as the address of a request. */
+  readonly egress?: true
+  /** Requests that this tool serves. Clients offer them as suggestions. */
+  readonly examples?: readonly string[]
+  /**
+   * Runs the tool. A string is sent to the model as it is; any other value is sent as JSON and is also stored as
+   * `data`. Return `answer(…)` or `failed(…)` for more control.
+   */
+  run(input: Input, context: CallContext): Result | Promise<Result>
+}
+
+/** A tool that changes nothing. It runs without approval. */
+export interface ReadTool<Input, Result> extends AnyTool<Input, Result> {
+  readonly effect: "read"
+  /**
+   * What to do after a crash during the call. `run-again` (default) repeats it; use `in-doubt` if the call costs money.
+   */
+  readonly afterCrash?: "run-again" | "in-doubt"
+  /** How many seconds the answer may be reused in other runs of the same user. */
+  readonly cacheSeconds?: number
+  /** Describes what a call would send, for the person who approves it. It must not read or change anything. */
+  sending?(input: Input): string
+}
+
+/** A tool that changes something. Each call needs approval, unless the conversation's mode is `auto`. */
+export interface WriteTool<Input, Result> extends AnyTool<Input, Result> {
+  readonly effect: "write"
+  /**
+   * What to do after a crash during the call. `in-doubt` (default): a person decides. `run-again`: repeat it, because
+   * the target ignores a call id that it has already applied.
+   */
+  readonly afterCrash?: "in-doubt" | "run-again"
+  /**
+   * Returns what the person sees before the decision. Without it, they see the arguments, and the action counts as
+   * destructive.
+   */
+  preview?(input: Input, context: CallContext): Preview | Promise<Preview>
+  /**
+   * Returns the call that undoes an applied write. It is computed once, when the write is applied. Without it, the
+   * write cannot be undone.
+   */
+  readonly inverse?: false | ((input: Input, answer: ToolAnswer) => InverseCall)
+}
+
+/** A write whose target can report, after a crash, whether a call was applied. */
+export interface AskableWriteTool<Input, Result> extends Omit<WriteTool<Input, Result>, "afterCrash"> {
+  readonly afterCrash: "ask-target"
+  outcome(callId: CallId, input: Input, context: CallContext): ToolOutcome | Promise<ToolOutcome>
+  /** Prevents a call that was not applied from being applied later. "not-applied" is then final. */
+  bar?(callId: CallId, input: Input, context: CallContext): ToolOutcome | Promise<ToolOutcome>
+}
+
+/**
+ * What the target of a write reports about an interrupted call: its answer, that it never arrived, or that this is
+ * unknown.
+ */
+export type ToolOutcome = ToolAnswer | "not-applied" | "unknown"
+
+/** A tool, with the types of its input and of the value that `run` returns. */
+export type Tool<Input = unknown, Result = unknown> =
+  | ReadTool<Input, Result>
+  | WriteTool<Input, Result>
+  | AskableWriteTool<Input, Result>
+
+/**
+ * Checks a tool where it is defined and returns it. Throws a `TypeError` if the tool is invalid. Its types are
+ * inferred.
+ */
+export function defineTool<Input, Result>(tool: Tool<Input, Result>): Tool<Input, Result> {
+  toInternalTool(tool)
+  return tool
+}
+
+/** Converts a tool to the loop's own form, which has no optional fields, and converts returned values to answers. */
+export function toInternalTool<Input, Result>(tool: Tool<Input, Result>): InternalTool {
+  refuseUnfit(tool)
+  const internal = withAnswers(tool)
+  void internal.declaration.inputSchema // refused now, where its author is, and not in front of the first person
+  return internal
+}
+
+/** Types do not stop JavaScript: a write with a misspelt `effect` would run without approval. */
+function refuseUnfit(tool: unknown): void {
+  const { error } = GivenTool.safeParse(tool)
+  if (!error) return
+  const { name } = Object(tool) as { name?: unknown }
+  const problems = error.issues.map(({ path, message }) => [path.join("."), message].filter(Boolean).join(": "))
+  throw new TypeError(`Tool "${String(name)}": ${problems.join("; ")}.`)
+}
+
+function withAnswers<Input, Result>(given: Tool<Input, Result>): InternalTool {
+  const tool = { ...given, ...methodsOf(given) }
+  const run = async (input: Input, context: CallContext) => toAnswer(await given.run(input, context), tool.effect)
+  if (tool.effect === "read") return checkTool<Input>({ ...tool, afterCrash: tool.afterCrash ?? "run-again", run })
+  const written = { inverse: tool.inverse ?? (false as const), run }
+  if (tool.afterCrash === "ask-target") return checkTool<Input>({ ...tool, ...written })
+  return checkTool<Input>({ ...tool, ...written, afterCrash: tool.afterCrash ?? "in-doubt" })
+}
+
+const METHODS = ["preview", "inverse", "outcome", "bar", "sending"]
+
+/** Binds methods to the tool itself, because a copy of a class instance loses its methods and private fields. */
+function methodsOf(tool: object): object {
+  const methods = METHODS.map((name) => [name, Reflect.get(tool, name) as unknown] as const)
+  return Object.fromEntries(
+    methods.flatMap(([name, method]) => (typeof method === "function" ? [[name, method.bind(tool) as unknown]] : [])),
+  )
+}
+
+/**
+ * Converts any returned value to an answer. It never throws, because the write has been applied and must not be
+ * reported as failed.
+ */
+function toAnswer(value: unknown, effect: "read" | "write"): InternalAnswer {
+  try {
+    if (typeof value === "string") return answer(value)
+    if (isAnswer(value)) return value
+    // A function has no JSON, and neither has nothing.
+    const json = value === null ? undefined : JSON.stringify(value, bigAsText)
+    return json === undefined ? answer("Done.") : answer(json, { data: value })
+  } catch {
+    return effect === "write" ? answer(`Done. ${UNTOLD}`) : failed(UNTOLD)
+  }
+}
+
+const UNTOLD = "The returned value cannot be converted to JSON, so it cannot be sent."
+
+/** JSON has no big integers, but database drivers return ids as such. */
+const bigAsText = (_: string, value: unknown) => (typeof value === "bigint" ? String(value) : value)
+
+/**
+ * Creates an error with one of the server's codes, for routes of packs: `throw failure("not_found")` responds as the
+ * server's own routes do.
+ */
+export function failure(code: ErrorCode, details: Readonly<Record<string, unknown>> = {}): AppError {
+  return (typedFailure as (code: ErrorCode, details: Readonly<Record<string, unknown>>) => AppError)(code, details)
+}

@@ -1,0 +1,202 @@
+import type { Bus, Happened, Live, LiveReply, LiveThought, NewsKind, Watched } from "../engine/ports.ts"
+import type { ConversationId, UserId } from "../protocol/ids.ts"
+import { GrowingText } from "../shared/text/growing-text.ts"
+
+type Waken = (id: ConversationId, from: "here" | "elsewhere") => void
+
+/** The bus of a single process: plain callbacks. All it keeps is what was said in replies that are open, or who has said it. */
+export class InProcessBus implements Bus {
+  readonly #open = new Map<ConversationId, OpenText>()
+  readonly #watchers = new Map<ConversationId, Set<(live: Live) => void>>()
+  readonly #userWatchers = new Map<UserId, Set<(id: ConversationId, happened: readonly Happened[]) => void>>()
+  readonly #newsWatchers = new Map<UserId, Set<(kind: NewsKind) => void>>()
+  readonly #wakers = new Set<Waken>()
+
+  publish(id: ConversationId, live: Live): void {
+    this.#remember(id, live)
+    const watchers = this.#watchers.get(id)
+    if (watchers) {
+      // Without a closure for each: this runs once per token and watcher.
+      for (const watch of watchers) {
+        try {
+          watch(live)
+        } catch (error) {
+          warn(error)
+        }
+      }
+    }
+    if (live.type === "text_delta" || live.type === "rest" || live.type === "recorded") return
+    if (live.type === "reasoning_delta" || live.type === "tool_progress" || !live.user) return
+    this.publishToUser(live.user, id, live.type === "events" ? live.events : [])
+  }
+
+  /** Tells who looks at all conversations of a person, and nobody else, what has happened in one of them. */
+  publishToUser(user: UserId, id: ConversationId, happened: readonly Happened[]): void {
+    for (const watch of this.#userWatchers.get(user) ?? []) {
+      try {
+        watch(id, happened)
+      } catch (error) {
+        warn(error)
+      }
+    }
+  }
+
+  subscribe(id: ConversationId, listener: (live: Live) => void): () => void {
+    return join(this.#watchers, id, listener)
+  }
+
+  subscribeUser(user: UserId, listener: (id: ConversationId, happened: readonly Happened[]) => void): () => void {
+    return join(this.#userWatchers, user, listener)
+  }
+
+  publishNews(user: UserId, kind: NewsKind): void {
+    for (const watch of this.#newsWatchers.get(user) ?? []) watch(kind)
+  }
+
+  subscribeNews(user: UserId, listener: (kind: NewsKind) => void): () => void {
+    return join(this.#newsWatchers, user, listener)
+  }
+
+  watched(): Watched {
+    return { conversations: this.#watchers.keys(), people: this.#newsWatchers.keys() }
+  }
+
+  async soFar(id: ConversationId): Promise<LiveReply | undefined> {
+    return this.openReply(id)?.soFar()
+  }
+
+  openReply(id: ConversationId): OpenText | undefined {
+    return this.#open.get(id)
+  }
+
+  /** Of a reply that is written elsewhere, and that nobody here watches any more. */
+  forgetReply(id: ConversationId): void {
+    this.#open.delete(id)
+  }
+
+  wake(id: ConversationId, from: "here" | "elsewhere" = "here"): void {
+    for (const waken of this.#wakers) waken(id, from)
+  }
+
+  onWake(listener: Waken): () => void {
+    this.#wakers.add(listener)
+    return () => this.#wakers.delete(listener)
+  }
+
+  // There are no others: nothing is to be told to them, and nothing of theirs goes unheard.
+  spreadNews(): void {}
+  spreadRevoked(): void {}
+  onRevoked(): () => void {
+    return () => {}
+  }
+  hearsOthers(): boolean {
+    return false
+  }
+  onDoubt(): () => void {
+    return () => {}
+  }
+
+  #remember(id: ConversationId, live: Live): void {
+    const open = this.#open.get(id)
+    if (live.type === "seen" || live.type === "tool_progress") return // a reply that is open stays open
+    if (live.type === "recorded" && live.position <= (open?.position ?? 0)) return
+    if (live.type === "reasoning_delta") return this.#rememberThought(id, live)
+    if (live.type !== "text_delta") {
+      this.#open.delete(id)
+      return
+    }
+    if (open?.position === live.position) open.hear(live)
+    else this.#open.set(id, new OpenText(live.position).hear(live))
+  }
+
+  #rememberThought(
+    id: ConversationId,
+    { position, offset, text, ms }: Extract<Live, { type: "reasoning_delta" }>,
+  ): void {
+    const open = this.#open.get(id)
+    const isFirst = offset === text.length
+    if (open?.position !== position || (isFirst && open.thought))
+      this.#open.set(id, new OpenText(position, { text, ms }))
+    else open.thought = { text: (open.thought?.text ?? "") + text, ms }
+  }
+}
+
+/** A watcher's defect is not the writer's. */
+function warn(error: unknown): void {
+  queueMicrotask(() => process.emitWarning(error as Error))
+}
+
+/** Adds to the set under a key, which goes when its last member has gone. */
+function join<Key, Member>(sets: Map<Key, Set<Member>>, key: Key, member: Member): () => void {
+  const set = sets.get(key) ?? new Set()
+  sets.set(key, set.add(member))
+  return () => {
+    set.delete(member)
+    if (set.size === 0 && sets.get(key) === set) sets.delete(key)
+  }
+}
+
+/** The same bus, with somebody who hears all that is published, of whichever conversation. */
+export function observed(bus: Bus, hear: (id: ConversationId, live: Live) => void): Bus {
+  return {
+    publish(id, live) {
+      bus.publish(id, live)
+      try {
+        hear(id, live)
+      } catch (error) {
+        queueMicrotask(() => process.emitWarning(error as Error)) // a listener's defect is not the writer's
+      }
+    },
+    subscribe: (id, listener) => bus.subscribe(id, listener),
+    subscribeUser: (user, listener) => bus.subscribeUser(user, listener),
+    publishNews: (user, kind) => bus.publishNews(user, kind),
+    spreadNews: (user, kind) => bus.spreadNews(user, kind),
+    subscribeNews: (user, listener) => bus.subscribeNews(user, listener),
+    watched: () => bus.watched(),
+    soFar: (id) => bus.soFar(id),
+    wake: (id) => bus.wake(id),
+    onWake: (listener) => bus.onWake(listener),
+    spreadRevoked: () => bus.spreadRevoked(),
+    onRevoked: (listener) => bus.onRevoked(listener),
+    hearsOthers: () => bus.hearsOthers(),
+    onDoubt: (listener) => bus.onDoubt(listener),
+  }
+}
+
+/** A reply that is open, as far as it was heard. Where its writer is in this process, the words are left with the writer. */
+class OpenText implements LiveReply {
+  readonly position: number
+  thought?: LiveThought
+  #reply: { readonly shown: string } | undefined
+  #heard: GrowingText | undefined
+  #length = 0
+
+  constructor(position: number, thought?: LiveThought) {
+    this.position = position
+    if (thought) this.thought = thought
+  }
+
+  get text(): string {
+    return this.#reply?.shown ?? String(this.#heard ?? "")
+  }
+
+  get length(): number {
+    return this.#length
+  }
+
+  /** As it is now, for whoever reads it later. */
+  soFar(): LiveReply {
+    const { position, text, thought } = this
+    return thought ? { position, text, thought } : { position, text }
+  }
+
+  hear({ offset, text, reply }: Extract<Live, { type: "text_delta" }>): this {
+    this.#reply = reply
+    this.#length = offset
+    if (reply) return this
+    // One that starts at nothing is another attempt, or is told again: what was thought came before it and stays.
+    if (offset === text.length) this.#heard = undefined
+    ;(this.#heard ??= new GrowingText()).add(text)
+    return this
+  }
+}

@@ -1,0 +1,58 @@
+import { mkdirSync } from "node:fs"
+import { homedir } from "node:os"
+import { join } from "node:path"
+import type { Launched } from "../tools/mcp/connection/program-transport.ts"
+import type { ProgramTarget } from "../tools/mcp/definition/server.ts"
+import { commandLimits, whyTooMuch } from "../../packs/files/sandbox/command-limits.ts"
+import { placesNamed } from "../../packs/files/sandbox/environment.ts"
+import { findSandbox, hiddenPlaces, noSandbox } from "../../packs/files/sandbox/sandbox.ts"
+import { isInside } from "../../packs/files/folder/find-program.ts"
+import { failure } from "../protocol/errors.ts"
+import { placesOfOurs } from "./files-options.ts"
+import type { ServerSettings } from "./settings.ts"
+
+/**
+ * An MCP server that is a program, within the same walls as the commands of the agent `files`. Where there can be none, it
+ * is not started unless the operator has said that it needs none.
+ */
+export async function launchProgram(
+  settings: Pick<ServerSettings, "commandEnvironment" | "dataFolder" | "filesFolder">,
+  name: string,
+  { command, environment, folder, reads = [], network, sandbox: isHeld }: ProgramTarget,
+): Promise<Launched> {
+  const { commandEnvironment, dataFolder } = settings
+  const ours = placesOfOurs(settings)
+  const root = folder ?? join(dataFolder, "mcp", name)
+  if (folder === undefined) mkdirSync(root, { recursive: true, mode: 0o700 })
+  const home = commandEnvironment.HOME || homedir()
+  const sandbox = isHeld
+    ? findSandbox({
+        ...{ searchPath: commandEnvironment.PATH ?? "", root, home, id: `mcp-${name}` },
+        hidden: hiddenPlaces(home, ...ours).filter((path) => path !== root),
+        homes: join(dataFolder, "sandboxes"),
+        shown: placesNamed(commandEnvironment),
+      })
+    : noSandbox
+  if (isHeld && !sandbox.holds)
+    throw failure("mcp_server_failed", {
+      problem: `it would run ${sandbox.says}. ${sandbox.remedy}, or say "sandbox": false in its entry`,
+    })
+  const readable = reads.filter((path) => path !== "/" && !ours.some((place) => isInside(path, place)))
+  const wrapped = await sandbox.wrap(command, { root, network, readOnly: [], reads: readable })
+  const limits = commandLimits()
+  return {
+    ...{ program: wrapped.program, arguments: wrapped.arguments, cwd: root },
+    environment: { ...commandEnvironment, ...wrapped.environment, ...environment },
+    ...(wrapped.handed ? { handed: wrapped.handed } : {}),
+    says: isHeld
+      ? `It ran in a sandbox (bubblewrap) ${network ? "WITH" : "without"} network, where it sees ${seen(folder, readable)}`
+      : "It ran without a sandbox",
+    whyTooMuch: (pid) => whyTooMuch(pid, limits),
+    [Symbol.asyncDispose]: () => wrapped[Symbol.asyncDispose](),
+  }
+}
+
+function seen(folder: string | undefined, reads: readonly string[]): string {
+  const places = [...(folder === undefined ? [] : [folder]), ...reads]
+  return places.length > 0 ? places.join(", ") : "no folder of yours"
+}

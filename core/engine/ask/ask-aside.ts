@@ -1,0 +1,232 @@
+import type { PaidBy, Usage } from "../../protocol/conversation/message.ts"
+import type { RecordedModelCall } from "../../protocol/conversation/stages.ts"
+import { AppError, codeOf, failure, hasCode } from "../../protocol/errors.ts"
+import { withTimeLimit } from "../../shared/concurrency/time-limit.ts"
+import { showHidden } from "../../shared/text/hidden-words.ts"
+import { readJson } from "../../shared/text/read-json.ts"
+import { addUsage } from "../add-usage.ts"
+import { parse, type Schema } from "../definition/schema.ts"
+import { currentModel, fallBack, spare } from "../fallback.ts"
+import { messageText } from "../history/history.ts"
+import { digestAside } from "../history/request-digest.ts"
+import { estimateTokens } from "../history/tokens.ts"
+import type { HistoryMessage, Model, ModelRequest, Price } from "../model.ts"
+import { runTimeout } from "../next-step.ts"
+import type { Reservation, Spent } from "../ports.ts"
+import { failedEnd, record, type Stop, type Work } from "../record.ts"
+import { Reply, reportBeside, streamReply } from "./reply.ts"
+
+/** A decision is asked for so often until its answer fits. */
+const TRIES = 3
+/** For a decision, which is short. */
+const SECONDS = 60
+const AGAIN = "Send the JSON object again, whole and mended, and nothing else."
+
+interface AsideQuestion<Answer> {
+  /** What is decided, such as `guardrail`. */
+  readonly name: string
+  readonly instructions: string
+  readonly text: string
+  readonly answer: Schema<Answer>
+}
+
+interface AsideAnswer<Answer> {
+  /** Undefined where none fitted, and then `problem` says why. */
+  readonly value?: Answer
+  readonly problem?: string
+  readonly asked?: RecordedModelCall
+  /** What was set aside for it, to be let go of once `asked` is on record. */
+  readonly reservations: readonly Reservation[]
+}
+
+/**
+ * Asks the conversation's model for a decision in JSON, beside the conversation: nothing of it is shown or remembered but
+ * what the caller records. An answer that does not fit is sent back with what is wrong with it, a bounded number of times.
+ * A provider that fails is a `problem`. Undefined where the work was stopped, or where the run has gone over to another
+ * model: then there is nothing to record.
+ */
+export async function askAside<Answer>(
+  work: Work,
+  question: AsideQuestion<Answer>,
+): Promise<AsideAnswer<Answer> | undefined> {
+  const { conversation, ports } = work
+  const first = asideRequest(question)
+  const history: HistoryMessage[] = [...first.history]
+  const reservations: Reservation[] = []
+  let usage: Usage | undefined
+  let problem = "no answer came"
+  let model: Model | undefined
+  let tries = 0
+  try {
+    model = await currentModel(work)
+    const spared = await spare(work, model)
+    if (spared) return void (await record(work, [spared]))
+    if (model.decides === false) return { problem: `${model.name} is no judge`, reservations }
+    while (tries < TRIES) {
+      tries++
+      const reply = await askWhole(work, { model, request: { ...first, history: [...history] }, reservations })
+      const used = accounted(model, reply.usage, reservations.at(-1))
+      if (used) usage = { ...used, ...addUsage(usage, used) }
+      const read = await toAnswer(question.answer, messageText(reply.parts))
+      const asked = { model: model.name, ...digestAside(first), tries, ...(usage ? { usage } : {}) }
+      if ("value" in read) return { value: read.value, asked, reservations }
+      problem = read.problem
+      const said = messageText(reply.parts).trim() || "(nothing)"
+      history.push(
+        { role: "assistant", parts: [{ type: "text", text: said }] },
+        { role: "user", text: `${problem} ${AGAIN}` },
+      )
+    }
+  } catch (error) {
+    if (work.signal.aborted) {
+      // What was answered before that is on no record, and has to be paid for all the same.
+      for (const reservation of reservations)
+        await settle(
+          work,
+          reservation,
+          estimateOf(reservation, new Reply(reservation.model.name, conversation.user, work.ports.clock)),
+        )
+      return stoppedAside(work)
+    }
+    if (hasCode(error, "store_unavailable")) throw error
+    // Before it has answered once another one may decide in its place: recorded, and the loop asks for this decision again.
+    const from = model?.name ?? conversation.run?.fallback?.model ?? conversation.model ?? ""
+    const next = tries <= 1 ? await fallBack(work, from, error) : undefined
+    if (next) return void (await record(work, [next]))
+    if (!(error instanceof AppError)) ports.log.warn("ask_aside_failed", { conversation: conversation.id, error })
+    problem = codeOf(error) ?? "internal"
+  }
+  const asked = model && { model: model.name, ...digestAside(first), tries, ...(usage ? { usage } : {}) }
+  return { problem, reservations, ...(asked ? { asked } : {}) }
+}
+
+/** What a model is asked first for a decision. */
+export const asideRequest = (question: AsideQuestion<unknown>): ModelRequest => ({
+  system: `${question.instructions}\n\nAnswer with one JSON object that fits this schema, and nothing else:\n${schemaOf(question)}`,
+  history: [{ role: "user", text: showHidden(question.text) }],
+  tools: [],
+  toolChoice: "none",
+  answers: question.name,
+})
+
+/** A cancel is in the inbox, and ends the run with the next step; time that is up ends it here. */
+export async function stoppedAside(work: Work): Promise<undefined> {
+  const { conversation, ports, signal } = work
+  const why = signal.reason as Stop
+  if (why === "shutdown") throw signal.reason
+  if (why === "cancel") return undefined
+  await record(work, [failedEnd(conversation, runTimeout(ports.limits))])
+  return undefined
+}
+
+interface Asking {
+  readonly model: Model
+  readonly request: ModelRequest
+  readonly reservations: Reservation[]
+  /** How long it may take; a model that says nothing at all is given up long before. */
+  readonly seconds?: number
+}
+
+export async function askWhole(work: Work, asking: Asking): Promise<Reply> {
+  const { model, request, reservations, seconds = SECONDS } = asking
+  const { conversation, ports, signal } = work
+  signal.throwIfAborted()
+  const reservation = await reserve(work, model, {
+    request,
+    historyTokens: estimateTokens(JSON.stringify(request.history)),
+  })
+  const bounded = reservation ? { ...request, maxOutputTokens: reservation.maxOutputTokens } : request
+  const reply = new Reply(model.name, conversation.user, ports.clock)
+  const bounds = { clock: ports.clock, seconds, signal, graceMs: 0 }
+  const ended = await withTimeLimit<unknown>(bounds, (inner) =>
+    streamReply(
+      { model, request: bounded, signal: inner(), tell: reportBeside(work, model.name) },
+      (part) => void reply.add(part),
+    ),
+  )
+  if (ended.type === "returned") {
+    if (reservation) reservations.push(reservation)
+    return reply
+  }
+  // An error before the first word is charged by nobody; a reply that was stopped or broke later is.
+  if (reservation)
+    await settle(work, reservation, reply.offset > 0 || signal.aborted ? estimateOf(reservation, reply) : undefined)
+  signal.throwIfAborted()
+  if (ended.type === "threw") throw ended.error
+  ended.rest.catch(() => {}) // what it says comes too late for anyone
+  throw failure("provider_error", { provider: model.provider, problem: `no answer came within ${seconds} s` })
+}
+
+/** Tolerates what models put around JSON: a fence, a word before it. */
+async function toAnswer<Answer>(schema: Schema<Answer>, text: string) {
+  const from = text.indexOf("{")
+  const to = text.lastIndexOf("}")
+  if (from < 0 || to < from) return { problem: "There is no JSON object in this answer." }
+  let value: unknown
+  try {
+    value = readJson(text.slice(from, to + 1))
+  } catch (error) {
+    return { problem: `This is not valid JSON: ${(error as Error).message.slice(0, 200)}.` }
+  }
+  const parsed = await parse(schema, value)
+  return "problem" in parsed ? { problem: `This does not fit: ${parsed.problem.slice(0, 500)}.` } : parsed
+}
+
+function schemaOf({ answer }: AsideQuestion<unknown>): string {
+  const { $schema: _, ...json } = answer["~standard"].jsonSchema.input({ target: "draft-07" })
+  return JSON.stringify(json)
+}
+
+/** What tokens cost, in dollars to the millionth; null where the price or the counts are not known. */
+export function costOf(price: Price | null, usage: Usage): number | null {
+  const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens } = usage
+  if (!price || inputTokens === null || outputTokens === null) return null
+  const [cached, written] = [cachedTokens ?? 0, cacheWriteTokens ?? 0]
+  const plain = Math.max(inputTokens - cached - written, 0)
+  const input =
+    plain * price.input + cached * (price.cached ?? price.input) + written * (price.cacheWrite ?? price.input)
+  return Math.round(input + outputTokens * price.output) / 1_000_000
+}
+
+/** The usage of a whole reply as it is recorded: with what it cost and who pays, where the model says its price. */
+export function accounted(
+  model: Model,
+  usage: Usage | undefined,
+  reservation: Reservation | undefined,
+): Usage | undefined {
+  const { price, provider, paidBy = "shared" } = model
+  if (price === undefined || !usage) return usage
+  // Under a ceiling a provider that does not count is not for free: it is taken for what was set aside.
+  const cost = costOf(price, usage) ?? reservation?.cost ?? null
+  return { ...usage, cost, provider, paidBy }
+}
+
+/** Sets the worst case of a request aside. Throws `over_budget`, and then nothing may be sent. */
+export async function reserve(
+  { conversation, ports }: Work,
+  model: Model,
+  { request, historyTokens }: { readonly request: ModelRequest; readonly historyTokens: number },
+): Promise<Reservation | undefined> {
+  const { id, user, run } = conversation
+  if (!ports.budget || !run) return undefined
+  const aside = request.tools.reduce((sum, tool) => sum + estimateTokens(JSON.stringify(tool)), 0)
+  const inputTokens = historyTokens + estimateTokens(request.system) + aside
+  const maxOutputTokens = request.settings?.maxOutputTokens
+  return ports.budget.reserve({ conversation: id, run: run.id, user, model, inputTokens, maxOutputTokens })
+}
+
+/** Lets go of what was set aside. What cannot be let go of now expires by itself. */
+export async function settle({ conversation, ports }: Work, reservation: Reservation, spent?: Spent): Promise<void> {
+  await ports.budget?.settle(reservation, spent).catch((error: unknown) => {
+    ports.log.warn("settle_failed", { conversation: conversation.id, error })
+  })
+}
+
+/** What a reply that broke off will be charged for, as far as we can tell: it was read, and these words were written. */
+export function estimateOf(reservation: Reservation, reply: Reply): Spent {
+  const { model, inputTokens } = reservation
+  const outputTokens = estimateTokens(reply.shown)
+  const paidBy: PaidBy = model.paidBy ?? "shared"
+  const cost = costOf(model.price ?? null, { inputTokens, outputTokens }) ?? reservation.cost
+  return { model: model.name, provider: model.provider, paidBy, inputTokens, outputTokens, cost }
+}

@@ -1,0 +1,183 @@
+import { AppError, codeOf, failure, hasCode } from "../../protocol/errors.ts"
+import type { NewEvent } from "../../protocol/events.ts"
+import { newId } from "../../protocol/ids.ts"
+import type { Part } from "../../protocol/conversation/message.ts"
+import { brokenOffReply, Reply, reportBeside, streamReply } from "./reply.ts"
+import type { Conversation } from "../conversation.ts"
+import { failedEnd, record, type Stop, type Work } from "../record.ts"
+import { runTimeout, type NextStep } from "../next-step.ts"
+import { currentModel, failureOfAll, fallBack, spare } from "../fallback.ts"
+import { cutPoint } from "../history/cut.ts"
+import { messageText, takenBack, whatIsRefused, withoutCalls } from "../history/history.ts"
+import type { Model, ReplyPart } from "../model.ts"
+import { toolsToShow } from "../declared-tools.ts"
+import type { Reservation } from "../ports.ts"
+import { stageEvents } from "./late-stage-events.ts"
+import { digestRequest } from "../history/request-digest.ts"
+import { joinTools } from "./join-tools.ts"
+import { makeRoom } from "./make-room.ts"
+import { ground, toRequest } from "./to-request.ts"
+import { judgeAnswer } from "./promised-answer.ts"
+import { withFiles } from "./with-files.ts"
+import { accounted, estimateOf, reserve, settle } from "./ask-aside.ts"
+
+/** Asks the model once and records its whole reply. Text is shown while it comes; only what is whole is kept. */
+export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { type: "ask-model" }>): Promise<void> {
+  const { conversation, agent, ports } = work
+  let model: Model
+  try {
+    model = await currentModel(work)
+  } catch (error) {
+    // The store could not be asked for the person's keys: no fault of the run, and tried again.
+    if (hasCode(error, "store_unavailable")) throw error
+    return broken(work, conversation.run?.fallback?.model ?? conversation.model ?? "", error)
+  }
+  const joined = await joinTools(work)
+  if (joined) return record(work, [joined])
+  const spared = await spare(work, model)
+  if (spared) return record(work, [spared])
+  if (model.takesTools === false && toolsToShow(conversation, agent).length > 0)
+    return broken(work, model.name, failure("model_lacks_tools", { model: model.name, agent: agent.name }))
+  const room = makeRoom(work, model)
+  if (room) return record(work, [room])
+  const grounding = agent.ground ? await ground(work, agent.ground, model) : ""
+  if (grounding === undefined) return stopped(work, new Reply(model.name, conversation.user, ports.clock))
+  const asked = toRequest(work, { model, toolChoice, grounding })
+  const request = await withFiles(work, model, asked)
+  if (!request) return stopped(work, new Reply(model.name, conversation.user, ports.clock))
+  const stages = agent.stages ? await stageEvents() : undefined
+  let reservation: Reservation | undefined
+  try {
+    if (ports.budget) reservation = await reserve(work, model, { request, historyTokens: conversation.tokens })
+  } catch (error) {
+    if (!hasCode(error, "over_budget")) throw error
+    return broken(work, model.name, error)
+  }
+  // Before the provider is waited for: what is told beside the reply is folded in as it comes.
+  const digest = digestRequest(asked, request, conversation.history)
+  const bounded = reservation ? { ...request, maxOutputTokens: reservation.maxOutputTokens } : request
+  const reply = new Reply(model.name, conversation.user, ports.clock)
+  let isCut = false
+  try {
+    const { signal } = work
+    const most = ports.limits.replyCharacters
+    const think = (text: string) => showThought(work, reply, reply.thinking.more(text))
+    const asking = { model, request: bounded, signal, most, tell: reportBeside(work, model.name), think }
+    isCut = (await streamReply(asking, (part) => show(work, reply, part))) === "cut"
+  } catch (error) {
+    // Not the provider's failure but ours: a wait could not be put on record.
+    if (hasCode(error, "store_unavailable") || hasCode(error, "lease_lost")) throw error
+    // An error before the first word is charged by nobody; a reply that was stopped or broke later is.
+    const begun = work.signal.aborted || reply.offset > 0
+    if (reservation) await settle(work, reservation, begun ? estimateOf(reservation, reply) : undefined)
+    return work.signal.aborted ? stopped(work, reply) : broken(work, model.name, error, reply)
+  }
+  const ends = reply.calls === 0 && reply.finish === "stop" && !isCut
+  const judged = ends ? await judgeAnswer(work, messageText(reply.parts)) : undefined
+  await record(work, toEvents(work, { reply, isCut, model, toolChoice, reservation, judged, digest, stages }))
+  // After what it cost is on record, not before: in between it counts twice, which lets nothing slip through.
+  if (reservation) await settle(work, reservation)
+}
+
+/** Text is shown as it comes, after what is recorded so far. */
+function show(work: Work, reply: Reply, part: ReplyPart): void {
+  const { conversation, ports } = work
+  const { id, position } = conversation
+  const text = reply.add(part)
+  if (text) ports.bus.publish(id, { type: "text_delta", position, offset: reply.offset, text, reply })
+  if (part.type === "reasoning") showThought(work, reply, reply.thoughtToShow)
+}
+
+function showThought({ conversation: { id, position }, ports }: Work, { thinking }: Reply, text: string): void {
+  if (text === "") return
+  ports.bus.publish(id, { type: "reasoning_delta", position, offset: thinking.offset, text, ms: thinking.ms })
+}
+
+interface Whole {
+  readonly reply: Reply
+  /** It was longer than a reply may be. */
+  readonly isCut: boolean
+  readonly model: Model
+  readonly toolChoice: "auto" | "none"
+  readonly reservation: Reservation | undefined
+  /** What follows of it where it was promised to fit a schema. */
+  readonly judged: readonly NewEvent[] | undefined
+  /** Of the request that it answers. */
+  readonly digest: string
+  /** Of an agent that has them. */
+  readonly stages: Awaited<ReturnType<typeof stageEvents>> | undefined
+}
+
+function toEvents({ conversation }: Work, whole: Whole): NewEvent[] {
+  const { reply, isCut, model, toolChoice, reservation, judged, digest, stages } = whole
+  // Asked for words only, a model that calls all the same has its calls left out: nobody would run them.
+  const parts = toolChoice === "none" ? withoutCalls(reply.parts) : reply.parts
+  const said = takenBack(parts).length > 0
+  const calledInstead = !said && reply.parts.length > parts.length
+  const { run } = conversation
+  // Once more, and told so; the fold counts these, so that a crash in between does not make it oftener.
+  const isAskedAgain = calledInstead && !isCut && run?.wordless === 0
+  const { data, steps } = stages && !isAskedAgain ? stages.stagesOf(conversation, parts) : NO_STAGES
+  const message = {
+    ...toMessage(conversation, parts),
+    finish: calledInstead ? ("calls" as const) : reply.finish,
+    model: model.name,
+    usage: accounted(model, reply.usage, reservation),
+    ...(data ? { data } : {}),
+    request: digest,
+  }
+  if (parts.some((part) => part.type === "call")) return [message, ...steps]
+  if (isAskedAgain) return [message]
+  if (judged) return [message, ...steps, ...judged]
+  const isLimit = said && toolChoice === "none" && run !== undefined && run.iteration >= run.maxIterations
+  const ending = reply.finish === "stop" || reply.finish === "calls" ? undefined : reply.finish
+  const other = isLimit ? "iteration_limit" : (ending ?? (said ? undefined : "empty_reply"))
+  const reason = isCut ? "reply_limit" : other
+  return [message, ...steps, { type: "run_ended", status: "completed", ...(reason ? { reason } : {}) }]
+}
+
+const NO_STAGES = { data: undefined, steps: [] }
+
+const toMessage = ({ user, seq }: Conversation, parts: Part[]) =>
+  ({ type: "message", id: newId("msg", user), seq: seq + 1, role: "assistant", parts }) as const
+
+/** Broken off by a person or a limit: what was shown is kept, and says so. */
+async function stopped(work: Work, reply: Reply): Promise<void> {
+  const { conversation, ports, signal } = work
+  const why = signal.reason as Stop
+  if (why === "shutdown") throw signal.reason
+  const kept = await brokenOffReply(work, why === "cancel" ? "cancelled" : "broken", reply.shownParts())
+  if (why === "run_timeout") {
+    kept.push(failedEnd(conversation, runTimeout(ports.limits)))
+  }
+  // The cancel itself is in the inbox and ends the run with the next step.
+  if (kept.length > 0) await record(work, kept)
+}
+
+/**
+ * The provider failed. What may be tried again is, visibly; before a word was seen another model of the list may be asked;
+ * else the run ends with a typed error, and what was shown last stays, marked as broken off.
+ */
+async function broken(work: Work, model: string, error: unknown, reply?: Reply): Promise<void> {
+  const { conversation, ports } = work
+  const code = codeOf(error) ?? "internal"
+  const message = error instanceof AppError ? error.message : failure("internal").message
+  if (!(error instanceof AppError)) ports.log.error("ask_model_failed", { conversation: conversation.id, error })
+  const next = reply && reply.offset > 0 ? undefined : await fallBack(work, model, error)
+  if (next) return record(work, [next])
+  const cut = code === "context_overflow" ? cutPoint(conversation, conversation.tokens / 2) : undefined
+  if (cut) return record(work, [{ type: "history_cut", ...cut }])
+  // Before anything was shown, models/ has tried again by itself; after that only the loop may, and says so.
+  const retriable =
+    error instanceof AppError && error.details.retriable === true && reply !== undefined && reply.hasBegun
+  const restarts = conversation.run?.restarts ?? 0
+  if (retriable && restarts + 1 < ports.limits.restarts) {
+    // One that had only thought leaves what an attempt before it had shown.
+    const shown = reply.offset > 0 ? { shown: reply.shown } : {}
+    return record(work, [{ type: "restarted", because: "provider", detail: code, ...shown }])
+  }
+  return record(work, [
+    ...(await brokenOffReply(work, "broken", reply?.shownParts())),
+    failedEnd(conversation, failureOfAll(work, model, { code, message }), whatIsRefused(error)),
+  ])
+}

@@ -1,0 +1,109 @@
+import type { NewEvent } from "../../protocol/events.ts"
+import { newId } from "../../protocol/ids.ts"
+import type { RecordedModelCall, Guardrail } from "../../protocol/conversation/stages.ts"
+import { mendText } from "../../shared/text/text.ts"
+import { askAside, settle } from "./ask-aside.ts"
+import type { Conversation } from "../conversation.ts"
+import type { HistoryMessage } from "../model.ts"
+import { record, type Work } from "../record.ts"
+import { conversationSoFar } from "./to-request.ts"
+import { GUARDRAIL, type GuardrailStage, OUT_OF_SCOPE, passes, type StagesState } from "../definition/stages.ts"
+
+const FOLLOW_UP_WORDS = 8
+/**
+ * Words that name nothing: no subject, no task, no text to write. A message made of these alone can only continue what it
+ * follows. Every other message is judged, however short it is: "a love poem" is short too.
+ */
+const PLAIN_WORDS = new Set(
+  [
+    "yes yeah yep no nope ok okay sure right exactly please thanks thank you",
+    "and or but so then also too why how what when where who which not else instead",
+    "the a an it its this that these those they them there one ones other others both all each any either neither same",
+    "is are was were do does did can could would should will has have had of in on at for from to about with without as than",
+    "go on continue tell me us more less again further detail details example examples short shorter briefly longer",
+    "first second third fourth fifth last next previous before after since until earlier later now",
+    "today tomorrow yesterday day days week weeks month months year years",
+  ].flatMap((line) => line.split(" ")),
+)
+const MAX_REASON = 500
+
+/**
+ * Judges what a person has said and nobody has judged yet, with what was said before in view: the words a run begins with,
+ * and those that were let into it later. A judge who fails lets them pass, and says so.
+ */
+export async function guardrail(work: Work): Promise<void> {
+  const stage = work.agent.stages?.guardrail
+  if (!stage) throw new Error(`${work.agent.name} has no guardrail`)
+  if (isInScope(work.conversation.stages) && isPlainFollowUp(unjudged(work.conversation).words)) {
+    const reason = "It continues what was in scope, and names nothing new."
+    return verdict(work, { verdict: "follow_up", score: null, threshold: stage.threshold, reason })
+  }
+  const answered = await askAside(work, guardrailQuestion(work.conversation, stage))
+  if (!answered) return
+  const { value, problem, asked, reservations } = answered
+  await verdict(
+    work,
+    value ? judged(stage, value) : { ...OPEN, threshold: stage.threshold, problem: problem ?? "" },
+    asked,
+  )
+  for (const reservation of reservations) await settle(work, reservation)
+}
+
+/** What is asked about words that nobody has judged yet. */
+export function guardrailQuestion(conversation: Conversation, { instructions, answer }: GuardrailStage) {
+  const { before, words } = unjudged(conversation)
+  return { name: GUARDRAIL, instructions, text: `${conversationSoFar(before)}The person now says:\n${words}`, answer }
+}
+
+const OPEN = { verdict: "open", score: null, reason: "It could not be judged, so it may pass." } as const
+
+function judged({ threshold }: GuardrailStage, { score, reason }: { score: number; reason: string }): Guardrail {
+  const kind = score < threshold ? "out_of_scope" : "in_scope"
+  return { verdict: kind, score, threshold, reason: mendText(reason.slice(0, MAX_REASON)) }
+}
+
+/** Out of scope, the polite answer stands in the same commit: no crash in between can make anything of these words. */
+function verdict(work: Work, detail: Guardrail, asked?: RecordedModelCall): Promise<void> {
+  const { agent, conversation } = work
+  const step: NewEvent = { type: "step", step: GUARDRAIL, detail, ...(asked ? { asked } : {}) }
+  if (detail.verdict !== "out_of_scope") return record(work, [step])
+  // A verdict that stands already was about the words this run began with.
+  const steered = conversation.stages.guardrail !== undefined
+  const text = mendText(agent.stages?.guardrail?.decline(detail, { steered }) ?? "")
+  const message = {
+    type: "message",
+    id: newId("msg", conversation.user),
+    seq: conversation.seq + 1,
+    role: "assistant",
+  } as const
+  const { score, reason } = detail
+  return record(work, [
+    step,
+    { type: "step", step: OUT_OF_SCOPE, detail: { score, reason } },
+    { ...message, parts: [{ type: "text", text }], finish: "stop" },
+    { type: "run_ended", status: "completed", reason: OUT_OF_SCOPE },
+  ])
+}
+
+function isPlainFollowUp(text: string): boolean {
+  const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+  return words.length > 0 && words.length <= FOLLOW_UP_WORDS && words.every(isPlain)
+}
+
+const isPlain = (word: string): boolean => PLAIN_WORDS.has(word) || /^\d{1,4}$/.test(word)
+
+/** What the last words were judged as: in the run that goes on, else in the one before it. */
+const isInScope = ({ guardrail, wasInScope }: StagesState): boolean => (guardrail ? passes(guardrail) : wasInScope)
+
+interface Unjudged {
+  readonly before: readonly HistoryMessage[]
+  readonly words: string
+}
+
+function unjudged({ history, marks, stages }: Conversation): Unjudged {
+  const isNew = (turn: HistoryMessage, index: number) =>
+    turn.role === "user" && !turn.isNote && marks[index]!.seq > stages.judged
+  const first = history.findIndex(isNew)
+  const words = history.filter(isNew).flatMap((turn) => (turn.role === "user" ? [turn.text] : []))
+  return { before: first < 0 ? history : history.slice(0, first), words: words.join("\n\n") }
+}

@@ -1,0 +1,18 @@
+import { latePart } from "../../shared/concurrency/late-part.ts"
+import type { Work } from "../record.ts"
+
+const guardrail = latePart(() => import("./guardrail.ts"))
+const route = latePart(() => import("./route.ts"))
+const grade = latePart(() => import("./grade.ts"))
+const compact = latePart(() => import("./compact.ts"))
+
+/**
+ * What agents with stages and long conversations need, and a first turn of any other does not. With what checks citations
+ * (`late-stage-events.ts`) it is a fifth of what a start would have to compile.
+ */
+export const lateSteps = {
+  guardrail: async (work: Work) => (await guardrail()).guardrail(work),
+  route: async (work: Work) => (await route()).route(work),
+  grade: async (work: Work) => (await grade()).grade(work),
+  compact: async (work: Work) => (await compact()).compact(work),
+}

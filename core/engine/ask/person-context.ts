@@ -1,0 +1,55 @@
+import { isTimeZone } from "../../shared/time/zone.ts"
+import type { Conversation } from "../conversation.ts"
+
+/**
+ * What every model is told beside its instructions: the person's day and zone, and where the conversation works. Made of
+ * what the journal says about the run, never of the clock: a replay asks the same, and a provider's prompt cache that was
+ * filled by one request of a run serves the next. It changes with the day and not with the minute for the same reason.
+ */
+export function withPersonContext(instructions: string, conversation: Conversation, fallback: string): string {
+  const { run, site, at } = conversation
+  const zone = zoneOf(conversation, fallback)
+  const place = site === "device" ? "on the person's own device" : "on the server"
+  const day = dayIn(zone, run?.startedAt ?? at)
+  const context = `Today is ${day} for the person (time zone ${zone}). The tools of this conversation work ${place}.`
+  return instructions === "" ? context : `${instructions}\n\n${context}`
+}
+
+/** What counts as the person's day. `fallback`: the server's own, for journals from before it was recorded. */
+export function zoneOf({ run, timeZone }: Conversation, fallback: string): string {
+  const zone = run?.timeZone ?? timeZone ?? fallback
+  // A journal may name a zone that only the machine which wrote it has rules for: no reason to fail the run.
+  return isTimeZone(zone) ? zone : "UTC"
+}
+
+/** Days begin on a quarter of an hour, in every zone there is: within one the day is the same, and worked out once. */
+const QUARTER_MS = 15 * 60_000
+const days = new Map<string, { readonly format: Format; quarter: number; day: string }>()
+const MAX_ZONES = 500
+
+function dayIn(timeZone: string, at: number): string {
+  const quarter = Math.floor(at / QUARTER_MS)
+  const known = days.get(timeZone)
+  if (known?.quarter === quarter) return known.day
+  const format = known?.format ?? (timeZone === "UTC" ? formatUtc : formatIn(timeZone))
+  const day = format(at)
+  if (days.size >= MAX_ZONES) days.clear()
+  days.set(timeZone, { format, quarter, day })
+  return day
+}
+
+type Format = (at: number) => string
+
+function formatIn(timeZone: string): Format {
+  const format = new Intl.DateTimeFormat("en-US", { timeZone, ...FIGURES })
+  return (at) => {
+    const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, value]))
+    return `${parts.get("weekday")}, ${parts.get("year")}-${parts.get("month")}-${parts.get("day")}`
+  }
+}
+
+/** Without `Intl`, whose first use takes a tenth of a start: most servers are on UTC. */
+const formatUtc: Format = (at) => `${WEEKDAYS[new Date(at).getUTCDay()]}, ${new Date(at).toISOString().slice(0, 10)}`
+const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
+
+const FIGURES = { weekday: "long", year: "numeric", month: "2-digit", day: "2-digit" } as const

@@ -1,0 +1,58 @@
+import { AppError, failure } from "../../protocol/errors.ts"
+import type { NewEvent } from "../../protocol/events.ts"
+import { readJsonAnswer } from "../../shared/text/read-json.ts"
+import type { JsonObject } from "../../protocol/schema.ts"
+import { parse, type Schema } from "../definition/schema.ts"
+import { ANSWER } from "../definition/stages.ts"
+import { failedEnd, type Work } from "../record.ts"
+
+/** How often the model is asked to mend an answer that does not fit. The fold counts, so that no crash makes it oftener. */
+const MENDS = 2
+const MAX_PROBLEM = 500
+
+/** What the answer of this run has to be: as its words ask for, or as its agent promises. */
+async function promiseOf({ conversation, agent, ports }: Work): Promise<Schema<unknown> | undefined> {
+  const { schema } = conversation.run ?? {}
+  if (schema === undefined) return agent.answers
+  if (!ports.answerSchema) throw new Error("nothing reads schemas here")
+  return ports.answerSchema(schema, conversation.user)
+}
+
+/** The schema as the model is told it; undefined where nothing was promised. */
+export function promisedSchema({ conversation, agent }: Pick<Work, "conversation" | "agent">): JsonObject | undefined {
+  if (conversation.run?.schema) return conversation.run.schema
+  const { $schema: _, ...json } = agent.answers?.["~standard"].jsonSchema.input({ target: "draft-07" }) ?? {}
+  return agent.answers && json
+}
+
+/** What the model is told of it, after its instructions. */
+export const promiseWords = (schema: JsonObject): string =>
+  `When you have all you need, answer with JSON that fits this schema, and nothing else:\n${JSON.stringify(schema)}`
+
+/** What follows a reply that ends its run: that it fits, that it is to be mended, or that it will not be. */
+export async function judgeAnswer(work: Work, text: string): Promise<readonly NewEvent[] | undefined> {
+  let schema: Schema<unknown> | undefined
+  try {
+    schema = await promiseOf(work)
+  } catch (error) {
+    // The reply is paid for and is recorded: only the check of it is refused.
+    if (!(error instanceof AppError) || error.code !== "too_many") throw error
+    return [failedEnd(work.conversation, error)]
+  }
+  if (!schema) return undefined
+  const read = readJsonAnswer(text)
+  const judged = "problem" in read ? read : await parse(schema, read.value)
+  if (!("problem" in judged)) {
+    // As it was written, not as a transform has it: a program that reads it parses it again.
+    const value = "value" in read ? read.value : null
+    return [
+      { type: "step", step: ANSWER, detail: { fits: true, value } },
+      { type: "run_ended", status: "completed" },
+    ]
+  }
+  const problem = judged.problem.slice(0, MAX_PROBLEM).toWellFormed()
+  const step: NewEvent = { type: "step", step: ANSWER, detail: { fits: false, problem } }
+  const mends = work.conversation.run?.mends ?? 0
+  if (mends < MENDS) return [step]
+  return [step, failedEnd(work.conversation, failure("answer_unfit", { problem, times: mends }))]
+}

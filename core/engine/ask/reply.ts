@@ -1,0 +1,368 @@
+import { type Part, type ReplyFinish, THINKING_SEPARATOR, type Usage } from "../../protocol/conversation/message.ts"
+import { failure } from "../../protocol/errors.ts"
+import type { NewEvent } from "../../protocol/events.ts"
+import { newId, type UserId } from "../../protocol/ids.ts"
+import type { JsonObject } from "../../protocol/schema.ts"
+import { whenAborted } from "../../shared/concurrency/time-limit.ts"
+import { GrowingText } from "../../shared/text/growing-text.ts"
+import { jsonLimits, type JsonLimits, readJson } from "../../shared/text/read-json.ts"
+import { isStorable, mendText, mendValue } from "../../shared/text/text.ts"
+import type { Clock } from "../../shared/time/clock.ts"
+import { LEFT_OUT, toldSettings, WAITING } from "../definition/stages.ts"
+import { takenBack } from "../history/history.ts"
+import type { Model, ModelRequest, ReplyPart, StatusPart, ThinkingPart } from "../model.ts"
+import { record, type Work } from "../record.ts"
+import { stageEvents } from "./late-stage-events.ts"
+
+/** More calls than this in one reply are a model gone wrong; the rest is dropped. */
+const MAX_CALLS = 256
+/** Characters of the arguments of all calls in one reply together. */
+const MAX_INPUTS_CHARACTERS = 4_000_000
+const INPUT_LIMITS: JsonLimits = { ...jsonLimits.message, characters: 1_000_000 }
+const MAX_NAME_CHARACTERS = 128
+
+/** Gathers the parts of one reply as they come. The text it shows and the text it keeps are the same, to the letter. */
+export class Reply {
+  readonly parts: Part[] = []
+  readonly #model: string
+  readonly #user: UserId
+  readonly #clock: Pick<Clock, "now">
+  #text = new GrowingText()
+  #shown = 0
+  /** Half of a surrogate pair at the end of a delta: its other half is in the next one. */
+  #half = ""
+  #calls = 0
+  #inputs = 0
+  readonly thinking: LiveThinking
+  /** Of a block of thinking that has just become whole: what nobody was shown yet. */
+  thoughtToShow = ""
+  finish: ReplyFinish | undefined
+  usage: Usage | undefined
+
+  constructor(model: string, user: UserId, clock: Pick<Clock, "now">) {
+    this.#model = model
+    this.#user = user
+    this.#clock = clock
+    this.thinking = new LiveThinking(clock)
+  }
+
+  /** How much text has been shown. */
+  get offset(): number {
+    return this.#shown
+  }
+
+  /** Whether its model has said or thought something: its provider is no longer asked again unseen. */
+  get hasBegun(): boolean {
+    return this.#shown > 0 || this.thinking.hasBegun
+  }
+
+  /** The words that were shown so far. */
+  get shown(): string {
+    return this.parts.map((part) => (part.type === "text" ? part.text : "")).join("") + String(this.#text)
+  }
+
+  get calls(): number {
+    return this.#calls
+  }
+
+  /** Takes a part in and returns the text to show now. */
+  add(part: ReplyPart): string {
+    switch (part.type) {
+      case "text":
+        return this.#addText(part.text)
+      case "reasoning": {
+        const shown = this.#closeText()
+        const metadata = part.metadata === undefined ? {} : { metadata: mendValue(part.metadata) }
+        const text = mendText(part.text)
+        const { rest, ms } = this.thinking.end(text)
+        this.thoughtToShow = rest
+        const time = ms === undefined ? {} : { ms }
+        this.parts.push({ type: "reasoning", text, model: this.#model, ...metadata, ...time })
+        return shown
+      }
+      case "call": {
+        const shown = this.#closeText()
+        if (++this.#calls > MAX_CALLS) return shown
+        const metadata = part.metadata === undefined ? {} : { metadata: mendValue(part.metadata) }
+        this.parts.push({
+          type: "call",
+          // Whether a device was another's when it was called is read off this time, at any node.
+          id: newId("call", this.#user, this.#clock.now()),
+          name: toName(part.name),
+          ...((this.#inputs += part.input.length) > MAX_INPUTS_CHARACTERS ? invalid(part.input) : toInput(part.input)),
+          ...metadata,
+        })
+        return shown
+      }
+      case "finish":
+        this.finish = part.finish
+        this.usage = withCounts(part.usage)
+        return this.#closeText()
+    }
+  }
+
+  /** The words of a reply that was broken off, without the calls it may have begun. */
+  shownParts(): Part[] {
+    this.#half = "" // nobody has seen it
+    this.#closeText()
+    return this.parts.filter((part) => part.type === "text")
+  }
+
+  #addText(text: string): string {
+    let whole = this.#half + text
+    this.#half = ""
+    const last = whole.charCodeAt(whole.length - 1)
+    if (last >= 0xd800 && last <= 0xdbff) {
+      this.#half = whole.slice(-1)
+      whole = whole.slice(0, -1)
+    }
+    const mended = mendText(whole)
+    this.#text.add(mended)
+    this.#shown += mended.length
+    return mended
+  }
+
+  #closeText(): string {
+    const rest = mendText(this.#half)
+    this.#half = ""
+    this.#text.add(rest)
+    this.#shown += rest.length
+    if (this.#text.length > 0) {
+      this.parts.push({ type: "text", text: String(this.#text) })
+      this.#text = new GrowingText()
+    }
+    return rest
+  }
+}
+
+/** No provider takes back a call without a name. */
+const toName = (name: string): string => mendText(name.slice(0, MAX_NAME_CHARACTERS)) || "unnamed"
+
+/** Arguments as the model wrote them; what is not a JSON object is kept aside for the error the model will be told. */
+function toInput(json: string): { input: JsonObject; invalidInput?: string } {
+  if (json.trim() === "") return { input: {} }
+  try {
+    const value = readJson(json, INPUT_LIMITS)
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return invalid(json)
+    // Only an escape writes what cannot be stored: most need no second look.
+    const isPlain = isStorable(json) && !json.includes("\\u")
+    return { input: (isPlain ? value : mendValue(value)) as JsonObject }
+  } catch {
+    return invalid(json)
+  }
+}
+
+const invalid = (json: string) => ({ input: {}, invalidInput: mendText(json.slice(0, 2000)) })
+
+/** More than any reply has; sums of very many of them still fit into a row. */
+const MOST_TOKENS = 1e12
+const COUNTS = ["inputTokens", "outputTokens", "cachedTokens", "cacheWriteTokens", "reasoningTokens"] as const
+
+/**
+ * What was used in counts that can be recorded: a provider may send anything in their place. What is no count is one that
+ * it does not say: kept as it came, PostgreSQL would refuse the whole reply, and its model be asked again and again.
+ */
+function withCounts(usage: Usage): Usage {
+  const counted = { ...usage }
+  for (const name of COUNTS) if (usage[name] !== undefined) counted[name] = toCount(usage[name])
+  return counted
+}
+
+const toCount = (count: number | null): number | null =>
+  count !== null && count >= 0 && count <= MOST_TOKENS ? Math.round(count) : null
+
+interface Block {
+  readonly since: number
+  /** What was shown of it. */
+  text: string
+  /** Half of a surrogate pair at the end of a delta: its other half is in the next one. */
+  half: string
+}
+
+/** The thinking of one reply while it comes: what of it is to be shown, and how long it has taken. Only whole blocks are kept. */
+export class LiveThinking {
+  readonly #clock: Pick<Clock, "now">
+  #block: Block | undefined
+  #endedMs = 0
+  #shown = 0
+  #hasBegun = false
+
+  constructor(clock: Pick<Clock, "now">) {
+    this.#clock = clock
+  }
+
+  /** Whether it has thought at all, shown or not. */
+  get hasBegun(): boolean {
+    return this.#hasBegun
+  }
+
+  /** How much of it has been shown. */
+  get offset(): number {
+    return this.#shown
+  }
+
+  get ms(): number {
+    return this.#endedMs + (this.#block ? this.#clock.now() - this.#block.since : 0)
+  }
+
+  /** Takes more of a block in, nothing at its beginning, and returns what to show now. */
+  more(text: string): string {
+    this.#hasBegun = true
+    const block = (this.#block ??= { since: this.#clock.now(), text: "", half: "" })
+    let whole = block.half + text
+    block.half = ""
+    const last = whole.charCodeAt(whole.length - 1)
+    if (last >= 0xd800 && last <= 0xdbff) {
+      block.half = whole.slice(-1)
+      whole = whole.slice(0, -1)
+    }
+    return this.#show(block, mendText(whole))
+  }
+
+  /** The block is whole: what is left to show of it, and how long it took where it was seen to come. */
+  end(whole: string): { readonly rest: string; readonly ms?: number } {
+    this.#hasBegun = true
+    const block = this.#block
+    this.#block = undefined
+    const shown = block?.text ?? ""
+    const rest = whole.startsWith(shown) ? whole.slice(shown.length) : ""
+    const said = this.#show(block ?? { since: 0, text: "", half: "" }, rest)
+    if (!block) return { rest: said }
+    const ms = Math.max(0, this.#clock.now() - block.since)
+    this.#endedMs += ms
+    return { rest: said, ms }
+  }
+
+  #show(block: Block, text: string): string {
+    if (text === "") return ""
+    const shown = block.text === "" && this.#shown > 0 ? THINKING_SEPARATOR + text : text
+    block.text += text
+    this.#shown += shown.length
+    return shown
+  }
+}
+
+interface ReplyRequest {
+  readonly model: Model
+  readonly request: ModelRequest
+  readonly signal: AbortSignal
+  /** The reply may hold so many characters: words, thinking and arguments together. Then it is cut, as a whole reply. */
+  readonly most?: number
+  /** Told when the provider has to be waited for, and what of the settings it does not take. */
+  readonly tell?: (part: Exclude<StatusPart, ThinkingPart>) => Promise<void>
+  /** Hears what it thinks while it does: what counts of it comes with the parts. */
+  readonly think?: (text: string) => void
+}
+
+/** About a quarter of a million tokens, twice what models write at most. One gone wrong would fill a disk. */
+export const REPLY_CHARACTERS = 1_000_000
+
+/**
+ * Hears a reply part by part. Resolves when it is whole; rejects when it breaks, ends unfinished, or must stop. Says
+ * whether it was longer than it may be: then what was heard ends with `limit`, and the provider is told to stop.
+ */
+export async function streamReply(asked: ReplyRequest, hear: (part: ReplyPart) => void): Promise<"whole" | "cut"> {
+  const { model, request, signal, most = REPLY_CHARACTERS } = asked
+  signal.throwIfAborted()
+  let listening = true
+  let finished = false
+  let cut = false
+  const whole = async () => {
+    let left = most
+    for await (const part of model.stream(request, signal)) {
+      if (!listening) return
+      // Nearly all of a reply, so it comes first.
+      if (part.type === "text" && part.text.length <= left) {
+        left -= part.text.length
+        hear(part)
+        continue
+      }
+      if (part.type === "thinking") {
+        asked.think?.(part.text)
+        continue
+      }
+      if (part.type === "waiting" || part.type === "left_out") {
+        await asked.tell?.(part)
+        continue
+      }
+      left -= sizeOf(part)
+      cut = left < 0
+      if (cut) cutTo(part, left).forEach(hear)
+      else hear(part)
+      if (part.type !== "finish" && !cut) continue
+      finished = true
+      return
+    }
+  }
+  // A provider that ignores the signal must not hold up a cancel: from then on nobody listens to it.
+  await new Promise<void>((resolve, reject) => {
+    const listenNoMore = whenAborted(signal, () => end(signal.reason ?? new Error("stopped")))
+    const end = (error?: unknown) => {
+      listening = false
+      listenNoMore()
+      if (error === undefined) resolve()
+      else reject(error)
+    }
+    whole().then(() => end(), end)
+  })
+  if (!finished)
+    throw failure("provider_error", { provider: model.provider, problem: "the reply ended before it was finished" })
+  return cut ? "cut" : "whole"
+}
+
+function sizeOf(part: ReplyPart): number {
+  if (part.type === "finish") return 0
+  return part.type === "call" ? part.name.length + part.input.length : part.text.length
+}
+
+/** Words are cut to what there is room for. Thinking and calls are worth nothing in part: no provider takes them back. */
+function cutTo(part: ReplyPart, left: number): ReplyPart[] {
+  const room = part.type === "text" ? part.text.slice(0, left) : ""
+  const end: ReplyPart = { type: "finish", finish: "limit", usage: { inputTokens: null, outputTokens: null } }
+  return room ? [{ type: "text", text: room }, end] : [end]
+}
+
+/**
+ * What was shown of a reply that no whole one takes the place of, as a message that says so; nothing where nothing was.
+ * A reply that failed may have had earlier attempts: where the last one had not come to its first word, theirs is kept.
+ */
+export async function brokenOffReply(
+  { conversation, agent }: Pick<Work, "conversation" | "agent">,
+  finish: "cancelled" | "broken",
+  shown: Part[] = [],
+): Promise<NewEvent[]> {
+  const earlier = finish === "broken" ? conversation.run?.shown : undefined
+  const parts =
+    takenBack(shown).length > 0 || earlier === undefined ? shown : [{ type: "text" as const, text: earlier }]
+  if (takenBack(parts).length === 0) return []
+  const cited = agent.stages ? (await stageEvents()).citedIn(conversation, parts) : {}
+  const message = {
+    type: "message",
+    id: newId("msg", conversation.user),
+    seq: conversation.seq + 1,
+    role: "assistant",
+    parts,
+  } as const
+  return [{ ...message, finish, ...cited }]
+}
+
+/**
+ * Puts on record what is told beside a reply: that a provider is waited for, so that whoever watches knows why nothing
+ * comes, and once in a conversation that a setting does not count. Both are there after a reload, too.
+ */
+export function reportBeside(work: Work, model: string): (part: Exclude<StatusPart, ThinkingPart>) => Promise<void> {
+  return async (part) => {
+    if (part.type === "left_out") {
+      const { leftOut } = work.conversation
+      const news = part.settings.filter((each) =>
+        toldSettings({ model, settings: [each] }).some((told) => !leftOut.has(told)),
+      )
+      if (news.length > 0) await record(work, [{ type: "step", step: LEFT_OUT, detail: { model, settings: news } }])
+      return
+    }
+    const { provider, because, ms, attempt, attempts } = part
+    const until = new Date(work.ports.clock.now() + ms).toISOString()
+    const detail = { provider, because, seconds: Math.ceil(ms / 1000), until, attempt, attempts }
+    await record(work, [{ type: "step", step: WAITING, detail }])
+  }
+}

@@ -1,0 +1,84 @@
+import {
+  type Question,
+  QUESTION,
+  QUESTION_SETTLED,
+  type SettledQuestion,
+} from "../../protocol/conversation/questions.ts"
+import { newId, type QuestionId } from "../../protocol/ids.ts"
+import type { Call } from "../conversation.ts"
+import type { AskedQuestion } from "../definition/tool.ts"
+import type { AnswerInput, InboxItem } from "../input.ts"
+import { record, type Work } from "../record.ts"
+
+/** How long a server is kept waiting for a person: its connection is open meanwhile, and dies with this process. */
+const QUESTION_MS = 5 * 60_000
+/** A hint that an answer has come may be lost; then it is found by looking. */
+const LOOK_EVERY_MS = 2000
+
+/**
+ * Asks the person. The question is on record before anybody sees it; the answer comes as any input does, and the first that is
+ * found counts. Rejects when the call is stopped.
+ */
+export async function askPerson(
+  work: Work,
+  call: Call,
+  { question: asked, signal }: { readonly question: AskedQuestion; readonly signal: AbortSignal },
+): Promise<SettledQuestion> {
+  const { conversation, ports } = work
+  const now = ports.clock.now()
+  signal.throwIfAborted()
+  const id = newId("ques", conversation.user, now)
+  const question: Question = { ...asked, id, callId: call.id, expiresAt: now + QUESTION_MS }
+  await record(work, [{ type: "step", step: QUESTION, detail: question }])
+  signal.throwIfAborted() // while that was recorded: one that aborts before it is listened to is never heard
+  const settled = toSettled(id, await firstAnswer(work, id, signal))
+  // Answers stay in the inbox until the next step, which makes nothing of them. To take them here would be refused where
+  // something else has just arrived, and with it all that this call has yet to say: its fold would be an old one.
+  await record(work, [{ type: "step", step: QUESTION_SETTLED, detail: settled }])
+  return settled
+}
+
+function toSettled(questionId: QuestionId, answer: AnswerInput | undefined): SettledQuestion {
+  if (!answer) return { questionId, outcome: "expired" }
+  const { action: outcome, content, by } = answer
+  return { questionId, outcome, ...(outcome === "accept" && content ? { content } : {}), by }
+}
+
+/** Undefined where none has come in time. */
+function firstAnswer(
+  { conversation, ports }: Work,
+  id: QuestionId,
+  signal: AbortSignal,
+): Promise<AnswerInput | undefined> {
+  const { clock, bus, journal } = ports
+  const found = Promise.withResolvers<AnswerInput | undefined>()
+  const look = async () => {
+    const read = await journal.readInbox(conversation.id)
+    const item = read?.inbox.find((each) => isAnswerTo(id, each))
+    if (item) found.resolve(item.input as AnswerInput)
+  }
+  const lookAgain = () => void look().catch(() => {}) // the next look may find it
+  let cancelLook = clock.alarm(LOOK_EVERY_MS, function again() {
+    cancelLook = clock.alarm(LOOK_EVERY_MS, again)
+    lookAgain()
+  })
+  // An answer that has come in time may not have been seen yet: whoever gave it was told that it counts.
+  const expire = () =>
+    void look()
+      .catch(() => {})
+      .then(() => found.resolve(undefined))
+  const cancelExpiry = clock.alarm(QUESTION_MS, expire)
+  const unsubscribe = bus.onWake((woken) => {
+    if (woken === conversation.id) lookAgain()
+  })
+  const onAbort = () => found.reject(signal.reason as Error)
+  signal.addEventListener("abort", onAbort, { once: true })
+  return found.promise.finally(() => {
+    cancelLook()
+    cancelExpiry()
+    unsubscribe()
+    signal.removeEventListener("abort", onAbort)
+  })
+}
+
+const isAnswerTo = (id: QuestionId, { input }: InboxItem): boolean => input.type === "answer" && input.questionId === id

@@ -1,0 +1,168 @@
+import { callKey } from "../../protocol/calls/follow-calls.ts"
+import type { InverseCall } from "../../protocol/proposals/proposal.ts"
+import type { JsonObject } from "../../protocol/schema.ts"
+import { withTimeLimit } from "../../shared/concurrency/time-limit.ts"
+import { canonicalJson } from "../../shared/text/json.ts"
+import { mendText } from "../../shared/text/text.ts"
+import type { Effect } from "../conversation-writes.ts"
+import type { Call, Conversation, ReusableRead } from "../conversation.ts"
+import type { Answer, Tool } from "../definition/tool.ts"
+import { RUN_SETTING } from "../next-step.ts"
+import { record, type Stop, type Work } from "../record.ts"
+import {
+  answered,
+  boundedDiff,
+  checkCall,
+  contextFor,
+  noteTaint,
+  secondsFor,
+  taintReadBy,
+  threw,
+  toObject,
+} from "./result.ts"
+import { toolEnd } from "./tool-end.ts"
+
+/** Runs one read, or answers it from what this run or this user has read before. */
+export async function runRead(work: Work, call: Call): Promise<void> {
+  const { conversation, ports, signal } = work
+  const now = ports.clock.now()
+  if (signal.aborted) return record(work, [stoppedEnd(work, call, now)])
+  const checked = await checkCall(work, call)
+  if ("end" in checked) return record(work, [checked.end])
+  const before = findRead(conversation.run?.reads ?? [], call)
+  if (before) {
+    const end = toolEnd(conversation, call, { status: "ok", text: before.text, now })
+    const brings = before.brings ? { brings: before.brings } : {}
+    return record(work, [{ ...end, data: before.data, reusedFrom: before.callId, ...brings }])
+  }
+  const cached = isCached(checked.tool)
+    ? ports.cache.find(conversation.user, callKey(call.name, call.input), now)
+    : undefined
+  if (cached?.taint) noteTaint(call, cached.taint)
+  if (cached)
+    return record(work, [
+      { ...answered(work, call, { tool: checked.tool, answer: cached.answer }), reusedFrom: cached.callId },
+    ])
+
+  const begun = { type: "tool_start", callId: call.id } as const
+  if (checked.tool.afterCrash === "in-doubt") {
+    // It may not be repeated, so it must be known to have begun before it does.
+    await record(work, [begun])
+    return record(work, [await runTool(work, call, checked)])
+  }
+  // Nothing else that a read does can be doubled by a crash: one that answers at once needs one commit, not two.
+  const reading = runTool(work, call, checked)
+  const quick = await atOnce(reading)
+  if (quick) return record(work, [begun, quick])
+  const started = record(work, [begun])
+  started.catch(() => {}) // met below; until then it must not pass for unhandled
+  const end = await reading
+  await Promise.all([started, record(work, [end])])
+}
+
+/** Undefined where it takes longer than what can be done now. */
+function atOnce<T>(work: Promise<T>): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const late = setImmediate(resolve, undefined)
+    work.then((value) => {
+      clearImmediate(late)
+      resolve(value)
+    }, reject)
+  })
+}
+
+/** Runs it, whatever was read before. */
+export async function runTool(work: Work, call: Call, { tool, input }: { tool: Tool; input: unknown }) {
+  const { conversation, ports, signal } = work
+  const seconds = secondsFor(work, tool)
+  const ended = await withTimeLimit<Answer>({ clock: ports.clock, seconds, signal, graceMs: 0 }, (inner, pause) =>
+    tool.run(input, contextFor(work, call, { signal: inner, pause })),
+  )
+  const now = ports.clock.now()
+  switch (ended.type) {
+    case "returned":
+      if (isCached(tool) && ended.value?.status === "ok") {
+        const taint = taintReadBy(call)
+        const entry = {
+          answer: ended.value,
+          until: now + tool.cacheSeconds * 1000,
+          callId: call.id,
+          ...(taint ? { taint } : {}),
+        }
+        ports.cache.keep(conversation.user, callKey(call.name, call.input), entry)
+      }
+      return answered(work, call, { tool, answer: ended.value })
+    case "threw":
+      return threw(work, call, { error: ended.error, tool })
+    case "timed_out":
+      ended.rest.catch(() => {}) // its answer comes too late for anyone
+      return toolEnd(conversation, call, {
+        status: "timed_out",
+        text: `${call.name} did not answer within ${seconds} s.`,
+        now,
+      })
+    case "stopped":
+      ended.rest.catch(() => {})
+      return stoppedEnd(work, call, now)
+  }
+}
+
+function isCached(tool: Tool): tool is Tool & { readonly cacheSeconds: number } {
+  return tool.effect === "read" && tool.cacheSeconds !== undefined
+}
+
+/** The result of a call that the work was stopped before or in. */
+export function stoppedEnd({ conversation, signal, ports }: Work, call: Call, now: number) {
+  const why = signal.reason as Stop
+  // Going down is nobody's wish for this call: no result, so that the next writer runs it again.
+  if (why === "shutdown") throw signal.reason
+  if (why === "run_timeout") {
+    const text = `Stopped: the run reached its time limit (${ports.limits.runSetting ?? RUN_SETTING}).`
+    return toolEnd(conversation, call, { status: "timed_out", text, now })
+  }
+  return cancelledEnd(conversation, call, now)
+}
+
+export const cancelledEnd = (conversation: Conversation, call: Call, now: number) =>
+  toolEnd(conversation, call, { status: "cancelled", text: "The person cancelled the run.", now })
+
+/** The newest answer to the same question, if there is one. Compared here and not indexed: hardly any read comes twice. */
+function findRead(
+  reads: readonly ReusableRead[],
+  call: { readonly name: string; readonly input: JsonObject },
+): ReusableRead | undefined {
+  const candidates = reads.filter(({ name }) => name === call.name)
+  if (candidates.length === 0) return undefined
+  const asked = canonicalJson(call.input)
+  return candidates.findLast(({ input }) => canonicalJson(input) === asked)
+}
+
+/**
+ * What a write has changed and how it is taken back, as its tool tells now: recorded with its result, so that a later
+ * version of the tool cannot change it. A tool is other people's code: what it gets wrong here only makes the write one
+ * that cannot be undone, for it was done all the same.
+ */
+export function effectOf({ ports }: Work, tool: Tool, { input, answer }: { input: unknown; answer: Answer }): Effect {
+  if (answer.status !== "ok") return {}
+  const change = toObject(answer.change)
+  const inverse = inverseOf()
+  return {
+    ...(change
+      ? { change: boundedDiff({ before: change.before ?? null, after: change.after ?? null }, ports.secrets) }
+      : {}),
+    ...(inverse ? { inverse } : {}),
+  }
+
+  function inverseOf(): InverseCall | undefined {
+    if (tool.effect !== "write" || tool.inverse === false) return undefined
+    try {
+      const call = tool.inverse(input, answer)
+      const given = toObject(call.input)
+      if (typeof call.tool === "string" && given) return { tool: mendText(call.tool), input: given }
+      throw new TypeError(`${tool.name}: its inverse is no call`)
+    } catch (error) {
+      ports.log.warn("inverse_failed", { tool: tool.name, error })
+      return undefined
+    }
+  }
+}

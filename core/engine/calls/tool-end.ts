@@ -1,0 +1,98 @@
+import type { CallStatus } from "../../protocol/conversation/message.ts"
+import type { NewEvent } from "../../protocol/events.ts"
+import { newId } from "../../protocol/ids.ts"
+import { mendText } from "../../shared/text/text.ts"
+import type { Call, Conversation } from "../conversation.ts"
+
+interface Ending {
+  readonly status: CallStatus
+  readonly text: string
+  readonly now: number
+}
+
+/** The event that ends a call, with what the model is told of it. */
+export function toolEnd(
+  { user }: Pick<Conversation, "user">,
+  call: Call,
+  { status, text, now }: Ending,
+): Extract<NewEvent, { type: "tool_end" }> {
+  const ms = call.state === "started" ? Math.max(0, now - call.startedAt) : 0
+  const id = newId("msg", user, now)
+  return { type: "tool_end", callId: call.id, id, seq: call.seq, status, text: mendText(text), ms }
+}
+
+const HIDDEN = "[hidden]"
+
+/** Shorter ones are words too: a password `postgres` would blacken half of what is said about a database. */
+const SHORTEST = 12
+
+/** A text in which none of these secrets stands any more, as it is, in JSON or in a URL. */
+export function withoutSecrets(text: string, secrets: Iterable<string>): string {
+  let clean = text
+  for (const form of formsOf(secrets)) if (clean.includes(form)) clean = clean.replaceAll(form, HIDDEN)
+  return clean
+}
+
+/**
+ * The value of a JSON text without them. Each text and name in it is cleaned by itself: across its signs, or behind an
+ * escape, the letters of a secret may stand by chance, and without them it would be no JSON any more.
+ */
+export function parseWithoutSecrets(json: string, secrets: Iterable<string>): unknown {
+  const forms = formsOf(secrets)
+  if (!forms.some((form) => json.includes(form))) return JSON.parse(json)
+  const clean = (text: string) => forms.reduce((rest, form) => rest.replaceAll(form, HIDDEN), text)
+  return JSON.parse(json, (_, value: unknown) => {
+    if (typeof value === "string") return clean(value)
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return value
+    return Object.fromEntries(Object.entries(value).map(([name, each]) => [clean(name), each]))
+  })
+}
+
+/**
+ * The same for bytes that come in pieces: a secret whose halves come one after the other is found too. What may be the
+ * beginning of one is held back until it is known.
+ */
+export class SecretFilter {
+  readonly #forms: readonly string[]
+  #held = ""
+
+  constructor(secrets: Iterable<string>) {
+    // As bytes: a piece may end in the middle of a letter.
+    this.#forms = formsOf(secrets).map((form) => Buffer.from(form, "utf8").toString("latin1"))
+  }
+
+  /** What may be shown now. */
+  add(chunk: Buffer): Buffer {
+    if (this.#forms.length === 0) return chunk
+    let text = this.#held + chunk.toString("latin1")
+    for (const form of this.#forms) text = text.replaceAll(form, HIDDEN)
+    const held = Math.max(...this.#forms.map((form) => begunAtEnd(text, form)))
+    this.#held = text.slice(text.length - held)
+    return Buffer.from(text.slice(0, text.length - held), "latin1")
+  }
+
+  /** What was held back, and was the beginning of nothing. */
+  end(): Buffer {
+    const rest = Buffer.from(this.#held, "latin1")
+    this.#held = ""
+    return rest
+  }
+}
+
+/** How many letters at the end of a text are the beginning of another. */
+function begunAtEnd(text: string, form: string): number {
+  for (let count = Math.min(form.length - 1, text.length); count > 0; count--)
+    if (text.endsWith(form.slice(0, count))) return count
+  return 0
+}
+
+/** The longest first: one may be part of another. */
+function formsOf(secrets: Iterable<string>): string[] {
+  const long = [...secrets].filter((secret) => secret.length >= SHORTEST)
+  const forms = long.flatMap((secret) => [
+    secret,
+    JSON.stringify(secret).slice(1, -1),
+    encodeURIComponent(secret.toWellFormed()),
+  ])
+  return [...new Set(forms)].sort((a, b) => b.length - a.length)
+}

@@ -1,0 +1,104 @@
+/** Passages, and sentences that cite them: true ones, and ones that say something else than their passage. */
+export interface CitedSentence {
+  readonly passage: string
+  readonly sentence: string
+}
+
+const TRIAL =
+  "The trial enrolled 842 patients with heart failure in three groups between 2014 and 2016. Mortality was 12.4% in the drug group and 19.8% in the placebo group. Patients received 25 mg of the drug daily for twelve weeks. The drug did not increase the risk of kidney injury. Side effects were more common in women than in men."
+const HONEY =
+  "Honey reduces the frequency of cough in children older than one year. It should not be given to infants under 12 months because of the risk of botulism. In four of six studies honey worked better than dextromethorphan. A single dose of 2.5 ml before bed was used."
+const BRIDGE =
+  "The bridge opened in 1932 after eight years of construction. It is 1,149 metres long and its arch rises 134 metres above the harbour. About 1,400 workers built it, and sixteen of them died. Cars pay a toll southbound only. The bridge is not the longest of its kind, but it was the widest until 2012."
+const BATTERY =
+  "Cells with a silicon anode kept 80% of their capacity after 500 cycles, while cells with a graphite anode kept 92%. Charging took 18 minutes at 4 C. The silicon cells weigh 45 g each. No cell caught fire during the tests. The coating costs $3 million per production line, and it reduces swelling."
+const LANGUAGE =
+  "Basque is not related to any other living language. It had about 750,000 speakers in 2016, most of them in Spain. The standard form was agreed on in 1968. Children in the public schools may choose between three models of teaching. Basque has twelve noun cases."
+const CODE =
+  "The new compiler is faster than the old compiler on all benchmarks. Build time fell from 94 seconds to 31 seconds. The cache is disabled by default. Incremental builds use at most 2 GB of memory. Two of the five teams reported no regressions. The old compiler remains available until version 9."
+const OCEAN =
+  "Sea level rose by 3.4 mm per year between 1993 and 2018. Greenland lost more ice than Antarctica in that time. Melting sea ice does not raise the sea level, because it already floats. The deepest gauge stands at 4,200 m. Thermal expansion explains one third of the rise."
+const LAW =
+  "Tenants may sublet a room if the landlord agrees. The landlord cannot refuse without an important reason. Notice must be given three months in advance. The deposit is limited to two monthly rents. Courts decided nine cases in 2021, and tenants won six of them."
+const TRANSFORMER =
+  "The encoder reads the whole sentence at once, whereas the decoder produces one token at a time. The base model has 65 million parameters and the large model has 213 million. Training took 12 hours on eight GPUs. Dropout improved the results. The model outperformed recurrent networks on translation."
+
+/** Each says something that its passage does not: a negation, swapped sides, a unit, a number in words or a year. */
+export const contradicted: readonly CitedSentence[] = [
+  { passage: TRIAL, sentence: "The drug increased the risk of kidney injury [1]." },
+  { passage: TRIAL, sentence: "Mortality was 19.8% in the drug group and 12.4% in the placebo group [1]." },
+  { passage: TRIAL, sentence: "Patients received 25 µg of the drug daily [1]." },
+  { passage: TRIAL, sentence: "The trial enrolled patients in four groups [1]." },
+  { passage: TRIAL, sentence: "The trial enrolled 842 patients with heart failure between 2012 and 2016 [1]." },
+  { passage: TRIAL, sentence: "Side effects were more common in men than in women [1]." },
+  { passage: TRIAL, sentence: "They took the drug daily for twelve months [1]." },
+  { passage: HONEY, sentence: "Honey does not reduce the frequency of cough in children older than one year [1]." },
+  { passage: HONEY, sentence: "Honey should be given to infants under 12 months [1]." },
+  { passage: HONEY, sentence: "Dextromethorphan worked better than honey in four of six studies [1]." },
+  { passage: HONEY, sentence: "A single dose of 2.5 l before bed was used [1]." },
+  { passage: HONEY, sentence: "Honey worked better than dextromethorphan in five of six studies [1]." },
+  { passage: BRIDGE, sentence: "The bridge opened in 1923 after eight years of construction [1]." },
+  { passage: BRIDGE, sentence: "The bridge opened after six years of construction [1]." },
+  { passage: BRIDGE, sentence: "Its arch rises 134 kilometres above the harbour [1]." },
+  { passage: BRIDGE, sentence: "About 1,400 workers built it, and sixty of them died [1]." },
+  { passage: BRIDGE, sentence: "The bridge is the longest of its kind [1]." },
+  {
+    passage: BATTERY,
+    sentence:
+      "Cells with a graphite anode kept 80% of their capacity after 500 cycles, and those with a silicon anode kept 92% [1].",
+  },
+  { passage: BATTERY, sentence: "The coating costs $3 billion per production line [1]." },
+  { passage: BATTERY, sentence: "Charging took 18 hours [1]." },
+  { passage: BATTERY, sentence: "The coating increases swelling [1]." },
+  { passage: LANGUAGE, sentence: "Basque is related to other living languages [1]." },
+  { passage: LANGUAGE, sentence: "The standard form was agreed on in 1986 [1]." },
+  { passage: LANGUAGE, sentence: "Basque has fifteen noun cases [1]." },
+  { passage: CODE, sentence: "The old compiler is faster than the new compiler on all benchmarks [1]." },
+  { passage: CODE, sentence: "The cache is enabled by default [1]." },
+  { passage: OCEAN, sentence: "Antarctica lost more ice than Greenland between 1993 and 2018 [1]." },
+  { passage: OCEAN, sentence: "Melting sea ice raises the sea level [1]." },
+  { passage: LAW, sentence: "Notice must be given six months in advance [1]." },
+]
+
+export const supported: readonly CitedSentence[] = [
+  { passage: TRIAL, sentence: "The drug didn't raise the risk of kidney injury [1]." },
+  { passage: TRIAL, sentence: "Mortality was lower with the drug (12.4%) than with placebo (19.8%) [1]." },
+  { passage: TRIAL, sentence: "In the placebo group 19.8% died, in the drug group 12.4% [1]." },
+  { passage: TRIAL, sentence: "Patients took 0.025 g a day for 12 weeks [1]." },
+  { passage: TRIAL, sentence: "Men had side effects less often than women [1]." },
+  { passage: TRIAL, sentence: "The 842 patients were in 3 groups, and two of them are compared here [1]." },
+  {
+    passage: TRIAL,
+    sentence:
+      "It is not clear from this whether the drug helps older patients, but mortality was 12.4% in the drug group [1].",
+  },
+  { passage: HONEY, sentence: "“[H]oney worked better than dextromethorphan” in most of the studies [1]." },
+  { passage: HONEY, sentence: "Infants under 12 months should not get honey, because of botulism [1]." },
+  { passage: HONEY, sentence: "Honey is safe only for children older than one year; younger ones risk botulism [1]." },
+  { passage: HONEY, sentence: "Honey was better than dextromethorphan in 4 of 6 studies [1]." },
+  { passage: HONEY, sentence: "Do not give honey to infants, even though it reduces cough in older children [1]." },
+  { passage: BRIDGE, sentence: "It took eight years to build and opened in 1932 [1]." },
+  { passage: BRIDGE, sentence: "The arch is 134 m high and the bridge about 1.15 km long [1]." },
+  { passage: BRIDGE, sentence: "16 of about 1,400 workers died [1]." },
+  { passage: BRIDGE, sentence: "Until 2012 no bridge of its kind was wider, though others are longer [1]." },
+  {
+    passage: BATTERY,
+    sentence: "Graphite cells kept more capacity (92%) than silicon cells (80%) after 500 cycles [1].",
+  },
+  { passage: BATTERY, sentence: "None of the cells caught fire, and the coating limits swelling [1]." },
+  { passage: BATTERY, sentence: "At 4 C they were charged within 18 min [1]." },
+  { passage: LANGUAGE, sentence: "No living language is related to Basque [1]." },
+  {
+    passage: LANGUAGE,
+    sentence: "A standard form exists since 1968, and by 2016 there were three quarters of a million speakers [1].",
+  },
+  { passage: LANGUAGE, sentence: "“It had about 750,000 speakers in 2016, most of them in Spain” [1]." },
+  { passage: CODE, sentence: "Builds take 31 seconds instead of 94 [1]." },
+  { passage: CODE, sentence: "The cache is not enabled by default [1]." },
+  { passage: CODE, sentence: "On every benchmark the old compiler is slower than the new one [1]." },
+  { passage: OCEAN, sentence: "Antarctica lost less ice than Greenland [1]." },
+  { passage: OCEAN, sentence: "Because it floats already, sea ice that melts leaves the sea level unchanged [1]." },
+  { passage: LAW, sentence: "Of the nine cases of 2021, tenants lost three [1]." },
+  { passage: LAW, sentence: "A landlord can refuse only for an important reason [1]." },
+  { passage: TRANSFORMER, sentence: "The large model has 213 million parameters, the base model 65 million [1]." },
+]

@@ -1,0 +1,360 @@
+import { isYear, type Quantity, quantitiesIn, SHARE_OF, type Token, readTokens, toPlainUnits } from "./quantities.ts"
+import {
+  antonymsIn,
+  comparatorAt,
+  deniedBy,
+  hasStemOf,
+  isNegating,
+  isOpposite,
+  isQuantifier,
+  isStopWord,
+  sidesWithObjects,
+  stem,
+} from "./vocabulary.ts"
+
+/** How a sentence differs from the passage that it cites. */
+export type ContradictionKind = "negation" | "swapped" | "unit" | "number" | "year"
+
+export interface ClaimDifference {
+  readonly kind: ContradictionKind
+  /** The sentence of the passage that says otherwise. */
+  readonly passage: string
+}
+
+/** A passage, read once for all the sentences that cite it. */
+export type ReadPassage = readonly ReadSentence[]
+
+/** Longer passages and sentences are compared up to here. */
+export const MAX_PASSAGE = 20_000
+const MAX_SENTENCE = 1_000
+/** The share of a sentence's words that a sentence of the passage needs to be about the same thing. */
+const [ABOUT_THE_SAME, NEARLY_THE_SAME] = [0.5, 0.6]
+const LEAST_SHARED = 2
+/** Smaller counts are left to this check: a number of this size is in almost any passage. */
+const SMALL = 12
+/** Of what a clause denies so much is compared. */
+const MAX_DENIED = 20
+/** Longer pieces stand alone even with few words: reading a growing piece again at each comma would be quadratic. */
+const MAX_SHORT_CLAUSE = 200
+/** The words after a comparison in which its other side is looked for. */
+const MAX_COMPARED_WORDS = 60
+const SENTENCE_END = /[.!?。！？]["'”’)\]]*\s+(?=[\p{Lu}\p{N}"“([])|\n+/gu
+const CLAUSE_END =
+  /[,;:()–—]\s|\s(?=(?:but|although|though|while|whereas|however|because|which|who|and|than|versus|vs|compared)\s)/giu
+
+interface Clause {
+  readonly stems: ReadonlySet<string>
+  /** What its first negation denies. */
+  readonly denied: readonly string[]
+  /** Words that deny another by a prefix or an ending, with that other one. */
+  readonly denials: readonly { readonly word: string; readonly bare: string }[]
+  readonly negations: number
+  readonly antonyms: ReadonlySet<string>
+}
+
+interface ReadSentence {
+  readonly text: string
+  readonly tokens: readonly Token[]
+  readonly stems: ReadonlySet<string>
+  readonly quantities: readonly Quantity[]
+  readonly years: ReadonlySet<number>
+  readonly clauses: readonly Clause[]
+  /** Words of pairs of opposites with what they are about: see `sidesWithObjects`. */
+  readonly sides: ReadonlySet<string>
+}
+
+export function readPassage(text: string): ReadPassage {
+  return sentencesOf(text.slice(0, MAX_PASSAGE)).map(readSentence)
+}
+
+/**
+ * How a sentence says something else than the passages that it cites, or undefined. It compares words and does not
+ * understand them: it reports a difference only if a sentence of the passage is about the same thing.
+ */
+export function findContradiction(sentence: string, passages: readonly ReadPassage[]): ClaimDifference | undefined {
+  const claim = readSentence(sentence.slice(0, MAX_SENTENCE))
+  const all = passages.flat()
+  if (claim.stems.size < LEAST_SHARED || all.length === 0) return undefined
+  const found =
+    differentYear(claim, all) ??
+    differentUnit(claim, all) ??
+    differentNumber(claim, all) ??
+    swappedSides(claim, all) ??
+    swappedFigures(claim, all) ??
+    differentNegation(claim, all)
+  return found && { kind: found.kind, passage: found.passage.trim().slice(0, MAX_SENTENCE).toWellFormed() }
+}
+
+const report = (kind: ContradictionKind, { text }: ReadSentence): ClaimDifference => ({ kind, passage: text })
+
+function sentencesOf(text: string): string[] {
+  const found: string[] = []
+  let from = 0
+  for (const { 0: stop, index } of text.matchAll(SENTENCE_END)) {
+    found.push(text.slice(from, index + 1))
+    from = index + stop.length
+  }
+  found.push(text.slice(from))
+  return found.filter((each) => each.trim() !== "")
+}
+
+function readSentence(text: string): ReadSentence {
+  const plain = toPlainUnits(text)
+  const tokens = readTokens(plain)
+  const quantities = quantitiesIn(tokens)
+  // The 1850s are no year.
+  const inYears = tokens.filter(
+    ({ text: token, at }) => isYear(token) && !/^['’]?s\b/.test(plain.slice(at + token.length)),
+  )
+  const years = new Set(inYears.map(({ text: token }) => Number(token)))
+  const sides = sidesWithObjects(tokens.map(({ text: token }) => token))
+  return { text, tokens, stems: stemsOf(tokens), quantities, years, clauses: clausesOf(plain), sides }
+}
+
+function stemsOf(tokens: readonly Token[]): Set<string> {
+  const words = tokens.map(({ text }) => text.toLowerCase())
+  const stems = words.filter((word) => /^\p{L}/u.test(word) && !isStopWord(word) && !isNegating(word)).map(stem)
+  // Drug A, Group B: a letter that names one of several.
+  const labels = tokens.slice(1).flatMap(({ text }) => (/^[A-HJ-Z]$/.test(text) ? [`=${text}`] : []))
+  return new Set([...stems, ...labels])
+}
+
+/** Clauses with fewer words that mean something belong to the one before them. */
+function clausesOf(text: string): Clause[] {
+  const pieces: string[] = []
+  let from = 0
+  for (const { 0: stop, index } of text.matchAll(CLAUSE_END)) {
+    const piece = text.slice(from, index)
+    const isShort = piece.length <= MAX_SHORT_CLAUSE && stemsOf(readTokens(piece)).size < LEAST_SHARED
+    if (!isShort) {
+      pieces.push(piece)
+      from = index + (stop.trim() === "" ? 0 : stop.length)
+    }
+  }
+  const last = text.slice(from)
+  const ofLast = readTokens(last)
+  const isShort = pieces.length > 0 && stemsOf(ofLast).size < LEAST_SHARED
+  // "…, though there were no accidents" denies the accidents, and nothing of what stands before it.
+  const deniesItself = ofLast.some((token) => isNegating(token.text.toLowerCase()))
+  if (!isShort) pieces.push(last)
+  else if (!deniesItself && !/^\s*(?:but|although|though|whereas|however)\b/i.test(last))
+    pieces.push(`${pieces.pop()} ${last}`)
+  return pieces.map((piece) => {
+    const tokens = readTokens(piece)
+    const words = tokens.map((token) => token.text.toLowerCase())
+    const negations = words.filter(isNegating).length
+    const stems = stemsOf(tokens)
+    const denials = [...stems].flatMap((word) => {
+      const bare = deniedBy(word)
+      return bare === undefined ? [] : [{ word, bare }]
+    })
+    return {
+      ...{ stems, negations, antonyms: antonymsIn(words) },
+      ...{ denied: deniedIn(tokens).slice(0, MAX_DENIED), denials: denials.slice(0, MAX_DENIED) },
+    }
+  })
+}
+
+/** The share of the claim's words that the other one has; 0 where they share too few. */
+function overlap(claim: ReadonlySet<string>, other: ReadonlySet<string>): number {
+  let shared = 0
+  for (const each of claim) if (other.has(each)) shared++
+  return shared < LEAST_SHARED ? 0 : shared / claim.size
+}
+
+const nearest = (claim: ReadSentence, all: readonly ReadSentence[], least: number) =>
+  all
+    .map((sentence) => ({ sentence, shared: overlap(claim.stems, sentence.stems) }))
+    .filter(({ shared }) => shared >= least)
+    .sort((one, other) => other.shared - one.shared)
+    .map(({ sentence }) => sentence)
+
+/** The word after a negation; all of them after "none of the …", which denies what is said of these. */
+function deniedIn(tokens: readonly Token[]): string[] {
+  const at = tokens.findIndex(({ text }) => isNegating(text.toLowerCase()))
+  if (at < 0) return []
+  const rest = [...stemsOf(tokens.slice(at + 1))]
+  return isQuantifier(tokens[at]!.text.toLowerCase()) ? rest : rest.slice(0, 1)
+}
+
+/** Whether one clause has what the other one denies: else they are about different things. */
+function hasDenied(one: Clause, other: Clause): boolean {
+  const missing = (clause: Clause, from: Clause) => clause.denied.filter((word) => !from.stems.has(word)).length
+  return missing(one, other) === 0 && missing(other, one) === 0
+}
+
+function differentYear(claim: ReadSentence, all: readonly ReadSentence[]): ClaimDifference | undefined {
+  const strange = [...claim.years].filter((year) => !all.some(({ years }) => years.has(year)))
+  const same = nearest(claim, all, ABOUT_THE_SAME).find(({ years }) => years.size > 0)
+  return strange.length > 0 && same ? report("year", same) : undefined
+}
+
+/** The number stands there, with another unit. */
+function differentUnit(claim: ReadSentence, all: readonly ReadSentence[]): ClaimDifference | undefined {
+  for (const quantity of claim.quantities) {
+    if (quantity.unit === "") continue
+    const measured = all.flatMap((sentence) => sentence.quantities.map((each) => ({ ...each, sentence })))
+    if (measured.some((each) => each.dimension === quantity.dimension && isAbout(each.base, quantity.base))) continue
+    const other = measured.find(
+      (each) => each.value === quantity.value && each.unit !== "" && each.unit !== quantity.unit,
+    )
+    if (other && overlap(claim.stems, other.sentence.stems) > 0) return report("unit", other.sentence)
+  }
+  return undefined
+}
+
+const isAbout = (one: number, other: number) => Math.abs(one - other) <= 0.02 * Math.max(Math.abs(one), Math.abs(other))
+
+/** A small number, or one in words: larger ones in figures are looked for in the whole source. */
+function differentNumber(claim: ReadSentence, all: readonly ReadSentence[]): ClaimDifference | undefined {
+  const same = nearest(claim, all, ABOUT_THE_SAME)
+  for (const { value, noun, unit, dimension, base, isWord } of claim.quantities) {
+    if ((value > SMALL && !isWord) || (value < 2 && unit === "")) continue
+    const counted = same.flatMap((sentence) => sentence.quantities.map((each) => ({ ...each, sentence })))
+    const ofSame = counted.filter((each) =>
+      unit === "" ? noun !== "" && each.noun === noun : each.dimension === dimension,
+    )
+    // "Half of them" is said of 48 % too.
+    const isNear = (each: Quantity) =>
+      isAbout(each.base, base) || (unit === SHARE_OF && Math.abs(each.base - base) <= 5)
+    if (ofSame.some(isNear)) continue
+    const [first] = ofSame
+    if (first && !isDerived(value, first.sentence)) return report("number", first.sentence)
+    const isSomewhere = all.some(({ quantities }) => quantities.some((each) => each.value === value))
+    const [numbered] = same.filter(({ quantities }) => quantities.some((each) => each.unit === unit))
+    if (numbered && isWord && !noun.startsWith("of them") && !isSomewhere && !isDerived(value, numbered))
+      return report("number", numbered)
+  }
+  return undefined
+}
+
+/** Two numbers of the passage's sentence added, or one taken from the other. */
+function isDerived(value: number, { quantities }: ReadSentence): boolean {
+  const values = quantities.slice(0, SMALL).map((each) => each.value)
+  return values.some((one, index) =>
+    values.slice(index + 1).some((other) => Math.abs(one - other) === value || one + other === value),
+  )
+}
+
+/** `A is faster than B` of a passage that says that B is faster than A. */
+function swappedSides(claim: ReadSentence, all: readonly ReadSentence[]): ClaimDifference | undefined {
+  const ours = sidesOf(claim)
+  if (!ours) return undefined
+  for (const sentence of nearest(claim, all, ABOUT_THE_SAME)) {
+    const theirs = sidesOf(sentence)
+    if (!theirs || meets(ours.after, theirs.after)) continue
+    const isSwapped = meets(ours.after, theirs.before) && meets(theirs.after, ours.before)
+    if (isSwapped) return ours.direction === theirs.direction ? report("swapped", sentence) : undefined
+  }
+  return undefined
+}
+
+const meets = (one: ReadonlySet<string>, other: ReadonlySet<string>) => [...one].some((each) => other.has(each))
+
+/** What is compared with what; words that are on both sides say nothing about them. */
+function sidesOf({ tokens }: ReadSentence) {
+  const words = tokens.map(({ text }) => text.toLowerCase())
+  const found = words.findIndex((word, at) => comparatorAt(words, at) !== undefined)
+  const comparator = found < 0 ? undefined : comparatorAt(words, found)
+  if (!comparator) return undefined
+  const before = stemsOf(tokens.slice(0, found))
+  const behind = tokens.slice(comparator.end, comparator.end + MAX_COMPARED_WORDS)
+  const first = stemsOf(
+    behind.slice(0, behind.findIndex((_, at) => stemsOf(behind.slice(0, at)).size >= 2) + 1 || behind.length),
+  )
+  const both = new Set([...before].filter((each) => first.has(each)))
+  const without = (stems: ReadonlySet<string>) => new Set([...stems].filter((each) => !both.has(each)))
+  const [left, right] = [without(before), without(first)]
+  const { direction, isPassive } = comparator
+  return isPassive ? { before: right, after: left, direction } : { before: left, after: right, direction }
+}
+
+/** `12% with the drug and 20% without` of a passage that has them the other way round. */
+function swappedFigures(claim: ReadSentence, all: readonly ReadSentence[]): ClaimDifference | undefined {
+  for (const sentence of nearest(claim, all, ABOUT_THE_SAME)) {
+    const [ours, theirs] = [ownersOf(claim, sentence), ownersOf(sentence, claim)]
+    const values = [...ours.keys()].filter((value) => theirs.has(value))
+    for (const [index, one] of values.entries())
+      for (const other of values.slice(index + 1)) {
+        const [ownOne, ownOther] = [onlyIn(ours, one, other), onlyIn(ours, other, one)]
+        const [theirOne, theirOther] = [onlyIn(theirs, one, other), onlyIn(theirs, other, one)]
+        // What follows both figures is often written after one of them only, so words in the same place prove nothing.
+        if (meets(ownOne, theirOther) && meets(ownOther, theirOne)) return report("swapped", sentence)
+      }
+  }
+  return undefined
+}
+
+const onlyIn = (owners: ReadonlyMap<number, ReadonlySet<string>>, one: number, other: number) =>
+  new Set([...(owners.get(one) ?? [])].filter((each) => !owners.get(other)?.has(each)))
+
+/** The words of each figure's own clause, by its value: of figures that both sentences have, with the unit most of them have. */
+function ownersOf({ text, quantities }: ReadSentence, other: ReadSentence): Map<number, ReadonlySet<string>> {
+  const owners = new Map<number, ReadonlySet<string>>()
+  if (/\b(?:respectively|beziehungsweise|jeweils)\b/i.test(text)) return owners
+  const shared = quantities.filter(({ value, unit }) =>
+    other.quantities.some((each) => each.value === value && each.unit === unit),
+  )
+  const units = Map.groupBy(shared, ({ unit }) => unit)
+  const most = [...units.values()].sort((one, two) => two.length - one.length)[0] ?? []
+  if (most.length < 2) return owners
+  const known = new Set(most.map(({ value }) => value))
+  let pending = new Set<string>()
+  let last: Set<string> | undefined
+  for (const piece of piecesOf(text)) {
+    const tokens = readTokens(piece)
+    const stems = stemsOf(tokens)
+    const own = quantitiesIn(tokens).find(({ value }) => known.has(value))
+    if (own) {
+      last = new Set([...pending, ...stems])
+      owners.set(own.value, last)
+      pending = new Set()
+    } else if (!last || /^\s*(?:and\s+|while\s+|but\s+)?(?:in|for|with|among|under|of)\s/i.test(piece))
+      pending = new Set([...pending, ...stems])
+    else for (const each of stems) last.add(each)
+  }
+  return owners
+}
+
+const piecesOf = (text: string) =>
+  text.split(/[,;:–—]\s|\s(?=(?:and|but|while|whereas|than|versus|vs|compared|against)\s)/i)
+
+/** One of the two says not, or the opposite word; with both it comes to the same. */
+function differentNegation(claim: ReadSentence, all: readonly ReadSentence[]): ClaimDifference | undefined {
+  const isCompared = sidesOf(claim) !== undefined
+  const theirs = all.flatMap((sentence) => sentence.clauses.map((clause) => ({ sentence, clause })))
+  for (const own of claim.clauses) {
+    const ranked = theirs
+      .map(({ sentence, clause }) => ({ sentence, clause, shared: overlap(own.stems, clause.stems) }))
+      .filter(({ shared }) => shared >= NEARLY_THE_SAME)
+      .sort((one, other) => other.shared - one.shared)
+    const best = ranked.filter(({ shared }) => shared >= (ranked[0]?.shared ?? 0) - 0.15)
+    const differs = ({ clause, sentence }: (typeof best)[number]) => {
+      const opposite = isCompared && sidesOf(sentence) ? false : isOpposite(own.antonyms, clause.antonyms)
+      const turns = own.negations + clause.negations + denialsOf(own, clause) + denialsOf(clause, own)
+      return (turns + (opposite ? 1 : 0)) % 2 === 1 && (opposite || hasDenied(own, clause))
+    }
+    const [first] = best
+    if (first && best.every(differs)) return report("negation", first.sentence)
+  }
+  return isCompared ? undefined : oppositeVerb(claim, all)
+}
+
+/** Words of one clause that deny a word of the other by a prefix or an ending. */
+const denialsOf = (one: Clause, other: Clause): number =>
+  one.denials.filter(({ word, bare }) => !other.stems.has(word) && hasStemOf(bare, other.stems)).length
+
+/** `increases swelling` of a passage that says `reduces swelling`, whatever stands between it and its subject. */
+function oppositeVerb(claim: ReadSentence, all: readonly ReadSentence[]): ClaimDifference | undefined {
+  if (claim.clauses.some(({ negations }) => negations > 0)) return undefined
+  const says = (side: string) => all.some(({ sides }) => sides.has(side))
+  for (const each of claim.sides) {
+    const opposite = each.replace(/^(\d+)([+-])/, (_, pair: string, side: string) => pair + (side === "+" ? "-" : "+"))
+    if (says(each) || !says(opposite)) continue
+    const same = nearest(claim, all, ABOUT_THE_SAME).find(
+      ({ sides, clauses }) => sides.has(opposite) && clauses.every(({ negations }) => negations === 0),
+    )
+    if (same) return report("negation", same)
+  }
+  return undefined
+}

@@ -1,0 +1,87 @@
+import type { NewEvent } from "../../protocol/events.ts"
+import type { Source } from "../../protocol/conversation/stages.ts"
+import { asOneLine } from "../untrusted-text.ts"
+
+/** What was found in a conversation, and the number of each of it, both by id. */
+interface NumberedSources {
+  readonly sources: ReadonlyMap<string, Source>
+  readonly numbers: ReadonlyMap<string, number>
+}
+
+/**
+ * Short numbers for what was found: the first passage of a conversation is `[1]`, and keeps that number wherever it is found
+ * again. They follow from the journal alone, by the order of its results, so a replay, a fork and another node count alike.
+ */
+export function countSources(before: ReadonlyMap<string, number>, sources: readonly Source[]): Map<string, number> {
+  const numbers = new Map(before)
+  for (const { id } of sources) if (!numbers.has(id)) numbers.set(id, numbers.size + 1)
+  return numbers
+}
+
+/** What a result says it has found. Tools are other people's code: what does not look like a source is none. */
+export function sourcesIn(data: unknown): Source[] | undefined {
+  const { kind, sources } = (data ?? {}) as { kind?: unknown; sources?: unknown }
+  if (kind !== "sources" || !Array.isArray(sources)) return undefined
+  return (sources as unknown[]).filter(isSource)
+}
+
+function isSource(source: unknown): source is Source {
+  const { id, passage, title } = (source ?? {}) as Partial<Record<keyof Source, unknown>>
+  return typeof id === "string" && typeof passage === "string" && typeof title === "string"
+}
+
+/** The same result with the numbers that its sources have or get, for whoever reads the journal without folding it. */
+export function withNumbers(
+  { stages }: { readonly stages: Pick<NumberedSources, "numbers"> },
+  event: NewEvent,
+): NewEvent {
+  if (event.type !== "tool_end" || event.status !== "ok" || !sourcesIn(event.data)) return event
+  const data = event.data as { readonly sources: readonly unknown[] }
+  const numbers = countSources(stages.numbers, data.sources.filter(isSource))
+  const sources = data.sources.map((source) => {
+    return isSource(source) ? { ...source, number: numbers.get(source.id) } : source
+  })
+  return { ...event, data: { ...data, sources } }
+}
+
+/** By every marker that names one, its number or its id: what answers may cite. A number is what the model was shown. */
+export function byMarker({ sources, numbers }: NumberedSources): Map<string, Source> {
+  const found = new Map(sources)
+  for (const [id, number] of numbers) {
+    const source = sources.get(id)
+    if (source) found.set(String(number), { ...source, number })
+  }
+  return found
+}
+
+/** A passage's head, as tools write it: `[id] Title`. */
+const HEAD = /(?<![^\n])\[([\w:.-]+)\]/g
+/** References of a passage to others look like our numbers. In parentheses they do not, and a quote may have either. */
+const REFERENCES = /(?<!\w)\[\^?(\d+(?:\s*[,;–-]\s*\d+)*)\]/g
+
+/**
+ * What a model is shown of a result: `[3] (id) Title` in place of `[id] Title`, and no other number in brackets, so that a
+ * document can neither name itself a source nor lend its list of references to an answer.
+ */
+export function showNumbers(text: string, numbers: ReadonlyMap<string, number>, sources: readonly Source[]): string {
+  const told = new Set<string>()
+  const shown = text.replaceAll(REFERENCES, "($1)").replaceAll(HEAD, (head, id: string) => {
+    const number = numbers.get(id)
+    if (number === undefined) return head
+    told.add(id)
+    return `[${number}] (${id})`
+  })
+  const untold = sources.filter(({ id }) => !told.has(id))
+  if (untold.length === 0) return shown
+  const heads = untold.map(({ id, title }) => sourceHead({ id, title, number: numbers.get(id) }))
+  return `${shown}\n\n[Cite as:]\n${heads.join("\n")}`
+}
+
+/** How a model is told of a source in words of ours: others have named it. */
+export function sourceHead({ id, title, number }: SourceHead): string {
+  return `[${number ?? asOneLine(id)}] (${asOneLine(id)}) ${asOneLine(title)}`
+}
+
+interface SourceHead extends Pick<Source, "id" | "title"> {
+  readonly number?: number | undefined
+}

@@ -1,0 +1,104 @@
+import type { Source } from "../../protocol/conversation/stages.ts"
+import { type BlockPiece, blockPiecesIn } from "./blocks.ts"
+import { isWhole, type ParagraphText } from "./claims.ts"
+import { italicQuotesIn } from "./italics.ts"
+import { apartFrom, between, type Quote, quotesIn } from "./quotes.ts"
+import { BEFORE, isSentence, leadsToBlock, SAYS } from "./attribution.ts"
+import { withoutAuthor } from "./titles.ts"
+import { COST, toldQuote, type WorkBudget } from "./work-limit.ts"
+import { findPieces, fold, type Folded, quotePieces } from "./find-quote.ts"
+
+/** More are not told: who reads fifty knows enough. */
+const MAX_TOLD = 50
+
+export interface Unmarked {
+  readonly at: number
+  readonly quote: string
+}
+
+/** What stands before and behind a paragraph, as far as it is looked for there who has said something. */
+export interface Around {
+  readonly before: string
+  readonly behind: string
+}
+export const AROUND = BEFORE
+
+/**
+ * Quotes that name no source and are given to somebody: of a paragraph without a marker all of them, of another one the
+ * block quotes that none of its markers is about.
+ */
+export function givenTo({ words, told, markers, before, behind }: ParagraphText & Around): Unmarked[] {
+  const marked = quotesIn(words)
+  const first = words.search(/\S/)
+  const pieces = blockPiecesIn(words, markers, () => true).filter(({ group }) => group === undefined)
+  const isGiven = ({ start, end, block }: BlockPiece) =>
+    leadsToBlock(`${before}${words.slice(Math.max(0, block.start - BEFORE), block.start)}`.slice(-BEFORE)) ||
+    withoutAuthor(told.slice(start, end), "") !== told.slice(start, end) ||
+    isAuthor(words.slice(block.end, block.end + BEFORE) || behind)
+  // One in marks of its own, with a few words beside it, is what stands in the marks.
+  const inBlocks = pieces.filter(isGiven).flatMap(({ start, end }): readonly Quote[] => {
+    if (isWhole(words, { start, end }, marked)) return [{ start, end }]
+    return between(marked, start, end).map((quote) => ({ start: quote.start + 1, end: quote.end - 1 }))
+  })
+  const found = markers.length > 0 ? inBlocks : [...inBlocks, ...inMarks(), ...inItalics()]
+  return found
+    .map(({ start, end }) => ({ at: start, quote: told.slice(start, end).trim() }))
+    .filter(({ quote }) => isSentence(quote))
+    .sort((one, other) => one.at - other.at)
+
+  function inMarks(): Quote[] {
+    return marked
+      .filter(apartFrom(inBlocks))
+      .filter(({ start }) => {
+        return start === first ? leadsToBlock(before) : SAYS.test(words.slice(Math.max(0, start - BEFORE), start))
+      })
+      .map(({ start, end }) => ({ start: start + 1, end: end - 1 }))
+  }
+  function inItalics(): Quote[] {
+    return italicQuotesIn({ words, told }, [], () => false)
+      .filter(apartFrom([...marked, ...inBlocks]))
+      .map(({ start, end, signs }) => ({ start: start + signs, end: end - signs }))
+  }
+}
+
+/** Whether the line that follows says who has said what stands above it, and nothing else. */
+function isAuthor(behind: string): boolean {
+  const [line = ""] = behind.trimStart().split("\n", 1)
+  return /^(?:[—–―]|--)/.test(line) && withoutAuthor(line, "") === ""
+}
+
+interface Known {
+  readonly sources: Iterable<Source>
+  readonly said: string
+  readonly work: WorkBudget
+}
+
+/** Those of them that stand in nothing that was found or was said. */
+export function madeUp(quotes: readonly Unmarked[], { sources, said, work }: Known): Unmarked[] {
+  if (quotes.length === 0) return []
+  const texts = [{ title: "", passage: said }, ...sources].map(({ title, passage }) => ({
+    title,
+    from: `${title}\n${passage}`,
+    words: undefined as Folded | undefined,
+  }))
+  /** Undefined where there is no room left to look. */
+  const stands = (quote: string): boolean | undefined => {
+    const pieces = quotePieces(quote)
+    for (const text of texts) {
+      const { title, from } = text
+      if (!text.words && !work.spend(from.length * COST.fold)) return undefined
+      const words = (text.words ??= fold(from))
+      if (!work.spend(words.text.length + title.length + quote.length)) return undefined
+      const own = withoutAuthor(quote, title)
+      if (findPieces(words, pieces) ?? (own === quote ? undefined : findPieces(words, quotePieces(own)))) return true
+    }
+    return false
+  }
+  const found: Unmarked[] = []
+  for (const { at, quote } of quotes) {
+    const isTrue = found.length < MAX_TOLD ? stands(quote) : undefined
+    if (isTrue === undefined) work.unchecked++
+    else if (!isTrue) found.push({ at, quote: toldQuote(quote) })
+  }
+  return found
+}

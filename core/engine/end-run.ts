@@ -1,0 +1,38 @@
+import { failure } from "../protocol/errors.ts"
+import { settleOpenCalls } from "./accept/settle-calls.ts"
+import { brokenOffReply } from "./ask/reply.ts"
+import { type EndOfCall, whatBecameOf } from "./gate/run-write.ts"
+import { type NextStep, runTimeout } from "./next-step.ts"
+import { failedEnd, record, type Work } from "./record.ts"
+
+/** Ends a run that may not go on: every open call gets its result, and the reason is recorded. */
+export async function giveUp(work: Work, { because }: Extract<NextStep, { type: "give-up" }>): Promise<void> {
+  const { conversation, ports } = work
+  const { limits } = ports
+  const error = because === "set_aside" ? failure("set_aside", { times: limits.restarts }) : runTimeout(limits)
+  const known = because === "set_aside" ? await askTargets(work) : []
+  const settled = new Set(known.map(({ callId }) => callId))
+  const others = settleOpenCalls(conversation, "timed_out", ports.clock.now())
+  await record(work, [
+    ...known,
+    ...others.filter((end) => end.type !== "tool_end" || !settled.has(end.callId)),
+    ...(await brokenOffReply(work, "broken")),
+    failedEnd(conversation, error),
+  ])
+}
+
+const NOT_DONE = "Not done: the server stopped before it was, and the run was set aside."
+
+/** A write that was broken off and whose target can tell what became of it is in doubt only where that cannot say either. */
+async function askTargets(work: Work): Promise<EndOfCall[]> {
+  const started = work.conversation.calls.filter(({ state, proposal }) => state === "started" && proposal !== undefined)
+  // Asking has ended the process as well, it seems.
+  if ((work.conversation.run?.blames ?? 0) > work.ports.limits.restarts) return []
+  const told = await Promise.all(started.map((call) => whatBecameOf(work, call, NOT_DONE)))
+  return told.flatMap((became) => (became ? [became.end] : []))
+}
+
+/** Ends a run that has done what it was for without a last word of the model. */
+export function endRun(work: Work, { because }: Extract<NextStep, { type: "end-run" }>): Promise<void> {
+  return record(work, [{ type: "run_ended", status: "completed", reason: because }])
+}

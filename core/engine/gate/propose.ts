@@ -1,0 +1,169 @@
+import type { NewEvent } from "../../protocol/events.ts"
+import { newId } from "../../protocol/ids.ts"
+import type { ActionClass, Proposed } from "../../protocol/proposals/proposal.ts"
+import { mendText } from "../../shared/text/text.ts"
+import { toolEnd } from "../calls/tool-end.ts"
+import { boundedDiff, type CheckedCall, checkCall, contextFor, secondsFor, threw } from "../calls/result.ts"
+import { type Call, type Conversation, openCalls } from "../conversation.ts"
+import { duplicatesOf } from "../calls/duplicates.ts"
+import { useGrant } from "./grants.ts"
+import { approverOf, type GatedTool, isDenied } from "./policy.ts"
+import { proposalHash } from "./proposal-hash.ts"
+import { record, type Work } from "../record.ts"
+import type { Preview, Tool } from "../definition/tool.ts"
+import { hasSeenOutsideAndPrivate, whyAsked } from "./taint.ts"
+import { withTimeLimit } from "../../shared/concurrency/time-limit.ts"
+
+/**
+ * At most this many changes of one reply are proposed at a time: they fill about a screen, and a person can still look
+ * them over.
+ */
+const MAX_WAITING = 20
+
+/**
+ * Turns every gated call of the reply into a proposal, in one commit, so that the run pauses once. Where policy
+ * approves by itself the proposal exists all the same: there is one path to every write.
+ */
+export async function propose(work: Work): Promise<void> {
+  const calls = openCalls(work.conversation).filter((call) => call.state === "new" || call.state === "edited")
+  const outcomes = await Promise.all(calls.map((call) => toOutcome(work, call)))
+  const waiting: Proposed[] = []
+  const events: NewEvent[] = []
+  // One behind the other, in call order: each may use up what the grant of its tool has left.
+  const granting = { grants: work.conversation.grants }
+  for (const outcome of outcomes) {
+    if ("end" in outcome) {
+      events.push(outcome.end)
+      continue
+    }
+    const { proposed, edited, gated } = outcome
+    const approvedBy = approverOf({ ...work.conversation, ...granting }, { ...proposed, ...gated }, work.ports.policy)
+    // What a person has just changed they want to see; a grant is for what they do not.
+    if (!approvedBy || (approvedBy !== "policy" && edited)) {
+      if (waiting.length < MAX_WAITING) waiting.push(withReason(work, { ...outcome, granting }))
+      else events.push(tooMany(work, proposed))
+    } else events.push({ type: "proposal", proposal: proposed, approvedBy })
+    if (approvedBy === "grant" && !edited) useGrant(granting, proposed)
+  }
+  if (waiting.length > 0) events.push({ type: "awaiting_confirmation", proposals: waiting })
+  await record(work, events)
+}
+
+/** Says why it asks, where only what the conversation has read stands between the call and the mode or the grant. */
+function withReason(
+  { conversation, ports }: Work,
+  { proposed, gated, granting }: Extract<Gated, { proposed: Proposed }> & { granting: Pick<Conversation, "grants"> },
+): Proposed {
+  if (!hasSeenOutsideAndPrivate(conversation)) return proposed
+  const hasSeen = { outside: false, private: false }
+  const approver = approverOf({ ...conversation, ...granting, hasSeen }, { ...proposed, ...gated }, ports.policy)
+  return proposed.sends || approver ? { ...proposed, reason: whyAsked(conversation) } : proposed
+}
+
+function tooMany({ conversation, ports }: Work, { callId }: Proposed): NewEvent {
+  const call = conversation.calls.find(({ id }) => id === callId) as Call
+  const text = `Not proposed: a person can look over ${MAX_WAITING} changes at a time, and those before this one wait. Propose fewer: the rest when these are decided, or one call that changes more.`
+  return toolEnd(conversation, call, { status: "error", text, now: ports.clock.now() })
+}
+
+type Gated = { end: NewEvent } | { proposed: Proposed; edited: boolean; gated: GatedTool }
+
+async function toOutcome(work: Work, call: Call): Promise<Gated> {
+  const { conversation, ports } = work
+  const now = ports.clock.now()
+  const checked = await checkCall(work, call)
+  if ("end" in checked) return checked
+  if (isDenied(conversation, checked.tool)) {
+    const text = "Not done: this conversation is read-only. Say what you would have changed instead."
+    return { end: toolEnd(conversation, call, { status: "denied", text, now }) }
+  }
+  const preview = await look(work, call, checked)
+  if ("error" in preview) return { end: threw(work, call, { error: preview.error, tool: checked.tool }) }
+  const proposed = toProposed(work, call, { ...checked, preview })
+  return { proposed, edited: call.state === "edited", gated: toGated(checked.tool) }
+}
+
+function toGated({ onSite, staysIn }: Tool): GatedTool {
+  return { onSite: onSite !== undefined, ...(staysIn ? { staysIn } : {}) }
+}
+
+async function look(
+  work: Work,
+  call: Call,
+  { tool, input, given }: CheckedCall,
+): Promise<Preview | { error: unknown }> {
+  if (tool.effect === "read") return toSend({ tool, input, given })
+  // A write that says nothing about itself is shown as the worst it could be; its arguments are shown in any case.
+  const fallback: Preview = { summary: `Run ${tool.name}`, action: "destructive_update" }
+  // A look at a target outside would send there what nobody has seen yet.
+  if (!tool.preview || isGatedLook(work, tool)) return fallback
+  const { clock } = work.ports
+  const ended = await withTimeLimit<Preview>(
+    { clock, seconds: secondsFor(work, tool), signal: work.signal, graceMs: 0 },
+    (inner) =>
+      // A write tool always has `preview` here; the call is repeated because the compiler forgets it inside the arrow.
+      tool.preview?.(input, contextFor(work, call, { signal: inner })) ?? fallback,
+  )
+  if (ended.type === "threw") return { error: ended.error }
+  if (ended.type === "returned") {
+    const noPreview = { error: new Error("it does not say what it would change; this is a defect of the tool") }
+    return typeof ended.value.summary === "string" ? ended.value : noPreview
+  }
+  ended.rest.catch(() => {})
+  if (work.signal.reason === "shutdown") throw work.signal.reason
+  return { error: new Error("what it would change could not be read in time") }
+}
+
+/** It overwrites nothing, so no face may say that it does; that it sends, and that this is for good, they say. */
+function toSend({ tool, input, given }: CheckedCall): Preview {
+  const plain = `Send outside with ${tool.name}`
+  const told = { summary: `${plain}: ${JSON.stringify(given)}`, title: plain, action: "safe_create" } as const
+  if (tool.effect !== "read" || !tool.sending) return told
+  try {
+    const words = String(tool.sending(input))
+    return { ...told, summary: words, title: words }
+  } catch {
+    return told // a tool that has no words for it is asked about all the same
+  }
+}
+
+const isGatedLook = ({ conversation }: Work, { egress }: Tool) =>
+  egress === true && hasSeenOutsideAndPrivate(conversation)
+
+function toProposed(
+  { conversation, ports }: Work,
+  call: Call,
+  { tool, given, preview }: CheckedCall & { preview: Preview },
+): Proposed {
+  const isUnderstood = given !== call.input
+  const now = ports.clock.now()
+  const version = tool.version ?? 1
+  const times = 1 + duplicatesOf(conversation, call).length
+  const asked = times > 1 ? ` (asked for ${times} times in one reply; done once)` : ""
+  const expiresAt = now + ports.policy.proposalMinutes * 60_000
+  const shown = {
+    tool: tool.name,
+    version,
+    expiresAt,
+    ...(preview.target === undefined ? {} : { target: mendText(preview.target) }),
+    ...(preview.revision === undefined ? {} : { revision: mendText(preview.revision) }),
+  }
+  return {
+    id: newId("prop", conversation.user, now),
+    callId: call.id,
+    action: ACTIONS.has(preview.action) ? preview.action : "destructive_update",
+    summary: mendText(preview.summary.slice(0, 1000)) + asked,
+    ...(preview.title === undefined ? {} : { title: mendText(String(preview.title).slice(0, 1000)) + asked }),
+    undoable: tool.effect === "write" && tool.inverse !== false,
+    ...(preview.insists === true ? { insists: true as const } : {}),
+    ...(preview.commandLine === undefined ? {} : { commandLine: mendText(String(preview.commandLine)) }),
+    ...(tool.effect === "read" ? { sends: true as const } : {}),
+    hash: proposalHash(conversation, { input: given }, shown),
+    ...shown,
+    ...(call.isChanged || isUnderstood ? { arguments: given } : {}),
+    ...(isUnderstood ? { understood: true as const } : {}),
+    ...(preview.diff === undefined ? {} : { diff: boundedDiff(preview.diff, ports.secrets) }),
+  }
+}
+
+const ACTIONS = new Set<ActionClass>(["safe_create", "safe_update", "destructive_update", "destructive_delete"])

@@ -1,0 +1,275 @@
+import { type ErrorCode, hasCode } from "../../protocol/errors.ts"
+import { mendText } from "../../shared/text/text.ts"
+import { toolEnd } from "../calls/tool-end.ts"
+import { answered, checkCall, contextFor, secondsFor, threw, TOOL_SECONDS } from "../calls/result.ts"
+import type { Call } from "../conversation.ts"
+import { cancelledEnd, effectOf, runTool, stoppedEnd } from "../calls/run-read.ts"
+import { isCancelled } from "../inbox.ts"
+import { isDenied } from "./policy.ts"
+import { proposalHash } from "./proposal-hash.ts"
+import { record, type Work } from "../record.ts"
+import { type Answer, isAnswer, type WriteOutcome, type Tool } from "../definition/tool.ts"
+import { withTimeLimit } from "../../shared/concurrency/time-limit.ts"
+
+/** A write that was told to stop is not torn: it gets this long to end by itself. */
+const WRITE_GRACE_MS = 2000
+
+/**
+ * The same when the process is told to stop: a device is still asked to answer, over the socket that it has. Below the time
+ * that requests have to end, so that they report the outcome.
+ */
+export const SHUTDOWN_GRACE_MS = 4000
+
+/** Writes of this process that nobody waits for any more and that have not ended: what their target says is not final. */
+const atWork = new Set<Call["id"]>()
+
+/** How often a write to our own store is begun before a store that fails only for it is no longer believed to come back. */
+const MAX_TRIES = 5
+
+const isOurStore = (error: unknown, { afterCrash }: Tool) =>
+  afterCrash === "ask-target" && hasCode(error, "store_unavailable")
+
+const isShutdown = ({ reason }: AbortSignal) => reason === "shutdown"
+
+const isAbort = (error: unknown, { reason }: AbortSignal) =>
+  (reason !== undefined && error === reason) || (error as { name?: unknown } | undefined)?.name === "AbortError"
+
+/** A write; or a read with egress in a conversation that has seen untrusted text and private data, which needs approval. */
+interface Write {
+  readonly call: Call
+  readonly tool: Tool
+  readonly input: unknown
+}
+
+/** Runs one approved call, at most once: its start is durable before its effect, its end after. */
+export async function runWrite(work: Work, call: Call): Promise<void> {
+  const checked = await checkCall(work, call)
+  if ("end" in checked) return refuse(work, call, checked.end)
+  const write: Write = { call, ...checked }
+  if (write.tool.effect !== "write" && !write.tool.egress)
+    return refuse(work, call, refusedEnd(work, call, { problem: "it is no longer a write" }))
+
+  if (call.attempts > 0 && write.tool.afterCrash === "ask-target") {
+    // Another device than the one it was sent to would say that it knows nothing of it.
+    if (write.tool.onSite && !isAsShown(work, write))
+      return inDoubt(
+        work,
+        call,
+        "It was interrupted, and the conversation has moved to another device or folder since.",
+      )
+    if (atWork.has(call.id)) return inDoubt(work, call, "Its first try is still at work; wait for its end.")
+    const outcome = await askTarget(work, write)
+    if (outcome === "unknown")
+      return inDoubt(work, call, "It was interrupted, and its target cannot report whether it was done.")
+    if (outcome !== "not-applied") {
+      return record(work, [told(work, call, applied(work, write, outcome))])
+    }
+  }
+  const problem = await whyNot(work, write)
+  // Stopped by now: it has not begun, or not anew after a crash, and never does. That is no reason of the target's.
+  const stopped = whyStopped(work, call)
+  if (stopped) return refuse(work, call, stopped, write)
+  if (problem) return refuse(work, call, told(work, call, problem), write)
+
+  // From here on a crash leaves a call that was started: recover-calls.ts knows what that means.
+  await record(work, [{ type: "tool_start", callId: call.id }])
+  if (write.tool.effect === "write") return perform(work, write)
+  await record(work, [told(work, call, await runTool(work, call, write))])
+}
+
+/** A cancel from before a crash waits in the inbox: nobody was at work who could have been told. */
+function whyStopped(work: Work, call: Call): EndOfCall | undefined {
+  const now = work.ports.clock.now()
+  if (work.signal.aborted) return stoppedEnd(work, call, now)
+  return isCancelled(work.conversation) ? cancelledEnd(work.conversation, call, now) : undefined
+}
+
+export type EndOfCall = ReturnType<typeof toolEnd>
+
+interface Became {
+  readonly end: EndOfCall
+  /** Nothing that is still on its way can make it untrue. */
+  readonly isFinal: boolean
+}
+
+/** The end of a write that was broken off and is not to be tried again, where its target can tell; undefined where not. */
+export async function whatBecameOf(work: Work, call: Call, notDone: string): Promise<Became | undefined> {
+  const checked = await checkCall(work, call)
+  if ("end" in checked) return undefined
+  const write: Write = { call, ...checked }
+  if (write.tool.effect !== "write" || atWork.has(call.id)) return undefined
+  if (write.tool.onSite && !isAsShown(work, write)) return undefined
+  const barred = await askTarget(work, write, "bar")
+  const outcome = barred === "unknown" ? await askTarget(work, write) : barred
+  if (outcome === "unknown") return undefined
+  if (outcome !== "not-applied") return { end: told(work, call, applied(work, write, outcome)), isFinal: true }
+  const end = toolEnd(work.conversation, call, { status: "error", text: notDone, now: work.ports.clock.now() })
+  return { end: told(work, call, end), isFinal: barred === "not-applied" }
+}
+
+/** What was begun before may have been done: that it may not run again does not make it "not done". */
+async function refuse(work: Work, call: Call, end: EndOfCall, write?: Write): Promise<void> {
+  const open = call.proposal !== undefined && work.conversation.proposals.has(call.proposal)
+  if (call.attempts === 0 || !open) return record(work, [end])
+  // "Not done" may only mean "not yet", unless the target takes it for good.
+  const outcome = write ? await askTarget(work, write, "bar") : "unknown"
+  if (outcome === "not-applied") return record(work, [end])
+  if (outcome !== "unknown" && write) return record(work, [told(work, call, applied(work, write, outcome))])
+  return inDoubt(work, call, `It started, was interrupted, and cannot be tried again: ${end.text}`)
+}
+
+async function perform(work: Work, write: Write): Promise<void> {
+  const { call, tool, input } = write
+  const { conversation, ports, signal } = work
+  const { attempts: attempt } = call
+  const seconds = secondsFor(work, tool)
+  const ended = await withTimeLimit<Answer>(
+    { clock: ports.clock, seconds, signal, graceMs: () => (isShutdown(signal) ? SHUTDOWN_GRACE_MS : WRITE_GRACE_MS) },
+    (inner, pause) => tool.run(input, contextFor(work, call, { signal: inner, pause })),
+  )
+  const now = ports.clock.now()
+  // Forgotten now and not before: what was read while it ran may be from before it.
+  ports.cache.forget(conversation.user)
+  if (ended.type === "returned") return record(work, [told(work, call, applied(work, write, ended.value))])
+  // What throws after it was told to stop has been torn, by us: that says nothing about what its target has done.
+  const how = ended.type === "threw" ? ended.told : ended.type
+  if (ended.type === "threw" && hasCode(ended.error, "outcome_unknown"))
+    return inDoubt(work, call, (ended.error as Error).message)
+  // Our own store was away, and its COMMIT may have been done: the loop begins anew from disk and asks before it repeats.
+  if (ended.type === "threw" && !how && isOurStore(ended.error, tool)) {
+    if (call.attempts < MAX_TRIES) throw ended.error
+    return inDoubt(work, call, "The store was away, again and again, while this was being written.")
+  }
+  if (ended.type === "threw" && !how) {
+    // Its target has looked once more, in the moment of writing, and found what was shown no longer there.
+    const stale = hasCode(ended.error, "row_stale") ? { code: "proposal_stale" } : {}
+    return record(work, [told(work, call, { ...threw(work, call, { error: ended.error, tool }), ...stale })])
+  }
+
+  // Still at work. Whatever is said now, the truth follows through the inbox when it ends.
+  const tell = async ({ status, text, change, inverse, brings }: ReturnType<typeof toolEnd>) => {
+    const effect = { ...(change ? { change } : {}), ...(inverse ? { inverse } : {}), ...(brings ? { brings } : {}) }
+    const result = { status: status === "ok" ? "ok" : "error", text, attempt, ...effect } as const
+    ports.cache.forget(conversation.user)
+    await ports.journal.addToInbox(conversation.id, { type: "late_result", callId: call.id, ...result })
+    ports.bus.wake(conversation.id)
+  }
+  if (ended.type !== "threw") {
+    atWork.add(call.id)
+    ended.rest
+      .finally(() => atWork.delete(call.id))
+      .then(
+        (answer) => tell(applied(work, write, answer)),
+        // Who cannot know what became of it has nothing to tell: as a failure it would be done again.
+        (error: unknown) =>
+          isAbort(error, signal) || hasCode(error, "outcome_unknown")
+            ? undefined
+            : tell(threw(work, call, { error, tool })),
+      )
+      .catch((error: unknown) =>
+        ports.log.error("delayed_result_lost", { conversation: conversation.id, call: call.id, error }),
+      )
+  }
+  if (how === "timed_out") return inDoubt(work, call, `It has not ended within ${seconds} s, and may still be done.`)
+  if (isShutdown(signal)) {
+    // Its target would say "not applied" while it is still on its way there: the next writer must not ask and repeat it.
+    // A device carries out a call id once, so the next writer asks it as after a crash.
+    const isOnDevice = conversation.site === "device" && tool.onSite !== undefined
+    if (tool.afterCrash === "ask-target" && !isOnDevice)
+      return inDoubt(work, call, "The server stopped while this was being done.")
+    throw signal.reason
+  }
+  const text = "It was under way when the run was stopped; it may still be done."
+  return record(work, [toolEnd(conversation, call, { status: "interrupted", text, now })])
+}
+
+/** The result of a write that has ended, with what is needed to audit it and to take it back. */
+function applied(work: Work, { call, tool, input }: Write, answer: Answer): ReturnType<typeof toolEnd> {
+  const end = answered(work, call, { tool, answer })
+  return isAnswer(answer) ? { ...end, ...effectOf(work, tool, { input, answer }) } : end
+}
+
+/** `bar`: and see to it that what was not done never is; unknown where the target cannot promise that. */
+async function askTarget(
+  work: Work,
+  { call, tool, input }: Write,
+  how: "outcome" | "bar" = "outcome",
+): Promise<WriteOutcome> {
+  const ask = tool.afterCrash === "ask-target" ? tool[how] : undefined
+  if (!ask) return "unknown"
+  const { ports, signal } = work
+  // With a grace: a cancel must not leave a write in doubt whose target is about to tell.
+  const bounds = { clock: ports.clock, seconds: TOOL_SECONDS, signal, graceMs: WRITE_GRACE_MS }
+  const ended = await withTimeLimit<WriteOutcome>(bounds, (inner) =>
+    ask.call(tool, call.id, input, contextFor(work, call, { signal: inner })),
+  )
+  if (ended.type === "timed_out" || ended.type === "stopped") ended.rest.catch(() => {})
+  if (ended.type === "stopped" && isShutdown(signal)) throw signal.reason // the next writer asks again
+  const deaths = work.conversation.run?.deaths ?? 0
+  if (ended.type === "threw" && isOurStore(ended.error, tool) && deaths < MAX_TRIES) throw ended.error
+  const told = ended.type === "returned" ? ended.value : "unknown"
+  return told === "not-applied" || isAnswer(told) ? told : "unknown"
+}
+
+/** Why an approved write may not run after all; undefined when it may. What was shown is what runs, or nothing does. */
+async function whyNot(work: Work, { call, tool, input }: Write): Promise<EndOfCall | undefined> {
+  const { conversation, ports, signal } = work
+  const no = (problem: string, code?: ErrorCode) => refusedEnd(work, call, code ? { problem, code } : { problem })
+  if (isDenied(conversation, tool)) return no(READ_ONLY)
+  const proposed = proposedOf(work, call)
+  if (!proposed) return no("it was never proposed")
+  if (!isAsShown(work, { call, tool })) return no("it is not what was approved")
+  const preview = tool.effect === "write" ? tool.preview : undefined
+  // A first try may itself have changed what is there, unless its target has just said that it never arrived.
+  const untouched = call.attempts === 0 || tool.afterCrash === "ask-target"
+  if (proposed.revision === undefined || !preview || !untouched) return undefined
+  const { clock } = ports
+  const ended = await withTimeLimit({ clock, seconds: TOOL_SECONDS, signal, graceMs: 0 }, (inner) =>
+    preview.call(tool, input, contextFor(work, call, { signal: inner })),
+  )
+  if (ended.type === "returned" && typeof ended.value?.unmet === "string")
+    return no(ended.value.unmet, "proposal_unmet")
+  if (ended.type === "returned" && mendText(ended.value?.revision ?? "") === proposed.revision) return undefined
+  if (ended.type === "timed_out" || ended.type === "stopped") ended.rest.catch(() => {})
+  if (ended.type === "stopped" && isShutdown(signal)) throw signal.reason // it is the next writer's to do
+  return no("what it would change has changed since it was proposed")
+}
+
+const proposedOf = ({ conversation }: Work, { proposal }: Call) =>
+  proposal ? conversation.proposals.get(proposal)?.proposed : undefined
+
+/** Whether what would run now is what was shown, down to the place where it would. */
+function isAsShown(work: Work, { call, tool }: Pick<Write, "call" | "tool">): boolean {
+  const proposed = proposedOf(work, call)
+  if (!proposed) return false
+  const wouldRun = { ...proposed, tool: tool.name, version: tool.version ?? 1 }
+  return proposed.hash === proposalHash(work.conversation, call, wouldRun)
+}
+
+const READ_ONLY = "the conversation is read-only now"
+
+interface Refusal {
+  readonly problem: string
+  readonly code?: ErrorCode
+}
+
+function refusedEnd(
+  { conversation, ports }: Work,
+  call: Call,
+  { problem, code = "proposal_stale" }: Refusal,
+): EndOfCall {
+  const status = problem === READ_ONLY ? "denied" : "error"
+  const end = toolEnd(conversation, call, { status, text: `Not done: ${problem}.`, now: ports.clock.now() })
+  return status === "denied" ? end : { ...end, code }
+}
+
+/** The model called with its own arguments; where a person changed them it has to know what ran. */
+function told({ conversation }: Work, call: Call, end: ReturnType<typeof toolEnd>) {
+  const { arguments: edited, understood } = (call.proposal && conversation.proposals.get(call.proposal)?.proposed) || {}
+  if (!edited || understood) return end
+  return { ...end, text: `The person changed the arguments to ${JSON.stringify(edited)} before agreeing. ${end.text}` }
+}
+
+function inDoubt(work: Work, call: Call, because: string): Promise<void> {
+  return record(work, [{ type: "in_doubt", callId: call.id, because }])
+}

@@ -1,0 +1,84 @@
+import { isImageType, type MessageFile } from "../../protocol/conversation/message.ts"
+import { isTextType } from "../../protocol/conversation/tool-calls.ts"
+import type { CallResult, HistoryMessage, Model } from "../model.ts"
+
+/** What a message takes; the results in it are counted as they come. */
+export function messageTokens(message: HistoryMessage): number {
+  if (message.role === "user") return estimateTokens(message.text) + filesTokens(message.files?.items)
+  if (message.role === "tool") return 0
+  return message.parts.reduce((sum, part) => {
+    return sum + estimateTokens(part.type === "call" ? part.name + JSON.stringify(part.input) : part.text)
+  }, 0)
+}
+
+/** What a result takes, with its files. */
+export const resultTokens = ({ text, files }: CallResult): number => estimateTokens(text) + filesTokens(files?.items)
+
+/** About four bytes of UTF-8 a token, which holds for English, code and (three bytes a sign) Chinese alike. */
+export const estimateTokens = (text: string): number => 4 + Math.ceil(Buffer.byteLength(text) / 4)
+
+/** As much of a text as has so many tokens by this count. */
+export function withinTokens(text: string, tokens: number): string {
+  if (estimateTokens(text) <= tokens) return text
+  // Whole characters only: what does not fit any more is not begun.
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(Math.max(0, Math.floor(tokens) - 4) * 4))
+  return text.slice(0, read)
+}
+
+/** Bytes of files in one request: what the narrowest of the providers takes, with room for the words. */
+export const MAX_BYTES_SHOWN = 16 * 1024 * 1024
+/** The shares of a model's context that the text of one file may fill, and that of all. */
+export const TEXT_SHARE = 0.25
+export const ALL_TEXT_SHARE = 0.5
+
+/** Bytes of the text of one file, whatever its model could read. */
+export const MAX_TEXT_OF_FILE = 100_000
+
+/** What providers take for an image at most, and for how many pixels they count a token. */
+const MAX_IMAGE_TOKENS = 1600
+const PIXELS = 750
+/** A page of a document is about so many bytes, and is counted as its text and a picture of it. */
+const PAGE_BYTES = 40_000
+const PAGE_TOKENS = 2000
+const MAX_PDF_TOKENS = 60_000
+
+/** About what files take of a model's context. Made of what the journal says of them alone, so that a fold is the same everywhere. */
+const filesTokens = (files: readonly MessageFile[] = []): number => files.reduce((sum, file) => sum + tokensOf(file), 0)
+
+function tokensOf({ type, size, width = 1000, height = 1000 }: MessageFile): number {
+  if (isImageType(type)) return Math.min(MAX_IMAGE_TOKENS, Math.ceil((width * height) / PIXELS)) + 50
+  if (type !== "application/pdf" && !isTextType(type)) return SENTENCE_TOKENS
+  if (type === "application/pdf") return Math.min(MAX_PDF_TOKENS, Math.ceil(size / PAGE_BYTES) * PAGE_TOKENS)
+  return Math.ceil(Math.min(size, MAX_TEXT_OF_FILE) / 4) + 50
+}
+
+/** What came with a person's words, or with results. */
+function filesOf(turn: HistoryMessage): readonly MessageFile[] {
+  if (turn.role === "user") return turn.files?.items ?? []
+  return turn.role === "tool" ? turn.results.flatMap(({ files }) => files?.items ?? []) : []
+}
+
+/** A file that is not shown is a sentence. */
+const SENTENCE_TOKENS = 100
+
+/**
+ * By how much that is more than a model is shown of the files in a history: one with little context sees the beginning of a
+ * text alone, and a run must not forget its own steps for the rest.
+ */
+export function overcounted(history: readonly HistoryMessage[], { contextTokens, sees }: Model): number {
+  let counted = 0
+  let whole = 0
+  let text = 0
+  for (const file of history.flatMap(filesOf)) {
+    const tokens = tokensOf(file)
+    counted += tokens
+    const isPdfShown = file.type === "application/pdf" && sees?.files === true && file.size <= MAX_BYTES_SHOWN
+    if (isImageType(file.type)) whole += sees?.images ? tokens : SENTENCE_TOKENS
+    else if (isPdfShown || tokens === SENTENCE_TOKENS) whole += tokens
+    else {
+      whole += SENTENCE_TOKENS
+      text += Math.min(tokens, contextTokens * TEXT_SHARE)
+    }
+  }
+  return Math.max(0, counted - whole - Math.min(text, contextTokens * ALL_TEXT_SHARE))
+}

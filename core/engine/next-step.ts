@@ -1,0 +1,93 @@
+import { failure } from "../protocol/errors.ts"
+import type { PauseReason } from "../protocol/conversation/conversation.ts"
+import type { Agent } from "./definition/agent.ts"
+import { type Call, type Conversation, isOurs, pauseReason, type RunState } from "./conversation.ts"
+import { takeable } from "./inbox.ts"
+import { lacksTools } from "./declared-tools.ts"
+import { mustAnswer } from "./definition/stages.ts"
+import { isGated } from "./gate/taint.ts"
+
+export type NextStep =
+  | { readonly type: "take-inbox" }
+  | { readonly type: "recover-calls" }
+  | { readonly type: "run-tools" }
+  | { readonly type: "propose" }
+  | { readonly type: "guardrail" }
+  | { readonly type: "route" }
+  | { readonly type: "grade" }
+  | { readonly type: "compact" }
+  | { readonly type: "ask-model"; readonly toolChoice: "auto" | "none" }
+  | { readonly type: "end-run"; readonly because: "undo" | "again" }
+  | { readonly type: "give-up"; readonly because: "set_aside" | "run_timeout" }
+  | Rest
+
+/** Nothing to do until somebody speaks or decides. */
+export type Rest = { readonly type: "pause"; readonly because: PauseReason } | { readonly type: "finish" }
+
+export interface Limits {
+  /** How long a run may work, waiting for people not counted. */
+  readonly runSeconds: number
+  /** What sets that limit, for messages about it; `PAWL_RUN_SECONDS` by default. */
+  readonly runSetting?: string
+  /** How often the same step may end the process before its run is set aside; also how often a reply may break off. */
+  readonly restarts: number
+  /** How many characters a reply may hold: words, thinking and arguments together. */
+  readonly replyCharacters: number
+}
+
+/** The error of a run whose time is up. */
+export const runTimeout = ({ runSeconds, runSetting }: Limits) =>
+  failure("run_timeout", { seconds: runSeconds, setting: runSetting ?? RUN_SETTING })
+
+export const RUN_SETTING = "PAWL_RUN_SECONDS"
+
+/** What is recorded when the time of a run is up is recorded by then. */
+const TO_RECORD_MS = 60_000
+
+/**
+ * How long a run has worked. Whoever works on one stops when its time is up, so what took longer than that was no work: the
+ * clock was set, another node's clock is ahead, or the machine slept.
+ */
+export function workedMsWithin({ runSeconds }: Pick<Limits, "runSeconds">, run: RunState | undefined): number {
+  const longest = runSeconds * 1000 + TO_RECORD_MS
+  return (run?.longGapsMs ?? []).reduce((worked, gap) => (gap > longest ? worked - gap : worked), run?.workedMs ?? 0)
+}
+
+/** What a conversation needs next. Pure, so every rule of the loop is one row of a table test. */
+export function nextStep(conversation: Conversation, agent: Agent, limits: Omit<Limits, "replyCharacters">): NextStep {
+  const { run, calls } = conversation
+  if (conversation.hasUnknownEvents) return { type: "finish" }
+  if (run?.status !== "running") return takeable(conversation).length > 0 ? { type: "take-inbox" } : { type: "finish" }
+  if (run.blamed && run.blames >= limits.restarts) return { type: "give-up", because: "set_aside" }
+  // Started but not ended, and nobody at work on it: the writer died. What happened is found out before anything else.
+  if (calls.some((call) => call.state === "started")) return { type: "recover-calls" }
+  if (takeable(conversation).length > 0) return { type: "take-inbox" }
+  // When its time is up a run begins nothing of its own any more; what a person has decided is still done.
+  const timeIsUp = workedMsWithin(limits, run) >= limits.runSeconds * 1000
+  const isNew = (call: Call) => call.state === "new" && !timeIsUp
+  if (
+    calls.some(
+      (call) => call.state === "approved" || (isNew(call) && !isGated(conversation, agent.tools.find(call.name))),
+    )
+  )
+    return { type: "run-tools" }
+  if (calls.some((call) => call.state === "edited" || isNew(call))) return { type: "propose" }
+  const because = pauseReason(conversation)
+  if (because) return { type: "pause", because }
+  // Nobody has asked the model anything: what a person takes back, or has proposed again, is over when its call is.
+  if (isOurs(run) && !run.compacts && calls.every((call) => call.state === "ended"))
+    return { type: "end-run", because: run.undoes ? "undo" : "again" }
+  if (timeIsUp) return { type: "give-up", because: "run_timeout" }
+  if (run.compacts) return { type: "compact" }
+  const { stages } = agent
+  if (stages?.guardrail && conversation.stages.pending) return { type: "guardrail" }
+  if (agent.route && (conversation.routing.pending || lacksTools(conversation, agent))) return { type: "route" }
+  if (stages?.grading && conversation.stages.gradingPending) return { type: "grade" }
+  if (conversation.compaction.due) return { type: "compact" }
+  const mayCall = run.iteration < run.maxIterations && !(stages && mustAnswer(conversation.stages, stages))
+  return { type: "ask-model", toolChoice: mayCall ? "auto" : "none" }
+}
+
+export function rests(step: NextStep): step is Rest {
+  return step.type === "pause" || step.type === "finish"
+}

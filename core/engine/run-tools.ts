@@ -1,0 +1,76 @@
+import { hasCode } from "../protocol/errors.ts"
+import { isClientCall } from "./calls/client-tools.ts"
+import { handOver } from "./calls/lasting-call.ts"
+import { cancelledEnd, runRead, stoppedEnd } from "./calls/run-read.ts"
+import { toolEnd } from "./calls/tool-end.ts"
+import { type Call, openCalls } from "./conversation.ts"
+import { runWrite } from "./gate/run-write.ts"
+import { isGated } from "./gate/taint.ts"
+import { isCancelled } from "./inbox.ts"
+import { record, type Work } from "./record.ts"
+
+/** At most this many reads of one reply run at the same time. */
+const PARALLEL_READS = 8
+
+/** Runs what may run now: the reads, beside each other, and one of the writes that a person (or policy) has approved. */
+export async function runTools(work: Work): Promise<void> {
+  const { conversation, agent } = work
+  const isFree = ({ name }: Call) => !isGated(conversation, agent.tools.find(name))
+  // A tool of ours comes first, whatever a program calls its own.
+  const isHandedOver = (call: Call) => !agent.tools.find(call.name) && isClientCall(conversation, call)
+  const open = openCalls(conversation)
+  const reads = open.filter((call) => call.state === "new" && isFree(call))
+  await inParallel(reads, (call) => (isHandedOver(call) ? handOver(work, call) : runRead(work, call)))
+  // One a step: whoever says stop, or read-only, between two writes is heard before the second.
+  const write = open.find((call) => call.state === "approved")
+  if (write) await runOrLeave(work, write)
+}
+
+/** A write that has not begun when the work must stop never does; left without a result it would be tried for ever. */
+function runOrLeave(work: Work, call: Call): Promise<void> {
+  const { signal, ports } = work
+  if (!signal.aborted) return runWrite(work, call)
+  const end = stoppedEnd(work, call, ports.clock.now())
+  const text = "It was interrupted, and it is unknown whether it was done. Do not repeat it unless the person asks."
+  return record(work, [call.attempts > 0 ? { ...end, status: "in_doubt", text } : end])
+}
+
+/** At most PARALLEL_READS at a time. All have ended when it returns or throws: nothing goes on behind the loop's back. */
+export async function inParallel<T>(items: readonly T[], run: (item: T) => Promise<void>): Promise<void> {
+  if (items.length === 1) return run(items[0] as T)
+  let next = 0
+  const lane = async () => {
+    while (next < items.length) await run(items[next++] as T)
+  }
+  const lanes = Array.from({ length: Math.min(PARALLEL_READS, items.length) }, lane)
+  const ended = await Promise.allSettled(lanes)
+  const reasons = ended.flatMap((lane): unknown[] => (lane.status === "rejected" ? [lane.reason] : []))
+  // Where one commit fails the others find the lease gone: what counts is the first cause, not its echo.
+  if (reasons.length > 0) throw reasons.find((reason) => !hasCode(reason, "lease_lost")) ?? reasons[0]
+}
+
+/** Calls that were started by a writer that died. Each tool has said what that means for it; none is repeated unasked. */
+export async function recoverCalls(work: Work): Promise<void> {
+  const started = work.conversation.calls.filter((call) => call.state === "started")
+  await inParallel(
+    started.filter((call) => !call.proposal),
+    (call) => recoverRead(work, call),
+  )
+  for (const call of started) if (call.proposal) await recoverWrite(work, call)
+}
+
+function recoverRead(work: Work, call: Call): Promise<void> {
+  // Cancelled before the crash, or since: nobody wants its answer any more.
+  if (isCancelled(work.conversation))
+    return record(work, [cancelledEnd(work.conversation, call, work.ports.clock.now())])
+  // One that has kept something goes on with what it has begun: its target is asked, not told again.
+  if (call.kept || work.agent.tools.find(call.name)?.afterCrash === "run-again") return runRead(work, call)
+  const text = "Interrupted by a restart before it ended. Do not repeat it unless the person asks."
+  return record(work, [toolEnd(work.conversation, call, { status: "interrupted", text, now: work.ports.clock.now() })])
+}
+
+function recoverWrite(work: Work, call: Call): Promise<void> {
+  const tool = work.agent.tools.find(call.name)
+  if (tool && (call.kept || tool.afterCrash !== "in-doubt")) return runWrite(work, call)
+  return record(work, [{ type: "in_doubt", callId: call.id, because: "The server stopped while this was being done." }])
+}

@@ -1,0 +1,200 @@
+import type { ConversationId, UserId } from "../../protocol/ids.ts"
+import { type Clock, monotonicOf } from "../../shared/time/clock.ts"
+import type { Journal, Recorded } from "../journal.ts"
+import { type Bus, type Live, type NewsKind, newsKinds, type Watched } from "../ports.ts"
+import { type Log } from "../../shared/log.ts"
+import type { Runtime } from "./runtime.ts"
+
+/** How often a process that shares its database looks what the others have written, where nothing else tells it. */
+const LOOK_MS = 750
+/** In how many of these rounds it looks where the others are heard: a word may be lost. About every 15 s. */
+const ROUNDS_BETWEEN = 20
+const NOTHING: Watched = { conversations: [], people: [] }
+
+/** Counts, for each person, how often something of theirs was changed, for whoever shares the database. */
+export interface News {
+  /** Counts one more, and says how far that is. */
+  tell(kind: NewsKind, users: readonly UserId[]): Promise<NewsCount[]>
+  /** Of those of these people for whom something was ever counted. */
+  read(users: readonly UserId[]): Promise<NewsCount[]>
+}
+
+export interface NewsCount {
+  readonly user: UserId
+  readonly kind: NewsKind
+  readonly count: number
+}
+
+export interface ChangeSource {
+  onChange(listener: (user: UserId) => void): () => void
+}
+
+export interface ElsewherePorts {
+  readonly runtime: Pick<Runtime, "working" | "lose">
+  readonly journal: Pick<Journal, "recorded">
+  readonly news: News
+  /** What people have beside conversations, and who says whose was changed here. */
+  readonly sources: Partial<Record<Exclude<NewsKind, "conversations">, ChangeSource>>
+  readonly bus: Bus
+  readonly clock: Clock
+  readonly log: Log
+  readonly everyMs?: number
+}
+
+/**
+ * Looks at what other processes have recorded of the conversations that are watched or worked on here, and tells it here
+ * as if it had been heard: who watches is told that there is more to read, a writer that input has arrived for it, and
+ * one that is none any more to stop. Only the record is believed, so nothing is lost however late a look comes.
+ */
+export class Elsewhere implements AsyncDisposable {
+  readonly #ports: ElsewherePorts
+  readonly #counts = new Map<string, number>()
+  /** Whose things this process has changed, and the others have not been told. */
+  readonly #changed: Record<NewsKind, Set<UserId>> = {
+    conversations: new Set(),
+    workspace: new Set(),
+    library: new Set(),
+  }
+  readonly #unsubscribe: () => void
+  #looking: Promise<void> | undefined
+  #cancel: () => void = () => {}
+  #closed = false
+  /** The last look failed, which is said once and not with every look. */
+  #failed = false
+  #rounds = 0
+  /** Of what something may have gone unheard since the last look. */
+  #doubtful: Watched | "all" | undefined
+  #lookedAt: number
+
+  constructor(ports: ElsewherePorts) {
+    const { sources, bus } = ports
+    this.#ports = ports
+    this.#lookedAt = monotonicOf(ports.clock)
+    const changes = (["workspace", "library"] as const).map((kind) =>
+      sources[kind]?.onChange((user) => {
+        this.#changed[kind].add(user)
+        bus.spreadNews(user, kind)
+      }),
+    )
+    const stops = [...changes, bus.onDoubt((about) => this.#lookNow(about ?? "all"))]
+    this.#unsubscribe = () => stops.forEach((stop) => stop?.())
+    this.#wait()
+  }
+
+  /** How long ago the last look at everything was that succeeded. */
+  get ageMs(): number {
+    return monotonicOf(this.#ports.clock) - this.#lookedAt
+  }
+
+  /** To be told what is published here. */
+  hear(live: Live): void {
+    if ((live.type === "events" || live.type === "seen" || live.type === "gone") && live.user)
+      this.#changed.conversations.add(live.user)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true
+    this.#cancel()
+    this.#unsubscribe()
+    await this.#looking
+    await this.#tellOthers().catch(() => {})
+  }
+
+  #wait(): void {
+    const { clock, everyMs = LOOK_MS } = this.#ports
+    this.#cancel = clock.alarm(this.#doubtful ? 0 : everyMs, () => this.#round(), "background")
+  }
+
+  #round(): void {
+    this.#cancel = () => {}
+    this.#looking = this.#look().finally(() => {
+      this.#looking = undefined
+      if (!this.#closed) this.#wait()
+    })
+  }
+
+  /** One look at a time: what is in doubt while one is under way is looked at after it. */
+  #lookNow(about: Watched | "all"): void {
+    this.#doubtful = this.#doubtful || about === "all" ? "all" : about
+    if (this.#looking || this.#closed) return
+    this.#cancel()
+    this.#round()
+  }
+
+  /** Each by itself: counting that fails keeps nobody from hearing of a cancel. */
+  async #look(): Promise<void> {
+    const doubtful = this.#doubtful
+    this.#doubtful = undefined
+    const { runtime, bus } = this.#ports
+    const isDue = !bus.hearsOthers() || doubtful === "all" || ++this.#rounds % ROUNDS_BETWEEN === 0
+    const { conversations, people } = isDue ? bus.watched() : (doubtful ?? NOTHING)
+    const concerned = new Set([...bus.watched().conversations, ...runtime.working()])
+    const ids = isDue ? concerned : new Set([...conversations].filter((id) => concerned.has(id)))
+    const parts = [this.#lookAtConversations(ids), this.#tellOthers().then(() => this.#lookAtNews([...people]))]
+    const failed = (await Promise.allSettled(parts)).find((part) => part.status === "rejected")
+    if (failed && !this.#failed) this.#ports.log.warn("poll_failed", { error: failed.reason as unknown })
+    this.#failed = failed !== undefined
+    if (isDue && !failed) this.#lookedAt = monotonicOf(this.#ports.clock)
+  }
+
+  async #lookAtConversations(left: Set<ConversationId>): Promise<void> {
+    const { runtime, journal, bus } = this.#ports
+    if (left.size === 0) return
+    for (const recorded of await journal.recorded([...left])) {
+      left.delete(recorded.id)
+      this.#tell(recorded)
+    }
+    for (const id of left) {
+      runtime.lose(id)
+      bus.publish(id, { type: "gone", user: undefined })
+    }
+  }
+
+  /**
+   * Of its own conversations a writer tells everything itself, and sooner. All others are told with every look, also where
+   * nothing has changed: whoever began to listen in between must not wait for a change that has happened.
+   */
+  #tell({ id, position, atWork, here }: Recorded): void {
+    const { runtime, bus } = this.#ports
+    if (here === "unread") bus.wake(id)
+    if (here === "writer" || here === "unread") return
+    if (here === "lost") runtime.lose(id)
+    bus.publish(id, { type: "recorded", position, atWork })
+  }
+
+  async #lookAtNews(people: readonly UserId[]): Promise<void> {
+    const { news, bus } = this.#ports
+    if (people.length === 0) return
+    for (const { user, kind, count } of await news.read(people)) {
+      const known = this.#counts.get(`${user} ${kind}`)
+      this.#counts.set(`${user} ${kind}`, count)
+      if (known !== count) bus.publishNews(user, kind)
+    }
+    this.#forgetUnwatched()
+  }
+
+  /** Who is watched no more would stay for ever. */
+  #forgetUnwatched(): void {
+    const watched = new Set(this.#ports.bus.watched().people)
+    if (this.#counts.size <= 2 * watched.size) return
+    for (const key of this.#counts.keys())
+      if (!watched.has(key.slice(0, key.indexOf(" ")) as UserId)) this.#counts.delete(key)
+  }
+
+  /** What cannot be told now is told with the next look. */
+  async #tellOthers(): Promise<void> {
+    for (const kind of newsKinds) {
+      const users = [...this.#changed[kind]]
+      if (users.length === 0) continue
+      this.#changed[kind].clear()
+      try {
+        // What only we have counted, the first that ever was included, is no news to those who watch here: they have heard it.
+        for (const { user, count } of await this.#ports.news.tell(kind, users))
+          if ((this.#counts.get(`${user} ${kind}`) ?? 0) === count - 1) this.#counts.set(`${user} ${kind}`, count)
+      } catch (error) {
+        for (const user of users) this.#changed[kind].add(user)
+        throw error
+      }
+    }
+  }
+}

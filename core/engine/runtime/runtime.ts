@@ -1,0 +1,349 @@
+import { codeOf, failure, hasCode } from "../../protocol/errors.ts"
+import { type ConversationId, newId, type ProposalId } from "../../protocol/ids.ts"
+import { KeyedLock, Semaphore } from "../../shared/concurrency/locks.ts"
+import { sleep } from "../../shared/time/clock.ts"
+import { accept, onlyNarrows } from "../accept/accept.ts"
+import { canBeLeftToNewer, decidedBefore, refuseInput, refuseText } from "../accept/refuse-input.ts"
+import type { Conversation } from "../conversation.ts"
+import { emptyConversation } from "../empty-conversation.ts"
+import { requireModel } from "../fallback.ts"
+import { fork, type Forking } from "../fork.ts"
+import { isBehindOthers, isCancelled, isImpatient, takeable, takesAtOnce } from "../inbox.ts"
+import { type Beginning, type Input, type MessageInput, settingsOf } from "../input.ts"
+import type { Judged } from "../journal.ts"
+import { runConversation } from "../loop.ts"
+import { nextStep, rests } from "../next-step.ts"
+import type { Ports } from "../ports.ts"
+import { stage } from "../replay/replay.ts"
+import { Isolation, Job } from "./job.ts"
+import { reclaim, TakeUp } from "./recovery.ts"
+import { Titles } from "./titles.ts"
+
+/** `taken`: in the journal and being worked on. `kept`: durable in the inbox of a conversation that is at work. */
+type Submitted = "taken" | "kept"
+
+const ATTEMPTS = 20
+/**
+ * What starts or prolongs work, or can be sent without end. Everything else is taken also if a person's storage is full: a
+ * decision, a result or a cancellation ends what is under way.
+ */
+const NEEDS_ROOM: ReadonlySet<Input["type"]> = new Set(["message", "resume", "compact", "edit", "again", "settings"])
+/** It comes once, after the first answer, and with what it has cost. */
+const isModelsTitle = (input: Input) => input.type === "settings" && input.titledBy !== undefined
+const FIRST_RETRY_MS = 50
+const LONGEST_RETRY_MS = 5000
+/** Conversations resumed at a time: after a crash the first goes on while the last has not been read from disk yet. */
+const TAKEN_UP_AT_ONCE = 32
+
+/** Takes input for conversations and keeps their loops running, in this process. */
+export class Runtime {
+  readonly ports: Ports
+  readonly #jobs = new Map<ConversationId, Job>()
+  readonly #locks = new KeyedLock()
+  readonly #lanes = new Semaphore(TAKEN_UP_AT_ONCE)
+  readonly #isolation: Isolation
+  readonly #takeUp: TakeUp
+  readonly #titles: Titles
+  /** Conversations that only other processes can continue: they are not read again at each look. */
+  readonly #left = new Set<ConversationId>()
+  #takeovers = 0
+  readonly #unsubscribe: () => void
+  readonly #closed = new AbortController()
+  /** Aborts when this process goes down: it takes no input any more. */
+  readonly closing: AbortSignal = this.#closed.signal
+
+  constructor(ports: Ports) {
+    this.ports = ports
+    this.#isolation = new Isolation(ports)
+    const isWorking = (id: ConversationId) => this.#jobs.has(id)
+    const begin = (id: ConversationId, judged: Judged, marksItself: boolean) =>
+      this.#beginLeftBehind(id, judged, marksItself)
+    const { journal, log } = ports
+    this.#takeUp = new TakeUp({ journal, log, isolation: this.#isolation, isWorking, left: this.#left, begin })
+    this.#titles = new Titles(ports, this.closing, (id, input) => this.submit(id, input))
+    this.#unsubscribe = ports.bus.onWake((id, from) => void this.#woken(id, from))
+  }
+
+  /** A new conversation with the journal of another one up to a position. */
+  fork(id: ConversationId, position: number, options: Forking): Promise<Conversation> {
+    return fork(this.ports, id, position, options)
+  }
+
+  /** Begins a conversation, with its first message in the same commit where there is one. */
+  async begin(beginning: Beginning, message?: MessageInput): Promise<Conversation> {
+    const { journal, agents, clock, bus } = this.ports
+    const { user, model = null, provider = null, mode = "confirm", title = null } = beginning
+    refuseText(beginning)
+    await this.ports.room.demandRoom(user)
+    const agent = agents.get(beginning.agent)
+    const now = clock.now()
+    const conversation = emptyConversation(beginning.id ?? newId("conv", user, now), user)
+    const events = stage(
+      conversation,
+      [{ type: "conversation_started", agent: agent.name, model, provider, mode, title, ...settingsOf(beginning) }],
+      now,
+    )
+    if (message) {
+      refuseText(message)
+      await requireModel({ conversation, agent, ports: this.ports })
+      const { maxIterations } = agent
+      const accepted = accept(conversation, message, { now, maxIterations, timeZone: this.ports.timeZone })
+      events.push(...stage(conversation, accepted, now))
+    }
+    const { id } = conversation
+    return this.#locks.run(id, async () => {
+      await this.#orLook(id, () => journal.create(conversation, events, message !== undefined))
+      bus.publish(id, { type: "events", user: conversation.user, events })
+      if (message) this.#work(id, true)
+      return conversation
+    })
+  }
+
+  /** Makes an input durable. A conversation at rest takes it at once; one at work finds it in its inbox. */
+  async submit(id: ConversationId, input: Input): Promise<Submitted> {
+    refuseText(input)
+    if (await this.#needsRoom(id, input)) await this.ports.room.demandRoomFor(id)
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const job = this.#jobs.get(id)
+      // It has let go and is only on its way out: what comes now comes to a conversation at rest.
+      if (job && !job.claiming && !this.ports.journal.isWriterOf(id)) await job.done
+      const outcome = this.#jobs.has(id) ? "busy" : await this.#locks.run(id, () => this.#take(id, input))
+      if (outcome === "taken") return outcome
+      if (outcome === "busy" && !(await this.#restsOnRecord(id, input))) return this.#keep(id, input)
+    }
+    throw failure("busy", { id })
+  }
+
+  /** Resolves when nothing is at work on the conversation in this process; true: it was, and had nothing left to do. */
+  async rest(id: ConversationId): Promise<boolean> {
+    let rested = false
+    for (let job = this.#jobs.get(id); job; job = this.#jobs.get(id)) {
+      await job.done
+      rested = job.rested
+    }
+    return rested
+  }
+
+  isWorking(id: ConversationId): boolean {
+    return this.#jobs.has(id)
+  }
+
+  /** The conversations that are at work in this process. */
+  working(): Iterable<ConversationId> {
+    return this.#jobs.keys()
+  }
+
+  /** Another process is the writer, or nobody: what is under way here comes to nothing, and is the other one's to do. */
+  lose(id: ConversationId): void {
+    this.ports.journal.drop(id)
+    this.#jobs.get(id)?.stop("shutdown")
+  }
+
+  /** The runs at work in this process that a credential has set going, also those that an earlier life began. */
+  async runsByCredential(): Promise<{ id: ConversationId; user: Conversation["user"]; credential: string }[]> {
+    const held = [...this.#jobs.keys()].filter((id) => this.ports.journal.isWriterOf(id))
+    const loaded = await Promise.allSettled(held.map((id) => this.ports.journal.load(id)))
+    return loaded.flatMap((one) => {
+      if (one.status === "rejected") return [] // one that cannot be read must not hide the others
+      const { id, user, run } = one.value
+      return run?.status === "running" && run.credential !== undefined ? [{ id, user, credential: run.credential }] : []
+    })
+  }
+
+  /** Takes up what dead writers have left behind. Returns how many conversations it found. */
+  recover(limit = 1000): Promise<number> {
+    return this.#takeUp.look(limit)
+  }
+
+  /** How many conversations that other nodes had left this one has gone on with. */
+  get takeovers(): number {
+    return this.#takeovers
+  }
+
+  /** Stops taking input and lets go of what is at work, for the next process to continue. */
+  async close(): Promise<void> {
+    this.#unsubscribe()
+    this.#closed.abort()
+    for (const job of this.#jobs.values()) job.stop("shutdown")
+    await this.#locks.idle() // what is just being put on record begins a job too, which only lets go
+    await Promise.all([...[...this.#jobs.values()].map((job) => job.done), this.#titles.idle()])
+  }
+
+  async #needsRoom(id: ConversationId, input: Input): Promise<boolean> {
+    if (input.type !== "settings" || input.mode === undefined)
+      return NEEDS_ROOM.has(input.type) && !isModelsTitle(input)
+    return !onlyNarrows(await this.ports.journal.load(id, true), input)
+  }
+
+  async #take(id: ConversationId, input: Input): Promise<"taken" | "moved" | "busy"> {
+    const { journal, agents, clock, limits, bus } = this.ports
+    // What is judged is judged by what is on disk; other words fit any state, and a stale one is found out by the claim.
+    const conversation = await journal.load(id, input.type !== "message" || input.behind !== undefined)
+    const now = clock.now()
+    if (conversation.hasUnknownEvents && canBeLeftToNewer(input) && (await journal.hasNewerNode())) return "busy"
+    refuseInput(conversation, input, now)
+    const isAtWork = this.#jobs.has(id) || journal.mayAppend(conversation)
+    if (this.closing.aborted || isAtWork || !takesAtOnce(conversation, input)) return "busy"
+    // What came before is told before: a result that was late belongs to these words, not to the next.
+    if (takeable(conversation).length > 0 || isBehindOthers(conversation, input)) return "busy"
+    const agent = agents.get(conversation.agent) && agents.of(conversation)
+    if (input.type === "message" || input.type === "resume")
+      await requireModel({ conversation, agent, ports: this.ports })
+    const { maxIterations } = agent
+    const news = accept(conversation, input, { now, maxIterations, timeZone: this.ports.timeZone })
+    if (news.length === 0 && !("proposalId" in input)) return "taken"
+    const events = stage(conversation, news, now)
+    const release = rests(nextStep(conversation, agent, limits))
+    const claimed = await this.#orLook(id, () => journal.claim(conversation, events, { release, deciding: input }))
+    if (claimed === "decided") return "busy" // keeping it is refused too, and tells the outcome
+    if (claimed !== "claimed") return claimed
+    bus.publish(id, { type: "events", user: conversation.user, events })
+    if (journal.mayAppend(conversation)) this.#work(id, true)
+    return "taken"
+  }
+
+  /** A commit is seen by others before its writer has heard of it: who saw the run end must not be told that it works. */
+  async #restsOnRecord(id: ConversationId, input: Input): Promise<boolean> {
+    if (!this.#jobs.has(id) || !(await isImpatient(input, this.ports.journal))) return false
+    const [recorded] = await this.ports.journal.recorded([id])
+    if (!recorded || recorded.atWork) return false
+    await this.rest(id)
+    return true
+  }
+
+  async #keep(id: ConversationId, input: Input): Promise<"kept"> {
+    const { journal, bus } = this.ports
+    if (this.closing.aborted) throw failure("draining")
+    if (await isImpatient(input, journal)) throw failure("busy", { id })
+    const outcome = await journal.addToInbox(id, input)
+    if (outcome !== "kept") throw decidedBefore(input, outcome)
+    bus.wake(id)
+    return "kept"
+  }
+
+  /** A commit that failed may have been done all the same: then this node is the writer and has to find out. */
+  async #orLook<T>(id: ConversationId, commit: () => Promise<T>): Promise<T> {
+    try {
+      return await commit()
+    } catch (error) {
+      if (codeOf(error) === "store_unavailable") this.#work(id, false)
+      throw error
+    }
+  }
+
+  /** Behind the lock, so that an input whose commit is under way is not mistaken for one that nobody works on. */
+  #beginLeftBehind(id: ConversationId, judged: Judged, marksItself: boolean): Promise<Job | undefined> {
+    return this.#locks.run(id, async () => {
+      if (this.#jobs.has(id)) return undefined
+      return this.#begin(id, false, { judged, marksItself })
+    })
+  }
+
+  /** Sees to it that a job works on the conversation; `held` says that this node is its writer already. */
+  #work(id: ConversationId, held: boolean): void {
+    const running = this.#jobs.get(id)
+    if (running) running.again = true
+    else this.#begin(id, held)
+  }
+
+  #begin(id: ConversationId, held: boolean, found: { judged?: Judged; marksItself?: boolean } = {}): Job {
+    const job = Object.assign(new Job(id, this.ports.clock, this.ports.limits), found)
+    this.#jobs.set(id, job)
+    job.done = this.#drive(job, held)
+    return job
+  }
+
+  async #drive(job: Job, held: boolean): Promise<void> {
+    const { id } = job
+    const { journal, bus, clock, log } = this.ports
+    job.claiming = !held
+    const letNext = held ? undefined : await this.#isolation.turnOf(job)
+    for (let failures = 0, mine = held; !this.closing.aborted; mine = false) {
+      try {
+        job.again = false
+        job.rested = false
+        job.claiming = !mine
+        if (!mine && !(await this.#lanes.run(() => this.#locks.run(id, () => this.#reclaim(job))))) {
+          if (job.again) continue // something came while we looked
+          break
+        }
+        job.claiming = false
+        job.endClaimTry()
+        await this.#titles.after(id, () => runConversation(id, this.ports, job))
+        failures = 0
+        job.rested = true
+        if (!job.again) break
+      } catch (error) {
+        // What the loop had in memory may not be on disk. It begins anew from there, as after a crash.
+        job.claiming = true
+        job.endClaimTry()
+        journal.drop(id)
+        const code = codeOf(error)
+        if (error === "shutdown" || code === "lease_lost" || code === "not_found") break
+        // A store that is away is no fault of the run: it must not be set aside for that.
+        job.judged = { ...(code === "store_unavailable" ? { blame: "none" } : {}), alone: false }
+        log.error("loop_failed", { conversation: id, error })
+        await sleep(clock, Math.min(FIRST_RETRY_MS * 2 ** failures++, LONGEST_RETRY_MS))
+      }
+    }
+    if (this.closing.aborted)
+      await journal.release(id).catch((error: unknown) => log.warn("release_failed", { conversation: id, error }))
+    job.end()
+    letNext?.()
+    this.#jobs.delete(id)
+    bus.publish(id, { type: "rest" })
+  }
+
+  async #reclaim(job: Job): Promise<boolean> {
+    const mine = await reclaim(this.ports, job)
+    if (job.isLeft) this.#left.add(job.id)
+    if (job.tookOver) this.#takeovers++
+    job.tookOver = false
+    return mine
+  }
+
+  /** Something has arrived. Whoever is at work on it looks at once; where nobody is, a node that can takes it up. */
+  async #woken(id: ConversationId, from: "here" | "elsewhere"): Promise<void> {
+    const job = this.#jobs.get(id)
+    if (job || from === "here") this.#work(id, false) // elsewhere whoever woke it has tried to take it up there
+    if (!job) return
+    try {
+      const conversation = await this.ports.journal.readInbox(id)
+      if (conversation && isCancelled(conversation)) job.stop("cancel")
+      else if (!conversation && job.claiming) await this.#isolation.letStop(job)
+    } catch (error) {
+      this.ports.log.warn("poll_failed", { conversation: id, error })
+    }
+  }
+}
+
+interface DecideAll {
+  /** `all` and `none` are also the answer to every later question: the mode becomes `auto` or `read-only`. */
+  readonly decision: "yes" | "no" | "all" | "none"
+  /** What the person was shown: what has been proposed since is not decided unseen. */
+  readonly proposalIds: readonly ProposalId[]
+  readonly by: string
+  readonly credential?: string
+}
+
+/** Decides several proposals of a conversation at once. What somebody else has decided meanwhile stays as it is. */
+export async function decideAll(
+  runtime: Runtime,
+  id: ConversationId,
+  { decision, proposalIds, ...who }: DecideAll,
+): Promise<void> {
+  if (decision === "all" && runtime.ports.policy.forbidAuto) throw failure("mode_forbidden", { mode: "auto" })
+  // Refused before anything is decided, not half done: a wider mode is not set while the storage is full.
+  if (decision === "all") await runtime.ports.room.demandRoomFor(id)
+  const verdict = decision === "yes" || decision === "all" ? "commit" : "reject"
+  // Read-only comes first: between two rejections no further write may slip through.
+  if (decision === "none") await runtime.submit(id, { type: "settings", mode: "read-only" })
+  for (const proposalId of proposalIds) {
+    try {
+      await runtime.submit(id, { type: "decide", proposalId, decision: verdict, ...who })
+    } catch (error) {
+      if (!hasCode(error, "proposal_decided") && !hasCode(error, "proposal_expired")) throw error
+    }
+  }
+  if (decision === "all") await runtime.submit(id, { type: "settings", mode: "auto" })
+}

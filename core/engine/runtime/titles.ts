@@ -1,0 +1,103 @@
+import { codeOf } from "../../protocol/errors.ts"
+import type { ConversationId } from "../../protocol/ids.ts"
+import type { RecordedModelCall } from "../../protocol/conversation/stages.ts"
+import { accounted, estimateOf } from "../ask/ask-aside.ts"
+import { Reply, streamReply } from "../ask/reply.ts"
+import { titleFromReply, titleRequest } from "../ask/title.ts"
+import { withTimeLimit } from "../../shared/concurrency/time-limit.ts"
+import type { Conversation } from "../conversation.ts"
+import { messageText } from "../history/history.ts"
+import { digestAside } from "../history/request-digest.ts"
+import { estimateTokens } from "../history/tokens.ts"
+import type { Input } from "../input.ts"
+import type { Model, ModelRequest } from "../model.ts"
+import type { Ports, Reservation } from "../ports.ts"
+
+const SECONDS = 30
+
+/**
+ * Asks a small model for the title of a conversation, once, after its first answer and beside everything else: the
+ * conversation is let go of by then. Whose process has recorded that answer asks, so that no two nodes do; if it dies in
+ * between, the title stays what it was.
+ */
+export class Titles {
+  readonly #ports: Ports
+  readonly #closing: AbortSignal
+  readonly #submit: (id: ConversationId, input: Input) => Promise<unknown>
+  readonly #open = new Set<Promise<void>>()
+
+  constructor(ports: Ports, closing: AbortSignal, submit: (id: ConversationId, input: Input) => Promise<unknown>) {
+    this.#ports = ports
+    this.#closing = closing
+    this.#submit = submit
+  }
+
+  /** Works on a conversation, and sees whether that has brought its first answer. */
+  async after(id: ConversationId, work: () => Promise<void>): Promise<void> {
+    const { titleModel, journal } = this.#ports
+    if (titleModel === undefined) return work()
+    const { firstAnswer } = await journal.load(id)
+    await work()
+    const conversation = firstAnswer === undefined ? await journal.load(id) : undefined
+    if (conversation?.firstAnswer === undefined || conversation.titled || this.#closing.aborted) return
+    const made = this.#make(conversation, titleModel).catch((error: unknown) => {
+      // Who goes down has stopped it itself: `pawl exec` would end each answer with a complaint that nobody understands.
+      if (this.#closing.aborted) return
+      // A title that was not made is worth a line, and nothing else: there is one already.
+      this.#ports.log.warn("title_failed", { conversation: id, error: codeOf(error) ?? error })
+    })
+    this.#open.add(made)
+    void made.finally(() => this.#open.delete(made))
+  }
+
+  /** Resolves when nothing is asked any more. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#open)
+  }
+
+  async #make(conversation: Conversation, name: string): Promise<void> {
+    const { models, budget, clock } = this.#ports
+    const { id, user, run } = conversation
+    const request = titleRequest(conversation)
+    const model = await models.get(name, user)
+    const inputTokens = estimateTokens(JSON.stringify(request))
+    // Under a name of its own: the conversation may have begun to ask its model again, and each sets one sum aside.
+    const plan = run && { conversation: `title_of_${id}` as ConversationId, run: run.id, user, model, inputTokens }
+    const reservation = plan && (await budget?.reserve(plan))
+    const reply = new Reply(model.name, user, clock)
+    try {
+      await this.#ask({ model, request, reply })
+      const title = titleFromReply(messageText(reply.parts))
+      const titledBy = toAsked(model, request, { reply, reservation })
+      await this.#submit(id, { type: "settings", ...(title ? { title } : {}), titledBy })
+    } catch (error) {
+      // On no record but the bill. An error before the first word is charged by nobody.
+      const spent = reservation && reply.offset > 0 ? estimateOf(reservation, reply) : undefined
+      if (reservation && spent) await budget?.settle({ ...reservation, conversation: id }, spent)
+      throw error
+    } finally {
+      // After what it cost is on record, not before: in between it counts twice, which lets nothing slip through.
+      if (reservation) await budget?.settle(reservation)
+    }
+  }
+
+  async #ask({ model, request, reply }: { model: Model; request: ModelRequest; reply: Reply }): Promise<void> {
+    const bounds = { clock: this.#ports.clock, seconds: SECONDS, signal: this.#closing, graceMs: 0 }
+    const ended = await withTimeLimit<unknown>(bounds, (inner) =>
+      streamReply({ model, request, signal: inner() }, (part) => void reply.add(part)),
+    )
+    if (ended.type === "returned") return
+    if (ended.type === "threw") throw ended.error
+    ended.rest.catch(() => {}) // what it says comes too late for anyone
+    throw new Error(`no title came within ${SECONDS} s`)
+  }
+}
+
+function toAsked(
+  model: Model,
+  request: ModelRequest,
+  { reply, reservation }: { readonly reply: Reply; readonly reservation: Reservation | undefined },
+): RecordedModelCall {
+  const usage = accounted(model, reply.usage, reservation)
+  return { model: model.name, ...digestAside(request), tries: 1, ...(usage ? { usage } : {}) }
+}

@@ -1,0 +1,123 @@
+import type { Price } from "../../engine/model.ts"
+import { ListFault, type JsonAsker } from "./ask-json.ts"
+import type { ModelListing } from "../providers/model-listing.ts"
+import { firstTokens, toCan, toDollarsPerMillion, toModelId, toRecord, toTexts, toTokens } from "./told-model.ts"
+import type { LooseRecord, ToldModel } from "./told-model.ts"
+
+/** More than the largest gateway has. */
+export const MAX_MODELS = 1000
+/** OpenRouter's list may go on on another page. */
+const MAX_PAGES = 4
+
+/** What an endpoint has told. */
+export interface ToldList {
+  readonly models: readonly ToldModel[]
+  /** How many it told of beside these. */
+  readonly leftOut: number
+}
+
+/** The list that every server of chat completions has, with all that the better ones say in it. */
+export async function readChatList(listing: ModelListing, asker: JsonAsker): Promise<ToldList> {
+  let entries: readonly unknown[] = []
+  let page: string | undefined = listing.query
+  for (let pages = 0; page !== undefined && pages < MAX_PAGES; pages++) {
+    const answer: unknown = await asker.ask(`${listing.base}/models${page}`)
+    entries = entries.concat(entriesOf(answer))
+    page = entries.length < MAX_MODELS ? nextPage(answer, listing.query) : undefined
+  }
+  return toList(entries, (entry) => toChatModel(entry, listing.tellsPrices))
+}
+
+/** The entries of a list, under `data` as OpenAI has it; Together's has nothing around it. Throws a `ListFault`. */
+export function entriesOf(answer: unknown): readonly unknown[] {
+  const entries = Array.isArray(answer) ? answer : toRecord(answer).data
+  if (!Array.isArray(entries)) throw new ListFault("what it answered is no list of models")
+  return entries
+}
+
+/** The models among entries, each once. */
+export function toList(
+  entries: readonly unknown[],
+  toModel: (entry: LooseRecord) => ToldModel | undefined | "none",
+): ToldList {
+  const models = new Map<string, ToldModel>()
+  // Only so many are looked at, whatever they are: a list of a million has bytes enough for it.
+  let leftOut = Math.max(0, entries.length - MAX_MODELS)
+  for (const entry of entries.slice(0, MAX_MODELS)) {
+    const model = toModel(toRecord(entry))
+    if (model === "none" || (model && isEmbedder(model.id))) continue
+    if (model && !models.has(model.id)) models.set(model.id, model)
+    else leftOut++
+  }
+  return { models: [...models.values()], leftOut }
+}
+
+/** Many lists give no type, such as those of OpenAI, vLLM and older versions of LM Studio: only the name says it. */
+const isEmbedder = (id: string): boolean => /(?:^|[^a-z])embed/i.test(id)
+
+/** Of the address of the next page only its numbers are taken: it leads nowhere else. */
+function nextPage(answer: unknown, query: string): string | undefined {
+  const { next } = toRecord(toRecord(answer).links)
+  const [, offset] = typeof next === "string" ? (/[?&]offset=(\d{1,6})(?:&|$)/.exec(next) ?? []) : []
+  return offset === undefined ? undefined : `${query === "" ? "?" : `${query}&`}offset=${offset}`
+}
+
+function toChatModel(entry: LooseRecord, tellsPrices: boolean): ToldModel | undefined | "none" {
+  if (!answersInWords(entry)) return "none"
+  const id = toModelId(entry.id)
+  if (id === undefined) return undefined
+  const { context_length: all, context_window, max_model_len, max_context_length } = entry
+  const served = toTokens(toRecord(entry.top_provider).context_length)
+  const length = firstTokens(all, context_window, max_model_len, max_context_length)
+  const price = tellsPrices ? toPrice(toRecord(entry.pricing)) : undefined
+  return {
+    id,
+    // Of the providers behind OpenRouter the one that is asked most may read less than the model can.
+    contextTokens: served !== undefined && length !== undefined ? Math.min(served, length) : length,
+    ...(price ? { price } : {}),
+    can: toCan(abilitiesOf(entry)),
+  }
+}
+
+/** Not an embedder, nor one that draws or listens only, as far as the list says so. */
+function answersInWords({ capabilities, architecture, active, type }: LooseRecord): boolean {
+  const written = toTexts(toRecord(architecture).output_modalities)
+  if (written && !written.includes("text")) return false
+  if (active === false || toRecord(capabilities).completion_chat === false) return false
+  return typeof type !== "string" || !/^(?:embedding|image|audio|rerank|moderation|transcribe)/.test(type)
+}
+
+/** OpenRouter names parameters and kinds of input, Mistral has a flag for each. */
+function abilitiesOf({ supported_parameters, architecture, capabilities }: LooseRecord) {
+  const taken = toTexts(supported_parameters)
+  const read = toTexts(toRecord(architecture).input_modalities)
+  const { function_calling, vision, reasoning } = toRecord(capabilities)
+  return {
+    tools: taken?.includes("tools") ?? toFlag(function_calling),
+    images: read?.includes("image") ?? toFlag(vision),
+    files: read?.includes("file"),
+    reasoning: taken ? taken.includes("reasoning") || taken.includes("include_reasoning") : toFlag(reasoning),
+  }
+}
+
+const toFlag = (value: unknown): boolean | undefined => (typeof value === "boolean" ? value : undefined)
+
+/**
+ * What OpenRouter charges. One that is paid for by the request has no price that a number of tokens would tell; where one of
+ * its numbers is none, all of it is unknown, because a ceiling holds by it.
+ */
+function toPrice(pricing: LooseRecord): Price | undefined {
+  const input = toDollarsPerMillion(pricing.prompt)
+  const output = toDollarsPerMillion(pricing.completion)
+  if (input === undefined || output === undefined) return undefined
+  const { request, input_cache_read: read, input_cache_write: written } = pricing
+  if (request !== undefined && toDollarsPerMillion(request) !== 0) return undefined
+  const [cached, cacheWrite] = [toDollarsPerMillion(read), toDollarsPerMillion(written)]
+  if ((read !== undefined && cached === undefined) || (written !== undefined && cacheWrite === undefined))
+    return undefined
+  return {
+    ...{ input, output },
+    ...(cached === undefined ? {} : { cached }),
+    ...(cacheWrite === undefined ? {} : { cacheWrite }),
+  }
+}

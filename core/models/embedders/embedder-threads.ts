@@ -1,0 +1,73 @@
+import type { Worker } from "node:worker_threads"
+import type { Log } from "../../shared/log.ts"
+import { startThread } from "../../shared/processes/thread.ts"
+
+interface ThreadsOptions<Work> {
+  readonly script: URL
+  readonly log: Log | undefined
+  /** Called with what a thread has answered. */
+  done(work: Work, vectors: Float32Array): void
+  /** Called when a thread is gone in the middle of its work, or could not begin. */
+  died(work: Work, problem: string): void
+}
+
+/** Threads that embed, each at one piece of work at a time. */
+export class EmbedderThreads<Work extends { readonly windows: readonly string[] }> {
+  readonly #options: ThreadsOptions<Work>
+  /** What each is at work on. */
+  readonly #threads = new Map<Worker, Work | undefined>()
+
+  constructor(options: ThreadsOptions<Work>) {
+    this.#options = options
+  }
+
+  get size(): number {
+    return this.#threads.size
+  }
+
+  get hasIdle(): boolean {
+    return this.#idle !== undefined
+  }
+
+  get isIdle(): boolean {
+    return this.#threads.values().every((work) => work === undefined)
+  }
+
+  get #idle(): Worker | undefined {
+    return this.#threads.entries().find(([, work]) => work === undefined)?.[0]
+  }
+
+  /** To one that has nothing to do, or to a new one. */
+  give(work: Work): void {
+    const thread = this.#idle ?? this.#start()
+    this.#threads.set(thread, work)
+    thread.ref()
+    thread.postMessage(work.windows)
+  }
+
+  /** All of them. What they are at work on is not answered any more. */
+  async end(): Promise<void> {
+    const threads = [...this.#threads.keys()]
+    this.#threads.clear()
+    await Promise.all(threads.map((thread) => thread.terminate()))
+  }
+
+  #start(): Worker {
+    const { script, log, done, died } = this.#options
+    const thread = startThread(script, { log })
+    let problem = "its thread ended before it had answered"
+    thread.on("message", (vectors: Float32Array) => {
+      const work = this.#threads.get(thread)
+      if (!work) return
+      this.#threads.set(thread, undefined)
+      thread.unref() // without work it keeps no process alive
+      done(work, vectors)
+    })
+    thread.on("error", (error) => (problem = error instanceof Error ? error.message : String(error)))
+    thread.on("exit", () => {
+      const work = this.#threads.get(thread)
+      if (this.#threads.delete(thread) && work) died(work, problem)
+    })
+    return thread
+  }
+}

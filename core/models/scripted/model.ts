@@ -1,0 +1,139 @@
+import type { StatusPart, HistoryMessage, Model, ModelRequest, ReplyPart } from "../../engine/model.ts"
+import { failure } from "../../protocol/errors.ts"
+import { type Script, UNCOUNTED } from "./script.ts"
+import { checkRequest } from "./check-request.ts"
+
+/** A scripted reply, or a function that creates one from the request. */
+export type ScriptedReply = Script | ((request: ModelRequest) => Script)
+
+/**
+ * Creates a model for tests that plays one scripted reply per request. It throws if a request would be rejected by a
+ * provider.
+ */
+export function scripted(...replies: readonly ScriptedReply[]): ScriptedModel {
+  return new ScriptedModel(replies)
+}
+
+/** Repeats the reply for all remaining requests. Use it as the last reply of a script. */
+export function always(reply: ScriptedReply): ScriptedReply {
+  const make = typeof reply === "function" ? reply : () => reply
+  return Object.assign((request: ModelRequest) => make(request), { repeats: true })
+}
+
+/**
+ * A request that the model received. The loop's history grows after the request, so the length at the time is stored.
+ */
+export class ReceivedRequest {
+  readonly request: ModelRequest
+  readonly historyLength: number
+
+  constructor(request: ModelRequest) {
+    this.request = { ...request, history: [...request.history] }
+    this.historyLength = request.history.length
+  }
+
+  get history(): readonly HistoryMessage[] {
+    return this.request.history
+  }
+}
+
+/** A model for tests that plays scripted replies. Create it with `scripted`; `received` has the requests so far. */
+export class ScriptedModel implements Model {
+  name = "scripted"
+  provider = "scripted"
+  contextTokens = 200_000
+  /** All requests so far, in order. */
+  readonly received: ReceivedRequest[] = []
+  readonly #replies: readonly ScriptedReply[]
+  #next = 0
+
+  constructor(replies: readonly ScriptedReply[]) {
+    this.#replies = replies
+  }
+
+  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ReplyPart | StatusPart> {
+    this.received.push(new ReceivedRequest(request))
+    try {
+      checkRequest(request, this.name)
+      return new Playback(this.#take(request), signal)
+    } catch (error) {
+      return new Playback({ parts: [], end: { type: "fail", error: error as Error } }, signal)
+    }
+  }
+
+  #take(request: ModelRequest): Script {
+    const reply = this.#replies[this.#next]
+    if (!reply) {
+      throw failure("script_ended", {
+        replies: this.#replies.length,
+        request: this.received.length,
+        last: JSON.stringify(request.history.at(-1) ?? null).slice(0, 300),
+      })
+    }
+    if (typeof reply !== "function") {
+      this.#next++
+      return reply
+    }
+    if (!("repeats" in reply)) this.#next++
+    return reply(request)
+  }
+}
+
+type Result = IteratorResult<ReplyPart | StatusPart, undefined>
+
+const DONE: Promise<Result> = Promise.resolve({ done: true, value: undefined })
+
+/** Written without an async generator, which takes three times as long per part; benchmarks count parts. */
+class Playback implements AsyncIterableIterator<ReplyPart | StatusPart, undefined> {
+  readonly #script: Script
+  readonly #signal: AbortSignal
+  #index = 0
+  #over = false
+
+  constructor(script: Script, signal: AbortSignal) {
+    this.#script = script
+    this.#signal = signal
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  next(): Promise<Result> {
+    if (this.#over) return DONE
+    if (this.#signal.aborted) return this.#fail(this.#signal.reason)
+    const part = this.#script.parts[this.#index++]
+    if (!part) return this.#end()
+    if (part.type === "finish") this.#over = true
+    return Promise.resolve({ done: false, value: part })
+  }
+
+  return(): Promise<Result> {
+    this.#over = true
+    return DONE
+  }
+
+  #end(): Promise<Result> {
+    const { end, parts } = this.#script
+    switch (end.type) {
+      case "stop": {
+        this.#over = true
+        const finish = parts.some((part) => part.type === "call") ? "calls" : "stop"
+        return Promise.resolve({ done: false, value: { type: "finish", finish, usage: UNCOUNTED } })
+      }
+      case "break":
+        return this.return()
+      case "fail":
+        return this.#fail(end.error)
+      case "hang":
+        return new Promise((_, reject) => {
+          this.#signal.addEventListener("abort", () => reject(this.#signal.reason), { once: true })
+        })
+    }
+  }
+
+  #fail(reason: unknown): Promise<never> {
+    this.#over = true
+    return Promise.reject(reason)
+  }
+}

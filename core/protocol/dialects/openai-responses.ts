@@ -1,0 +1,130 @@
+import { z } from "zod"
+import { boundedList } from "../../shared/text/bounded-list.ts"
+import { ChatCompletionRequest, OpenAiContent, OpenAiFormat, PawlBeside } from "./openai.ts"
+
+/** The same for OpenAI's Responses, which know what went before them. */
+
+const Id = z.string().min(1).max(100)
+
+/** Something that was said; `type` is `message` where there is one. */
+const InputItem = z.looseObject({
+  type: z.string().max(100).nullish(),
+  role: z.string().max(40).nullish(),
+  content: OpenAiContent.nullish(),
+})
+
+const { model, stream, temperature, max_completion_tokens, reasoning_effort, ...shared } = ChatCompletionRequest.shape
+const { tools, tool_choice, parallel_tool_calls, top_logprobs, top_p, user, metadata, safety_identifier } = shared
+const { service_tier, prompt_cache_key, prompt_cache_retention, stream_options } = shared
+
+export const ResponseRequest = z.strictObject({
+  model,
+  input: z.union([z.string(), boundedList(InputItem, 10_000, { least: 1 })]),
+  instructions: z.string().nullish(),
+  previous_response_id: Id.nullish(),
+  conversation: z.union([Id, z.looseObject({ id: Id })]).nullish(),
+  stream,
+  ...{ stream_options, temperature, max_output_tokens: max_completion_tokens },
+  reasoning: z.looseObject({ effort: reasoning_effort }).nullish(),
+  text: z.looseObject({ format: OpenAiFormat.nullish() }).nullish(),
+  store: z.boolean().nullish(),
+  ...{ tools, tool_choice, parallel_tool_calls, top_logprobs },
+  ...{ background: z.unknown().optional(), prompt: z.unknown().optional() },
+  ...{ include: z.unknown().optional(), truncation: z.unknown().optional(), max_tool_calls: z.unknown().optional() },
+  ...{ top_p, user, metadata, safety_identifier, service_tier, prompt_cache_key, prompt_cache_retention },
+})
+export type ResponseRequest = z.infer<typeof ResponseRequest>
+
+const OutputMessage = z.object({
+  id: z.string(),
+  type: z.literal("message"),
+  role: z.literal("assistant"),
+  status: z.enum(["in_progress", "completed", "incomplete"]),
+  content: z.array(z.object({ type: z.literal("output_text"), text: z.string(), annotations: z.array(z.unknown()) })),
+})
+export type OutputMessage = z.infer<typeof OutputMessage>
+
+/** A function of the caller's that is to be called. */
+const OutputCall = z.object({
+  id: z.string(),
+  type: z.literal("function_call"),
+  call_id: z.string(),
+  name: z.string(),
+  arguments: z.string(),
+  status: z.enum(["in_progress", "completed"]),
+})
+export type OutputCall = z.infer<typeof OutputCall>
+
+const OutputItem = z.union([OutputMessage, OutputCall])
+export type OutputItem = z.infer<typeof OutputItem>
+
+const ResponseUsage = z.object({
+  input_tokens: z.number(),
+  input_tokens_details: z.object({ cached_tokens: z.number() }),
+  output_tokens: z.number(),
+  output_tokens_details: z.object({ reasoning_tokens: z.number() }),
+  total_tokens: z.number(),
+})
+
+export const ResponseAnswered = z.object({
+  id: z.string(),
+  object: z.literal("response"),
+  created_at: z.number().int(),
+  status: z.enum(["in_progress", "completed", "incomplete", "failed", "cancelled"]),
+  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+  incomplete_details: z.object({ reason: z.enum(["max_output_tokens", "content_filter"]) }).nullable(),
+  instructions: z.string().nullable(),
+  model: z.string(),
+  output: z.array(OutputItem),
+  parallel_tool_calls: z.boolean(),
+  previous_response_id: z.string().nullable(),
+  conversation: z.object({ id: z.string() }),
+  temperature: z.number().nullable(),
+  tool_choice: z.literal("auto"),
+  tools: z.array(z.unknown()),
+  top_p: z.null(),
+  metadata: z.object({}),
+  usage: ResponseUsage.nullable(),
+  pawl: PawlBeside.optional(),
+})
+export type ResponseAnswered = z.infer<typeof ResponseAnswered>
+
+/** How a response that was made before is told: as it stands, or as a stream, from its beginning or behind an event. */
+export const ResponseQuery = z.object({
+  stream: z.enum(["true", "false"]).optional(),
+  starting_after: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional(),
+})
+export type ResponseQuery = z.infer<typeof ResponseQuery>
+
+export const ResponseDeleted = z.object({ id: z.string(), object: z.literal("response"), deleted: z.literal(true) })
+export type ResponseDeleted = z.infer<typeof ResponseDeleted>
+
+export const InputItemsQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(100).default(20),
+  order: z.enum(["asc", "desc"]).default("desc"),
+  after: z.string().max(200).optional(),
+})
+export type InputItemsQuery = z.infer<typeof InputItemsQuery>
+
+const status = z.literal("completed")
+const ListedItem = z.union([
+  z.object({
+    ...{ id: z.string(), type: z.literal("message"), role: z.literal("user"), status },
+    content: z.array(z.object({ type: z.literal("input_text"), text: z.string() })),
+  }),
+  z.object({
+    ...{ id: z.string(), type: z.literal("function_call_output"), status },
+    ...{ call_id: z.string(), output: z.string() },
+  }),
+])
+export type ListedItem = z.infer<typeof ListedItem>
+
+/** What a response was given. */
+export const InputItems = z.object({
+  object: z.literal("list"),
+  data: z.array(ListedItem),
+  first_id: z.string().nullable(),
+  last_id: z.string().nullable(),
+  has_more: z.boolean(),
+})
+export type InputItems = z.infer<typeof InputItems>

@@ -1,0 +1,132 @@
+import { z } from "zod"
+import { boundedList } from "../../shared/text/bounded-list.ts"
+import { ReplySettings } from "../conversation/reply-settings.ts"
+import { ids, JsonObject } from "../schema.ts"
+
+/**
+ * What programs send and get that were written for OpenAI's API. Of its many fields those are here that mean something;
+ * those that are passed over, and are named in the answer's `X-Pawl-Ignored`; and none else: a field that would change
+ * what is answered is refused by name.
+ */
+
+const Name = z.string().min(1).max(400)
+/** A field that is taken and passed over, whatever it holds. */
+const passedOver = z.unknown().optional()
+
+const Part = z.looseObject({ type: z.string().max(100), text: z.string().optional() })
+export const OpenAiContent = z.union([z.string(), boundedList(Part, 256)])
+export type OpenAiContent = z.infer<typeof OpenAiContent>
+
+/** How the answer is to be formed: words, JSON, or JSON that fits a schema. */
+export const OpenAiFormat = z.looseObject({ type: z.enum(["text", "json_object", "json_schema"]) })
+
+const sampling = { top_p: passedOver, seed: passedOver, logit_bias: passedOver }
+const bookkeeping = {
+  ...{ user: passedOver, metadata: passedOver, safety_identifier: passedOver, service_tier: passedOver },
+  ...{ prompt_cache_key: passedOver, prompt_cache_retention: passedOver, verbosity: passedOver },
+}
+
+/** Asks for what is not done here: taken only where they ask for nothing. */
+const tools = () => ({
+  tools: z.unknown().optional(),
+  tool_choice: z.unknown().optional(),
+  parallel_tool_calls: ReplySettings.shape.parallelCalls.nullish(),
+  logprobs: z.unknown().optional(),
+  top_logprobs: z.unknown().optional(),
+})
+
+const { temperature, stop, effort, maxOutputTokens } = ReplySettings.shape
+
+export const ChatCompletionRequest = z.strictObject({
+  model: Name,
+  messages: boundedList(z.looseObject({ role: z.string().max(40), content: OpenAiContent.nullish() }), 10_000, {
+    least: 1,
+  }),
+  stream: z.boolean().nullish(),
+  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
+  temperature: temperature.nullish(),
+  max_tokens: maxOutputTokens.nullish(),
+  max_completion_tokens: maxOutputTokens.nullish(),
+  stop: stop.nullish(),
+  reasoning_effort: effort.nullish(),
+  response_format: OpenAiFormat.nullish(),
+  ...tools(),
+  ...{ n: z.unknown().optional(), functions: z.unknown().optional(), function_call: z.unknown().optional() },
+  ...{ audio: z.unknown().optional(), modalities: z.unknown().optional(), prediction: z.unknown().optional() },
+  web_search_options: z.unknown().optional(),
+  ...sampling,
+  ...bookkeeping,
+  ...{ frequency_penalty: passedOver, presence_penalty: passedOver, store: passedOver },
+})
+export type ChatCompletionRequest = z.infer<typeof ChatCompletionRequest>
+
+/** What goes beyond OpenAI's answer: where it is kept, and what waits for a person. */
+export const PawlBeside = z.object({
+  conversation_id: ids.conversation,
+  run_id: ids.run,
+  status: z.enum(["paused", "completed"]),
+  proposals: z.array(z.object({ id: ids.proposal, summary: z.string(), expires_at: z.string() })),
+})
+export type PawlBeside = z.infer<typeof PawlBeside>
+
+const ChatUsage = z.object({
+  prompt_tokens: z.number(),
+  completion_tokens: z.number(),
+  total_tokens: z.number(),
+  prompt_tokens_details: z.object({ cached_tokens: z.number() }),
+  completion_tokens_details: z.object({ reasoning_tokens: z.number() }),
+})
+export type ChatUsage = z.infer<typeof ChatUsage>
+
+export const FinishReason = z.enum(["stop", "length", "content_filter", "tool_calls"])
+export type FinishReason = z.infer<typeof FinishReason>
+
+/** A function of the caller's that is to be called. */
+export const ChatToolCall = z.object({
+  id: z.string(),
+  type: z.literal("function"),
+  function: z.object({ name: z.string(), arguments: z.string() }),
+})
+export type ChatToolCall = z.infer<typeof ChatToolCall>
+
+export const ChatCompletion = z.object({
+  id: z.string(),
+  object: z.literal("chat.completion"),
+  created: z.number().int(),
+  model: z.string(),
+  choices: z.array(
+    z.object({
+      index: z.number().int(),
+      message: z.object({
+        role: z.literal("assistant"),
+        content: z.string().nullable(),
+        refusal: z.null(),
+        tool_calls: z.array(ChatToolCall).optional(),
+      }),
+      logprobs: z.null(),
+      finish_reason: FinishReason,
+    }),
+  ),
+  usage: ChatUsage.optional(),
+  pawl: PawlBeside,
+})
+export type ChatCompletion = z.infer<typeof ChatCompletion>
+
+export const OpenAiModel = z.object({
+  id: z.string(),
+  object: z.literal("model"),
+  created: z.number().int(),
+  owned_by: z.string(),
+})
+export type OpenAiModel = z.infer<typeof OpenAiModel>
+
+export const OpenAiModels = z.object({ object: z.literal("list"), data: z.array(OpenAiModel) })
+export type OpenAiModels = z.infer<typeof OpenAiModels>
+
+/** What goes wrong, as these programs read it. `code` is ours, and the contract. */
+export const OpenAiError = z.object({
+  error: z.object({ message: z.string(), type: z.string(), param: z.string().nullable(), code: z.string() }),
+})
+export type OpenAiError = z.infer<typeof OpenAiError>
+
+export const JsonSchemaFormat = z.looseObject({ schema: JsonObject })

@@ -1,0 +1,85 @@
+import { ChatCompletion, ChatCompletionRequest, OpenAiModel, OpenAiModels } from "../../dialects/openai.ts"
+import {
+  InputItems,
+  InputItemsQuery,
+  ResponseAnswered,
+  ResponseDeleted,
+  ResponseQuery,
+  ResponseRequest,
+} from "../../dialects/openai-responses.ts"
+import { defineRoutes } from "../route.ts"
+
+/** For programs that were written for OpenAI's API: the same conversations, in its words (docs/reference/openai-api.md). */
+export const openAiRoutes = defineRoutes({
+  listOpenAiModels: {
+    method: "GET",
+    path: "/v1/models",
+    needs: "read",
+    says: "OpenAI dialect: lists the agents as models, each also with every model that it can use.",
+    answers: { 200: OpenAiModels },
+    errors: "openai",
+  },
+  readOpenAiModel: {
+    method: "GET",
+    path: "/v1/models/{id}",
+    slashes: true,
+    needs: "read",
+    says: "OpenAI dialect: returns one of these models by name.",
+    answers: { 200: OpenAiModel },
+    errors: "openai",
+  },
+  createChatCompletion: {
+    method: "POST",
+    path: "/v1/chat/completions",
+    needs: "chat",
+    says: "OpenAI dialect: an agent answers the last message, as a whole or, with `stream`, as data lines up to `[DONE]`.",
+    body: ChatCompletionRequest,
+    large: "images",
+    answers: { 200: ChatCompletion },
+    errors: "openai",
+  },
+  createResponse: {
+    method: "POST",
+    path: "/v1/responses",
+    needs: "chat",
+    says: "OpenAI dialect: creates a response, which can continue from `previous_response_id` or `conversation`.",
+    body: ResponseRequest,
+    large: "images",
+    answers: { 200: ResponseAnswered },
+    errors: "openai",
+  },
+  readResponse: {
+    method: "GET",
+    path: "/v1/responses/{id}",
+    needs: "read",
+    says: "OpenAI dialect: returns a response; with `stream`, its events, optionally after `starting_after`.",
+    query: ResponseQuery,
+    answers: { 200: ResponseAnswered },
+    errors: "openai",
+  },
+  deleteResponse: {
+    method: "DELETE",
+    path: "/v1/responses/{id}",
+    needs: "manage",
+    says: "OpenAI dialect: deletes a response and its conversation, if the conversation contains nothing else.",
+    answers: { 200: ResponseDeleted },
+    errors: "openai",
+  },
+  listInputItems: {
+    method: "GET",
+    path: "/v1/responses/{id}/input_items",
+    needs: "read",
+    says: "OpenAI dialect: lists the input of a response: messages, or results of functions.",
+    query: InputItemsQuery,
+    answers: { 200: InputItems },
+    errors: "openai",
+  },
+  cancelResponse: {
+    method: "POST",
+    path: "/v1/responses/{id}/cancel",
+    needs: "chat",
+    says: "OpenAI dialect: cancels a response that is in progress or waits. A finished one does not change.",
+    answers: { 200: ResponseAnswered },
+    errors: "openai",
+  },
+})

@@ -1,0 +1,43 @@
+import { restAnywhere } from "../../engine/runtime/rest-anywhere.ts"
+import { sleep } from "../../shared/time/clock.ts"
+import { failure } from "../../protocol/errors.ts"
+import type { ConversationId, UserId } from "../../protocol/ids.ts"
+import type { ConversationPorts } from "./ports.ts"
+
+/** A write that is under way gets this long to end before its conversation is erased around it. */
+const PATIENCE_MS = 10_000
+
+type Stopping = Pick<ConversationPorts, "runtime" | "journal" | "bus" | "clock">
+type Forgetting = Pick<ConversationPorts, "journal" | "bus">
+
+interface Erasing extends Stopping, Forgetting {
+  /** False: there was nothing of that id, or it is somebody else's. */
+  readonly retention: { eraseConversation(user: UserId, id: ConversationId): Promise<boolean> }
+}
+
+/** Erases a conversation with all that was said in it. Throws `not_found` for another's. */
+export async function eraseConversation(ports: Erasing, user: UserId, id: ConversationId): Promise<void> {
+  await stopWork(ports, user, [id])
+  if (!(await ports.retention.eraseConversation(user, id))) throw failure("not_found")
+  forgetConversations(ports, user, [id])
+}
+
+/** Ends runs as their person would, so that a write is not torn; nobody waits for ever for one that hangs. */
+export async function stopWork(ports: Stopping, user: UserId, ids: readonly ConversationId[]): Promise<void> {
+  const { runtime, clock } = ports
+  const done = new AbortController()
+  const stopped = ids.map(async (id) => {
+    await runtime.submit(id, { type: "cancel", by: user })
+    await restAnywhere(ports, id)
+  })
+  await Promise.race([Promise.allSettled(stopped), sleep(clock, PATIENCE_MS, done.signal)])
+  done.abort()
+}
+
+/** What this process still has of them in memory, and who still watches them. Writers elsewhere find their lease gone. */
+export function forgetConversations({ journal, bus }: Forgetting, user: UserId, ids: readonly ConversationId[]): void {
+  for (const id of ids) {
+    journal.drop(id)
+    bus.publish(id, { type: "gone", user })
+  }
+}

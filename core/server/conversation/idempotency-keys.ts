@@ -1,0 +1,105 @@
+import type { Context } from "hono"
+import { failure } from "../../protocol/errors.ts"
+import { type ConversationId, type MessageId, newId, type UserId, slotDigitsOf } from "../../protocol/ids.ts"
+import { userOf } from "../auth/caller.ts"
+import type { Env } from "../auth/credentials.ts"
+import { createHash } from "node:crypto"
+import type { ConversationView } from "../../protocol/conversation/conversation.ts"
+import { conversationOf } from "./find.ts"
+import type { ConversationPorts, MessageKeys } from "./ports.ts"
+
+const KEY_HEADER = "idempotency-key"
+const MAX_KEY = 255
+
+export const hasKey = (c: Context<Env>): boolean => c.req.header(KEY_HEADER) !== undefined
+
+/** The key that the caller has sent, if any. */
+export function readKey(c: Context<Env>): string | undefined {
+  const key = c.req.header(KEY_HEADER)
+  if (key !== undefined && (key === "" || key.length > MAX_KEY))
+    throw failure("bad_request", { problem: `Idempotency-Key: 1 to ${MAX_KEY} characters.` })
+  return key
+}
+
+/** A new id, or the one that the caller's key has stood for since it was first sent. */
+export const messageIdFor = (
+  c: Context<Env>,
+  ports: { readonly messageKeys: MessageKeys },
+  { id, body }: { id: ConversationId; body: unknown },
+): Promise<KeyedMessage> => messageIdOfKey(ports, { user: userOf(c), id, key: readKey(c), body })
+
+interface KeyedMessage {
+  readonly messageId: MessageId
+  readonly repeated: boolean
+}
+
+interface Keyed {
+  readonly user: UserId
+  readonly id: ConversationId
+  readonly key: string | undefined
+  readonly body: unknown
+}
+
+/** The same for a key that did not come as a header. */
+export async function messageIdOfKey(
+  { messageKeys }: { readonly messageKeys: MessageKeys },
+  { user, id, key, body }: Keyed,
+): Promise<KeyedMessage> {
+  const messageId = newId("msg", user)
+  if (key === undefined) return { messageId, repeated: false }
+  const claimed = await messageKeys.claim(id, { key, body: JSON.stringify(body), messageId })
+  if (claimed === "misused") throw failure("key_reused")
+  if (claimed === "withdrawn") throw failure("message_withdrawn")
+  return { messageId: claimed, repeated: claimed !== messageId }
+}
+
+/**
+ * The conversation that a person's key begins. The same key makes the same one however often it comes; another person's
+ * makes another, so that nobody finds a name taken by somebody else.
+ */
+export function conversationOfKey(user: UserId, key: string): ConversationId {
+  const digits = createHash("sha256")
+    .update(JSON.stringify([user, key]))
+    .digest("hex")
+    .slice(0, 18)
+  return `conv_${digits}${slotDigitsOf(user)}` as ConversationId
+}
+
+interface ConversationKey {
+  readonly user: UserId
+  readonly key: string
+  begin(id: ConversationId): Promise<unknown>
+}
+
+/**
+ * That conversation, begun where it is not there yet. It is there before the words are: when the first request dies in
+ * between, or two come at once, the next one finds it and says the same words in it.
+ */
+export async function conversationForKey(
+  ports: Pick<ConversationPorts, "conversations">,
+  { user, key, begin }: ConversationKey,
+): Promise<ConversationView> {
+  const id = conversationOfKey(user, key)
+  const known = await ports.conversations.find(user, id)
+  if (known) return known
+  try {
+    await begin(id)
+  } catch (error) {
+    const others = await ports.conversations.find(user, id)
+    if (!others) throw error
+    return others
+  }
+  return conversationOf(ports, user, id)
+}
+
+/**
+ * The message that a client's own name for it stands for in a conversation: the same however often it is sent, also days
+ * later, so that words whose answer was lost are not said twice.
+ */
+export function messageOfName(conversation: ConversationId, name: string): MessageId {
+  const digits = createHash("sha256")
+    .update(JSON.stringify([conversation, name]))
+    .digest("hex")
+    .slice(0, 18)
+  return `msg_${digits}${slotDigitsOf(conversation)}` as MessageId
+}

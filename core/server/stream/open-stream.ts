@@ -1,0 +1,74 @@
+import type { Context } from "hono"
+import type { ConversationView } from "../../protocol/conversation/conversation.ts"
+import { type Cursor, parseCursor } from "../../protocol/cursor.ts"
+import { failure } from "../../protocol/errors.ts"
+import { userOf } from "../auth/caller.ts"
+import type { Env, Caller } from "../auth/credentials.ts"
+import {
+  type FrameSource,
+  type OpenSource,
+  STREAM_HEADERS,
+  toEventStream,
+  pulseOf,
+  type Takeover,
+} from "./event-stream.ts"
+import type { StreamPorts } from "../conversation/ports.ts"
+import { Subscription, type SubscriptionTarget } from "./subscription.ts"
+
+/** Before a stream begins that reads only as it is pulled: once it has begun, no status can say that nothing can be read. */
+export async function demandStore(
+  c: Context<Env>,
+  { conversations }: Pick<StreamPorts, "conversations">,
+): Promise<void> {
+  await conversations.list(userOf(c), { limit: 1 })
+}
+
+/** Everything of a conversation from a cursor on. */
+export async function subscribe(
+  { journal, bus, clock, conversations }: Pick<StreamPorts, "journal" | "bus" | "clock" | "conversations">,
+  watched: Omit<SubscriptionTarget, "runStart">,
+): Promise<Subscription> {
+  const runStart = await conversations.runStart(watched.id, watched.after.position)
+  return new Subscription({ journal, bus, clock }, { ...watched, runStart })
+}
+
+/** Answers with the frames of a source, for as long as somebody listens. */
+export function streamFrames(c: Context<Env>, ports: StreamPorts, shown: FrameSource): Response {
+  const source = openFor(c.get("caller"), ports, shown)
+  const pulse = pulseOf(ports.clock)
+  const { line } = (c.env ?? {}) as { line?: Takeover }
+  if (!line) return c.body(toEventStream(source, pulse), 200, STREAM_HEADERS)
+  line.stream = { source, pulse }
+  return c.body(null, 200, STREAM_HEADERS)
+}
+
+export const wantsStream = (c: Context<Env>): boolean =>
+  (c.req.header("accept") ?? "").toLowerCase().includes("text/event-stream")
+
+/** What a cursor of the caller's says about a conversation, or why it cannot. */
+export function toStreamCursor(text: string | undefined, { id, position }: ConversationView): Cursor {
+  const cursor = parseCursor(text ?? "0")
+  const known = `${id} has positions up to ${position}`
+  if (!cursor) throw failure("bad_request", { problem: `after: "${text?.slice(0, 50)}" is no cursor; ${known}.` })
+  if (cursor.position > position) throw failure("bad_request", { problem: `after: ${text} lies ahead; ${known}.` })
+  return cursor
+}
+
+/** Counts a source among the open streams until it is closed. Whoever loses the right to look does not look on. */
+export function openFor(caller: Caller, { streams, metrics }: StreamPorts, source: FrameSource): OpenSource {
+  let open = true
+  const opened: OpenSource = { user: caller.person.id, next: () => source.next(), close }
+  const letGo = streams.register(caller, () => {
+    close()
+    opened.whenEnded?.()
+  })
+  metrics.streams.add(1)
+  return opened
+
+  function close(): void {
+    if (open) metrics.streams.add(-1)
+    open = false
+    letGo()
+    source.close()
+  }
+}

@@ -1,0 +1,129 @@
+import { fileURLToPath } from "node:url"
+import { expect, test } from "vitest"
+import { isGone, KeptLog, programOf } from "../../../test/support/processes/processes.ts"
+import { ChildDied } from "./child.ts"
+import { ChildProgram } from "./child-program.ts"
+import { dataSize, residentSize } from "./child.ts"
+
+/** Reserves what a runtime may reserve on another machine, and takes so many megabytes for good when it is told to. */
+const program = (reserved: number) =>
+  programOf(`
+  globalThis.reserved = new ArrayBuffer(${reserved} * 2 ** 20)
+  const taken = []
+  process.on("message", (megabytes) => {
+    try {
+      taken.push(Buffer.alloc(megabytes * 2 ** 20, 1))
+      process.send("taken")
+    } catch (error) {
+      process.send(error.message)
+    }
+  })
+  process.send("ready")`)
+
+const deadly = programOf(`
+  process.on("message", (how) => {
+    process.stderr.write("x".repeat(10_000) + "the last words\\n")
+    if (how === "throw") throw new Error("an error of its own")
+    process.kill(process.pid, how)
+  })
+  process.send("ready")`)
+
+/** Elsewhere memory is looked at from outside, which the test after this one shows. */
+const countsMemory = dataSize(process.pid) !== undefined
+
+test.runIf(countsMemory).each([0, 1500])(
+  "with %i MB that the runtime reserves, its work has the same memory, and no more",
+  async (reserved) => {
+    const log = new KeptLog()
+    const children = new ChildProgram({ script: program(reserved), megabytes: 300, log })
+    const child = await children.start()
+    child.send(100 as never)
+    expect(await child.hear()).toBe("taken")
+    child.send(400 as never)
+    expect(await child.hear()).not.toBe("taken")
+    await children.close()
+    expect(log.lines).toEqual([])
+  },
+)
+
+test("where the system bounds no memory, a process that takes too much is ended", async () => {
+  const log = new KeptLog()
+  const sizes = { data: () => undefined, resident: residentSize }
+  const children = new ChildProgram({ script: program(0), megabytes: 300, log, sizes })
+  const child = await children.start()
+  child.send(100 as never)
+  expect(await child.hear()).toBe("taken")
+  child.send(600 as never)
+  const ending = await child.ended
+  expect(ending).toMatchObject({ signal: "SIGKILL", tooLarge: true })
+  expect(log.lines).toMatchObject([{ event: "child_failed", fields: { problem: "its work took too much memory" } }])
+})
+
+test.each([
+  ["SIGKILL", { code: null, signal: "SIGKILL" }],
+  ["SIGTERM", { code: null, signal: "SIGTERM" }],
+  ["throw", { code: 1, signal: null }],
+])(
+  "whoever waits for one that dies of %s is told, and the log how it died and what it said last",
+  async (how, ended) => {
+    const log = new KeptLog()
+    const children = new ChildProgram({ script: deadly, megabytes: 300, log })
+    const child = await children.start()
+    child.send(how)
+    const error = await child.hear().catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(ChildDied)
+    const stderr = expect.stringMatching(/^(?=.*the last words).{1,4096}$/s)
+    expect(log.lines).toMatchObject([
+      { event: "child_failed", fields: { program: "test-program", pid: child.process.pid, stderr, ...ended } },
+    ])
+    if (how === "throw") expect(String(log.lines[0]?.fields.stderr)).toContain("an error of its own")
+  },
+)
+
+test("what is sent to one that has gone is a death as well, and not waited for", async () => {
+  const log = new KeptLog()
+  const silent = programOf(`process.send("ready", () => process.disconnect()); setInterval(() => {}, 1000)`)
+  const child = await new ChildProgram({ script: silent, megabytes: 300, log }).start()
+  await expect.poll(() => child.process.connected).toBe(false)
+  child.send("anybody there?")
+  await expect(child.hear()).rejects.toBeInstanceOf(ChildDied)
+  expect(log.lines).toMatchObject([
+    { event: "child_failed", fields: { problem: expect.stringMatching(/closed|EPIPE/i) } },
+  ])
+})
+
+test("one that never becomes ready is an error, and the log has its words", async () => {
+  const log = new KeptLog()
+  const broken = new ChildProgram({ script: programOf(`throw new Error("no such thing")`), megabytes: 300, log })
+  await expect(broken.start()).rejects.toBeInstanceOf(ChildDied)
+  expect(log.lines[0]).toMatchObject({ event: "child_failed", fields: { code: 1 } })
+  expect(log.lines[0]?.fields.stderr).toContain("no such thing")
+})
+
+test("one that grows after it was measured is measured anew", async () => {
+  // Whoever comes second finds the file, and is larger than the first. Nothing is listened for, so a timer keeps it: it
+  // would end by itself as soon as it has said that it is ready.
+  const grown = programOf(`
+    import { existsSync, writeFileSync } from "node:fs"
+    const mark = new URL("measured", import.meta.url)
+    globalThis.reserved = new ArrayBuffer(existsSync(mark) ? 2 ** 30 : 0)
+    writeFileSync(mark, "")
+    setInterval(() => {}, 1000)
+    process.send("ready")`)
+  const children = new ChildProgram({ script: grown, megabytes: 300 })
+  const marked = [fileURLToPath(new URL("measured", grown))]
+  const child = await children.start({ files: { reads: marked, writes: marked } })
+  expect(child.alive).toBe(true)
+  await children.close()
+})
+
+test("closing ends them all, without a word in the log, also those that are not ready yet", async () => {
+  const log = new KeptLog()
+  const children = new ChildProgram({ script: program(0), megabytes: 300, log })
+  const child = await children.start()
+  const starting = children.start().catch((error: unknown) => error)
+  await children.close()
+  expect(await starting).toBeInstanceOf(ChildDied)
+  expect(isGone(child.process.pid ?? 0)).toBe(true)
+  expect(log.lines).toEqual([])
+})

@@ -1,0 +1,90 @@
+import { once } from "node:events"
+import type { ResourceLimits, Worker, WorkerOptions } from "node:worker_threads"
+import type { Log } from "../log.ts"
+import { Semaphore } from "../concurrency/locks.ts"
+import { Tail } from "./child.ts"
+import { sourceFlags } from "./walls.ts"
+
+/**
+ * Starts a thread that does work for this process. When it ends and nobody has asked it to, the log is told how, and what
+ * it said. What Node needs for threads is loaded with the first: many a process never has one.
+ */
+export function startThread(
+  script: URL,
+  { log, ...options }: WorkerOptions & { readonly log?: Log | undefined } = {},
+): Worker {
+  const threads = process.getBuiltinModule("node:worker_threads")
+  const flags = sourceFlags(script.pathname)
+  const execArgv = flags.length > 0 ? { execArgv: flags } : {}
+  const thread = new threads.Worker(script, { ...execArgv, ...options, stderr: true })
+  const stderr = new Tail(thread.stderr)
+  let error: unknown
+  let isExpected = false
+  const terminate = thread.terminate.bind(thread)
+  thread.terminate = () => {
+    isExpected = true
+    return terminate()
+  }
+  thread.on("error", (thrown) => (error = thrown)) // whoever waits for an answer is told as well
+  thread.once("exit", (code) => {
+    if (isExpected || (code === 0 && error === undefined)) return
+    const name = script.pathname.replace(/^.*\//, "").replace(/\.\w+$/, "")
+    log?.warn("thread_failed", { thread: name, code, stderr: stderr.text, ...(error === undefined ? {} : { error }) })
+  })
+  return thread
+}
+
+interface JobThreadOptions {
+  readonly script: URL
+  /** For one job. A thread that is not done by then is ended, and the next job gets a new one. */
+  readonly timeLimitMs: number
+  readonly resourceLimits?: ResourceLimits
+  readonly log?: Log | undefined
+}
+
+/** A thread that does one job after the other, so that a job that never ends holds up only the jobs after it, and those not for long. */
+export class JobThread<Job, Answer> {
+  readonly #options: JobThreadOptions
+  readonly #lane = new Semaphore(1)
+  #thread: Worker | undefined
+
+  constructor(options: JobThreadOptions) {
+    this.#options = options
+  }
+
+  /** Throws if the thread fails or takes too long. `isBroken`: whether the thread cannot be used after such an answer. */
+  run(job: Job, isBroken: (answer: Answer) => boolean = () => false): Promise<Answer> {
+    return this.#lane.run(async () => {
+      const thread = (this.#thread ??= this.#start())
+      thread.ref()
+      try {
+        thread.postMessage(job)
+        const answered = once(thread, "message", { signal: AbortSignal.timeout(this.#options.timeLimitMs) })
+        const [answer] = (await answered) as [Answer]
+        if (isBroken(answer)) await this.close()
+        return answer
+      } catch (error) {
+        await this.close()
+        throw error
+      } finally {
+        thread.unref()
+      }
+    })
+  }
+
+  async close(): Promise<void> {
+    const thread = this.#thread
+    this.#thread = undefined
+    await thread?.terminate()
+  }
+
+  #start(): Worker {
+    const { script, resourceLimits = {}, log } = this.#options
+    return startThread(script, { env: {}, resourceLimits, log })
+  }
+}
+
+/** A script beside the module of this address, in the checkout and in a bundle alike, with the same ending. */
+export function besideModule(address: string, name: string): URL {
+  return new URL(`./${name}${address.slice(address.lastIndexOf("."))}`, address)
+}

@@ -1,0 +1,87 @@
+import { askedGrams, withoutUnspaced } from "./text-grams.ts"
+
+/** A search for passages by their words, among those of some collections of one person. */
+export interface WordQuery {
+  readonly person: string
+  readonly collections: readonly string[]
+  /** As `searchWords` or `askedGrams` gives them: nothing in them is syntax. At least one. */
+  readonly words: readonly string[]
+  /** Where they are looked for. */
+  readonly among: "words" | "grams"
+  readonly days?: { readonly from?: number; readonly to?: number }
+  readonly limit: number
+  /** For an engine that ranks before it filters: how many matches to rank at least. */
+  readonly depth?: number
+}
+
+interface Query {
+  readonly sql: string
+  readonly values: readonly unknown[]
+}
+
+/** What the engines have each in their own way: passages by their words, best first. */
+export interface FullText {
+  /** Statements of the schema. */
+  readonly statements: readonly string[]
+  /** Rows of `edition`, `ordinal` and `score`: passages with any of the words. */
+  search(query: WordQuery): Query
+  /** How many passages have a word, up to `limit`: rows of `n`. */
+  count(query: WordQuery): Query
+}
+
+/** At most this many different words are searched for, the first ones, and at most this many letters of each. */
+const MAX_WORDS = 32
+const MAX_LETTERS = 64
+
+/** What a question asks for, in each of the two indexes. */
+export function lookedFor(text: string): readonly { readonly among: WordQuery["among"]; readonly words: string[] }[] {
+  const both = [
+    { among: "words" as const, words: searchWords(withoutUnspaced(text)) },
+    { among: "grams" as const, words: askedGrams(text).slice(0, MAX_WORDS) },
+  ]
+  return both.filter(({ words }) => words.length > 0)
+}
+
+/** The words of a text, each once. Only letters, digits and marks are left, so that neither engine can take one for syntax. */
+export function searchWords(text: string): string[] {
+  const words =
+    text
+      .normalize("NFKC")
+      .toLowerCase()
+      .match(/[\p{L}\p{N}\p{M}]+/gu) ?? []
+  const told = words.filter((word) => !STOP_WORDS.has(word) && word.length <= MAX_LETTERS)
+  return [...new Set(told.length > 0 ? told : words.filter((word) => word.length <= MAX_LETTERS))].slice(0, MAX_WORDS)
+}
+
+/**
+ * The words that a search can afford: the rarest first, until so many passages would have to be ranked. The others are in
+ * so many that they tell hardly one from another. Two at least, however common they are.
+ */
+export function rarest(
+  counts: readonly { readonly word: string; readonly passages: number }[],
+  most: number,
+): string[] {
+  let sum = 0
+  return [...counts]
+    .sort((a, b) => a.passages - b.passages)
+    .filter(({ passages }, place) => (sum += passages) <= most || place < 2)
+    .map(({ word }) => word)
+}
+
+/** Conditions on the rows that a search has found: the edition counts, and its day fits. */
+export function daysCondition({ days }: WordQuery): { readonly sql: string; readonly values: readonly number[] } {
+  const parts = [
+    ...(days?.from === undefined ? [] : [{ sql: " AND document.day >= ?", value: days.from }]),
+    ...(days?.to === undefined ? [] : [{ sql: " AND document.day <= ?", value: days.to }]),
+  ]
+  return { sql: parts.map(({ sql }) => sql).join(""), values: parts.map(({ value }) => value) }
+}
+
+/** In nearly every English passage: they tell no passage from another, and cost a look at all of them. */
+const STOP_WORDS: ReadonlySet<string> = new Set(
+  `a about after all also an and any are as at be because been before being between both but by can could did do does
+  doing during each for from further had has have having he her here him his how i if in into is it its me more most my
+  no nor not of off on once only or other our out over own same she should so some such than that the their them then
+  there these they this those through to too under until up very was we were what when where which while who whom why
+  will with would you your`.split(/\s+/),
+)

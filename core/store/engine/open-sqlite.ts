@@ -1,0 +1,132 @@
+import { mkdirSync, statfs } from "node:fs"
+import { dirname } from "node:path"
+import { promisify } from "node:util"
+import { DatabaseSync } from "node:sqlite"
+import type { Log } from "../../shared/log.ts"
+import { failure } from "../../protocol/errors.ts"
+import type { Engine } from "./engine.ts"
+import { EVENTS, EVENTS_TO_FOLD, type EventRow } from "./event-rows.ts"
+import { toIndexStatement } from "./new-index.ts"
+import type { SchemaSyntax } from "./schema-syntax.ts"
+import type { Operation } from "./operations.ts"
+import { openConnection } from "./sqlite/connection.ts"
+import { sqliteByteCounts } from "./sqlite/byte-counts.ts"
+import { sqliteFullText } from "./sqlite/full-text.ts"
+import { KeptStatements } from "./sqlite/kept-statements.ts"
+import { scrub } from "./sqlite/scrub-deleted.ts"
+import { SqliteWriter } from "./sqlite/writer.ts"
+import { FULL, toReadFailure } from "./store-failure.ts"
+
+const syntax: SchemaSyntax = {
+  serialKey: "INTEGER PRIMARY KEY",
+  clustered: "WITHOUT ROWID",
+  unlogged: "",
+  bytes: "BLOB",
+  uncompressed: () => [],
+  partition: { by: () => "", first: () => [] },
+  fullText: sqliteFullText.statements,
+  byteCounts: sqliteByteCounts,
+}
+
+export interface SqliteOptions {
+  readonly file: string
+  readonly durability: "full" | "normal"
+  readonly log?: Log | undefined
+}
+
+/** The embedded engine: one connection, its writes through the one writer. */
+export function openSqlite({ file, durability, log }: SqliteOptions): Engine {
+  if (file !== ":memory:") mkdirSync(dirname(file), { recursive: true })
+  const db = openConnection(file)
+  const writer = new SqliteWriter(db, { file, durability, log })
+  const lock = file === ":memory:" ? undefined : lockFile(`${file}-owner`)
+  const statements = new KeptStatements(db)
+  const prepareRows = (sql: string) => {
+    const statement = statements.prepare(sql)
+    statement.setReturnArrays(true)
+    return statement
+  }
+  let closing: Promise<void> | undefined
+
+  return {
+    name: "sqlite",
+    syntax,
+    fullText: sqliteFullText,
+    byteCounts: sqliteByteCounts,
+    exclusive: lock !== undefined || file === ":memory:",
+    manyMachines: false,
+    ...(file === ":memory:" ? {} : { cacheFolder: (what: string) => `${file}-${what}` }),
+    reusesKeys: true,
+    broken: writer.broken,
+    change: ((operation: Operation) => writer.change(operation)) as Engine["change"],
+    async buildIndex(index) {
+      const statements = [{ sql: toIndexStatement(index), values: [] }]
+      await writer.change({ type: "statements", statements })
+    },
+    addPartition: async () => {}, // one file, whatever is in it
+    async room() {
+      if (file !== ":memory:") await demandSpace(dirname(file))
+      await writer.change(NEW_PAGES)
+    },
+    scrub: async (what) => (file === ":memory:" ? undefined : scrub(file, what, log)),
+    weaknesses: async () => [],
+    query: async <Row>(sql: string, values: readonly unknown[]) =>
+      reading(() => statements.prepare(sql).all(...(values as string[])) as Row[]),
+    events: async (key, { after, upTo, limit }) =>
+      reading(() => prepareRows(EVENTS).all(key, after, upTo, limit) as unknown as EventRow[]),
+    eventsToFold: async (key) => reading(() => prepareRows(EVENTS_TO_FOLD).all(key, key, key) as unknown as EventRow[]),
+    hurry() {}, // a file does not fall silent
+    close() {
+      closing ??= writer.close().then(() => {
+        // Closing folds the log into the database. A log that the disk has lost in part must not be: the next start
+        // reads it by its checksums.
+        if (!writer.broken.aborted) db.close()
+        lock?.close()
+      })
+      return closing
+    },
+  }
+}
+
+function reading<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw toReadFailure(error)
+  }
+}
+
+/** Less than this is no space: the log grows by as much within a moment. */
+const LEAST_BYTES = 1024 * 1024
+
+async function demandSpace(folder: string): Promise<void> {
+  const { bavail, bsize } = await promisify(statfs)(folder)
+  if (bavail * bsize < LEAST_BYTES) throw failure("store_unavailable", { problem: FULL })
+}
+
+/** Needs new pages, and is undone by its last statement: the size of the file may be bounded in other ways than by a disk. */
+const NEW_PAGES: Operation = {
+  type: "statements",
+  statements: [
+    { sql: "INSERT INTO node (id, beats, locked) VALUES (hex(zeroblob(32768)), 0, 0)", values: [] },
+    { sql: "DELETE FROM node WHERE id IS NULL", values: [], mustChange: true },
+  ],
+}
+
+/**
+ * Takes the lock that proves earlier owners dead: the operating system lets go of it when its holder dies, however it
+ * dies. Undefined while another process lives that has it. A lock of SQLite's own on an empty database, because Node
+ * has no other that works on every system.
+ */
+export function lockFile(file: string): DatabaseSync | undefined {
+  const db = new DatabaseSync(file, { timeout: 0 })
+  try {
+    db.exec("PRAGMA journal_mode = MEMORY") // no file of its own beside the lock
+    db.exec("PRAGMA locking_mode = EXCLUSIVE")
+    db.exec("BEGIN EXCLUSIVE")
+    return db
+  } catch {
+    db.close()
+    return undefined
+  }
+}

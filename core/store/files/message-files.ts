@@ -1,0 +1,220 @@
+import { failure } from "../../protocol/errors.ts"
+import type { MessageFile, UploadedFile } from "../../protocol/conversation/message.ts"
+import { type ConversationId, type FileId, newId, type UserId } from "../../protocol/ids.ts"
+import type { FileText, FileUse, MessageFiles, NewMessageFile } from "../../engine/stored-files.ts"
+import { mendText } from "../../shared/text/text.ts"
+import type { Engine } from "../engine/engine.ts"
+import type { Statement } from "../engine/operations.ts"
+import type { PlacedFiles } from "./placed-files.ts"
+import { sweepMessageFiles } from "./sweep-message-files.ts"
+
+/** Bytes of one row, so that nobody's commit waits for more than that. */
+const PART = 1024 * 1024
+/** The same bytes may be uploaded twice at once, and each may find the other's half. */
+const TRIES = 3
+
+interface FileRow {
+  readonly id: FileId
+  readonly hash: string
+  readonly name: string
+  readonly type: string
+  readonly size: number
+  readonly width: number | null
+  readonly height: number | null
+}
+
+const ROW = "id, hash, name, type, size, width, height"
+
+/** Files of messages in the database, a megabyte a row, on either engine; large ones where there is a place for them. */
+export class SqlMessageFiles implements MessageFiles {
+  readonly #engine: Engine
+  readonly #places: PlacedFiles
+  readonly #now: () => number
+
+  constructor(engine: Engine, places: PlacedFiles, now: () => number) {
+    this.#engine = engine
+    this.#places = places
+    this.#now = now
+  }
+
+  async keep(user: UserId, file: NewMessageFile, most: number): Promise<UploadedFile> {
+    for (let tries = 1; ; tries++) {
+      const known = await this.#again(user, file)
+      if (known) return known
+      if ((await this.#bytesOf(user)) + file.bytes.length > most) throw failure("files_full", { most })
+      const name = this.#places.nameFor(file.bytes.length)
+      const id = await this.#put(user, file, name)
+      try {
+        if (await this.#change(complete(user, id, file.sha256))) return toUploaded(rowOf(id, file))
+      } catch (error) {
+        // On PostgreSQL whoever was faster is told by the index.
+        if (tries === TRIES) throw error
+      }
+      await this.#drop(id, name)
+      if (tries === TRIES)
+        throw failure("store_unavailable", { problem: "a file was swept up before all of it had come" })
+    }
+  }
+
+  async find(user: UserId, id: FileId): Promise<UploadedFile | undefined> {
+    const sql = `SELECT ${ROW} FROM message_file WHERE id = ? AND person = ? AND hash IS NOT NULL`
+    const [row] = await this.#engine.query<FileRow>(sql, [id, user])
+    return row && toUploaded(row)
+  }
+
+  async *read(user: UserId, id: FileId, most = Infinity): AsyncGenerator<Uint8Array> {
+    const sql = "SELECT bytes FROM message_file_part WHERE file = ? AND number = ? AND person = ?"
+    for (let number = 0, left = most; left > 0; number++) {
+      const [row] = await this.#engine.query<{ bytes: Uint8Array }>(sql, [id, number, user])
+      if (!row && number === 0) yield* this.#places.read(user, id, most)
+      if (!row) return
+      yield left < row.bytes.length ? row.bytes.subarray(0, left) : row.bytes
+      left -= row.bytes.length
+    }
+  }
+
+  async use(user: UserId, use: FileUse, files: readonly FileId[]): Promise<MessageFile[] | undefined> {
+    // In one order, so that two who hold several never wait for each other.
+    const sorted = [...new Set(files)].sort()
+    // Holds each file still: whoever removes it because nobody uses it waits, and then sees this use.
+    const still = "UPDATE message_file SET size = size WHERE id = ? AND person = ? AND hash IS NOT NULL"
+    const statements = sorted.flatMap((id): Statement[] => [
+      { sql: still, values: [id, user], mustChange: true },
+      useOf(user, id, use, this.#now()),
+    ])
+    if (!(await this.#change(...statements))) return undefined
+    const found = await Promise.all(files.map((id) => this.find(user, id)))
+    const all = found.filter((each) => each !== undefined)
+    return all.length === files.length ? all.map(({ sha256: _, ...file }) => file) : undefined
+  }
+
+  async shareUses(user: UserId, from: ConversationId, to: ConversationId): Promise<void> {
+    const sql = "SELECT DISTINCT file FROM message_file_use WHERE conversation = ? AND person = ?"
+    const rows = await this.#engine.query<{ file: FileId }>(sql, [from, user])
+    // One by one: what was removed meanwhile is let be.
+    for (const { file } of rows) await this.use(user, { conversation: to }, [file])
+  }
+
+  async remove(user: UserId, id: FileId): Promise<boolean> {
+    const sql = "DELETE FROM message_file WHERE id = ? AND person = ? AND hash IS NOT NULL"
+    const removed = await this.#change({ sql, values: [id, user], mustChange: true }, ...remains(id), {
+      sql: "DELETE FROM message_file_use WHERE file = ?",
+      values: [id],
+    })
+    if (removed) await this.#places.removeGoneOrLater(user)
+    return removed
+  }
+
+  async readText(user: UserId, id: FileId): Promise<FileText | undefined> {
+    const sql = "SELECT text, pages, problem FROM message_file_text WHERE file = ? AND person = ?"
+    const [row] = await this.#engine.query<{ text: string; pages: number | null; problem: string | null }>(sql, [
+      id,
+      user,
+    ])
+    if (!row) return undefined
+    const { text, pages, problem } = row
+    return { text, ...(pages === null ? {} : { pages }), ...(problem === null ? {} : { problem }) }
+  }
+
+  async keepText(user: UserId, id: FileId, { text, pages, problem }: FileText): Promise<void> {
+    const still = "UPDATE message_file SET size = size WHERE id = ? AND person = ?"
+    const sql = `INSERT INTO message_file_text (file, person, text, pages, problem) VALUES (?, ?, ?, ?, ?)
+      ON CONFLICT (file) DO NOTHING`
+    const values = [id, user, mendText(text), pages ?? null, problem === undefined ? null : mendText(problem)]
+    await this.#change({ sql: still, values: [id, user], mustChange: true }, { sql, values })
+  }
+
+  async sweep(): Promise<void> {
+    await sweepMessageFiles(this.#engine, this.#now())
+    await this.#places.sweep()
+  }
+
+  /** The same bytes have come before. What it is called now counts from now on, and its day begins anew. */
+  async #again(user: UserId, file: NewMessageFile): Promise<UploadedFile | undefined> {
+    const sql = "SELECT id FROM message_file WHERE person = ? AND hash = ?"
+    const [row] = await this.#engine.query<{ id: FileId }>(sql, [user, file.sha256])
+    if (!row) return undefined
+    const named = file.isNamedByProgram ? [] : [file.name, file.type]
+    const set = file.isNamedByProgram ? "created_at = ?" : "name = ?, type = ?, created_at = ?"
+    const values = [...named, this.#now(), row.id]
+    const kept = await this.#change({ sql: `UPDATE message_file SET ${set} WHERE id = ?`, values, mustChange: true })
+    return kept ? toUploaded(rowOf(row.id, file)) : undefined
+  }
+
+  async #bytesOf(user: UserId): Promise<number> {
+    const sql = "SELECT CAST(coalesce(sum(size), 0) AS BIGINT) AS bytes FROM message_file WHERE person = ?"
+    const [row] = await this.#engine.query<{ bytes: number }>(sql, [user])
+    return row?.bytes ?? 0
+  }
+
+  /** The bytes first, under a row that nobody sees: cut off anywhere, it is swept up. */
+  async #put(user: UserId, file: NewMessageFile, place: string | undefined): Promise<FileId> {
+    const { name, type, width, height, bytes } = file
+    const now = this.#now()
+    const id = newId("file", user, now)
+    const row = `INSERT INTO message_file (id, person, hash, name, type, size, width, height, created_at)
+      VALUES (?, ?, NULL, ?, ?, ?, ?, ?, ?)`
+    const values = [id, user, name, type, bytes.length, width ?? null, height ?? null, now]
+    await this.#change({ sql: row, values }, ...(place ? [this.#places.claim(user, id, place)] : []))
+    // A part whose connection was cut may arrive when its row has been swept up: the row is held still, or it is not put in.
+    const still = { sql: "UPDATE message_file SET size = size WHERE id = ? AND hash IS NULL", values: [id] }
+    const part = "INSERT INTO message_file_part (file, number, person, bytes) VALUES (?, ?, ?, ?)"
+    try {
+      if (place) await this.#places.write(place, bytes)
+      for (let number = 0; !place && number * PART < bytes.length; number++) {
+        // A copy: what is handed to the writer's thread takes all of its buffer along.
+        const some = bytes.slice(number * PART, (number + 1) * PART)
+        await this.#change({ ...still, mustChange: true }, { sql: part, values: [id, number, user, some] })
+      }
+    } catch (error) {
+      await this.#drop(id, place)
+      throw error
+    }
+    return id
+  }
+
+  async #drop(id: FileId, place: string | undefined): Promise<void> {
+    const row = { sql: "DELETE FROM message_file WHERE id = ? AND hash IS NULL", values: [id], mustChange: true }
+    try {
+      await this.#change(row, ...remains(id))
+      if (place) await this.#places.discard(id, place)
+    } catch {
+      // swept up later
+    }
+  }
+
+  async #change(...statements: Statement[]): Promise<boolean> {
+    return (await this.#engine.change({ type: "statements", statements })).ok
+  }
+}
+
+/** From here on it is seen; not where another has these bytes, or where a part of them is missing. */
+function complete(user: UserId, id: FileId, sha256: string): Statement {
+  const sql = `UPDATE message_file SET hash = ? WHERE id = ? AND person = ? AND hash IS NULL
+    AND (size = (SELECT coalesce(sum(length(bytes)), 0) FROM message_file_part WHERE file = ?)
+      OR EXISTS (SELECT 1 FROM file_place WHERE file_place.file = message_file.id))
+    AND NOT EXISTS (SELECT 1 FROM message_file other WHERE other.person = ? AND other.hash = ?)`
+  return { sql, values: [sha256, id, user, id, user, sha256], mustChange: true }
+}
+
+function useOf(user: UserId, id: FileId, { conversation, message = "" as never }: FileUse, now: number): Statement {
+  const sql = `INSERT INTO message_file_use (file, conversation, message, person, used_at) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (file, conversation, message) DO UPDATE SET used_at = excluded.used_at`
+  return { sql, values: [id, conversation, message, user, now] }
+}
+
+/** What is kept of a file beside its row. */
+export const remains = (id: FileId): Statement[] => [
+  { sql: "DELETE FROM message_file_part WHERE file = ?", values: [id] },
+  { sql: "DELETE FROM message_file_text WHERE file = ?", values: [id] },
+]
+
+const rowOf = (id: FileId, { sha256, name, type, bytes, width, height }: NewMessageFile): FileRow => ({
+  ...{ id, hash: sha256, name, type, size: bytes.length },
+  ...{ width: width ?? null, height: height ?? null },
+})
+
+function toUploaded({ id, hash, name, type, size, width, height }: FileRow): UploadedFile {
+  const pixels = width === null || height === null ? {} : { width, height }
+  return { id, name, type, size, ...pixels, sha256: hash }
+}

@@ -1,0 +1,52 @@
+import type { Death, Judgement } from "../../engine/journal.ts"
+import type { ConversationId } from "../../protocol/ids.ts"
+import type { Engine } from "../engine/engine.ts"
+
+const ROWS_OF_A_STEP = 64
+
+/** What dead nodes have left, and how their deaths were judged. Kept for as long as anything is left of a node. */
+export class Deaths {
+  readonly #engine: Engine
+
+  constructor(engine: Engine) {
+    this.#engine = engine
+  }
+
+  /** `handedOver`: the owner of what was let go in good order, which nobody died of. */
+  async suspected(handedOver: string): Promise<Death[]> {
+    // A step that breaks off leaves few rows behind; with more of them it has made progress.
+    const again = `EXISTS (SELECT 1 FROM event WHERE conversation = key AND type = 'restarted'
+      AND position > (SELECT max(position) FROM event WHERE conversation = key) - ${ROWS_OF_A_STEP})`
+    const sql = `SELECT id, owner, CASE WHEN ${again} THEN 1 ELSE 0 END AS again FROM conversation
+      WHERE owner IS NOT NULL AND owner <> ? AND NOT EXISTS (SELECT 1 FROM node WHERE node.id = owner) LIMIT 10000`
+    type Row = { id: ConversationId; owner: string; again: number }
+    const left = Map.groupBy(await this.#engine.query<Row>(sql, [handedOver]), ({ owner }) => owner)
+    if (left.size === 0) return []
+    const judged = await this.#judged()
+    return [...left].flatMap(([node, group]) => {
+      const known = judged.get(node)
+      if (!known && group.every(({ again }) => again === 0)) return []
+      return [{ node, ids: group.map(({ id }) => id), ...(known ? { judged: known } : {}) }]
+    })
+  }
+
+  /** The first judgement of a death stands. What is kept of nodes that have left nothing any more goes with it. */
+  async judge(node: string, judged: Judgement): Promise<Judgement> {
+    const forget = {
+      sql: "DELETE FROM death WHERE node <> ? AND NOT EXISTS (SELECT 1 FROM conversation WHERE owner = node)",
+      values: [node],
+    }
+    const keep = {
+      sql: "INSERT INTO death (node, judged) VALUES (?, ?) ON CONFLICT (node) DO NOTHING",
+      values: [node, JSON.stringify(judged)],
+    }
+    await this.#engine.change({ type: "statements", statements: [forget, keep] })
+    return (await this.#judged()).get(node) ?? judged
+  }
+
+  async #judged(): Promise<Map<string, Judgement>> {
+    type Row = { node: string; judged: string }
+    const rows = await this.#engine.query<Row>("SELECT node, judged FROM death", [])
+    return new Map(rows.map(({ node, judged }) => [node, JSON.parse(judged) as Judgement]))
+  }
+}

@@ -1,0 +1,51 @@
+import { expect, test } from "vitest"
+import { emptyConversation } from "../../engine/empty-conversation.ts"
+import { newId } from "../../protocol/ids.ts"
+import { bookkeepingOf } from "./bookkeeping.ts"
+import { HotConversations } from "./hot-conversations.ts"
+
+function conversation(tokens: number) {
+  const user = newId("user")
+  return Object.assign(emptyConversation(newId("conv", user), user), { tokens })
+}
+
+/** How many of them are in memory once all have ended, one behind the other. */
+function keptOf(hot: HotConversations, ended: readonly ReturnType<typeof conversation>[]): number {
+  for (const each of ended) hot.keep(each, false)
+  return ended.filter(({ id }) => hot.get(id)).length
+}
+
+test("of ended conversations 64 are kept, and no more of their text than a million tokens", () => {
+  const short = Array.from({ length: 100 }, () => conversation(1000))
+  expect(keptOf(new HotConversations(), short)).toBe(64)
+  const long = Array.from({ length: 100 }, () => conversation(300_000))
+  expect(keptOf(new HotConversations(), long)).toBe(3)
+})
+
+test("the one that ended last is kept however long it is, until another has ended", () => {
+  const hot = new HotConversations()
+  const [longest, next] = [conversation(50_000_000), conversation(1)]
+  expect(keptOf(hot, [conversation(1), longest])).toBe(1)
+  expect(keptOf(hot, [next])).toBe(1)
+  expect(hot.get(longest.id)).toBeUndefined()
+})
+
+test("those that this node is the writer of are kept whatever their length", () => {
+  const hot = new HotConversations()
+  const held = Array.from({ length: 100 }, () => conversation(300_000))
+  for (const each of held) bookkeepingOf(each).held = true
+  expect(keptOf(hot, held)).toBe(100)
+})
+
+test("one that goes on or is dropped takes its tokens along", () => {
+  const hot = new HotConversations()
+  const [first, second] = [conversation(600_000), conversation(600_000)]
+  hot.keep(first, false)
+  first.tokens = 700_000 // it has grown since
+  bookkeepingOf(first).held = true
+  hot.keep(first, false)
+  const kept = [conversation(300_000), second]
+  expect(keptOf(hot, kept)).toBe(2)
+  hot.drop(second.id)
+  expect(keptOf(hot, [conversation(600_000), ...kept.slice(0, 1)])).toBe(2)
+})

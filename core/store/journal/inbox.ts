@@ -1,0 +1,152 @@
+import type { Conversation } from "../../engine/conversation.ts"
+import type { Input, MessageInput } from "../../engine/input.ts"
+import type { Page, QueuedMessage } from "../../protocol/answers.ts"
+import type { PageQuery } from "../../protocol/requests.ts"
+import type { ConversationId, InboxId, MessageId } from "../../protocol/ids.ts"
+import { toStorableJson } from "../../shared/text/text.ts"
+import type { Engine } from "../engine/engine.ts"
+import { toNumber } from "../engine/newest-first.ts"
+import { bytesOf, fittingRows } from "../engine/page-bytes.ts"
+import { bookkeepingOf } from "./bookkeeping.ts"
+import { withdrawKey } from "./message-keys.ts"
+import { toTime } from "../engine/row-values.ts"
+
+interface WaitingRow {
+  readonly arrivals: number
+  readonly number: number
+  readonly id: InboxId
+  readonly body: string
+}
+
+/** Nothing but the count where nothing waits. */
+type InboxRow = WaitingRow | { readonly arrivals: number; readonly number: null }
+
+/** What waits for a conversation now. The count and the rows are read in one statement, so that they belong together. */
+export async function readInbox(engine: Engine, conversation: Conversation): Promise<void> {
+  const books = bookkeepingOf(conversation)
+  const sql = `SELECT c.arrivals, i.number, i.id, i.body FROM conversation c LEFT JOIN inbox i ON i.conversation = c.key
+    WHERE c.key = ? ORDER BY i.number`
+  const rows = await engine.query<InboxRow>(sql, [books.key])
+  const arrivals = rows[0]?.arrivals ?? 0
+  if (arrivals < books.seen) return // a look that began later has told us already
+  const waiting = rows.filter((row): row is WaitingRow => row.number !== null && !books.taken?.has(row.number))
+  conversation.inbox = waiting.map(({ number, id, body }) => ({ number, id, input: JSON.parse(body) as Input }))
+  books.seen = arrivals
+  conversation.arrivals = Math.max(conversation.arrivals, arrivals)
+}
+
+const KEY = "(SELECT key FROM conversation WHERE id = ?)"
+
+interface QueueRow {
+  readonly id: InboxId
+  readonly body: string
+  readonly created_at: number
+}
+
+interface Waiting {
+  readonly row: QueueRow
+  readonly message: MessageInput
+}
+
+/** Messages that wait for their turn, as their writer sees them: to be read, changed and taken back until they are taken. */
+export class SqlQueue {
+  readonly #engine: Engine
+
+  constructor(engine: Engine) {
+    this.#engine = engine
+  }
+
+  /** A page of them, in the order they came. */
+  async list(id: ConversationId, { cursor, limit }: PageQuery): Promise<Page<QueuedMessage>> {
+    const after = cursor === undefined ? -1 : toNumber(cursor)
+    const sql = `SELECT number, ${bytesOf(this.#engine, ["body"])} AS bytes FROM inbox
+      WHERE conversation = ${KEY} AND number > ? ORDER BY number LIMIT ?`
+    const found = await this.#engine.query<{ number: number; bytes: number }>(sql, [id, after, limit + 1])
+    const end = fittingRows(found.slice(0, limit)).at(-1)?.number ?? after
+    const waiting = await this.#waiting(id, { after, upTo: end })
+    const last = found.at(-1)?.number ?? end
+    return { items: toQueued(waiting), nextCursor: Number(end) < Number(last) ? String(end) : null }
+  }
+
+  /** One that waits. */
+  async find(id: ConversationId, message: MessageId): Promise<QueuedMessage | undefined> {
+    return toQueued((await this.#waiting(id)).filter((waiting) => waiting.message.id === message))[0]
+  }
+
+  /** False: it no longer waits, or never did. What was changed is no longer what a device said, nor that device's to agree to. */
+  edit(id: ConversationId, message: MessageId, words: Pick<MessageInput, "text" | "asks">): Promise<boolean> {
+    const sql = "UPDATE inbox SET body = ? WHERE id = ? AND body = ?"
+    return this.#change(id, message, (row, { approves: _, ...input }) => [
+      { sql, values: [toStorableJson({ ...input, ...words }), row.id, row.body], mustChange: true },
+    ])
+  }
+
+  withdraw(id: ConversationId, message: MessageId): Promise<boolean> {
+    const sql = "DELETE FROM inbox WHERE id = ? AND body = ?"
+    return this.#change(id, message, (row) => [
+      { sql, values: [row.id, row.body], mustChange: true },
+      withdrawKey(id, message),
+    ])
+  }
+
+  /**
+   * Counts it as said now: a hold is for what came before the run was stopped. In the commit that counts it, so that after
+   * a crash it is found as something that has arrived and that nobody has read.
+   */
+  release(id: ConversationId, message: MessageId, by: Pick<MessageInput, "asks"> = {}): Promise<boolean> {
+    const now = "(SELECT arrivals FROM conversation WHERE id = ?)"
+    const sql = `UPDATE inbox SET number = ${now}, body = ? WHERE id = ? AND body = ?`
+    // Of two that were handed in with one key the other stays behind, and comes to nothing when its turn comes.
+    return this.#change(id, message, (row, input, index) =>
+      index === 0
+        ? [{ sql, values: [id, toStorableJson({ ...input, ...by }), row.id, row.body], mustChange: true }]
+        : [],
+    )
+  }
+
+  /**
+   * Counted as an arrival, in the same commit: a writer that has read the inbox before finds its count out of date when
+   * it comes to take the message, and reads again. So what was changed here is never taken as it was before.
+   */
+  async #change(
+    id: ConversationId,
+    message: MessageId,
+    toStatements: (
+      row: QueueRow,
+      input: MessageInput,
+      index: number,
+    ) => { sql: string; values: unknown[]; mustChange?: boolean }[],
+  ): Promise<boolean> {
+    const count = { sql: "UPDATE conversation SET arrivals = arrivals + 1 WHERE id = ?", values: [id] }
+    for (;;) {
+      const found = (await this.#waiting(id)).filter((waiting) => waiting.message.id === message)
+      if (found.length === 0) return false
+      const changes = found.flatMap(({ row, message: input }, index) => toStatements(row, input, index))
+      const outcome = await this.#engine.change({ type: "statements", statements: [count, ...changes] })
+      if (outcome.ok) return true // otherwise somebody was faster: look what is left of it
+    }
+  }
+
+  async #waiting(id: ConversationId, { after = -1, upTo = Number.MAX_SAFE_INTEGER } = {}): Promise<Waiting[]> {
+    const sql = `SELECT id, body, created_at FROM inbox WHERE conversation = ${KEY} AND number > ? AND number <= ? ORDER BY number`
+    const rows = await this.#engine.query<QueueRow>(sql, [id, after, upTo])
+    return rows.flatMap((row) => {
+      const input = JSON.parse(row.body) as Input
+      return input.type === "message" ? [{ row, message: input }] : []
+    })
+  }
+}
+
+/** Two requests with one key may both have handed it in. It is taken once, so it is shown, and changed, as one. */
+function toQueued(waiting: readonly Waiting[]): QueuedMessage[] {
+  const byId = Map.groupBy(waiting, ({ message }) => message.id)
+  return [...byId.values()]
+    .map(([first]) => first as Waiting)
+    .map(({ message, row }) => ({
+      id: message.id,
+      text: message.text,
+      when: message.when === "steer" ? "steer" : "queue",
+      ...(message.files ? { files: [...message.files] } : {}),
+      createdAt: toTime(row.created_at),
+    }))
+}

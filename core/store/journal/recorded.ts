@@ -1,0 +1,42 @@
+import type { Recorded } from "../../engine/journal.ts"
+import type { ConversationId } from "../../protocol/ids.ts"
+import type { Engine } from "../engine/engine.ts"
+
+/** How a conversation stands on disk. */
+export interface RecordedRow {
+  readonly id: ConversationId
+  readonly position: number
+  readonly owner: string | null
+  readonly fence: number
+  readonly arrivals: number
+  readonly seen: number
+}
+
+const AT_ONCE = 100
+const SQL = `SELECT id, owner, fence, arrivals, seen,
+    (SELECT max(position) FROM event WHERE conversation = conversation.key) AS position
+  FROM conversation WHERE id IN (${new Array<string>(AT_ONCE).fill("?").join(", ")})`
+
+/** Those of these conversations that are there. */
+export async function readRecorded(engine: Engine, ids: readonly ConversationId[]): Promise<RecordedRow[]> {
+  const found: RecordedRow[] = []
+  for (let start = 0; start < ids.length; start += AT_ONCE) {
+    // Always as many values as there is room for: the statement is the same one each time.
+    const values = Array.from({ length: AT_ONCE }, (_, at) => ids[start + at] ?? "")
+    found.push(...(await engine.query<RecordedRow>(SQL, values)))
+  }
+  return found
+}
+
+/**
+ * What that means here, where this node is the writer. By the fence and the count and not by the owner: the row may be
+ * older than what this node has done since it was read.
+ */
+export function toRecorded(
+  { id, position, owner, fence, arrivals, seen }: RecordedRow,
+  lease: { readonly fence: number; readonly seen: number } | undefined,
+): Recorded {
+  const recorded = { id, position, atWork: owner !== null || arrivals !== seen, unread: arrivals !== seen }
+  if (!lease) return { ...recorded, here: undefined }
+  return { ...recorded, here: fence > lease.fence ? "lost" : arrivals > lease.seen ? "unread" : "writer" }
+}

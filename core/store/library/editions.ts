@@ -1,0 +1,173 @@
+import { createHash } from "node:crypto"
+import type { CollectionId, DocumentId, EditionId, PassageId, UserId } from "../../protocol/ids.ts"
+import type { ReadDocument } from "../../engine/library.ts"
+import type { Engine } from "../engine/engine.ts"
+import type { Statement } from "../engine/operations.ts"
+import { gramsOf } from "../engine/text-grams.ts"
+
+/** Rows of one insert: one way to the database for so many. */
+const AT_ONCE = 64
+/** Units of text in one row of it, and rows of one insert. */
+const PART = 32_768
+const PARTS_AT_ONCE = 8
+/** Passages that are cleared away in one transaction. */
+const CLEARED = 256
+/** Editions that are cleared away before others get their turn. */
+const EDITIONS = 100
+/** Nobody takes longer from one step of writing an edition to the next: whoever began it is dead. */
+const ABANDONED_MS = 60 * 60_000
+
+export interface Edition {
+  readonly id: EditionId
+  readonly person: UserId
+  readonly collection: CollectionId
+  readonly document: DocumentId
+}
+
+/** A passage is a place in an edition, and its id says which. */
+export const passageId = (edition: string, ordinal: number) =>
+  `psg_${edition.slice("ed_".length)}_${ordinal}` as PassageId
+
+export function parsePassageId(id: PassageId): { edition: EditionId; ordinal: number } | undefined {
+  const [, edition, ordinal] = /^psg_([0-9A-Za-z]+)_(\d{1,9})$/.exec(id) ?? []
+  return edition && ordinal ? { edition: `ed_${edition}` as EditionId, ordinal: Number(ordinal) } : undefined
+}
+
+/**
+ * What an edition is written with, in portions that are one insert each. Each is made when it is asked for: all of a large
+ * document at once would keep everybody else waiting.
+ */
+export function* writing(
+  edition: Edition,
+  { text, passages }: Pick<ReadDocument, "text" | "passages">,
+): Generator<Statement> {
+  const { id, person, collection, document } = edition
+  for (const parts of portions(partsOf(text), PARTS_AT_ONCE))
+    yield* inserts(
+      "document_text (id, person, edition, start_at, text)",
+      parts.map(([start, part]) => [`${id}_${start}`, person, id, start, part]),
+    )
+  for (const some of portions(passages.entries(), AT_ONCE))
+    yield* inserts(
+      "passage (person, collection, document, edition, ordinal, heading, start_at, end_at, hash, text, grams)",
+      some.map(([ordinal, { headings, start, end }]) => {
+        const words = text.slice(start, end)
+        const hash = createHash("sha256").update(words).digest("hex")
+        const grams = passageGrams(headings, words)
+        return [person, collection, document, id, ordinal, JSON.stringify(headings), start, end, hash, words, grams]
+      }),
+    )
+}
+
+const passageGrams = (headings: readonly string[], text: string) => gramsOf([...headings, text].join("\n")).join(" ")
+
+/**
+ * Passages from before there were grams get theirs, some at a time; true when there are none left. Two who do it at once do
+ * the same.
+ */
+export async function addGrams(engine: Engine): Promise<boolean> {
+  const sql = "SELECT key, heading, text FROM passage WHERE grams IS NULL ORDER BY key LIMIT ?"
+  const rows = await engine.query<{ key: number; heading: string; text: string }>(sql, [CLEARED])
+  const statements = rows.map(({ key, heading, text }) => ({
+    sql: "UPDATE passage SET grams = ? WHERE key = ?",
+    values: [passageGrams(JSON.parse(heading) as string[], text), key],
+  }))
+  if (statements.length > 0) await engine.change({ type: "statements", statements })
+  return rows.length < CLEARED
+}
+
+/**
+ * Part of each step in which an edition is written: nobody clears away what is being written, and nothing is added to what was
+ * cleared away, which would be left there for ever.
+ */
+export const stillWritten = (id: EditionId, now: number): Statement => ({
+  sql: "UPDATE edition SET at = ? WHERE id = ? AND state = 'writing'",
+  values: [now, id],
+  mustChange: true,
+})
+
+/** Part of the last step: from then on a document names it. Not where it was given up meanwhile. */
+export const nowWritten = (id: EditionId): Statement => ({
+  sql: "DELETE FROM edition WHERE id = ? AND state = 'writing'",
+  values: [id],
+  mustChange: true,
+})
+
+/**
+ * Clears away what no document names any more, and what a dead process has left half written. Some at a time; true when there
+ * may be more.
+ */
+export async function clearEditions(engine: Engine, now: number, signal: AbortSignal): Promise<boolean> {
+  const before = now - ABANDONED_MS
+  const sql = "SELECT id, person, state FROM edition WHERE state = 'gone' OR at < ? LIMIT ?"
+  const editions = await engine.query<LeftEdition>(sql, [before, EDITIONS])
+  for (const edition of editions) {
+    if (signal.aborted) return false
+    if (edition.state === "gone" || (await giveUp(engine, edition, before))) await clear(engine, edition, signal)
+  }
+  return editions.length === EDITIONS
+}
+
+type LeftEdition = Pick<Edition, "id" | "person"> & { readonly state: string }
+
+/** Whoever was taken for dead and was only slow, on a machine that slept, finds it given up, or has just been done with it. */
+async function giveUp(engine: Engine, { id }: LeftEdition, before: number): Promise<boolean> {
+  const sql = "UPDATE edition SET state = 'gone' WHERE id = ? AND (state = 'gone' OR at < ?)"
+  const statements = [{ sql, values: [id, before], mustChange: true }]
+  return (await engine.change({ type: "statements", statements })).ok
+}
+
+async function clear(engine: Engine, { id, person }: Pick<Edition, "id" | "person">, signal: AbortSignal) {
+  const last = "SELECT coalesce(max(ordinal), -1) AS ordinal FROM passage WHERE person = ? AND edition = ?"
+  const [row] = await engine.query<{ ordinal: number }>(last, [person, id])
+  // From behind, so that a second try after a crash finds where the first one stopped.
+  for (let from = Number(row?.ordinal ?? -1); from >= 0 && !signal.aborted; from -= CLEARED) {
+    const values = [person, id, from - CLEARED]
+    await engine.change({
+      type: "statements",
+      statements: ["passage_vector", "passage"].map((table) => ({
+        sql: `DELETE FROM ${table} WHERE person = ? AND edition = ? AND ordinal > ?`,
+        values,
+      })),
+    })
+  }
+  if (signal.aborted) return
+  const rest = ["passage_vector", "document_text", "embedding"].map((table) => ({
+    sql: `DELETE FROM ${table} WHERE person = ? AND edition = ?`,
+    values: [person, id],
+  }))
+  const statements = [...rest, { sql: "DELETE FROM edition WHERE id = ?", values: [id] }]
+  await engine.change({ type: "statements", statements })
+}
+
+/** `row`: how one is written, where it is not a list of values. */
+export function inserts(into: string, rows: readonly (readonly unknown[])[], row?: string): Statement[] {
+  const statements: Statement[] = []
+  for (let i = 0; i < rows.length; i += AT_ONCE) {
+    const some = rows.slice(i, i + AT_ONCE)
+    const each = row ?? `(${some[0]!.map(() => "?").join(", ")})`
+    statements.push({ sql: `INSERT INTO ${into} VALUES ${some.map(() => each).join(", ")}`, values: some.flat() })
+  }
+  return statements
+}
+
+/** Parts of a text with where they begin; none ends inside a pair of surrogates, which could not be stored. */
+function* partsOf(text: string): Generator<[start: number, part: string]> {
+  for (let start = 0; start < text.length;) {
+    let end = Math.min(start + PART, text.length)
+    if (end < text.length && /[\uD800-\uDBFF]/.test(text[end - 1]!)) end--
+    yield [start, text.slice(start, end)]
+    start = end
+  }
+}
+
+function* portions<T>(all: Iterable<T>, most: number): Generator<T[]> {
+  let some: T[] = []
+  for (const each of all) {
+    some.push(each)
+    if (some.length < most) continue
+    yield some
+    some = []
+  }
+  if (some.length > 0) yield some
+}

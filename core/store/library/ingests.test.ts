@@ -1,0 +1,19 @@
+import { expect, test } from "vitest"
+import { systemClock } from "../../shared/time/clock.ts"
+import { newId } from "../../protocol/ids.ts"
+import type { Engine } from "../engine/engine.ts"
+import { SqlIngests } from "./ingests.ts"
+
+test("whoever watches is told, also where somebody leaves for the second time", () => {
+  const ingests = new SqlIngests({} as Engine, "words", systemClock) // nothing is read here
+  const user = newId("user")
+  const told: string[] = []
+  const leave = ingests.watch(user, () => told.push("first"))
+  leave()
+  const leaveLater = ingests.watch(user, () => told.push("second"))
+  leave() // a stream is closed by whoever revokes it, and again when its connection is gone
+  ingests.tell(user)
+  leaveLater()
+  ingests.tell(user)
+  expect(told).toEqual(["second"])
+})

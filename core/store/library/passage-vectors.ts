@@ -1,0 +1,230 @@
+import type { CollectionId, DocumentId, EditionId, UserId } from "../../protocol/ids.ts"
+import type { KeptOptions } from "../../shared/vectors/kept-indexes.ts"
+import { toBase64, toUnit } from "../../shared/vectors/unit.ts"
+import { inPortions } from "../../../packs/workspace/rows/layout.ts"
+import { inserts } from "./editions.ts"
+import { EmbeddingClaims, type WaitingPerson } from "./embedding-claims.ts"
+import { type PassageIndex, PassageIndexes } from "./passage-indexes.ts"
+import type { Engine } from "../engine/engine.ts"
+import type { Statement } from "../engine/operations.ts"
+
+/** Passages of an edition that wait for their vectors, from a place on. */
+export interface WaitingPassages {
+  readonly person: UserId
+  readonly edition: EditionId
+  readonly collection: CollectionId
+  readonly document: DocumentId
+  readonly embedded: number
+}
+
+export interface WaitingPassage {
+  readonly ordinal: number
+  readonly heading: string
+  readonly text: string
+  readonly title: string
+}
+
+/** Consecutive passages of an edition, each with its vector, or without one where the embedder could not take it. */
+export interface EmbeddedPassages extends WaitingPassages {
+  readonly vectors: readonly (Float32Array | undefined)[]
+}
+
+/** Read at a time: other work gets its turn in between. */
+const PAGE = 500
+const SWEPT = 2000
+const DAY = 24 * 60 * 60_000
+const TABLE = {
+  ...{ name: "embedding", key: "edition", keyHasPerson: true, waits: "embedded < passages", order: "at, edition" },
+  columns: "person, edition, collection, document, embedded",
+}
+
+export interface NearQuery {
+  readonly collections: readonly CollectionId[]
+  readonly numbers: readonly number[]
+  readonly limit: number
+  /** Only passages of these. */
+  readonly among?: readonly DocumentId[]
+}
+
+export interface NearPassages {
+  readonly ids: readonly string[]
+  /** How many passages of the collections have a vector. */
+  readonly embedded: number
+  hasVector(id: string): boolean
+}
+
+/** The vectors of passages, in the database. */
+export class PassageVectors {
+  readonly #engine: Engine
+  readonly #now: () => number
+  readonly #indexes: PassageIndexes
+  readonly embedder: string
+  readonly #claims: EmbeddingClaims<WaitingPassages>
+
+  constructor(engine: Engine, embedder: string, options: KeptOptions & { readonly leastFiled?: number }) {
+    this.#engine = engine
+    this.embedder = embedder
+    this.#now = () => options.clock.now()
+    this.#indexes = new PassageIndexes(engine, embedder, options)
+    this.#claims = new EmbeddingClaims(engine, TABLE, { embedder, now: this.#now })
+  }
+
+  /** Passages by their distance, nearest first. Some may belong to replaced editions: the caller drops these when it reads them. */
+  async nearest({ collections, numbers, limit, among }: NearQuery): Promise<NearPassages> {
+    const query = toUnit(numbers)
+    const found: { id: string; score: number }[] = []
+    const indexes: PassageIndex["index"][] = []
+    for (const collection of collections) {
+      const kept = await this.#indexes.current(collection, query.length)
+      indexes.push(kept.index)
+      const passages = among?.flatMap((id) => kept.documents.get(id)?.passages ?? [])
+      found.push(...kept.index.nearest(query, limit, passages))
+    }
+    const ids = found
+      .sort((a, b) => b.score - a.score)
+      .slice(0, limit)
+      .map(({ id }) => id)
+    const embedded = indexes.reduce((sum, { size }) => sum + size, 0)
+    return { ids, embedded, hasVector: (id) => indexes.some((index) => index.has(id)) }
+  }
+
+  /** The indexes that find by them. */
+  get indexes(): PassageIndexes {
+    return this.#indexes
+  }
+
+  /** In one commit; false where the editions are gone, or somebody else has been as far. */
+  async keep(all: readonly EmbeddedPassages[]): Promise<boolean> {
+    // In the order of collections: of two nodes each would otherwise wait for what the other has locked.
+    const ordered = [...all].sort((a, b) => (a.collection < b.collection ? -1 : Number(a.collection > b.collection)))
+    const statements = ordered.flatMap((group) => this.#keeping(group))
+    return (await this.#engine.change({ type: "statements", statements })).ok
+  }
+
+  #keeping({ person, edition, collection, document, embedded, vectors }: EmbeddedPassages): Statement[] {
+    const count = vectors.length
+    // A number for each: whoever reads on from one must not miss another that shares it.
+    const row = "(?, ?, ?, ?, ?, ?, (SELECT vectors FROM collection WHERE id = ?) - ?, ?)"
+    const rows = vectors.flatMap((vector, i) =>
+      vector
+        ? [
+            [
+              person,
+              edition,
+              embedded + i,
+              this.embedder,
+              collection,
+              document,
+              collection,
+              count - i - 1,
+              toBase64(toUnit(vector)),
+            ],
+          ]
+        : [],
+    )
+    const columns = "person, edition, ordinal, embedder, collection, document, version, vector"
+    return [
+      {
+        sql: "UPDATE collection SET vectors = vectors + ? WHERE id = ?",
+        values: [count, collection],
+        mustChange: true,
+      },
+      {
+        sql: `UPDATE embedding SET embedded = embedded + ?, at = ?, claimed_by = NULL, claimed_until = 0
+          WHERE person = ? AND edition = ? AND embedder = ? AND embedded = ?`,
+        values: [count, this.#now(), person, edition, this.embedder, embedded],
+        mustChange: true,
+      },
+      ...inserts(`passage_vector (${columns})`, rows, row),
+    ]
+  }
+
+  /** People of whom something waits; first those of whom nobody is at work on it, and of these whose waits longest. */
+  waitingPeople(): Promise<WaitingPerson[]> {
+    return this.#claims.people()
+  }
+
+  /** What waits of a person's, what waits longest first, for whoever asks alone. */
+  claim(person: UserId, limit: number): Promise<WaitingPassages[]> {
+    return this.#claims.claim(person, limit)
+  }
+
+  /** Gives back what was claimed and not kept: others take it at once. */
+  async release(some: readonly Pick<WaitingPassages, "person" | "edition">[]): Promise<void> {
+    for (const [person, own] of Map.groupBy(some, (each) => each.person))
+      await this.#claims.release(
+        person,
+        own.map(({ edition }) => edition),
+      )
+  }
+
+  /** What an earlier process had claimed that is known to be dead. */
+  freeDead(): Promise<void> {
+    return this.#claims.freeDead()
+  }
+
+  /** How many passages have no vector yet, of everybody's. */
+  async waitingCount(): Promise<number> {
+    const sql =
+      "SELECT coalesce(sum(passages - embedded), 0) AS n FROM embedding WHERE embedder = ? AND embedded < passages"
+    return Number((await this.#engine.query<{ n: number }>(sql, [this.embedder]))[0]?.n ?? 0)
+  }
+
+  async passagesOf({ person, edition, embedded }: WaitingPassages, limit: number): Promise<WaitingPassage[]> {
+    const sql = `SELECT passage.ordinal, passage.heading, passage.text, document.title FROM passage
+      JOIN document ON document.id = passage.document WHERE passage.person = ? AND passage.edition = ?
+      AND passage.ordinal >= ? ORDER BY passage.ordinal LIMIT ?`
+    return this.#engine.query<WaitingPassage>(sql, [person, edition, embedded, limit])
+  }
+
+  async drop({ person, edition }: WaitingPassages): Promise<void> {
+    const sql = "DELETE FROM embedding WHERE person = ? AND edition = ? AND embedder = ?"
+    const statements = [{ sql, values: [person, edition, this.embedder] }]
+    await this.#engine.change({ type: "statements", statements })
+  }
+
+  /** Finds documents that this embedder does not know of yet. Some at a time; true when there are none left. */
+  async sweep(): Promise<boolean> {
+    const sql = `INSERT INTO embedding (person, edition, embedder, collection, document, embedded, passages, at)
+      SELECT person, edition, ?, collection, id, 0, passages, ? FROM document WHERE edition <> '' AND NOT EXISTS
+        (SELECT 1 FROM embedding WHERE embedding.person = document.person AND embedding.edition = document.edition
+          AND embedder = ?) LIMIT ?
+      ON CONFLICT (person, edition, embedder) DO NOTHING RETURNING edition`
+    const values = [this.embedder, this.#now(), this.embedder, SWEPT]
+    const outcome = await this.#engine.change({ type: "statements", statements: [{ sql, values }] })
+    return !outcome.ok || (outcome.rows[0]?.length ?? 0) < SWEPT
+  }
+
+  /** Vectors of an embedder that was here before; not of one that another node may still be using. */
+  async forgetOthers(signal: AbortSignal): Promise<void> {
+    const sql = "SELECT person, edition, embedder FROM embedding WHERE embedder <> ? AND at < ? LIMIT ?"
+    for (;;) {
+      const values = [this.embedder, this.#now() - DAY, PAGE]
+      const old = await this.#engine.query<{ person: string; edition: string; embedder: string }>(sql, values)
+      for (const { person, edition, embedder } of old) {
+        if (signal.aborted) return
+        const statements = ["passage_vector", "embedding"].map((table) => ({
+          sql: `DELETE FROM ${table} WHERE person = ? AND edition = ? AND embedder = ?`,
+          values: [person, edition, embedder],
+        }))
+        await this.#engine.change({ type: "statements", statements })
+      }
+      if (old.length < PAGE) return
+    }
+  }
+
+  /** Which of these documents have a day in between. */
+  async dated(
+    collections: readonly CollectionId[],
+    { from, to }: { from?: number; to?: number },
+  ): Promise<DocumentId[]> {
+    const rows = await Promise.all(
+      inPortions(collections).map((some) => {
+        const sql = `SELECT id FROM document WHERE collection IN (${some.map(() => "?").join(", ")})
+          AND day >= ? AND day <= ?`
+        return this.#engine.query<{ id: DocumentId }>(sql, [...some, from ?? 0, to ?? 99_999_999])
+      }),
+    )
+    return rows.flat().map(({ id }) => id)
+  }
+}

@@ -1,0 +1,194 @@
+import type { Page } from "../../protocol/answers.ts"
+import { failure } from "../../protocol/errors.ts"
+import { isId, newId, type TokenId, type UserId } from "../../protocol/ids.ts"
+import type { PageQuery } from "../../protocol/requests.ts"
+import type { Credential, Scope, TokenView } from "../../protocol/account/sign-in.ts"
+import { isStorable } from "../../shared/text/text.ts"
+import type { Engine } from "../engine/engine.ts"
+import { newestFirst } from "../engine/newest-first.ts"
+import { secretHash, newSecret } from "./hashed-secret.ts"
+import { toTime } from "../engine/row-values.ts"
+
+export interface PersonRecord {
+  readonly id: UserId
+  readonly name: string
+}
+
+/** Somebody who has proved who they are, what that lets them do, and with what they did. */
+export interface Known {
+  readonly person: PersonRecord
+  readonly scopes: ReadonlySet<Scope>
+  readonly credential: Credential
+}
+
+/** Somebody as an issuer of JWTs knows them. */
+export interface IssuerIdentity {
+  readonly issuer: string
+  readonly subject: string
+  /** When they last proved it to the issuer, where that is known. */
+  readonly signedInAt?: number | undefined
+}
+
+/** Who may come in, and the tokens with which programs prove it. */
+export class SqlPeople {
+  readonly #engine: Engine
+
+  constructor(engine: Engine) {
+    this.#engine = engine
+  }
+
+  /**
+   * The person with this name or id; if there is none, a new one of this name. Code that has a person's id often passes
+   * it where a name belongs, and would otherwise create a second person.
+   */
+  async ensure(name: string, now: number): Promise<PersonRecord> {
+    // It stands in lists and terminals as it is: there it would be a second line, or a command. Nor is it repeated here.
+    if (/\p{Cc}/u.test(name))
+      throw failure("bad_request", { problem: "A name holds no line break, tab or other control character." })
+    if (!isStorable(name) || !/^\S(.{0,98}\S)?$/u.test(name)) {
+      throw failure("bad_request", { problem: `"${name}" is not a name: 1 to 100 characters, no space at either end.` })
+    }
+    return (isId("user", name) && (await this.#byId(name))) || this.#ensure(name, now)
+  }
+
+  /**
+   * The person whom an issuer of JWTs calls `subject`, made at first sight. Who was erased here is made anew only by somebody
+   * who has signed in since: a token from before must not bring them back unasked.
+   */
+  async ofIssuer({ issuer, subject, signedInAt = 0 }: IssuerIdentity, now: number): Promise<PersonRecord> {
+    // The name begins with a space, which `ensure` refuses: nobody who is named here can be, or become, somebody who is
+    // named there. An issuer holds no space (config.ts), so no two pairs make the same name.
+    const name = ` ${issuer} ${subject}`
+    const known = await this.#byName(name)
+    if (known) return { id: known.id, name: subject }
+    const sql = "SELECT at FROM erased_identity WHERE hash = ?"
+    const [erased] = await this.#engine.query<{ at: number }>(sql, [secretHash(name)])
+    if (erased && signedInAt <= erased.at) throw failure("person_erased")
+    const { id } = await this.#ensure(name, now)
+    return { id, name: subject }
+  }
+
+  /** Whether anybody holds a token that was not taken back. */
+  async hasTokens(): Promise<boolean> {
+    return (await this.#engine.query("SELECT 1 FROM token WHERE revoked_at IS NULL LIMIT 1", [])).length > 0
+  }
+
+  /** A new token, shown this once. Where a token makes it, it counts no longer than that one. */
+  async createToken(
+    person: Pick<PersonRecord, "id">,
+    granted: readonly Scope[],
+    now: number,
+    { name = null, mintedBy = null, expiresAt = null }: TokenToCreate = {},
+  ): Promise<{ id: TokenId; token: string }> {
+    const id = newId("tok", person.id, now)
+    const token = newSecret(person.id, "pawl_")
+    const sql =
+      "INSERT INTO token (id, person, hash, scopes, name, created_at, minted_by, expires_at) SELECT ?, key, ?, ?, ?, ?, ?, ? FROM person WHERE id = ?"
+    const values = [id, secretHash(token), granted.join(" "), name, now, mintedBy, expiresAt, person.id]
+    await this.#engine.change({ type: "statements", statements: [{ sql, values, mustChange: true }] })
+    return { id, token }
+  }
+
+  /** Whose token this is and what it allows; undefined for one that never was or no longer counts. */
+  async byToken(token: string, now: number): Promise<Known | undefined> {
+    const sql = `SELECT p.id, coalesce(p.called, p.name) AS name, t.id AS token, t.scopes, t.expires_at, t.minted_by, g.resource
+      FROM token t JOIN person p ON p.key = t.person LEFT JOIN token maker ON maker.id = t.minted_by
+      LEFT JOIN program_grant g ON g.token = t.minted_by
+      WHERE t.hash = ? AND t.revoked_at IS NULL AND maker.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > ?)`
+    type Row = KnownRow & {
+      token: TokenId
+      expires_at: number | null
+      minted_by: TokenId | null
+      resource: string | null
+    }
+    const [row] = await this.#engine.query<Row>(sql, [secretHash(token), now])
+    if (!row) return undefined
+    const { token: id, expires_at: expiresAt, minted_by: mintedBy, resource } = row
+    // Access is renewed every hour; the grant behind it is what a run goes on with, and what the person takes back.
+    if (resource !== null && mintedBy !== null)
+      return toKnown(row, { type: "token", id: mintedBy, resource, ...(expiresAt ? { expiresAt } : {}) })
+    return toKnown(row, { type: "token", id, ...(expiresAt ? { expiresAt } : {}), ...(mintedBy ? { mintedBy } : {}) })
+  }
+
+  listTokens(user: UserId, page: PageQuery, now: number): Promise<Page<TokenView>> {
+    return newestFirst<TokenRow, TokenView>(this.#engine, page, {
+      select: `SELECT x.id, x.name, x.scopes, x.created_at, x.expires_at, own.resource FROM token x
+        LEFT JOIN token maker ON maker.id = x.minted_by LEFT JOIN program_grant own ON own.token = x.id
+        LEFT JOIN program_grant g ON g.token = x.minted_by
+        WHERE x.person = (SELECT key FROM person WHERE id = ?) AND x.revoked_at IS NULL AND maker.revoked_at IS NULL
+          AND g.token IS NULL AND (x.expires_at IS NULL OR x.expires_at > ?)`,
+      values: [user, now],
+      toItem: ({ id, name, scopes, created_at, expires_at, resource }) => ({
+        id,
+        name,
+        scopes: toScopes(scopes),
+        createdAt: toTime(created_at),
+        expiresAt: expires_at === null ? null : toTime(expires_at),
+        ...(resource === null ? {} : { resource }),
+      }),
+    })
+  }
+
+  /** Throws `not_found` alike for one that never was, was revoked before, and is somebody else's. */
+  async revokeToken(person: Pick<PersonRecord, "id">, id: TokenId, now: number): Promise<void> {
+    const sql = `UPDATE token SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL AND person = (SELECT key FROM person WHERE id = ?)`
+    const outcome = await this.#engine.change({
+      type: "statements",
+      statements: [{ sql, values: [now, id, person.id], mustChange: true }],
+    })
+    if (!outcome.ok) throw failure("not_found")
+  }
+
+  async #ensure(name: string, now: number): Promise<PersonRecord> {
+    const known = await this.#byName(name)
+    if (known) return known
+    const sql = "INSERT INTO person (id, name, created_at) VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING"
+    await this.#engine.change({ type: "statements", statements: [{ sql, values: [newId("user", now), name, now] }] })
+    const made = await this.#byName(name)
+    if (!made) throw failure("internal")
+    return made
+  }
+
+  #byName(name: string): Promise<PersonRecord | undefined> {
+    return this.#find("SELECT id, name FROM person WHERE name = ?", name)
+  }
+
+  #byId(id: UserId): Promise<PersonRecord | undefined> {
+    return this.#find("SELECT id, name FROM person WHERE id = ?", id)
+  }
+
+  async #find(sql: string, value: string): Promise<PersonRecord | undefined> {
+    const [row] = await this.#engine.query<{ id: UserId; name: string }>(sql, [value])
+    return row && { id: row.id, name: row.name }
+  }
+}
+
+export interface TokenToCreate {
+  readonly name?: string | null
+  /** The token that makes it. */
+  readonly mintedBy?: TokenId | null
+  readonly expiresAt?: number | null
+}
+
+export interface KnownRow {
+  readonly id: UserId
+  readonly name: string
+  readonly scopes: string
+}
+
+export function toKnown({ id, name, scopes }: KnownRow, credential: Credential): Known {
+  // A person of an issuer is called ` issuer subject` in the table and by the subject everywhere else.
+  const called = name.startsWith(" ") ? name.slice(name.indexOf(" ", 1) + 1) : name
+  return { person: { id, name: called }, scopes: new Set(toScopes(scopes)), credential }
+}
+
+export const toScopes = (list: string): Scope[] => (list === "" ? [] : (list.split(" ") as Scope[]))
+
+interface TokenRow {
+  readonly id: TokenId
+  readonly name: string | null
+  readonly scopes: string
+  readonly created_at: number
+  readonly expires_at: number | null
+  readonly resource: string | null
+}

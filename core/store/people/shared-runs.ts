@@ -1,0 +1,100 @@
+import type { Page } from "../../protocol/answers.ts"
+import type { SharedRunView } from "../../protocol/conversation/conversation.ts"
+import { failure } from "../../protocol/errors.ts"
+import { newId, type RunId, type SharedRunId, type UserId } from "../../protocol/ids.ts"
+import type { PageQuery } from "../../protocol/requests.ts"
+import type { Engine } from "../engine/engine.ts"
+import { newestFirst } from "../engine/newest-first.ts"
+import { toTime } from "../engine/row-values.ts"
+import { newSecret, secretHash } from "./hashed-secret.ts"
+
+/** Links of one person that open: more would be a list that nobody looks through, and a table that anybody fills. */
+export const MAX_SHARED_RUNS = 100
+
+interface SharedRunRow {
+  readonly id: SharedRunId
+  readonly run: RunId
+  readonly created_at: number
+  readonly expires_at: number | null
+}
+
+/** Links to runs that people have made for others: found by the hash of their secret, gone with the conversation or the person. */
+export class SqlSharedRuns {
+  readonly #engine: Engine
+  readonly #now: () => number
+
+  constructor(engine: Engine, now: () => number) {
+    this.#engine = engine
+    this.#now = now
+  }
+
+  /** Undefined where the person has no such run. Throws `too_many` where they have as many links as one may have. */
+  async create(
+    user: UserId,
+    run: RunId,
+    expiresAt: number | null,
+  ): Promise<{ readonly view: SharedRunView; readonly secret: string } | undefined> {
+    const now = this.#now()
+    // By itself: together with what follows it would wait for rows of conversations that are being erased.
+    const tidy = { sql: "DELETE FROM shared_run WHERE expires_at <= ?", values: [now] }
+    await this.#engine.change({ type: "statements", statements: [tidy] })
+    const [id, secret] = [newId("shr", user, now), newSecret(user)]
+    const whose =
+      "SELECT c.key FROM conversation c JOIN person p ON p.key = c.person JOIN run r ON r.conversation = c.key"
+    // Changes nothing, and stands in line with whoever erases the conversation: a link is erased with it, or not made.
+    const hold = {
+      sql: `UPDATE conversation SET seen = seen WHERE key IN (${whose} WHERE r.id = ? AND p.id = ?)`,
+      values: [run, user],
+      mustChange: true,
+    }
+    const make = {
+      sql: `INSERT INTO shared_run (id, hash, person, conversation, run, created_at, expires_at)
+        SELECT ?, ?, c.person, c.key, r.id, ?, ? FROM run r JOIN conversation c ON c.key = r.conversation
+        WHERE r.id = ? AND (SELECT count(*) FROM shared_run x WHERE x.person = c.person) < ${MAX_SHARED_RUNS}`,
+      values: [id, secretHash(secret), now, expiresAt, run],
+      mustChange: true,
+    }
+    const { ok } = await this.#engine.change({ type: "statements", statements: [hold, make] })
+    if (ok) return { view: toView({ id, run, created_at: now, expires_at: expiresAt }), secret }
+    if (await this.#hasRoom(user)) return undefined
+    const then = "Take some back first: Settings, Shared runs, or `pawl show --shares` and `--unshare`."
+    throw failure("too_many", { what: "links to runs", most: MAX_SHARED_RUNS, then })
+  }
+
+  async #hasRoom(user: UserId): Promise<boolean> {
+    const sql = "SELECT count(*) AS links FROM shared_run WHERE person = (SELECT key FROM person WHERE id = ?)"
+    const [row] = await this.#engine.query<{ links: number }>(sql, [user])
+    return Number(row?.links) < MAX_SHARED_RUNS
+  }
+
+  list(user: UserId, page: PageQuery): Promise<Page<SharedRunView>> {
+    return newestFirst<SharedRunRow, SharedRunView>(this.#engine, page, {
+      select: `SELECT x.id, x.run, x.created_at, x.expires_at FROM shared_run x
+        WHERE x.person = (SELECT key FROM person WHERE id = ?) AND (x.expires_at IS NULL OR x.expires_at > ?)`,
+      values: [user, this.#now()],
+      toItem: toView,
+    })
+  }
+
+  /** False alike for one that never was, was taken back before, and is somebody else's. */
+  async revoke(user: UserId, id: SharedRunId): Promise<boolean> {
+    const sql = "DELETE FROM shared_run WHERE id = ? AND person = (SELECT key FROM person WHERE id = ?)"
+    const revoke = { sql, values: [id, user], mustChange: true }
+    return (await this.#engine.change({ type: "statements", statements: [revoke] })).ok
+  }
+
+  /** The run that a link leads to, and whose it is; undefined for one that never was, has expired or was taken back. */
+  async find(secret: string): Promise<{ readonly user: UserId; readonly run: RunId } | undefined> {
+    const sql = `SELECT p.id AS "user", s.run FROM shared_run s JOIN person p ON p.key = s.person
+      WHERE s.hash = ? AND (s.expires_at IS NULL OR s.expires_at > ?)`
+    const [row] = await this.#engine.query<{ user: UserId; run: RunId }>(sql, [secretHash(secret), this.#now()])
+    return row
+  }
+}
+
+const toView = ({ id, run, created_at, expires_at }: SharedRunRow): SharedRunView => ({
+  id,
+  runId: run,
+  createdAt: toTime(created_at),
+  expiresAt: expires_at === null ? null : toTime(expires_at),
+})

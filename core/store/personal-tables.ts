@@ -1,0 +1,289 @@
+/** How the rows of a table say whose they are: by the key or the id of a conversation or of a person. */
+export interface PersonalTable {
+  readonly table: string
+  readonly column: string
+  readonly names: "conversation key" | "conversation id" | "person key" | "person id" | "call of a conversation"
+  /** The columns that an export shows, never a secret; or why it shows none. */
+  readonly exported: readonly string[] | string
+  /**
+   * How the rows of a conversation are found where there is no index by it, because every turn would have to keep that: by
+   * what its events say, or by the indexes there are. All other ways read every row that anybody has.
+   */
+  readonly foundBy?: "started runs" | "user id" | "person"
+  /**
+   * The columns that tell its rows apart and order them in an export. An index has them after the person: without one, each
+   * page sorts all rows. Without this, `id`.
+   */
+  readonly place?: readonly string[]
+}
+
+const AS_LISTED = ["created_at", "id"] as const
+const IN_THE_JOURNAL = "its rows repeat what the events say"
+const CONNECTED_NOW = "says which sockets are open just now"
+
+/**
+ * Every table that holds something of somebody. Erasing and exporting follow this list, and a test holds it against
+ * the schema: a table that is neither here nor below breaks the build.
+ */
+export const personalTables: readonly PersonalTable[] = [
+  // Before the events, by which its rows are found; as are those of runs and of the audit.
+  { table: "applied_call", column: "call_id", names: "call of a conversation", exported: IN_THE_JOURNAL },
+  // And by their person: an effect may land after its conversation is gone.
+  { table: "applied_call", column: "person", names: "person id", exported: IN_THE_JOURNAL },
+  { table: "statement_attempt", column: "call_id", names: "call of a conversation", exported: IN_THE_JOURNAL },
+  { table: "statement_attempt", column: "person", names: "person id", exported: IN_THE_JOURNAL },
+  { table: "delivery", column: "conversation", names: "conversation key", exported: "says when a webhook was called" },
+  {
+    table: "audit_entry",
+    column: "conversation_id",
+    names: "conversation id",
+    foundBy: "user id",
+    exported: "shown as audit",
+  },
+  { table: "message_key", column: "conversation", names: "conversation key", exported: "hashes that no one can read" },
+  {
+    table: "earmark",
+    column: "conversation",
+    names: "conversation key",
+    exported: "which process is about to continue",
+  },
+  { table: "kept_fold", column: "conversation", names: "conversation key", exported: IN_THE_JOURNAL },
+  { table: "inbox", column: "conversation", names: "conversation key", exported: "shown with its conversation" },
+  {
+    table: "proposal",
+    column: "conversation",
+    names: "conversation key",
+    foundBy: "person",
+    exported: "shown with its conversation",
+  },
+  {
+    table: "run",
+    column: "conversation",
+    names: "conversation key",
+    foundBy: "started runs",
+    exported: "shown with its conversation",
+  },
+  { table: "event", column: "conversation", names: "conversation key", exported: "shown with its conversation" },
+  // With its conversation, and by its person.
+  { table: "shared_run", column: "conversation", names: "conversation key", exported: "shown by its person" },
+  {
+    table: "shared_run",
+    column: "person",
+    names: "person key",
+    exported: ["id", "run", "created_at", "expires_at"], // not its hash
+  },
+  {
+    table: "token",
+    column: "person",
+    names: "person key",
+    exported: ["id", "name", "scopes", "created_at", "revoked_at"], // not its hash
+  },
+  {
+    table: "session",
+    column: "person",
+    names: "person key",
+    exported: ["id", "scopes", "browser", "created_at", "expires_at", "revoked_at", "issuer"], // not its hash
+  },
+  { table: "news", column: "person", names: "person key", exported: "counts what was changed, and says nothing of it" },
+  { table: "sign_in_link", column: "person", names: "person key", exported: "a way in, and nothing else" },
+  {
+    table: "device",
+    column: "person",
+    names: "person id",
+    exported: ["id", "name", "bound_at", "taken_at", "asked_at"],
+  },
+  // With the conversation that is spoken in, and by its person.
+  { table: "connected_device", column: "conversation", names: "conversation id", exported: CONNECTED_NOW },
+  { table: "connected_device", column: "person", names: "person id", exported: CONNECTED_NOW },
+  { table: "authorization_code", column: "person", names: "person key", exported: "a way in, and nothing else" },
+  { table: "program_grant", column: "person", names: "person key", exported: "a way in, and nothing else" },
+  {
+    table: "issuer_identity",
+    column: "person",
+    names: "person key",
+    exported: ["issuer", "subject", "name", "created_at", "signed_in_at"],
+  },
+  { table: "ticket", column: "person", names: "person key", exported: "a way in, and nothing else" },
+  {
+    table: "provider_key",
+    column: "person",
+    names: "person id",
+    exported: ["provider", "updated_at"], // not what is sealed
+  },
+  // With the conversation that asked, and by its person where nobody but they did.
+  { table: "query_result", column: "conversation", names: "conversation id", exported: "shown by its person" },
+  {
+    table: "query_result",
+    column: "person",
+    names: "person id",
+    // Not its rows: they are copies out of a database of the person's own, and each can be had as a file.
+    exported: ["id", "connection", "conversation", "statement", "truncated", "created_at"],
+    place: AS_LISTED,
+  },
+  {
+    table: "connection",
+    column: "person",
+    names: "person id",
+    exported: ["id", "name", "engine", "created_at", "updated_at"], // not what is sealed
+  },
+  {
+    table: "kept_file",
+    column: "person",
+    names: "person id",
+    exported: ["id", "path", "hash", "size", "created_at"],
+  },
+  // The files before their uses, as whoever names one does.
+  {
+    table: "message_file",
+    column: "person",
+    names: "person id",
+    exported: ["id", "name", "type", "size", "width", "height", "hash", "created_at"],
+  },
+  { table: "message_file_use", column: "conversation", names: "conversation id", exported: IN_THE_JOURNAL },
+  { table: "message_file_use", column: "person", names: "person id", exported: IN_THE_JOURNAL },
+  { table: "message_file_part", column: "person", names: "person id", exported: "written behind each file, as base64" },
+  { table: "message_file_text", column: "person", names: "person id", exported: "read out of the files" },
+  { table: "file_disk", column: "person", names: "person id", exported: ["id", "path"], place: ["path"] },
+  // As with results of queries: what is in a file can be asked for through its connection.
+  { table: "kept_file_part", column: "person", names: "person id", exported: "the bytes of databases made of uploads" },
+  {
+    table: "mcp_server",
+    column: "person",
+    names: "person id",
+    exported: ["id", "name", "agents", "created_at", "updated_at"], // not what is sealed
+  },
+  {
+    table: "mcp_tool",
+    column: "person",
+    names: "person id",
+    exported: ["server", "tool", "rule", "updated_at"],
+    place: ["server", "tool"],
+  },
+  {
+    table: "mcp_sign_in",
+    column: "person",
+    names: "person id",
+    exported: ["server", "state", "updated_at"], // not what is sealed
+  },
+  { table: "mcp_sign_in_attempt", column: "person", names: "person id", exported: "a way in, and nothing else" },
+  // Before all that is in it, as whoever adds to it does.
+  {
+    table: "collection",
+    column: "person",
+    names: "person id",
+    exported: ["id", "name", "documents", "passages", "created_at", "updated_at"],
+  },
+  {
+    table: "document",
+    column: "person",
+    names: "person id",
+    exported: [
+      ...["id", "collection", "edition", "source", "format", "title", "authors", "day", "hash", "reason"],
+      ...["characters", "passages", "created_at", "updated_at"],
+    ],
+    place: ["collection", "created_at", "id"],
+  },
+  {
+    table: "document_text",
+    column: "person",
+    names: "person id",
+    exported: ["id", "edition", "start_at", "text"],
+    place: ["edition", "start_at"],
+  },
+  { table: "edition", column: "person", names: "person id", exported: "what is being written, or cleared away" },
+  { table: "embedding", column: "person", names: "person id", exported: "how far the vectors are" },
+  { table: "passage_vector", column: "person", names: "person id", exported: "numbers made from the passages" },
+  { table: "passage", column: "person", names: "person id", exported: "cut from the texts of the documents" },
+  // Before the reservations, as whoever reserves does: the other way round the two wait for each other.
+  { table: "budget", column: "person", names: "person id", exported: "a place to stand in line" },
+  // Of the person, not of the conversation: what was paid stays paid when a conversation is deleted.
+  {
+    table: "usage",
+    column: "person",
+    names: "person id",
+    exported: [
+      ...["run", "conversation", "model", "provider", "paid_by", "day"],
+      ...["input_tokens", "output_tokens", "cached_tokens", "cost"],
+    ],
+    place: ["day", "run", "id"],
+  },
+  { table: "usage_day", column: "person", names: "person id", exported: "adds up the rows of usage" },
+  { table: "usage_summed", column: "person", names: "person id", exported: "says which days are added up" },
+  { table: "reservation", column: "person", names: "person id", exported: "what a call under way may cost" },
+  // Before the rows of the workspace, as whoever writes to it does.
+  { table: "workspace", column: "person", names: "person id", exported: "a place to stand in line" },
+  {
+    table: "client",
+    column: "person",
+    names: "person id",
+    exported: ["id", "parent_id", "name", "industry", "created_at"],
+    place: AS_LISTED,
+  },
+  {
+    table: "project",
+    column: "person",
+    names: "person id",
+    exported: ["id", "client_id", "name", "status", "ai_summary", "created_at"],
+    place: AS_LISTED,
+  },
+  {
+    table: "checkpoint",
+    column: "person",
+    names: "person id",
+    exported: ["id", "project_id", "title", "date", "day", "is_ai_suggested", "is_approved", "created_at"],
+    place: AS_LISTED,
+  },
+  {
+    table: "tainted_row",
+    column: "person",
+    names: "person id",
+    exported: ["place", "id", "taint", "created_at"],
+    place: ["place", "id"],
+  },
+  { table: "note_vector", column: "person", names: "person id", exported: "numbers made from the notes" },
+  {
+    table: "note",
+    column: "person",
+    names: "person id",
+    exported: ["id", "project_id", "title", "content", "created_at", "updated_at"],
+    place: AS_LISTED,
+  },
+  {
+    table: "task_comment",
+    column: "person",
+    names: "person id",
+    exported: ["id", "task_id", "author", "content", "created_at"],
+    place: AS_LISTED,
+  },
+  {
+    table: "task",
+    column: "person",
+    names: "person id",
+    exported: [
+      ...["id", "project_id", "title", "description", "status", "priority", "assignee", "due_date", "due_day"],
+      ...["is_ai_suggested", "is_approved", "created_at"],
+    ],
+    place: AS_LISTED,
+  },
+  // Last: each row that is deleted from the others is subtracted in it.
+  { table: "storage_use", column: "person", names: "person id", exported: "adds up the bytes of the other tables" },
+]
+
+/** Tables that hold nothing of anybody, or whose rows are erased by a rule of their own. */
+export const otherTables: Readonly<Record<string, string>> = {
+  conversation: "erased last, because the others are found through it",
+  person: "loses its name at once and its row a day later, when nothing can refer to it any more",
+  erased_person: "ids of people who are gone, for a day",
+  erased_identity: "hashes of deleted users of an issuer, so that an old token does not recreate them",
+  master_key: "which key secrets are under",
+  sign_in_attempt: "hashes of sign-ins in progress, which belong to no user yet, for ten minutes",
+  node: "processes, not people",
+  node_mail: "what processes say to each other, taken within a second and gone with the process it is for",
+  death: "how the death of a process was judged, by ids of conversations",
+  bucket: "hashes of who has asked too much, for a minute or two",
+  migration: "says which schema this is",
+  file_place: "names of files in the folder; a row goes with the bytes, right behind the row of its file",
+  storage_limit: "how many bytes each person may store",
+  files_folder: "which folder the bytes of files lie in",
+  table_of_pack: "the tables of packs, with how to export and delete their rows",
+}

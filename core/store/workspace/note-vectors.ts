@@ -1,0 +1,255 @@
+import type { UserId } from "../../protocol/ids.ts"
+import type { Applied, NoteMatch, Vector } from "../../protocol/workspace.ts"
+import { fromText, rank, toBase64, toUnit } from "../../shared/vectors/unit.ts"
+import { inPortions, type WorkspaceStatement } from "../../../packs/workspace/rows/layout.ts"
+import { EmbeddingClaims } from "../library/embedding-claims.ts"
+import type { Engine } from "../engine/engine.ts"
+import { changesOf } from "./workspaces.ts"
+import type { NoteVectors } from "./keeper.ts"
+import { NoteIndexes, type NoteIndexOptions } from "./note-indexes.ts"
+
+export interface IndexedNote {
+  readonly id: string
+  readonly person: UserId
+  readonly title: string
+  readonly content: string
+  readonly updatedAt: number
+  /** Of the text that this embedder has seen of it, where it has. */
+  readonly hash: string | null
+}
+
+/** A note as it was read, and what it has become. */
+export interface EmbeddedNote extends Pick<IndexedNote, "id" | "person" | "title" | "content"> {
+  readonly hash: string
+  readonly vector: Float32Array
+}
+
+/** Looked for at a time: each look begins anew. */
+const SWEPT = 2000
+/** Candidates asked of the index beyond those wanted: its order is exact to a few thousandths, and some rows may be gone. */
+const SPARE = 30
+const DAY = 24 * 60 * 60_000
+const TABLE = {
+  ...{ name: "note_vector", key: "note", keyHasPerson: false, waits: "note_updated_at = -1" },
+  // As the index has them: anything else would sort all that wait for every few of them.
+  ...{ order: "at DESC", columns: "note" },
+}
+
+/** The vectors of everybody's notes, in the database. */
+export class SqlNoteVectors implements NoteVectors {
+  readonly #engine: Engine
+  readonly #embedder: string
+  readonly #now: () => number
+  /** The indexes that find by them. */
+  readonly indexes: NoteIndexes
+  readonly #claims: EmbeddingClaims<{ readonly note: string }>
+  /** Resolves when what the person has written so far is indexed, or after a while. Set by whoever does that. */
+  caughtUp: (person: UserId) => Promise<void> = async () => {}
+
+  constructor(engine: Engine, embedder: string, options: NoteIndexOptions) {
+    this.#engine = engine
+    this.#embedder = embedder
+    this.#now = () => options.clock.now()
+    this.indexes = new NoteIndexes(engine, embedder, options)
+    this.#claims = new EmbeddingClaims(engine, TABLE, { embedder, now: this.#now })
+  }
+
+  /** For callers who have a note and a vector but not the whole text; it is of no use when the note has changed. */
+  async upsert(person: UserId, note: { id: string; content: string }, vector: Vector): Promise<void> {
+    const sql = "SELECT title FROM note WHERE id = ? AND person = ? AND content = ?"
+    const [row] = await this.#engine.query<{ title: string }>(sql, [note.id, person, note.content])
+    if (!row) return
+    const about = { id: note.id, person, title: row.title, content: note.content, hash: "" }
+    await this.keep([{ ...about, vector: Float32Array.from(vector.numbers) }], vector.embedder)
+  }
+
+  /** Keeps vectors in one commit. That of a note which was written to since it was read is left out: a newer one will come. */
+  async keep(notes: readonly EmbeddedNote[], embedder = this.#embedder): Promise<void> {
+    // In the order of people: of two nodes each would otherwise wait for what the other has locked.
+    const ordered = [...notes].sort((a, b) => (a.person < b.person ? -1 : Number(a.person > b.person)))
+    const statements = ordered.flatMap(({ id, person, title, content, hash, vector }): WorkspaceStatement[] => [
+      // A number for each: whoever reads on from one must not miss another that shares it.
+      { sql: "UPDATE workspace SET vectors = vectors + 1 WHERE person = ?", values: [person] },
+      {
+        // What it says decides, not when it was written: two writes may share a millisecond.
+        sql: `INSERT INTO note_vector (note, embedder, person, hash, note_updated_at, version, at, vector)
+          SELECT note.id, ?, note.person, ?, note.updated_at, workspace.vectors, ?, ?
+          FROM note JOIN workspace ON workspace.person = note.person
+          WHERE note.id = ? AND note.person = ? AND note.title = ? AND note.content = ?
+          ON CONFLICT (note, embedder) DO UPDATE SET hash = excluded.hash, version = excluded.version, at = excluded.at,
+            note_updated_at = excluded.note_updated_at, vector = excluded.vector`,
+        values: [embedder, hash, this.#now(), toBase64(toUnit(vector)), id, person, title, content],
+      },
+    ])
+    if (statements.length > 0) await this.#engine.change({ type: "statements", statements })
+  }
+
+  /** The note was written to, and says what it said before: the vector is good still. */
+  async confirm({ id, person, title, content }: IndexedNote): Promise<void> {
+    // Whoever writes to the note holds this row: behind it the next statement sees what they have written.
+    const still = { sql: "UPDATE workspace SET vectors = vectors WHERE person = ?", values: [person] }
+    const sql = `UPDATE note_vector SET note_updated_at = (SELECT updated_at FROM note WHERE note.id = note_vector.note)
+      WHERE note = ? AND embedder = ? AND EXISTS (SELECT 1 FROM note WHERE id = ? AND title = ? AND content = ?)`
+    const values = [id, this.#embedder, id, title, content]
+    await this.#engine.change({ type: "statements", statements: [still, { sql, values }] })
+  }
+
+  /** In the transaction of the write itself: what is gone is not found any more, what is there now waits. */
+  follow(person: UserId, applied: Applied): readonly WorkspaceStatement[] {
+    const notes = changesOf(applied).filter(({ table }) => table === "notes")
+    const some = (gone: boolean) => inPortions(notes.filter(({ row }) => (row === null) === gone).map(({ id }) => id))
+    const among = (ids: readonly string[]) => `note IN (${ids.map(() => "?").join(", ")})`
+    return [
+      ...some(true).map((ids) => ({
+        sql: `DELETE FROM note_vector WHERE person = ? AND ${among(ids)}`,
+        values: [person, ...ids],
+      })),
+      ...some(false).flatMap((ids) => [
+        {
+          // Whoever is at work on it makes a vector of what it said before, which is not kept.
+          sql: `UPDATE note_vector SET note_updated_at = -1, at = ?, claimed_by = NULL, claimed_until = 0
+            WHERE person = ? AND ${among(ids)}`,
+          values: [this.#now(), person, ...ids],
+        },
+        {
+          sql: `INSERT INTO note_vector (note, embedder, person, hash, note_updated_at, version, at, vector)
+            SELECT id, ?, person, '', -1, 0, ?, '' FROM note WHERE person = ? AND id IN (${ids.map(() => "?").join(", ")})
+            ON CONFLICT (note, embedder) DO NOTHING`,
+          values: [this.#embedder, this.#now(), person, ...ids],
+        },
+      ]),
+    ]
+  }
+
+  /**
+   * Looks through all notes for what does not wait and should: they have no vector of this embedder, or one that was made
+   * before they were written to. Some at a time; true when there are none left.
+   */
+  async sweep(): Promise<boolean> {
+    const missing = `SELECT id, ?, person, '', -1, 0, ?, '' FROM note WHERE NOT EXISTS
+      (SELECT 1 FROM note_vector WHERE note_vector.note = note.id AND embedder = ?) LIMIT ?`
+    const outcome = await this.#engine.change({
+      type: "statements",
+      statements: [
+        {
+          sql: `INSERT INTO note_vector (note, embedder, person, hash, note_updated_at, version, at, vector) ${missing}
+            ON CONFLICT (note, embedder) DO NOTHING RETURNING note`,
+          values: [this.#embedder, this.#now(), this.#embedder, SWEPT],
+        },
+      ],
+    })
+    if (outcome.ok && (outcome.rows[0]?.length ?? 0) === SWEPT) return false
+    const sql = `UPDATE note_vector SET note_updated_at = -1, at = ? WHERE embedder = ? AND note_updated_at <> -1 AND EXISTS
+      (SELECT 1 FROM note WHERE note.id = note_vector.note AND note.updated_at <> note_vector.note_updated_at)`
+    await this.#engine.change({ type: "statements", statements: [{ sql, values: [this.#now(), this.#embedder] }] })
+    return true
+  }
+
+  async nearest(
+    person: UserId,
+    vector: Vector,
+    { limit, projectId }: { limit: number; projectId?: string | null },
+  ): Promise<NoteMatch[]> {
+    if (vector.embedder !== this.#embedder) return []
+    await this.caughtUp(person)
+    const query = toUnit(vector.numbers)
+    const kept = await this.indexes.current(person, query.length)
+    const among = projectId == null ? undefined : await this.#notesIn(person, projectId)
+    for (;;) {
+      const found = kept.index.nearest(query, limit + SPARE, among).map(({ id }) => id)
+      const rows = await this.#read(person, found)
+      const there = new Set(rows.map(({ id }) => id))
+      const gone = found.filter((id) => !there.has(id))
+      for (const id of gone) kept.index.delete(id)
+      // Notes that went crowd out others only where more went than were spared for that.
+      if (gone.length > 0 && rows.length < limit && found.length === limit + SPARE) continue
+      return rank(query, rows, limit).map(({ id, content, score }) => ({ id, content, score }))
+    }
+  }
+
+  /** People of whom a note waits that nobody is at work on; whose waits longest first. */
+  async waitingPeople(): Promise<UserId[]> {
+    return (await this.#claims.people()).flatMap(({ person, isFree }) => (isFree ? [person] : []))
+  }
+
+  /** Whether somebody is at work on a note of theirs. */
+  isAtWork(person: UserId): Promise<boolean> {
+    return this.#claims.isAtWork(person)
+  }
+
+  /** What an earlier process had claimed that is known to be dead. */
+  freeDead(): Promise<void> {
+    return this.#claims.freeDead()
+  }
+
+  /** Notes of a person's that wait to be embedded, those that came last first, for whoever asks alone. */
+  async claim(person: UserId, limit: number): Promise<IndexedNote[]> {
+    const claimed = (await this.#claims.claim(person, limit)).map(({ note }) => note)
+    const among = claimed.map(() => "?").join(", ")
+    // A CROSS JOIN is one that SQLite takes in this order: the other way round it looks through all notes of the person.
+    const sql = `SELECT note.id, note.person, title, content, updated_at, hash
+      FROM note_vector CROSS JOIN note
+      WHERE note.id = note_vector.note AND note_vector.note IN (${among}) AND embedder = ? AND note.person = ?
+      ORDER BY at DESC`
+    if (claimed.length === 0) return []
+    const values = [...claimed, this.#embedder, person]
+    const rows = await this.#engine.query<Omit<IndexedNote, "updatedAt"> & { updated_at: number }>(sql, values)
+    const there = new Set(rows.map(({ id }) => id))
+    await this.#drop(claimed.filter((id) => !there.has(id)))
+    return rows.map(({ updated_at, ...note }) => ({ ...note, updatedAt: Number(updated_at) }))
+  }
+
+  /** Gives back what was claimed and not kept: others take it at once, or not before that time. */
+  release(person: UserId, notes: readonly string[], until?: number): Promise<void> {
+    return this.#claims.release(person, notes, until)
+  }
+
+  /** Of notes that are gone: they would wait for ever. */
+  async #drop(notes: readonly string[]): Promise<void> {
+    const sql = "DELETE FROM note_vector WHERE note = ? AND NOT EXISTS (SELECT 1 FROM note WHERE id = ?)"
+    const statements = notes.map((id) => ({ sql, values: [id, id] }))
+    if (statements.length > 0) await this.#engine.change({ type: "statements", statements })
+  }
+
+  async isWaiting(person: UserId): Promise<boolean> {
+    const sql = `SELECT 1 FROM note_vector WHERE ${WAITS} AND person = ? LIMIT 1`
+    return (await this.#engine.query(sql, [this.#embedder, person])).length > 0
+  }
+
+  /** How many of a person's notes wait, and of how many. */
+  async progress(person: UserId): Promise<{ waiting: number; all: number }> {
+    if (!(await this.isWaiting(person))) return { waiting: 0, all: 0 }
+    const sql = `SELECT (SELECT COUNT(*) FROM note_vector WHERE ${WAITS} AND person = ?) AS waiting,
+      (SELECT COUNT(*) FROM note WHERE person = ?) AS total`
+    const [row] = await this.#engine.query<{ waiting: number; total: number }>(sql, [this.#embedder, person, person])
+    return { waiting: Number(row?.waiting ?? 0), all: Number(row?.total ?? 0) }
+  }
+
+  /** Vectors of an embedder that was here before; not of one that another node may still be using. */
+  async forgetOthers(): Promise<void> {
+    const sql = "DELETE FROM note_vector WHERE embedder <> ? AND at < ?"
+    const values = [this.#embedder, this.#now() - DAY]
+    await this.#engine.change({ type: "statements", statements: [{ sql, values }] })
+  }
+
+  async #notesIn(person: UserId, projectId: string): Promise<string[]> {
+    const sql = "SELECT id FROM note WHERE person = ? AND project_id = ?"
+    return (await this.#engine.query<{ id: string }>(sql, [person, projectId])).map(({ id }) => id)
+  }
+
+  async #read(person: UserId, ids: readonly string[]) {
+    const rows = await Promise.all(
+      inPortions(ids).map((some) => {
+        // Whose it is, is asked of the note only, and in this order: otherwise SQLite would look through all of the person's.
+        const sql = `SELECT note.id, content, vector FROM note_vector CROSS JOIN note WHERE note.id = note_vector.note
+          AND note_vector.note IN (${some.map(() => "?").join(", ")}) AND embedder = ? AND note.person = ?`
+        const values = [...some, this.#embedder, person]
+        return this.#engine.query<{ id: string; content: string; vector: string }>(sql, values)
+      }),
+    )
+    return rows.flat().map(({ vector, ...row }) => ({ ...row, vector: fromText(vector) }))
+  }
+}
+
+/** With the number as it stands in the index over those that wait: otherwise it would not be used. */
+const WAITS = `embedder = ? AND ${TABLE.waits}`

@@ -1,0 +1,326 @@
+import { setImmediate as nextTurn } from "node:timers/promises"
+import { failure, hasCode } from "../../protocol/errors.ts"
+import { type CallId, isId, type UserId } from "../../protocol/ids.ts"
+import type { DeviceFilters } from "../../protocol/socket.ts"
+import type {
+  AnyRow,
+  Applied,
+  ListedPage,
+  ListedRow,
+  Listing,
+  ListOptions,
+  NoteMatch,
+  RowOf,
+  RowsByTable,
+  Taint,
+  Vector,
+  Workspace,
+  WorkspaceWrite,
+} from "../../protocol/workspace.ts"
+import type { RowCounts, SampleRemoval, WorkspaceFile } from "../../protocol/workspace-file.ts"
+import { type TableName, tableNames, workspaceTables } from "../../protocol/workspace-tables.ts"
+import { countRows } from "../../../packs/workspace/rows/count-rows.ts"
+import { hostZone } from "../../shared/time/zone.ts"
+import {
+  countFound,
+  findListed,
+  findPage,
+  type FoundPage,
+  type PageOptions,
+} from "../../../packs/workspace/rows/find-page.ts"
+import { findByIds, findHanging, findRow } from "../../../packs/workspace/rows/find-rows.ts"
+import { importedRows } from "../../../packs/workspace/rows/import-rows.ts"
+import { readTable, type Row, type Rows, textColumns } from "../../../packs/workspace/rows/known-tables.ts"
+import { type StatementPlan, planWrite } from "../../../packs/workspace/rows/plan-write.ts"
+import { planSampleRemoval } from "../../../packs/workspace/rows/remove-sample.ts"
+import { sampleFile } from "../../../packs/workspace/rows/sample-rows.ts"
+import type { Steps } from "../../../packs/workspace/rows/steps.ts"
+import { WorkspaceWriter } from "./writer.ts"
+import type { WorkspaceKeeper } from "./keeper.ts"
+
+const EXPORT_ATTEMPTS = 20
+/** Of an export, before the first of it is sent. */
+const MAX_HELD_CHARACTERS = 4_000_000
+/** Of all rows of a list that are in memory at once. */
+const MAX_CHARACTERS = 16 * 1024 * 1024
+const PAGE_ROWS = 1000
+const MAX_COUNTED_PAGES = 50
+
+const CHANGES_TOO_FAST = () =>
+  failure("store_unavailable", { problem: "the workspace changes faster than it can be read; try again" })
+
+/** A person's workspace in the server's own database. */
+export class SqlWorkspace implements Workspace {
+  readonly #all: WorkspaceKeeper
+  readonly #person: UserId
+  readonly #writer: WorkspaceWriter
+
+  constructor(all: WorkspaceKeeper, person: UserId) {
+    this.#all = all
+    this.#person = person
+    this.#writer = new WorkspaceWriter(all, person)
+  }
+
+  async select<Name extends TableName>(table: Name, filters: DeviceFilters = {}): Promise<RowOf<Name>[]> {
+    const { rows } = await this.#collect(table, filters, { isWhole: true })
+    return rows as unknown as RowOf<Name>[]
+  }
+
+  async list(table: TableName, filters: DeviceFilters = {}, { most, columns }: ListOptions = {}): Promise<Listing> {
+    const { rows, next } = await this.#collect(table, filters, { most, columns })
+    return { rows, odd: [], total: next === null ? rows.length : await this.#count(table, filters, rows.length, next) }
+  }
+
+  /** A page of a list: bounded in bytes, with the texts shortened. */
+  async page(
+    table: TableName,
+    filters: DeviceFilters,
+    options: Pick<PageOptions, "limit" | "cursor">,
+  ): Promise<ListedPage> {
+    const page = await this.#page(table, filters, options)
+    return { items: toListed(page), nextCursor: page.next }
+  }
+
+  /** Those of these rows that are there, as a list has them. */
+  async listed(table: TableName, ids: readonly string[]): Promise<ListedRow[]> {
+    return toListed(await this.#writer.follow(findListed(this.#layout, table, ids)))
+  }
+
+  #page(table: TableName, filters: DeviceFilters, options: PageOptions): Promise<FoundPage> {
+    return this.#writer.follow(findPage(this.#layout, table, filters, options))
+  }
+
+  /** Page after page, and the requests of others between them. */
+  async #collect(
+    table: TableName,
+    filters: DeviceFilters,
+    { most = Infinity, ...options }: Omit<PageOptions, "limit" | "cursor"> & { readonly most?: number | undefined },
+  ): Promise<{ readonly rows: Row[]; readonly next: string | null }> {
+    const rows: Row[] = []
+    let characters = 0
+    for (let cursor: string | undefined; ;) {
+      const page = await this.#page(table, filters, {
+        ...options,
+        limit: Math.min(PAGE_ROWS, most - rows.length),
+        cursor,
+      })
+      for (const row of page.rows) rows.push(row)
+      if (page.next === null || rows.length >= most) return { rows, next: page.next }
+      characters += JSON.stringify(page.rows).length
+      if (characters > MAX_CHARACTERS) {
+        const problem = `These ${table} are too many to be read at once: the first ${rows.length} have ${characters} characters. Ask for fewer with a filter.`
+        throw failure("bad_request", { problem })
+      }
+      cursor = page.next
+      await nextTurn()
+    }
+  }
+
+  /** How many rows there are in all; undefined if counting them would read too much. */
+  async #count(table: TableName, filters: DeviceFilters, rows: number, next: string): Promise<number | undefined> {
+    const counted = await this.#writer.follow(countFound(this.#layout, table, filters))
+    if (counted !== undefined) return counted === "too many" ? undefined : counted
+    let total = rows
+    let cursor: string | null = next
+    for (let pages = 0; cursor !== null; pages++) {
+      if (pages === MAX_COUNTED_PAGES) return undefined
+      await nextTurn()
+      const page: FoundPage = await this.#page(table, filters, { limit: PAGE_ROWS, columns: [], cursor })
+      total += page.rows.length
+      cursor = page.next
+    }
+    return total
+  }
+
+  async get<Name extends TableName>(table: Name, id: string): Promise<RowOf<Name> | undefined> {
+    return (await this.#writer.follow(findRow(this.#layout, table, id))) as unknown as RowOf<Name> | undefined
+  }
+
+  async hanging(table: TableName, id: string): Promise<RowsByTable> {
+    return (await this.#writer.follow(findHanging(this.#layout, table, id))) as unknown as RowsByTable
+  }
+
+  async write(write: WorkspaceWrite, callId: CallId, taint?: Taint): Promise<Applied> {
+    return (await this.#writer.change((now) => this.#plan(write, now), callId, taint)).applied
+  }
+
+  /**
+   * A change by the person's own hand: no caller asks later what became of it, so it is not noted. A row that is marked
+   * as untrusted stays so until the person has replaced every text of it.
+   */
+  async edit(write: WorkspaceWrite): Promise<Applied> {
+    return (await this.#writer.change((now) => this.#planByHand(write, now))).applied
+  }
+
+  /** Those of these rows that are marked as untrusted. */
+  tainted(ids: readonly string[]): Promise<readonly string[]> {
+    return this.#writer.marked(ids)
+  }
+
+  async outcome(callId: CallId): Promise<Applied | undefined> {
+    return (await this.#writer.standing(callId)).noted
+  }
+
+  bar(callId: CallId): Promise<Applied | undefined> {
+    return this.#writer.bar(callId)
+  }
+
+  /**
+   * The JSON text of a `WorkspaceFile`, in pieces. It shows one moment: a row that comes while others are read could name a
+   * project that is not in the file. A change starts it anew, or, once more was read than is held here, ends it with an error.
+   */
+  async export(): Promise<AsyncIterable<string>> {
+    for (let attempt = 0; attempt < EXPORT_ATTEMPTS; attempt++) {
+      const pieces = this.#exported()
+      const held: string[] = []
+      try {
+        for (let characters = 0; characters < MAX_HELD_CHARACTERS;) {
+          const { done, value } = await pieces.next()
+          if (done) break
+          characters += held[held.push(value) - 1]?.length ?? 0
+        }
+        return concat(held, pieces)
+      } catch (error) {
+        if (!hasCode(error, "store_unavailable") || attempt === EXPORT_ATTEMPTS - 1) throw error
+      }
+    }
+    throw CHANGES_TOO_FAST()
+  }
+
+  async *#exported(): AsyncGenerator<string, void> {
+    const { version } = await this.#writer.standing()
+    const untrusted: string[] = []
+    yield `{"version":1`
+    for (const table of tableNames) {
+      const filters = workspaceTables[table].hides ? { includeArchived: true } : {}
+      let isFirst = true
+      yield `,"${table}":[`
+      for (let cursor: string | null | undefined; cursor !== null;) {
+        const page: FoundPage = await this.#page(table, filters, { limit: PAGE_ROWS, cursor, isWhole: true })
+        untrusted.push(...(await this.tainted(page.rows.map(({ id }) => String(id)))))
+        if (page.rows.length > 0) yield (isFirst ? "" : ",") + JSON.stringify(page.rows).slice(1, -1)
+        isFirst &&= page.rows.length === 0
+        cursor = page.next
+        await nextTurn()
+      }
+      yield "]"
+    }
+    if ((await this.#writer.standing()).version !== version) throw CHANGES_TOO_FAST()
+    yield untrusted.length > 0 ? `,"untrusted":${JSON.stringify(untrusted)}}` : "}"
+  }
+
+  /** All of a file or nothing, under new ids. */
+  async import(file: WorkspaceFile): Promise<RowCounts> {
+    const { rows, untrusted } = importedRows(file, this.#owner, this.#all.now())
+    const write = toRestore(rows)
+    if (write) await this.#writer.change((now) => this.#planImport(write, untrusted, now))
+    return countRows(rows)
+  }
+
+  /** Something in it is due today in this zone. Throws `sample_loaded` while something of it is still there. */
+  async loadSample(timeZone = hostZone()): Promise<RowCounts> {
+    const { rows } = await this.#writer.change((now, { sample }) => this.#planSample({ now, timeZone }, sample))
+    return countRows(rows)
+  }
+
+  async removeSample(): Promise<SampleRemoval> {
+    const { removal } = await this.#writer.change((_now, { sample }) => this.#planRemoval(sample ?? {}))
+    return removal
+  }
+
+  upsertVector(note: { id: string; projectId: string | null; content: string }, vector: Vector): Promise<void> {
+    return this.#vectors.upsert(this.#person, note, vector)
+  }
+
+  nearest(vector: Vector, options: { limit: number; projectId?: string | null }): Promise<NoteMatch[]> {
+    return this.#vectors.nearest(this.#person, vector, options)
+  }
+
+  async indexing(): Promise<{ waiting: number; all: number }> {
+    return this.#vectors.progress(this.#person)
+  }
+
+  get #vectors() {
+    const { vectors } = this.#all
+    if (!vectors) throw failure("bad_request", { problem: "This server keeps no vectors of notes." })
+    return vectors
+  }
+
+  get #layout() {
+    return this.#writer.layout
+  }
+
+  get #owner() {
+    return this.#layout.owner?.value ?? null
+  }
+
+  #plan(write: WorkspaceWrite, now: number): Steps<StatementPlan> {
+    if (write.action === "restore") requireOwnIds(write)
+    return planWrite({ layout: this.#layout, now }, write)
+  }
+
+  *#planImport(write: WorkspaceWrite, untrusted: readonly string[], now: number): Steps<StatementPlan> {
+    const plan = yield* this.#plan(write, now)
+    return { ...plan, statements: [...plan.statements, ...untrusted.map((id) => this.#writer.mark(id, now))] }
+  }
+
+  *#planByHand(write: WorkspaceWrite, now: number): Steps<StatementPlan> {
+    const plan = yield* this.#plan(write, now)
+    const { before, after } = plan.applied
+    if (write.action !== "update" || !before || !after || !replacesTexts(write.table, before, after)) return plan
+    return { ...plan, statements: [...plan.statements, this.#writer.unmark(after.id)] }
+  }
+
+  *#planSample(
+    { now, timeZone }: { now: number; timeZone: string },
+    loaded: Rows = {},
+  ): Steps<StatementPlan & { readonly rows: Rows }> {
+    for (const name of tableNames) {
+      const ids = (loaded[name] ?? []).map(({ id }) => String(id))
+      if ((yield* findByIds(this.#layout, name, ids)).length > 0) throw failure("sample_loaded")
+    }
+    const { rows } = importedRows(sampleFile(now, timeZone), this.#owner, now)
+    const plan = yield* this.#plan(toRestore(rows)!, now)
+    return { ...plan, statements: [...plan.statements, this.#writer.rememberSample(rows)], rows }
+  }
+
+  *#planRemoval(loaded: Rows): Steps<StatementPlan & { readonly removal: SampleRemoval }> {
+    const plan = yield* planSampleRemoval(this.#layout, loaded)
+    return { ...plan, statements: [...plan.statements, this.#writer.rememberSample(undefined)] }
+  }
+}
+
+function toListed({ rows, truncated }: Pick<FoundPage, "rows" | "truncated">): ListedRow[] {
+  const items = rows.map((row) => {
+    const cut = truncated.get(String(row.id))
+    return cut ? { ...row, truncated: cut } : row
+  })
+  return items as unknown as ListedRow[]
+}
+
+async function* concat(first: readonly string[], rest: AsyncIterable<string>): AsyncGenerator<string> {
+  yield* first
+  yield* rest
+}
+
+function replacesTexts(table: TableName, before: AnyRow, after: AnyRow): boolean {
+  const [was, is] = [before, after] as unknown as [Row, Row]
+  return textColumns(readTable(table)).every((column) => !was[column] || was[column] !== is[column])
+}
+
+/** Putting back under ids that nobody had: nothing where there are no rows at all. */
+function toRestore(rows: Rows): WorkspaceWrite | undefined {
+  const table = tableNames.find((name) => (rows[name] ?? []).length > 0)
+  if (!table) return undefined
+  const { [table]: first, ...others } = rows
+  return { action: "restore", table, rows: first, with: others } as unknown as WorkspaceWrite
+}
+
+/** Ids are everybody's here, and say what they name: none is made up. */
+function requireOwnIds({ table, rows, with: others }: Extract<WorkspaceWrite, { action: "restore" }>): void {
+  for (const [name, theirs] of [[table, rows] as const, ...Object.entries(others)]) {
+    const { prefix } = workspaceTables[name as TableName] ?? {}
+    const odd = prefix && theirs?.find(({ id }) => typeof id !== "string" || !isId(prefix, id))
+    if (odd) throw failure("bad_request", { problem: `${String(odd.id).slice(0, 100)} is no id of ${name}.` })
+  }
+}

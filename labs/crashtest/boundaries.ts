@@ -1,0 +1,93 @@
+import { AsyncLocalStorage } from "node:async_hooks"
+import type { Engine } from "../../core/store/engine/engine.ts"
+import type { Operation } from "../../core/store/engine/operations.ts"
+import {
+  type CrashBoundary,
+  type LifeFiles,
+  type NotedCall,
+  type NotedEffect,
+  OWN_WRITE,
+  noteLine,
+} from "./life-files.ts"
+
+/**
+ * Counts the places of one life at which it can be killed, and ends the process at one of them with SIGKILL: nothing is told, closed
+ * or flushed, as when the machine's own guard against full memory ends it. Places are the commits of the journal and its inbox, and
+ * whatever a tool does that stays: in the store, in files, at another server.
+ */
+export class Boundaries {
+  readonly #dies: CrashBoundary | undefined
+  readonly #files: LifeFiles
+  #count = 0
+
+  constructor(files: LifeFiles, dies: CrashBoundary | undefined) {
+    this.#files = files
+    this.#dies = dies
+  }
+
+  /** Right before something that stays. Answers with what is to be called right after it. */
+  reach(what: string, by?: NotedCall): () => void {
+    const mine = ++this.#count
+    uncounted(() => noteLine(this.#files.writes, what))
+    if (this.#dies?.at === mine && this.#dies.when === "before") die()
+    // From here on it may have happened, whatever becomes of this process.
+    if (by) this.#note(by, "touched")
+    return () => {
+      if (this.#dies?.at === mine) die()
+    }
+  }
+
+  #note(call: NotedCall, phase: NotedEffect["phase"]): void {
+    uncounted(() => noteLine(this.#files.effects, { ...call, phase } satisfies NotedEffect))
+  }
+
+  /** Runs a tool, knowing that what it does is its doing. */
+  run<Made>(call: NotedCall, make: () => Made): Made {
+    return runAs({ call, reach: (what) => this.reach(what, call) }, make)
+  }
+
+  /** Commits of the engine are places, except those that nobody's call and no journal has asked for, such as signs of life. */
+  watch(engine: Engine): void {
+    const change = engine.change.bind(engine) as (operation: Operation) => Promise<unknown>
+    engine.change = (async (operation: Operation) => {
+      const call = runningCall()?.call
+      if (operation.type === "statements" && !call) return change(operation)
+      const by = operation.type === "statements" ? call : undefined
+      const reached = this.reach(describe(operation), by)
+      const done = await uncounted(() => change(operation))
+      if (by && (done as { readonly ok?: boolean }).ok === false) this.#note(by, "unchanged")
+      reached()
+      return done
+    }) as Engine["change"]
+  }
+}
+
+/** What somebody knows it by who reads a table of boundaries. */
+function describe(operation: Operation): string {
+  if (operation.type === "inbox") return "inbox"
+  if (operation.type === "statements") return OWN_WRITE
+  return operation.events.map(([, type]) => type).join(" + ") || "lease"
+}
+
+/** Never returns: the signal comes before anything that follows. */
+function die(): never {
+  process.kill(process.pid, "SIGKILL")
+  throw new Error("This process should have been killed.")
+}
+
+/** A call of a tool that is at work. */
+interface RunningCall {
+  readonly call: NotedCall
+  /** Right before it does something that stays. Answers with what is to be called right after it. */
+  reach(what: string): () => void
+}
+
+const working = new AsyncLocalStorage<RunningCall | undefined>()
+
+/** For which call the code at hand works: what it does outside is that call's doing. */
+export const runningCall = (): RunningCall | undefined => working.getStore()
+
+export const runAs = <Made>(call: RunningCall, make: () => Made): Made => working.run(call, make)
+
+/** What is done inside of something that counts as one does not count once more. */
+export const uncounted = <Made>(make: () => Made): Made => working.run(undefined, make)

@@ -1,0 +1,163 @@
+import { crashtestText } from "../../apps/strings/tests.ts"
+import type { CrashBoundary, LifeOutcome, NotedEffect } from "./life-files.ts"
+import type { Played } from "./play-lives.ts"
+import type { CrashScenario } from "./scenario.ts"
+
+/** What a whole life was like, and what of it varies by itself: in two whole lives it was not the same. */
+export interface Baseline {
+  readonly played: Played
+  readonly outcome: LifeOutcome
+  readonly varies: ReadonlySet<number>
+}
+
+export function toBaseline(one: Played, other: Played): Baseline | string {
+  const [first, second] = [one.outcome, other.outcome]
+  if (!first || !second) return one.failure ?? other.failure ?? crashtestText.didNotEnd
+  const [problem] = [...one.problems, ...other.problems]
+  if (problem !== undefined) return problem
+  if (first.shortfall !== undefined) return first.shortfall
+  if (first.transcript.length !== second.transcript.length) return crashtestText.notRepeatable
+  const varies = first.transcript.flatMap(({ text }, at) => (text === second.transcript[at]?.text ? [] : [at]))
+  return { played: one, outcome: first, varies: new Set(varies) }
+}
+
+/** What is not as in the whole life, in sentences; empty where all is. */
+export function differencesOf(
+  baseline: Baseline,
+  played: Played,
+  { mayRunAgain }: Pick<CrashScenario, "mayRunAgain">,
+): string[] {
+  const { outcome, failure, problems, effects } = played
+  if (!outcome) return [crashtestText.newProcessFailed(failure)]
+  return [
+    ...problems.slice(0, 1).map((problem) => crashtestText.brokenHistory(problem)),
+    ...ranTooOften(baseline.played.effects, effects, new Set(mayRunAgain)),
+    ...transcriptDiffers(baseline, outcome),
+  ]
+}
+
+function ranTooOften(
+  whole: readonly NotedEffect[],
+  effects: readonly NotedEffect[],
+  mayRunAgain: ReadonlySet<string>,
+): string[] {
+  const usual = triesOf(whole)
+  return [...triesOf(effects)].flatMap(([key, { effect, tries }]) => {
+    const { tool, afterCrash, effect: kind } = effect
+    if (kind === "read" || mayRunAgain.has(tool)) return []
+    const known = usual.get(key)?.tries ?? []
+    // Of a tool whose doing is seen, a try that was cut off before it did anything is none.
+    const isSeen = known.some(({ touched }) => touched > 0)
+    const times = isSeen ? tries.filter(({ touched }) => touched > 0).length : tries.length
+    if (times <= known.length) return []
+    return [crashtestText.ranTooOften(tool, times, known.length, whatToDeclare(afterCrash))]
+  })
+}
+
+function whatToDeclare(afterCrash: string): string {
+  if (afterCrash === "run-again") return crashtestText.declaresRunAgain
+  if (afterCrash === "ask-target") return crashtestText.declaresAskTarget
+  return crashtestText.declaresOther(afterCrash)
+}
+
+interface TriedEffect {
+  readonly effect: NotedEffect
+  /** Each time that it was begun, and how many things it did then. */
+  readonly tries: { readonly call: string; touched: number }[]
+}
+
+/** How often each call was begun, by what was asked for. */
+function triesOf(effects: readonly NotedEffect[]): Map<string, TriedEffect> {
+  const found = new Map<string, TriedEffect>()
+  for (const effect of effects) {
+    const key = `${effect.tool} ${effect.input}`
+    const { tries } = found.get(key) ?? found.set(key, { effect, tries: [] }).get(key)!
+    if (effect.phase === "begun") tries.push({ call: effect.call, touched: 0 })
+    const mine = tries.findLast(({ call }) => call === effect.call)
+    if (mine && effect.phase === "touched") mine.touched++
+    if (mine && effect.phase === "unchanged") mine.touched--
+  }
+  return found
+}
+
+function transcriptDiffers({ outcome: whole, varies }: Baseline, { transcript }: LifeOutcome): string[] {
+  const length = Math.max(whole.transcript.length, transcript.length)
+  for (let at = 0; at < length; at++) {
+    const [then, now] = [whole.transcript[at], transcript[at]]
+    if (now?.wasInDoubt) continue // a person has decided about it: what it says is theirs
+    const isSame = then?.who === now?.who && (varies.has(at) || then?.text === now?.text)
+    if (isSame) continue
+    const found = now ? crashtestText.quoted(now.who, short(now.text)) : crashtestText.nothing
+    const sought = then ? crashtestText.quoted(then.who, short(then.text)) : crashtestText.nothing
+    return [crashtestText.transcriptDiffers(at + 1, found, sought, advice(now?.who))]
+  }
+  return []
+}
+
+const short = (text: string): string => (text.length > 80 ? `${text.slice(0, 80)}…` : text)
+
+function advice(who: string | undefined): string {
+  if (who === "result interrupted") return crashtestText.declareRunAgain
+  return ""
+}
+
+/** A place at which a scenario is killed. */
+interface ScenarioBoundary extends CrashBoundary {
+  /** The events of the write, or what the tool does there. */
+  readonly what: string
+}
+
+/** How it went on from there. */
+interface CrashRow extends ScenarioBoundary {
+  readonly reached: boolean
+  readonly wasInDoubt: boolean
+  readonly differences: readonly string[]
+}
+
+export const toBoundaries = (writes: readonly string[]): ScenarioBoundary[] =>
+  writes.flatMap((what, index) => (["before", "after"] as const).map((when) => ({ at: index + 1, when, what })))
+
+export function toCrashRow(
+  baseline: Baseline,
+  boundary: ScenarioBoundary,
+  played: Played,
+  scenario: CrashScenario,
+): CrashRow {
+  const wasInDoubt = played.outcome?.transcript.some((line) => line.wasInDoubt) ?? false
+  return { ...boundary, reached: played.died, wasInDoubt, differences: differencesOf(baseline, played, scenario) }
+}
+
+/** For programs. */
+export function toReport({ agent, say }: CrashScenario, rows: readonly CrashRow[]) {
+  const differ = rows.filter(({ differences }) => differences.length > 0).length
+  return { agent: agent ?? null, say, killed: rows.length, differ, boundaries: rows }
+}
+
+/** Lines for a person, in the order of the boundaries, each as soon as all before it are known. */
+export class CrashTable {
+  readonly #width: number
+  readonly #rows: (CrashRow | undefined)[] = []
+  #told = 0
+
+  constructor(boundaries: readonly ScenarioBoundary[]) {
+    this.#width = Math.max(0, ...boundaries.map(({ what }) => what.length))
+  }
+
+  add(index: number, row: CrashRow): string[] {
+    this.#rows[index] = row
+    const lines: string[] = []
+    for (let next = this.#rows[this.#told]; next; next = this.#rows[++this.#told]) lines.push(this.#line(next))
+    return lines
+  }
+
+  #line({ at, when, what, reached, wasInDoubt, differences }: CrashRow): string {
+    const same = !reached ? crashtestText.notReached : wasInDoubt ? crashtestText.sameWithDoubt : crashtestText.same
+    const verdict = differences.length > 0 ? crashtestText.differs(differences.join(" ")) : same
+    return `${String(at).padStart(4)} ${when.padEnd(6)}  ${what.padEnd(this.#width)}  ${verdict}`
+  }
+}
+
+export function toEnd(rows: readonly CrashRow[]): string {
+  const differing = rows.filter(({ differences }) => differences.length > 0).length
+  return crashtestText.summary(rows.length, differing)
+}

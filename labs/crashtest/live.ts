@@ -1,0 +1,266 @@
+import { once } from "node:events"
+import { renameSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import type { Config } from "../../apps/cli/settings/config.ts"
+import { crashtestText } from "../../apps/strings/tests.ts"
+import { type ComposedServer, composeServer } from "../../core/compose/compose-server.ts"
+import { openConfiguredStore } from "../../core/compose/open-store.ts"
+import type { Agent } from "../../core/engine/definition/agent.ts"
+import type { CallContext, Tool } from "../../core/engine/definition/tool.ts"
+import type { Model, ModelRequest } from "../../core/engine/model.ts"
+import { nextStep, rests } from "../../core/engine/next-step.ts"
+import type { ModelSource } from "../../core/engine/ports.ts"
+import { checkRequest } from "../../core/models/scripted/check-request.ts"
+import { always, scripted } from "../../core/models/scripted/model.ts"
+import { calls, replies, says } from "../../core/models/scripted/script.ts"
+import { AppError } from "../../core/protocol/errors.ts"
+import type { JournalEvent, UnknownEvent } from "../../core/protocol/events.ts"
+import type { ConversationId, MessageId, UserId } from "../../core/protocol/ids.ts"
+import type { JsonObject } from "../../core/protocol/schema.ts"
+import { silentLog } from "../../core/shared/log.ts"
+import { canonicalJson } from "../../core/shared/text/json.ts"
+import { sleep } from "../../core/shared/time/clock.ts"
+import { Boundaries } from "./boundaries.ts"
+import {
+  type LifeEnd,
+  type LifeOrders,
+  type LifeOutcome,
+  type NotedEffect,
+  type TranscriptLine,
+  lifeFiles,
+  noteLine,
+  readLines,
+} from "./life-files.ts"
+import { watchOutside } from "./outside.ts"
+import type { CrashScenario } from "./scenario.ts"
+
+/** How often it is looked whether what a killed process has left can be taken up. */
+const LOOK_MS = 20
+
+/** Plays what the process is told that has started this one, a life after the other, until it is killed or nobody tells it any more. */
+export async function liveAsTold(config: Config): Promise<void> {
+  await watchOutside()
+  const say = (end: LifeEnd) => process.send?.(end)
+  process.on("message", (orders: LifeOrders) => {
+    live(config, orders).then(
+      () => say({}),
+      (error: Error) => say({ failure: error instanceof AppError ? error.message : (error.stack ?? String(error)) }),
+    )
+  })
+  await once(process, "disconnect")
+}
+
+/** One life: plays the scenario from wherever the store says that it is, and writes down how it ended. */
+async function live(config: Config, orders: LifeOrders): Promise<void> {
+  const files = lifeFiles(orders.folder)
+  const settings = lifeSettings(config, files.data)
+  await using store = await openConfiguredStore(settings, { log: silentLog })
+  const user = (await store.people.ensure("crashtest", store.clock.now())).id
+  const boundaries = new Boundaries(files, orders.dies)
+  boundaries.watch(store.engine)
+  const { replies } = orders.scenario
+  await using server = await composeServer(settings, {
+    ...{ store, log: silentLog, model: replies && toldModel(replies) },
+    agents(all) {
+      noteEffects(all, files.effects, boundaries)
+      return all
+    },
+  })
+  const { ports } = server.pawl
+  Object.assign(ports, { models: checkedModels(ports.models, files.problems) })
+  const id = await play(server, orders, user)
+  const events = await store.journal.read(id)
+  const { tools } = ports.agents.of(await store.journal.load(id, true))
+  const shortfall = shortfallOf(events, orders.scenario, (name) => tools.find(name) !== undefined)
+  const outcome = { ...toTranscript(events), ...(shortfall === undefined ? {} : { shortfall }) }
+  writeFileSync(`${files.outcome}.new`, JSON.stringify(outcome))
+  renameSync(`${files.outcome}.new`, files.outcome)
+}
+
+async function play(server: ComposedServer, orders: LifeOrders, user: UserId): Promise<ConversationId> {
+  const { runtime, store } = server
+  const { scenario, messageIds } = orders
+  const limit = scenario.maxIterations === undefined ? {} : { maxIterations: scenario.maxIterations }
+  const words = (at: number) =>
+    ({
+      type: "message",
+      id: messageIds[at] as MessageId,
+      text: scenario.say[at] ?? "",
+      when: "queue",
+      ...limit,
+    }) as const
+  const [begun] = await store.retention.conversationsOf(user)
+  const agent = scenario.agent ?? server.pawl.ports.agents.all[0]?.name ?? ""
+  const id = begun?.id ?? (await runtime.begin({ user, agent, mode: scenario.mode }, words(0))).id
+  for (;;) {
+    await atRest(server, id)
+    if (await settle(server, id, orders)) continue
+    const said = (await store.journal.load(id, true)).said
+    const next = messageIds.findIndex((message) => !said.includes(message as MessageId))
+    if (next < 0) return id
+    await runtime.submit(id, words(next))
+  }
+}
+
+/** Takes up what was left, until there is nothing to do for the loop. */
+async function atRest({ runtime, store, pawl, clock }: ComposedServer, id: ConversationId): Promise<void> {
+  for (;;) {
+    await runtime.rest(id)
+    const conversation = await store.journal.load(id, true)
+    if (rests(nextStep(conversation, pawl.ports.agents.of(conversation), pawl.ports.limits))) return
+    await runtime.recover()
+    await sleep(clock, LOOK_MS)
+  }
+}
+
+/** What a person would do: says yes or no, and of a write in doubt looks at what became of it. */
+async function settle({ runtime, store }: ComposedServer, id: ConversationId, { scenario, folder }: LifeOrders) {
+  const { proposals, calls } = await store.journal.load(id, true)
+  const by = "crashtest"
+  for (const [index, { proposed, status }] of [...proposals.values()].entries()) {
+    const { id: proposalId } = proposed
+    const call = calls.find(({ proposal }) => proposal === proposalId)
+    if (call?.state === "in_doubt") {
+      const effects = readLines<NotedEffect>(lifeFiles(folder).effects).filter((effect) => effect.call === call.id)
+      const choice = effects.length === 0 ? "retry" : effects.at(-1)?.phase === "done" ? "done" : "abandon"
+      await runtime.submit(id, { type: "resolve", proposalId, choice, by })
+      return true
+    }
+    if (status !== "pending") continue
+    const decision = (scenario.decide[index] ?? scenario.decide.at(-1)) === "no" ? "reject" : "commit"
+    await runtime.submit(id, { type: "decide", proposalId, decision, by })
+    return true
+  }
+  return false
+}
+
+/**
+ * The operator's settings, but for all that leads to somebody's data or to others: their database and files, their cluster
+ * and traces, MCP servers, whose tools would really be called, at each boundary anew and unnoted. Models are those of the
+ * scenario, and nobody is asked for a title beside it.
+ */
+export function lifeSettings(config: Config, dataFolder: string): Config {
+  return {
+    ...config,
+    ...{ dataFolder, databaseUrl: `file:${join(dataFolder, "pawl.db")}`, models: {} },
+    ...{ filesFolder: undefined, nats: undefined, webhook: undefined, telemetry: undefined, mcp: [] },
+    titleModel: undefined,
+  }
+}
+
+/** What each tool was before: a pack that keeps its tools in its module has the same ones in the next life of this process. */
+const unnoted = new WeakMap<Tool, Tool["run"]>()
+
+/** Has each tool note that it runs, in a file that outlives the process. */
+function noteEffects(agents: readonly Agent[], file: string, boundaries: Boundaries): void {
+  const seen = new Set<Tool>()
+  for (const { tools } of agents) {
+    for (const name of tools.names) {
+      const tool = tools.find(name)
+      if (!tool || seen.has(tool)) continue
+      seen.add(tool)
+      const run = unnoted.get(tool) ?? tool.run
+      unnoted.set(tool, run)
+      const noted = async (input: JsonObject, context: CallContext) => {
+        const { effect, afterCrash } = tool
+        const call = { call: context.callId, tool: name, input: canonicalJson(input), effect, afterCrash }
+        noteLine(file, { ...call, phase: "begun" } satisfies NotedEffect)
+        try {
+          return await boundaries.run(call, () => run.call(tool, input, context))
+        } finally {
+          noteLine(file, { ...call, phase: "done" } satisfies NotedEffect)
+        }
+      }
+      // In its place, because packs and agents hold on to it by several names.
+      Object.defineProperty(tool, "run", { value: noted, configurable: true })
+    }
+  }
+}
+
+/**
+ * What kept a whole life from trying what its scenario is about. Killed anywhere it would fall short in the same way, and be told
+ * as the same: a test that cannot fail.
+ */
+export function shortfallOf(
+  events: readonly (JournalEvent | UnknownEvent)[],
+  { replies }: CrashScenario,
+  has: (tool: string) => boolean,
+): string | undefined {
+  const known = events as readonly JournalEvent[]
+  const named = replies?.flatMap(({ calls }) => calls.map(({ name }) => name)) ?? []
+  const unknown = named.find((name) => !has(name))
+  if (unknown !== undefined) return crashtestText.unknownTool(unknown)
+  const asked = known.filter((event) => event.type === "message" && event.role === "assistant").length
+  const failed = known.find((event) => event.type === "run_ended" && event.status === "failed")
+  if (failed?.type === "run_ended")
+    return asked === replies?.length && failed.error?.code === "internal"
+      ? crashtestText.tooFewReplies(asked)
+      : crashtestText.runFails(failed.error?.message ?? failed.reason)
+  if (replies && asked < replies.length) return crashtestText.tooManyReplies(replies.length, asked)
+  return undefined
+}
+
+/** Replies by how often it has replied in what it is shown: a new process goes on where the last one was killed. */
+function toldModel(script: NonNullable<CrashScenario["replies"]>): Model {
+  const reply = ({ history }: ModelRequest) => {
+    const said = history.filter(({ role }) => role === "assistant").length
+    const next = script[said]
+    if (!next) throw new Error(crashtestText.scenarioTooShort(script.length))
+    const called = next.calls.map(({ name, input }) => calls(name, input))
+    return replies(...(next.text === "" ? [] : [says(next.text)]), ...called)
+  }
+  // A scenario says what is replied, not what stages would decide: those go on as where no model can judge.
+  return Object.assign(scripted(always(reply)), { decides: false as const })
+}
+
+/** The same models, each request held against what a strict provider takes (promise 7). */
+function checkedModels(models: ModelSource, problems: string): ModelSource {
+  return {
+    ...models,
+    async get(name, user) {
+      const model = await models.get(name, user)
+      const stream: Model["stream"] = (request, signal) => {
+        try {
+          checkRequest(request)
+        } catch (error) {
+          noteLine(problems, (error as Error).message)
+        }
+        return model.stream(request, signal)
+      }
+      return { ...model, name: model.name, provider: model.provider, contextTokens: model.contextTokens, stream }
+    },
+  }
+}
+
+/** What was said, called and found, and how each run ended: without ids and times, which no two lives share. */
+function toTranscript(events: readonly (JournalEvent | UnknownEvent)[]): LifeOutcome {
+  const known = events as readonly JournalEvent[]
+  const doubted = new Set(known.flatMap((event) => (event.type === "in_doubt" ? [event.callId] : [])))
+  const lines: { line: TranscriptLine; seq: number }[] = []
+  let status = "nothing was asked"
+  let seq = 0
+  for (const event of known) {
+    if (event.type === "message") {
+      seq = event.seq
+      for (const part of event.parts) {
+        if (part.type === "text") lines.push({ seq, line: { who: event.role, text: plain(part.text) } })
+        if (part.type === "call")
+          lines.push({ seq, line: { who: "call", text: plain(`${part.name} ${JSON.stringify(part.input)}`) } })
+      }
+    }
+    if (event.type === "tool_end") {
+      seq = Math.max(seq, event.seq)
+      const line = { who: `result ${event.status}`, text: plain(event.text) }
+      lines.push({ seq: event.seq, line: doubted.has(event.callId) ? { ...line, wasInDoubt: true } : line })
+    }
+    if (event.type === "run_ended") {
+      status = event.error ? `${event.status}: ${event.error.code}` : event.status
+      lines.push({ seq, line: { who: "run", text: event.reason ? `${status} (${event.reason})` : status } })
+    }
+  }
+  // Results of one reply end in any order, and have their places by their calls.
+  return { transcript: lines.sort((one, other) => one.seq - other.seq).map(({ line }) => line), status }
+}
+
+/** Ids are new in each life. */
+const plain = (text: string): string => text.replaceAll(/\b([a-z]+)_[0-9A-Za-z]{16,}\b/g, "$1_…")

@@ -1,0 +1,132 @@
+import { z } from "zod"
+import { ReplySettings } from "../../../core/protocol/conversation/reply-settings.ts"
+import { JsonObject, Mode } from "../../../core/protocol/schema.ts"
+import { tableNames } from "../../../core/protocol/workspace-tables.ts"
+import { AnswerExpectation, Expectation } from "./expectation.ts"
+import { EvalScript } from "./script.ts"
+
+/** A file of cases, as it is written. A field that is not here is refused by name. */
+
+const Name = z.string().trim().min(1).max(200)
+const oneOrMore = z.union([Name.transform((one) => [one]), z.array(Name).min(1)], {
+  error: "must be a name, or a list of names",
+})
+
+/** What becomes of proposals: carried out, refused, or left to wait, in which case the next words take their place. */
+const Yes = z.union([z.enum(["yes", "no", "leave"]), z.boolean().transform((said) => (said ? "yes" : "no"))])
+export const Approve = z.union(
+  [z.enum(["all", "none", "leave"]), z.array(Name), z.record(z.string(), Yes as z.ZodType<"yes" | "no" | "leave">)],
+  { error: "must be all, none, leave, a list of tools, or tools with yes, no or leave" },
+)
+export type Approve = z.infer<typeof Approve>
+
+const WordsOf = z.strictObject({
+  text: z.string().min(1),
+  /** Files of this machine that go with the words. */
+  files: z.array(z.string().min(1)).optional(),
+  approve: Approve.optional(),
+  expect: AnswerExpectation.optional(),
+})
+export type EvalWords = z.infer<typeof WordsOf>
+const Words = z.union(
+  [
+    z
+      .string()
+      .min(1)
+      .transform((text): EvalWords => ({ text })),
+    WordsOf,
+  ],
+  {
+    error: "must be a text, or an object of text, files, approve and expect",
+  },
+)
+
+const Database = z
+  .strictObject({
+    /** Statements that make it, or a SQLite file that is copied. */
+    sql: z.string().min(1).optional(),
+    file: z.string().min(1).optional(),
+    /** Whether changes may be proposed. */
+    writable: z.boolean().default(false),
+  })
+  .refine(({ sql, file }) => (sql === undefined) !== (file === undefined), {
+    message: "needs sql or file, one of them",
+  })
+
+/** What there is before the first words. Paths begin at the file of cases. */
+const Start = z.strictObject({
+  /** Rows by table. An `id` is a name for other rows of the case to point at (`projectId`). */
+  workspace: z.partialRecord(z.enum(tableNames), z.array(JsonObject)).optional(),
+  /** Files of the folder that is worked in, by path; `folder` is one that is copied into it first. */
+  files: z.record(z.string().min(1), z.string()).optional(),
+  folder: z.string().min(1).optional(),
+  /** The database of the conversation: made here, or the sample shop. */
+  database: z
+    .union([z.literal("sample"), Database], { error: "must be sample, or an object of sql or file" })
+    .optional(),
+  /** Documents of the library, by name; `documentFiles` are files of this machine. */
+  documents: z.record(z.string().min(1), z.string().min(1)).optional(),
+  documentFiles: z.array(z.string().min(1)).optional(),
+})
+export type EvalStart = z.infer<typeof Start>
+
+const Share = z.number().gt(0).max(1)
+/** What a file says for all of its cases, and a case for itself. */
+const common = () => ({
+  agent: oneOrMore.optional(),
+  model: oneOrMore.optional(),
+  repeat: z.number().int().min(1).max(1000).optional(),
+  /** Which share of the repeats has to pass; all of them unless said. */
+  passRate: Share.optional(),
+  mode: Mode.optional(),
+  /** How models are to reply: temperature, effort and so on. */
+  settings: ReplySettings.optional(),
+})
+
+export const EvalCase = z.strictObject({
+  name: Name,
+  ...common(),
+  start: Start.optional(),
+  say: z.union([Words.transform((one) => [one]), z.array(Words).min(1)], {
+    error: "must be a text, an object with text, or a list of these",
+  }),
+  approve: Approve.optional(),
+  script: EvalScript.optional(),
+  expect: Expectation,
+})
+export type EvalCase = z.infer<typeof EvalCase>
+
+/** `20%`, as a share. */
+const Percent = z
+  .string()
+  .regex(/^\d{1,4}(?:\.\d{1,3})?\s?%$/, { message: "must be a percentage such as 20%" })
+  .transform((text) => Number.parseFloat(text) / 100)
+/** How much worse than the baseline something may be. What is not named is not compared. */
+export const Tolerance = z.strictObject({
+  cost: Percent.optional(),
+  tokens: Percent.optional(),
+  latency: Percent.optional(),
+  latencyWithoutModel: Percent.optional(),
+})
+export type Tolerance = z.infer<typeof Tolerance>
+
+export const EvalFile = z.strictObject({
+  ...common(),
+  /** Who judges. */
+  judge: Name.optional(),
+  /** How many cases are at work at a time. */
+  concurrency: z.number().int().min(1).max(64).default(4),
+  tolerance: Tolerance.default({}),
+  cases: z
+    .array(EvalCase)
+    .min(1)
+    .superRefine((cases, context) => {
+      const seen = new Set<string>()
+      for (const [index, { name }] of cases.entries()) {
+        if (seen.has(name))
+          context.addIssue({ code: "custom", path: [index, "name"], message: `another case is called "${name}" too` })
+        seen.add(name)
+      }
+    }),
+})
+export type EvalFile = z.infer<typeof EvalFile>

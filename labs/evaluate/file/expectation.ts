@@ -1,0 +1,163 @@
+import { RE2JS } from "re2js"
+import { z } from "zod"
+import { CallStatus } from "../../../core/protocol/conversation/message.ts"
+import { RunStatus } from "../../../core/protocol/conversation/conversation.ts"
+import { ProposalStatus } from "../../../core/protocol/proposals/proposal.ts"
+import { JsonObject } from "../../../core/protocol/schema.ts"
+import { tableNames } from "../../../core/protocol/workspace-tables.ts"
+
+/** What a case expects of what has happened. */
+
+const Text = z.string().min(1)
+/** A text, or several of which each has to be there. */
+const someOf = (text: z.ZodString) =>
+  z.union([text, z.array(text).min(1)], { error: "must be a text, or a list of texts" })
+const Pattern = Text.superRefine((pattern, context) => {
+  const fault = patternFault(pattern)
+  if (fault !== undefined) context.addIssue({ code: "custom", message: `is no regular expression: ${fault}` })
+})
+
+/** `contains` looks for words, large and small letters alike; `matches` for a regular expression as RE2 reads it. */
+const found = () => ({ contains: someOf(Text).optional(), matches: someOf(Pattern).optional() })
+export const TextCheck = z.strictObject({ ...found(), not: z.strictObject(found()).optional() })
+export type TextCheck = z.infer<typeof TextCheck>
+
+/** `json`: the answer is JSON that has this in it. */
+const AnswerOf = TextCheck.extend({ json: z.unknown().optional() })
+export type AnswerCheck = z.infer<typeof AnswerOf>
+/** A text alone is one that has to be in there. */
+const AnswerCheck = z.union([Text.transform((contains): AnswerCheck => ({ contains })), AnswerOf], {
+  error: "must be a text, or an object of contains, matches, json and not",
+})
+
+const named = (tool: string) => ({ tool })
+const CallOf = z.strictObject({ tool: Text, arguments: JsonObject.optional(), status: CallStatus.optional() })
+const ProposalOf = CallOf.extend({ status: ProposalStatus.optional() })
+/** A call or a proposal that is looked for. What `arguments` does not name may be anything. */
+export interface ExpectedCall {
+  readonly tool: string
+  readonly arguments?: JsonObject | undefined
+  readonly status?: string | undefined
+}
+
+const listOf = (entry: typeof CallOf | typeof ProposalOf) =>
+  z.array(
+    z.union([Text.transform(named), entry], { error: "must be the name of a tool, or an object with tool" }),
+  ) as unknown as z.ZodType<ExpectedCall[], unknown>
+
+/** A list alone is `include`. */
+const callsOf = (entry: typeof CallOf | typeof ProposalOf) =>
+  z.union(
+    [
+      listOf(entry)
+        .refine((list) => list.length > 0, { message: "is empty: exactly: [] says that there are none" })
+        .transform((include) => ({ include })),
+      z.strictObject({
+        /** All of these, in any order, and others beside them. */
+        include: listOf(entry).optional(),
+        /** All of these one after the other, and others in between. */
+        inOrder: listOf(entry).optional(),
+        /** These and no others, in this order. */
+        exactly: listOf(entry).optional(),
+        /** None of these tools. */
+        none: z.array(Text).optional(),
+      }),
+    ],
+    { error: "must be a list, or an object of include, inOrder, exactly and none" },
+  )
+const CallCheck = callsOf(CallOf)
+const ProposalCheck = callsOf(ProposalOf)
+export interface SequenceCheck {
+  readonly include?: readonly ExpectedCall[] | undefined
+  readonly inOrder?: readonly ExpectedCall[] | undefined
+  readonly exactly?: readonly ExpectedCall[] | undefined
+  readonly none?: readonly string[] | undefined
+}
+
+const Count = z.number().int().min(0)
+const TableCheck = z.strictObject({
+  table: z.enum(tableNames),
+  where: JsonObject.optional(),
+  /** How many there are; without it, at least one. */
+  count: Count.optional(),
+})
+const QueryCheck = z
+  .strictObject({
+    sql: Text,
+    /** What comes back, row by row; columns that a row does not name may be anything. */
+    rows: z.array(JsonObject).optional(),
+    count: Count.optional(),
+  })
+  .refine(({ rows, count }) => rows !== undefined || count !== undefined, { message: "needs rows, or count" })
+/** Rows of the workspace, or what the database of the case answers to a SELECT. */
+const RowCheck = z.union([TableCheck, QueryCheck], { error: "must have table, or sql" })
+export type RowCheck = z.infer<typeof RowCheck>
+
+const FileCheck = TextCheck.extend({ path: Text, exists: z.boolean().optional() })
+export type FileCheck = z.infer<typeof FileCheck>
+
+const JudgeOf = z.strictObject({
+  /** What a good answer is, in words. */
+  rubric: Text,
+  /** Who judges; that of the file where it is not said. */
+  model: Text.optional(),
+  /** What is said in the judge's place while the case plays a script. */
+  script: z.strictObject({ pass: z.boolean(), reason: z.string() }).optional(),
+})
+export type JudgeCheck = z.infer<typeof JudgeOf>
+const Judge = z.union([Text.transform((rubric): JudgeCheck => ({ rubric })), JudgeOf], {
+  error: "must be a rubric, or an object of rubric, model and script",
+})
+const Judges = z.union([Judge.transform((one) => [one]), z.array(Judge).min(1)], {
+  error: "must be a rubric, an object with rubric, or a list of these",
+})
+
+const Bound = z.number().min(0)
+/** The most that the whole conversation may take, what judges take not counted. */
+const Limits = z.strictObject({
+  costUsd: Bound.optional(),
+  /** From the first words to the last, models included. */
+  seconds: Bound.optional(),
+  /** The same without the time in which a model was waited for. */
+  secondsWithoutModel: Bound.optional(),
+  modelCalls: Count.optional(),
+  toolCalls: Count.optional(),
+  tokens: Count.optional(),
+  inputTokens: Count.optional(),
+  outputTokens: Count.optional(),
+})
+export type EvalLimits = z.infer<typeof Limits>
+
+/** What is expected of the answer to one message. */
+export const AnswerExpectation = z.strictObject({
+  answer: AnswerCheck.optional(),
+  calls: CallCheck.optional() as unknown as z.ZodOptional<z.ZodType<SequenceCheck, unknown>>,
+  proposals: ProposalCheck.optional() as unknown as z.ZodOptional<z.ZodType<SequenceCheck, unknown>>,
+  /** How its run ends; without it, in any way but `failed`. */
+  ends: RunStatus.optional(),
+})
+export type AnswerExpectation = z.infer<typeof AnswerExpectation>
+
+/** And what is expected of the whole conversation, and of what it has left behind. */
+export const Expectation = AnswerExpectation.extend({
+  rows: z.array(RowCheck).min(1).optional(),
+  files: z.array(FileCheck).min(1).optional(),
+  judge: Judges.optional(),
+  limits: Limits.optional(),
+}).refine((expectation) => Object.keys(expectation).length > 0, { message: "expects nothing" })
+export type Expectation = z.infer<typeof Expectation>
+
+/** Whether a text has what a pattern describes, in time that grows with the text alone: what models write is anybody's. */
+export function hasPattern(pattern: string, text: string): boolean {
+  return RE2JS.compile(pattern).matcher(text).find()
+}
+
+/** What is wrong with a pattern; undefined where it can be looked for. */
+function patternFault(pattern: string): string | undefined {
+  try {
+    RE2JS.compile(pattern)
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}

@@ -1,0 +1,95 @@
+import { readFile } from "node:fs/promises"
+import { dollars, duration } from "../../../client/index.ts"
+import { plainErrors, schemaProblems } from "../../../core/shared/text/schema-text.ts"
+import { failureReason, jsonPlace } from "../../../core/shared/text/system-errors.ts"
+import type { Tolerance } from "../file/eval-file.ts"
+import { EvalFileFault } from "../file/read-eval-file.ts"
+import { EvalReport, type EvalResult } from "./report.ts"
+
+/** How an evaluation stands beside an earlier one. */
+export interface Comparison {
+  /** What was better before, in sentences: a case that passed, or a figure beyond its tolerance. */
+  readonly falls: readonly string[]
+  /** What fails now and did not exist before: it is no fall, and no success either. */
+  readonly newFailures: readonly string[]
+  /** What fails as it did before. */
+  readonly known: readonly string[]
+  /** What failed before and passes now. */
+  readonly mended: readonly string[]
+  /** What the earlier one has and this one has not; of one that was cut short, nothing. */
+  readonly gone: readonly string[]
+}
+
+type Figure = keyof Tolerance
+const figures: Readonly<Record<Figure, { of(result: EvalResult): number | null; told(value: number): string }>> = {
+  cost: { of: ({ costUsd }) => costUsd, told: dollars },
+  tokens: { of: ({ tokens }) => tokens, told: (value) => `${value.toLocaleString("en")} tokens` },
+  latency: { of: ({ p50Ms }) => p50Ms, told: duration },
+  latencyWithoutModel: { of: ({ p50MsWithoutModel }) => p50MsWithoutModel, told: duration },
+}
+const words: Readonly<Record<Figure, string>> = {
+  ...{ cost: "cost", tokens: "tokens", latency: "p50" },
+  latencyWithoutModel: "p50 without models",
+}
+
+/** Cases go by name, agent and model: those of an earlier file that was written otherwise are others. */
+export function compareReports(now: EvalReport, before: EvalReport, tolerance: Tolerance): Comparison {
+  const earlier = new Map(before.results.map((result) => [resultName(result), result]))
+  const names = new Set(now.results.map(resultName))
+  const failing = now.results.filter(({ passed }) => !passed)
+  const known = failing.filter((result) => earlier.get(resultName(result))?.passed === false)
+  const fallen = failing.filter((result) => earlier.get(resultName(result))?.passed)
+  const beyond = now.results.flatMap((result) => {
+    const then = earlier.get(resultName(result))
+    return then && isMeasured(then) && isMeasured(result) ? beyondTolerance(result, then, tolerance) : []
+  })
+  return {
+    falls: [...fallen.map((result) => `${resultName(result)}: it passed before`), ...beyond],
+    newFailures: failing.filter((result) => !earlier.has(resultName(result))).map(resultName),
+    known: known.map(resultName),
+    mended: now.results
+      .filter((result) => result.passed && earlier.get(resultName(result))?.passed === false)
+      .map(resultName),
+    gone: now.stopped !== null ? [] : [...earlier.keys()].filter((name) => !names.has(name)),
+  }
+}
+
+/** What could not be run has taken nothing: beside that, everything would be a fall. */
+const isMeasured = ({ runs }: EvalResult): boolean => runs.some(({ error }) => error === undefined)
+
+/** A cost that was known and is not any more cannot be held against anything, which is told as a fall too. */
+function beyondTolerance(now: EvalResult, before: EvalResult, tolerance: Tolerance): string[] {
+  return (Object.entries(tolerance) as [Figure, number | undefined][]).flatMap(([figure, share]) => {
+    const { of, told } = figures[figure]
+    const [value, then] = [of(now), of(before)]
+    if (share === undefined || then === null) return []
+    if (value === null) return [`${resultName(now)}: ${words[figure]} is no longer known, and was ${told(then)}`]
+    if (value <= then * (1 + share)) return []
+    const more = then === 0 ? "" : ` (+${Math.round((value / then - 1) * 100)} %)`
+    return [
+      `${resultName(now)}: ${words[figure]} ${told(value)}${more}, and was ${told(then)}; ${Math.round(share * 100)} % more is tolerated`,
+    ]
+  })
+}
+
+export const resultName = ({ case: name, agent, model }: Pick<EvalResult, "case" | "agent" | "model">): string =>
+  `${name} · ${agent} · ${model}`
+
+/** The report of an earlier run, as `--save` or `--json` wrote it. */
+export async function readReport(path: string): Promise<EvalReport> {
+  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    throw new EvalFileFault(`${path} cannot be read: ${failureReason(error)}.`)
+  })
+  let json: unknown
+  try {
+    json = JSON.parse(text)
+  } catch (error) {
+    throw new EvalFileFault(`${path} is not valid JSON${jsonPlace(error)}.`)
+  }
+  const { data, error } = EvalReport.safeParse(json, plainErrors)
+  if (data) return data
+  const problem = schemaProblems(error, "the file")
+  throw new EvalFileFault(
+    `${path} is not a report of pawl eval: ${problem}. To write one, run: pawl eval FILE --save ${path}`,
+  )
+}

@@ -1,0 +1,148 @@
+import type { CallResult, HistoryMessage } from "../../core/index.ts"
+import { own } from "../../core/shared/text/json.ts"
+import { call, type PlannedCall } from "./phrase.ts"
+
+/** What a request comes to: calls, or text to reply with. */
+export type Meaning = { readonly calls: readonly PlannedCall[] } | { readonly says: string }
+
+type History = readonly HistoryMessage[]
+
+/** A row that the result of a tool names. */
+interface NamedRow {
+  readonly noun: string
+  readonly id: string
+  readonly title: string
+}
+
+const CHANGE = /^(?<action>update|delete)_(?<noun>task|project|note|client|checkpoint)$/
+const IT = /^(?:it|that|this|that one|this one|(?:the|that|this) (?:task|project|note))$/i
+const AGREES = /^(?:yes|yeah|yep|ok|okay|sure|do it|go ahead|confirm|approve|yes,? please|sounds good)[.!]?$/i
+const MAX_OFFERED = 5
+
+/** `complete it`: the row that the previous results name. Undefined if the call names its row by words. */
+export function resolveIt(planned: PlannedCall, before: History, request: string): Meaning | undefined {
+  const said = target(planned)
+  if (!said || !IT.test(said.name)) return undefined
+  const rows = lastRows(before).filter(({ noun }) => noun === said.noun || isOfAnyKind(planned))
+  const [row] = rows
+  if (!row) return { says: "I do not know which one you mean. Say its name." }
+  return rows.length === 1 ? { calls: [onRow(planned, row)] } : which(rows, request, said.name)
+}
+
+/**
+ * `complete the dentist`: if no row has exactly this name, the rows whose name contains it are looked up, and the only
+ * one is changed. `since` are the results of this run.
+ */
+export function resolveName(planned: PlannedCall, since: readonly CallResult[], request: string): Meaning | undefined {
+  const said = target(planned)
+  const last = since.at(-1)
+  if (!said || !last) return undefined
+  if (last.name === planned.name && isMissing(last, said.noun)) {
+    const isSure = !isOfAnyKind(planned) || new RegExp(`\\b${said.noun}\\b`, "i").test(request)
+    const looks = isSure ? [own(LOOKS, said.noun)] : [LOOKS.task, LOOKS.project, LOOKS.note]
+    const calls = looks.flatMap((look) => look?.(said.name) ?? [])
+    return calls.length > 0 ? { calls } : undefined
+  }
+  if (!last.name.startsWith("list_")) return undefined
+  const name = said.name.toLowerCase()
+  const found = since.flatMap(rowsIn).filter(({ title }) => title.toLowerCase().includes(name))
+  const exact = found.filter(({ title }) => title.toLowerCase() === name)
+  const rows = exact.length > 0 ? exact : found
+  if (rows.length > 1) return which(rows, request, said.name)
+  if (rows[0]) return { calls: [onRow(planned, rows[0])] }
+  const kind = isOfAnyKind(planned) ? "task, project or note" : said.noun
+  return { says: `I find no ${kind} whose name has "${said.name}" in it, and have changed nothing.` }
+}
+
+/** `yes`, typed instead of a click: the changes that the message superseded are proposed again. */
+export function repeatSuperseded(request: string, before: History): Meaning | undefined {
+  if (!AGREES.test(request)) return undefined
+  const turns = before.slice(lastUserTurn(before))
+  const left = resultsIn(turns).filter(({ status }) => status === "superseded")
+  const calls = turns.flatMap((turn) =>
+    turn.role === "assistant"
+      ? turn.parts.flatMap((part) =>
+          part.type === "call" && left.some(({ callId }) => callId === part.id)
+            ? [call(part.name, part.input as Record<string, unknown>)]
+            : [],
+        )
+      : [],
+  )
+  return calls.length > 0 ? { calls } : undefined
+}
+
+/** The results of these turns. */
+export const resultsIn = (turns: History): CallResult[] =>
+  turns.flatMap((turn) => (turn.role === "tool" ? turn.results : []))
+
+const LOOKS: Readonly<Record<string, (name: string) => PlannedCall>> = {
+  task: (search) => call("list_tasks", { search }),
+  project: () => call("list_all_projects"),
+  note: () => call("list_notes"),
+  client: () => call("list_clients"),
+}
+
+/** A task alone has a due date or a priority; anything can be deleted or renamed. */
+const isOfAnyKind = ({ name, input }: PlannedCall) =>
+  name === "delete_task" || (name === "update_task" && "title" in input)
+
+function target({ name, input }: PlannedCall): { noun: string; name: string } | undefined {
+  const { noun = "" } = CHANGE.exec(name)?.groups ?? {}
+  const named = input[`${noun}_id`]
+  return typeof named === "string" ? { noun, name: named } : undefined
+}
+
+/** The same change of another row, which may be of another kind. */
+function onRow({ name, input }: PlannedCall, row: NamedRow): PlannedCall {
+  const { action = "", noun = "" } = CHANGE.exec(name)?.groups ?? {}
+  const { [`${noun}_id`]: _, title, ...rest } = input
+  const renamed = title === undefined ? {} : { [/project|client/.test(row.noun) ? "name" : "title"]: title }
+  return call(`${action}_${row.noun}`, { [`${row.noun}_id`]: row.id, ...rest, ...renamed })
+}
+
+const isMissing = ({ status, text }: CallResult, noun: string) =>
+  status === "error" && (text.includes(`There is no ${noun} `) || text.includes(' are called "'))
+
+function which(rows: readonly NamedRow[], request: string, name: string): Meaning {
+  const offered = rows
+    .slice(0, MAX_OFFERED)
+    .map(({ title }) => `- \`${request.replace(name, () => title.replaceAll("`", "'"))}\``)
+  return { says: `Which one do you mean?\n\n${offered.join("\n")}` }
+}
+
+const lastUserTurn = (turns: History) => turns.findLastIndex((turn) => turn.role === "user" && !turn.isNote)
+
+/** The rows that the newest results name, of the last few requests that had any. */
+function lastRows(before: History): NamedRow[] {
+  const isWrite = ({ name }: CallResult) => /^(?:create|update|restore)_/.test(name)
+  for (let [turns, tries] = [before, 0]; tries < 3; tries++) {
+    const at = lastUserTurn(turns)
+    if (at < 0) break
+    const results = resultsIn(turns.slice(at)).filter(({ status }) => status === "ok")
+    const writes = results.filter(isWrite)
+    const rows = (writes.length > 0 ? writes : results)
+      .filter(({ name }) => !name.startsWith("delete_"))
+      .flatMap(rowsIn)
+    if (rows.length > 0) return rows
+    turns = turns.slice(0, at)
+  }
+  return []
+}
+
+const KIND = /_(?<noun>task|project|note|client|checkpoint)s?(?:_due_today)?$/
+const DONE = /^[A-Z][a-z]+ (?:created|updated|put back): /
+/** The id stands last in a line, where no title reaches. */
+const ID = /\bid: (?<id>[^\s,()]+)\)\.?$/
+/** Where a title ends. */
+const TRAITS = / \((?:status|project|client|industry|part of|date|id): /
+
+function rowsIn({ name, text }: CallResult): NamedRow[] {
+  const noun = KIND.exec(name)?.groups?.noun
+  if (!noun) return []
+  return text.split("\n").flatMap((line) => {
+    const told = line.startsWith("- ") ? line.slice(2) : line.replace(DONE, "")
+    const id = told === line ? undefined : ID.exec(told.slice(-200))?.groups?.id
+    const end = told.search(TRAITS)
+    return id === undefined || end < 1 ? [] : [{ noun, id, title: told.slice(0, end) }]
+  })
+}

@@ -1,0 +1,98 @@
+/** Passages alone: a list of references in a document has entries such as `[12] Smith` too. */
+const ENTRY = /(?<![^\n])\[(?<marker>psg_\w+|\d+(?=\] \(psg_\w))\](?: \(psg_\w+\))? (?<title>[^\n]*)\n/gm
+const MARKS = /["“”„‟«»「」『』[]/
+const MAX_QUOTED = 5
+const MAX_CHARACTERS = 320
+const STEM = 5
+
+/**
+ * What the offline model makes of passages: of each the sentences that have most of what was asked for, with its citation,
+ * and the plain word that it does no more than quote. What it quotes stands there letter by letter, so that the check of
+ * citations has nothing to flag.
+ */
+export function quotePassages(text: string, asked = ""): string {
+  const entries = [...text.matchAll(ENTRY)]
+  const passages = entries.map((entry, index) => {
+    const { marker = "", title = "" } = entry.groups ?? {}
+    const end = entries[index + 1]?.index ?? text.length
+    return { marker, title, quotable: quotableOf(text.slice(entry.index + entry[0].length, end)) }
+  })
+  const weigh = weightsOf(
+    asked,
+    passages.flatMap(({ quotable }) => quotable.map(({ sentence }) => sentence)),
+  )
+  const quotes = passages.flatMap(({ marker, title, quotable }) => {
+    const quote = best(quotable, weigh)
+    return quote === "" ? [] : [`- “${quote}” [${marker}] (${plainTitle(title)})`]
+  })
+  if (quotes.length === 0) return text
+  const shown = quotes.slice(0, MAX_QUOTED)
+  const left = quotes.length - shown.length
+  const more = left > 0 ? `\n\nAnd ${left} more; their passages are in the search above.` : ""
+  return `${INTRODUCTION}\n\n${shown.join("\n")}${more}`
+}
+
+const INTRODUCTION = "I am the offline model, so I only quote. These passages seem to match your question:"
+
+interface Quotable {
+  readonly sentence: string
+  /** The sentence and those after it, as many as fit. */
+  readonly quote: string
+}
+
+/** Where a quote of a passage may begin. None has marks that would end the quote or cite something else. */
+function quotableOf(passage: string): readonly Quotable[] {
+  const parts = passage.replace(/^(?:\s*#{1,6} [^\n]*\n)+/, "").split(MARKS)
+  const starts = parts.flatMap((part, at) => {
+    const words = part.replaceAll(/\s+/g, " ").trim()
+    const all = Array.from(toSentences(words), ({ segment, index }) => ({
+      sentence: segment,
+      quote: fitting(words.slice(index)),
+    }))
+    return at === 0 ? all : all.slice(1) // what follows a mark begins in the middle of a sentence
+  })
+  return starts.filter(({ quote }) => quote !== "")
+}
+
+/** Made when it is first needed: to make one takes longer than all else that this file does when a process starts. */
+let sentences: Intl.Segmenter | undefined
+const toSentences = (words: string) =>
+  (sentences ??= new Intl.Segmenter(undefined, { granularity: "sentence" })).segment(words)
+
+function fitting(words: string): string {
+  if (words.length <= MAX_CHARACTERS) return words
+  const cut = words.slice(0, MAX_CHARACTERS)
+  const sentence = cut.lastIndexOf(". ")
+  const word = cut.lastIndexOf(" ")
+  return cut.slice(0, sentence > 80 ? sentence + 1 : word > 0 ? word : cut.length).toWellFormed()
+}
+
+/** From the sentence on that says most of what was asked. */
+function best(quotable: readonly Quotable[], weigh: (text: string) => number): string {
+  let [chosen, most] = ["", -1]
+  for (const { sentence, quote } of quotable) {
+    const weight = weigh(sentence)
+    if (weight > most) [chosen, most] = [quote, weight]
+  }
+  return chosen
+}
+
+/** How much of what was asked a text says. A word says the less the more texts have it: so "how" and "the" need no list. */
+function weightsOf(asked: string, texts: readonly string[]): (text: string) => number {
+  const known = texts.map(stems)
+  const weights = [...stems(asked)].map((stem) => {
+    const having = known.filter((of) => of.has(stem)).length
+    return [stem, having === 0 ? 0 : 1 / having] as const
+  })
+  return (text) => {
+    const own = stems(text)
+    return weights.reduce((sum, [stem, weight]) => sum + (own.has(stem) ? weight : 0), 0)
+  }
+}
+
+/** "expires" and "expired" are one. */
+const stems = (text: string) =>
+  new Set(Array.from(text.toLowerCase().matchAll(/[\p{L}\p{N}]{3,}/gu), ([word]) => word.slice(0, STEM)))
+
+/** Without what would make a quote or a marker of it: it stands beside ours. */
+const plainTitle = (title: string) => title.replaceAll(/["“”„‟«»「」『』‘‚[\]]/g, "")

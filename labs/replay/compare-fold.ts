@@ -1,0 +1,106 @@
+import { pauseReason, runStatus } from "../../core/engine/conversation.ts"
+import type { Journal } from "../../core/engine/journal.ts"
+import type { RebuiltRun } from "../../core/engine/rebuild/rebuild-requests.ts"
+import { FOLD_VERSION, fromKeptFold, toKeptFold } from "../../core/engine/replay/snapshot.ts"
+import { replay } from "../../core/engine/replay/replay.ts"
+import type { Usage } from "../../core/protocol/conversation/message.ts"
+import type { Run } from "../../core/protocol/conversation/conversation.ts"
+import type { JournalEvent, UnknownEvent } from "../../core/protocol/events.ts"
+import type { ConversationId, UserId } from "../../core/protocol/ids.ts"
+import { canonicalJson } from "../../core/shared/text/json.ts"
+import type { Engine } from "../../core/store/engine/engine.ts"
+import { toEvent } from "../../core/store/engine/event-rows.ts"
+import { FOLD_ROW, type FoldRow } from "../../core/store/engine/fold-source.ts"
+
+export interface KeptFoldLook {
+  /**
+   * `none`: there is none that this version would read. `passed over`: it does not fit, so that the journal is read in its place.
+   * `differs`: it would be read, and says something else than the journal.
+   */
+  readonly verdict: "none" | "equal" | "passed over" | "differs"
+  /** The row of the journal behind which it was kept. */
+  readonly position?: number
+}
+
+/** Whether the fold that is kept of a conversation is, byte for byte, what its journal comes to when it is folded from its first row. */
+export async function compareKeptFold(engine: Engine, id: ConversationId): Promise<KeptFoldLook> {
+  const [row] = await engine.query<FoldRow>(FOLD_ROW, [FOLD_VERSION, id])
+  if (!row || row.kept === null || row.fold === null) return { verdict: "none" }
+  const { key, kept: position, fold } = row
+  const user = row.user_id as UserId
+  const rows = await engine.events(key, { after: 0, upTo: position, limit: Number.MAX_SAFE_INTEGER })
+  const kept = fromKeptFold({ id, user }, position, fold)
+  if (!kept || rows.at(-1)?.[0] !== position) return { verdict: "passed over", position }
+  const anew = toKeptFold(replay(id, user, rows.map(toEvent)))
+  const again = toKeptFold(kept)
+  const isEqual = anew !== undefined && again !== undefined && plain(anew) === plain(again)
+  return { verdict: isEqual ? "equal" : "differs", position }
+}
+
+/** Fields in one order, without what is only worked out ahead for the next request. */
+function plain(fold: string): string {
+  const { digested: _, ...rest } = JSON.parse(fold) as Record<string, unknown>
+  return canonicalJson(rest)
+}
+
+/** What the table of runs says otherwise than the fold; of a run that is still at work nothing is said. */
+export function unlikeRow(run: Run, { conversation, newer, asides }: Folded): string[] {
+  const { run: folded } = conversation
+  if (run.status === "running" || newer) return []
+  const { iteration, maxIterations } = run
+  const told = { status: run.status, iteration, maxIterations, waits: run.pauseReason, error: run.error?.code }
+  const now = {
+    status: runStatus(conversation),
+    iteration: folded?.iteration,
+    maxIterations: folded?.maxIterations,
+    waits: pauseReason(conversation),
+    error: folded?.error?.code,
+  }
+  const names = Object.keys(told) as (keyof typeof told)[]
+  const unlike = names.filter((name) => (told[name] ?? null) !== (now[name] ?? null))
+  // Before titles were counted in the row, it had their cost and not their tokens.
+  const isTitled = asides.some(({ beside }) => beside === "title")
+  return isTitled || summed(run.usage) === summed(folded?.usage) ? unlike : [...unlike, "usage"]
+}
+
+type Folded = Pick<RebuiltRun, "conversation" | "newer" | "asides">
+
+const summed = (usage: Usage | null | undefined): string =>
+  canonicalJson([usage?.inputTokens ?? null, usage?.outputTokens ?? null, usage?.cost ?? null])
+
+type Events = (JournalEvent | UnknownEvent)[]
+
+/** The rows up to one of them, and the first that cannot be read at all: what stands before it is read all the same. */
+export async function readJournalRows(
+  journal: Pick<Journal, "read">,
+  id: ConversationId,
+  upTo: number,
+): Promise<{ readonly events: Events; readonly torn: number | undefined }> {
+  try {
+    return { events: await journal.read(id, { upTo }), torn: undefined }
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+  }
+  // Half of what is left each time: a journal may have very many rows.
+  let [whole, torn] = [0, upTo]
+  while (torn - whole > 1) {
+    const middle = Math.floor((whole + torn) / 2)
+    if (await isReadable(journal, id, { after: whole, upTo: middle })) whole = middle
+    else torn = middle
+  }
+  return { events: await journal.read(id, { upTo: whole }), torn }
+}
+
+async function isReadable(
+  journal: Pick<Journal, "read">,
+  id: ConversationId,
+  range: { readonly after: number; readonly upTo: number },
+): Promise<boolean> {
+  try {
+    await journal.read(id, range)
+    return true
+  } catch (error) {
+    if (error instanceof SyntaxError) return false
+    throw error
+  }
+}

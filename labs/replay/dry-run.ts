@@ -1,0 +1,50 @@
+import type { Model } from "../../core/engine/model.ts"
+import {
+  askDry,
+  callsAgree,
+  type DryReply,
+  type RebuiltRequest,
+  type SaidReply,
+  toSaid,
+} from "../../core/engine/rebuild/rebuild-requests.ts"
+import type { UserId } from "../../core/protocol/ids.ts"
+
+/** A request, what was said to it then and what another model says to it now. */
+export interface DryAnswer {
+  readonly position: number
+  readonly then: SaidReply & { readonly model: string }
+  readonly now: DryReply
+  readonly agree: boolean
+}
+
+/** Gives the requests of a run to another model, one after the other, until it calls something else. */
+export class DryRun {
+  readonly model: Model
+  readonly answers: DryAnswer[] = []
+  /** The request whose answer calls something else; the results that follow on record are of other calls. */
+  parted: number | undefined
+  readonly #user: UserId
+
+  constructor(model: Model, user: UserId) {
+    this.model = model
+    this.#user = user
+  }
+
+  /** Dollars; null where a price or a count is not known. */
+  get cost(): number | null {
+    return this.answers.reduce<number | null>((sum, { now }) => {
+      const cost = now.usage?.cost
+      return sum === null || cost === undefined || cost === null ? null : sum + cost
+    }, 0)
+  }
+
+  readonly look = async ({ position, reply, request }: RebuiltRequest): Promise<"stop" | "continue"> => {
+    if (!request) return "continue"
+    const then = { ...toSaid(reply.parts), model: reply.model ?? "" }
+    const now = await askDry(this.model, request, { user: this.#user, signal: new AbortController().signal })
+    const agree = callsAgree(then, now)
+    this.answers.push({ position, then, now, agree })
+    if (!agree) this.parted = position
+    return agree ? "continue" : "stop"
+  }
+}

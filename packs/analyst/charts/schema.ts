@@ -1,0 +1,46 @@
+import { readFile } from "node:fs/promises"
+import { fileURLToPath } from "node:url"
+import { checkValue } from "../../../core/tools/json-schema/check-value.ts"
+import { compilePatterns } from "../../../core/tools/json-schema/check.ts"
+import { type ReadSchema, readJsonSchema } from "../../../core/tools/json-schema/read-schema.ts"
+import { refuse, specPath } from "./problem.ts"
+import type { SpecObject } from "./text.ts"
+
+/** Which part of the schema a specification is meant to be: a mistake is told about that, and not about all seven. */
+const SHAPES = [
+  ["layer", "TopLevelLayerSpec"],
+  ["hconcat", "TopLevelHConcatSpec"],
+  ["vconcat", "TopLevelVConcatSpec"],
+  ["concat", "TopLevelConcatSpec"],
+  ["repeat", "TopLevelRepeatSpec"],
+  ["facet", "TopLevelFacetSpec"],
+  ["mark", "TopLevelUnitSpec"],
+] as const
+
+/** It is Vega-Lite's own, so that neither is about strangers. The process that checks has a time limit besides. */
+const LIMITS = { parts: 100_000, depth: 200 }
+const STEPS = 100_000_000
+
+/** Vega-Lite's own schema. Each shape is read when the first chart has it. */
+export async function loadChartSchema(): Promise<(spec: SpecObject) => void> {
+  const file = fileURLToPath(import.meta.resolve("vega-lite/vega-lite-schema.json"))
+  const { definitions } = JSON.parse(await readFile(file, "utf8")) as { readonly definitions: object }
+  const read = new Map<string, ReadSchema>()
+  const readShape = (name: string) => {
+    const known = read.get(name) ?? readJsonSchema({ $ref: `#/definitions/${name}`, definitions }, LIMITS)
+    read.set(name, known)
+    return known
+  }
+  return (spec) => {
+    const shape = SHAPES.find(([word]) => word in spec)
+    if (!shape) return refuse(`it has none of ${SHAPES.map(([word]) => word).join(", ")}: say what is drawn with mark`)
+    const schema = readShape(shape[1])
+    const issues = checkValue(schema, spec, { patterns: compilePatterns(schema.patterns), steps: STEPS })
+    if (issues.length > 0) refuse(inWords(issues))
+  }
+}
+
+function inWords(issues: ReturnType<typeof checkValue>): string {
+  const said = issues.map(({ path = [], message }) => `${specPath(path as string[])} ${message}`)
+  return said.slice(0, 3).join("; or ")
+}

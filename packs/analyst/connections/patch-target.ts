@@ -1,0 +1,39 @@
+import {
+  type ConnectionPatch,
+  isThisMachine,
+  PostgresTarget,
+  SqliteTarget,
+  type Target,
+  usualSsl,
+} from "../../../core/protocol/databases/connections.ts"
+import { failure } from "../../../core/protocol/errors.ts"
+
+type TargetPatch = Omit<ConnectionPatch, "name">
+
+const WHERE = ["host", "port", "user", "ssl"] as const
+
+/**
+ * What a connection leads to after a change. A stored password never goes to a new place: whoever may change a
+ * connection, but does not know the password, could otherwise have it sent to a server of their own.
+ */
+export function patchTarget(kind: Target["kind"], target: Target | undefined, patch: TargetPatch): Target {
+  const former: TargetPatch = target ?? {}
+  const merged = { ...target, ...(kind === "postgres" ? sslOf(former, patch) : {}), ...patch, kind }
+  const schema = kind === "postgres" ? PostgresTarget : SqliteTarget
+  const { data, error } = schema.safeParse(merged)
+  if (!data) {
+    const [issue] = error.issues
+    throw failure("bad_request", { problem: `${issue?.path.join(".") ?? ""}: ${issue?.message ?? "does not fit"}` })
+  }
+  const elsewhere = WHERE.filter((field) => patch[field] !== undefined && patch[field] !== former[field])
+  if (kind === "postgres" && elsewhere.length > 0 && patch.password === undefined) {
+    throw failure("bad_request", { problem: `password: send it again together with ${elsewhere.join(", ")}.` })
+  }
+  return data
+}
+
+/** That nothing was encrypted on this machine does not mean that nothing has to be on the way to another. */
+function sslOf(former: TargetPatch, { host = former.host ?? "" }: TargetPatch): { ssl?: boolean } {
+  if (former.ssl === undefined) return { ssl: usualSsl(host) }
+  return former.ssl === false && isThisMachine(former.host ?? "") ? { ssl: usualSsl(host) } : {}
+}

@@ -1,0 +1,32 @@
+import type { Log } from "../../../core/shared/log.ts"
+import { besideModule } from "../../../core/shared/processes/thread.ts"
+import { type Child, ChildDied } from "../../../core/shared/processes/child.ts"
+import { ChildProgram, type OtherProgram } from "../../../core/shared/processes/child-program.ts"
+import { failure } from "../../../core/protocol/errors.ts"
+import type { CsvJob, CsvOutcome } from "./job.ts"
+
+/** Reads a CSV file in a process of its own, which ends with it: a million rows would keep everybody else waiting. */
+export async function readInChild(
+  job: CsvJob,
+  signal: AbortSignal,
+  { log, other }: { readonly log?: Log | undefined; readonly other?: OtherProgram },
+): Promise<CsvOutcome> {
+  const own = other ?? { script: besideModule(import.meta.url, "csv-child") }
+  const program = new ChildProgram({ ...own, flags: ["--max-old-space-size=256"], megabytes: 437, log })
+  const { seconds } = job.limits
+  const over = AbortSignal.any([signal, AbortSignal.timeout(seconds * 1000)])
+  let child: Child | undefined
+  try {
+    const made = job.to === null ? [] : [job.to]
+    child = await program.start({ files: { reads: [job.file, ...made], writes: made }, signal: over })
+    child.send(job)
+    return (await child.hear(over)) as CsvOutcome
+  } catch (error) {
+    if (signal.aborted) throw signal.reason
+    if (over.aborted) throw failure("csv_refused", { problem: `it could not be read within ${seconds} s` })
+    if (!(error instanceof ChildDied)) throw error
+    throw failure("csv_refused", { problem: "reading it broke down; it may be too large" })
+  } finally {
+    await child?.end()
+  }
+}

@@ -1,0 +1,191 @@
+import { randomBytes } from "node:crypto"
+import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
+import { hostname } from "node:os"
+import { dirname, join } from "node:path"
+import { type ConnectionId, isId, type UserId } from "../../../core/protocol/ids.ts"
+import type { StoredBytes } from "../../../core/engine/stored-files.ts"
+import { uploadedBytes, uploadPath } from "../sqlite/upload-path.ts"
+
+/** What a work folder was for, should its process die: a file that nobody may own, or all files of somebody who is gone. */
+type Intent = Owner | { readonly user: UserId; readonly everything: true }
+
+const INTENT = "intent.json"
+
+/** Where the databases are kept that were made of uploads. */
+export interface UploadedDatabases {
+  /** As a connection names it. */
+  pathOf(id: ConnectionId): string
+  /** An empty folder for one piece of work; gone, with what is in it, when that ends. */
+  work<T>(run: (folder: string) => Promise<T>): Promise<T>
+  /** Gives a finished database its place, and has its connection recorded, together with the bytes where the store has them. */
+  place(folder: string, from: string, owner: Owner, record: (stored?: StoredBytes) => Promise<void>): Promise<void>
+  /** Forgets a connection by `forget`, and its file with it, if there is one; at `path` of the store, where it is there. */
+  remove(owner: Owner, forget: (path?: string) => Promise<void>): Promise<void>
+  /** All that somebody has uploaded goes. What an upload of theirs that is under way may still leave is swept up later. */
+  removeAll(user: UserId): Promise<void>
+  bytesOf(user: UserId): Promise<number>
+  /** When a server starts: takes back what processes that are no more were in the middle of. */
+  sweep(): Promise<void>
+  /** Now and then: removes from this machine what has been deleted on another. */
+  tidy(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface Owner {
+  readonly user: UserId
+  readonly id: ConnectionId
+}
+
+/**
+ * Where uploaded files become databases: `<root>/<user>/csv/<connection>.db`. Each piece of work has a folder of its own,
+ * named after its process, and says there what it is about to do before it does it. What a process has left that is no
+ * more is finished or taken back when the next one starts.
+ */
+export class CsvFiles implements UploadedDatabases {
+  readonly #root: string
+  readonly #isRecorded: (user: UserId, id: ConnectionId) => Promise<boolean>
+
+  constructor(root: string, isRecorded: (user: UserId, id: ConnectionId) => Promise<boolean>) {
+    this.#root = root
+    this.#isRecorded = isRecorded
+  }
+
+  pathOf = uploadPath
+
+  async work<T>(run: (folder: string) => Promise<T>): Promise<T> {
+    const folder = join(this.#workplace, `${hostname()}.${process.pid}.${randomBytes(8).toString("hex")}`)
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    try {
+      return await run(folder)
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  }
+
+  /**
+   * Gives a finished database its place, and then has its connection recorded. Killed in between, the file is one of which
+   * no connection knows: the sweep takes it away.
+   */
+  async place(folder: string, from: string, owner: Owner, record: () => Promise<void>) {
+    const file = this.#fileOf(owner.user, owner.id)
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+    await this.#intend(folder, owner)
+    await syncFile(from)
+    await rename(from, file)
+    await syncFolder(dirname(file))
+    try {
+      await record()
+    } catch (error) {
+      // The answer may be what was lost, not the record: a connection must not be left without its file.
+      const recorded = await this.#isRecorded(owner.user, owner.id).catch(() => undefined)
+      if (recorded === false) await rm(file, { force: true })
+      if (recorded === undefined) await this.#leaveToSweep(owner)
+      throw error
+    }
+  }
+
+  async remove(owner: Owner, forget: () => Promise<void>): Promise<void> {
+    const file = this.#fileOf(owner.user, owner.id)
+    if (!(await stat(file).catch(() => undefined))) return forget()
+    await this.work(async (folder) => {
+      await this.#intend(folder, owner)
+      await forget()
+      await rm(file, { force: true })
+    })
+  }
+
+  async removeAll(user: UserId): Promise<void> {
+    const folder = join(this.#root, user, "csv")
+    if (!(await stat(folder).catch(() => undefined))) return
+    await this.#leaveToSweep({ user, everything: true })
+    await rm(folder, { recursive: true, force: true })
+  }
+
+  bytesOf(user: UserId): Promise<number> {
+    return uploadedBytes(join(this.#root, user))
+  }
+
+  async sweep(): Promise<void> {
+    for (const name of await readdir(this.#workplace).catch(() => [])) {
+      const folder = join(this.#workplace, name)
+      if (await isAtWork(name, folder)) continue
+      const intent = await readFile(join(folder, INTENT), "utf8").then(toIntent, () => undefined)
+      if (intent && "everything" in intent)
+        await rm(join(this.#root, intent.user, "csv"), { recursive: true, force: true })
+      else if (intent && !(await this.#isRecorded(intent.user, intent.id)))
+        await rm(this.#fileOf(intent.user, intent.id), { force: true })
+      await rm(folder, { recursive: true, force: true })
+    }
+  }
+
+  async tidy(): Promise<void> {} // whoever deletes an upload is on this machine
+
+  async close(): Promise<void> {}
+
+  /** A name that no person's folder has. */
+  get #workplace(): string {
+    return join(this.#root, ".uploads")
+  }
+
+  #fileOf(user: UserId, id: ConnectionId): string {
+    return join(this.#root, user, this.pathOf(id))
+  }
+
+  /** What cannot be decided now is decided when the next process starts. */
+  async #leaveToSweep(intent: Intent): Promise<void> {
+    const left = join(this.#workplace, `${hostname()}.${process.pid}.${randomBytes(8).toString("hex")}`)
+    await mkdir(left, { recursive: true, mode: 0o700 })
+    await this.#intend(left, intent)
+  }
+
+  async #intend(folder: string, intent: Intent): Promise<void> {
+    await writeFile(join(folder, INTENT), JSON.stringify(intent), { flush: true })
+  }
+}
+
+/** On another machine nobody can say: what is older than any upload lasts is left over. */
+const LONGEST_MS = 60 * 60 * 1000
+
+async function isAtWork(name: string, folder: string): Promise<boolean> {
+  const [, host, pid] = /^(.*)\.(\d+)\.[0-9a-f]+$/.exec(name) ?? []
+  const begun = await stat(folder).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => 0,
+  )
+  if (Date.now() - begun > LONGEST_MS) return false
+  return host !== hostname() || (Number(pid) !== process.pid && isAlive(Number(pid)))
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as { code?: string }).code === "EPERM"
+  }
+}
+
+function toIntent(text: string): Intent | undefined {
+  try {
+    const { user, id, everything } = JSON.parse(text) as { user?: string; id?: string; everything?: boolean }
+    if (!isId("user", user ?? "")) return undefined
+    if (everything) return { user: user as UserId, everything }
+    return isId("conn", id ?? "") ? { user: user as UserId, id: id as ConnectionId } : undefined
+  } catch {
+    return undefined // it died while it wrote this, so before it did anything
+  }
+}
+
+async function syncFile(file: string): Promise<void> {
+  const handle = await open(file, "r+")
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r")
+  await handle.sync().catch(() => {}) // not every system can
+  await handle.close()
+}

@@ -1,0 +1,54 @@
+import { createReadStream } from "node:fs"
+import { Readable } from "node:stream"
+import { type Encoding, EncodingFinder } from "../../../core/shared/encoding/text-encoding.ts"
+import { CsvRefusal } from "./job.ts"
+
+/** A file of text, and how its bytes are to be read. */
+export interface CsvText {
+  readonly encoding: Encoding
+  readonly warnings: readonly string[]
+  /** The whole text, without a byte order mark, as UTF-8. */
+  open(): Readable
+}
+
+const CHUNK = 256 * 1024
+
+/** Finds out how a file is encoded by reading all of it once, or takes somebody's word for it. */
+export async function readText(file: string, said?: Encoding): Promise<CsvText> {
+  if (said) return { encoding: said, warnings: [], open: () => toReadable(decoded(file, said, true)) }
+  const finder = new EncodingFinder()
+  for await (const chunk of createReadStream(file, { highWaterMark: CHUNK })) finder.see(chunk as Buffer)
+  const found = finder.end()
+  if (found.type === "unknown") throw new CsvRefusal(found.problem)
+  const { encoding, sure, broken } = found
+  const warnings: string[] = []
+  if (broken) warnings.push(`Some bytes are not ${encoding.toUpperCase()}; they are shown as \uFFFD.`)
+  else if (!sure && encoding.startsWith("utf-16"))
+    warnings.push(`The file was read as ${encoding.toUpperCase()}; check that its text is correct.`)
+  else if (!sure) warnings.push(`The file is not UTF-8 and was read as ${encoding}; check that its text is correct.`)
+  return { encoding, warnings, open: () => openText(file, encoding, !broken) }
+}
+
+async function* decoded(file: string, encoding: Encoding, strict: boolean): AsyncGenerator<string> {
+  const decoder = new TextDecoder(encoding, { fatal: strict })
+  const decode = (chunk?: Buffer) => {
+    try {
+      const text = decoder.decode(chunk, { stream: chunk !== undefined })
+      if (!text.includes("\0")) return text
+    } catch {
+      // Said below.
+    }
+    // Only the beginning decides what a file is taken for, and what somebody says of it may be wrong.
+    throw new CsvRefusal(`it is not ${encoding} all through; save it as UTF-8, or say which encoding it is`)
+  }
+  for await (const chunk of createReadStream(file, { highWaterMark: CHUNK })) yield decode(chunk as Buffer)
+  yield decode()
+}
+
+function openText(file: string, encoding: Encoding, strict: boolean): Readable {
+  // Every byte was looked at, so that these need no detour.
+  if (encoding === "utf-8") return createReadStream(file, { highWaterMark: CHUNK })
+  return toReadable(decoded(file, encoding, strict))
+}
+
+const toReadable = (text: AsyncIterable<string>) => Readable.from(text, { objectMode: false, encoding: "utf-8" })

@@ -1,0 +1,130 @@
+import { open, stat } from "node:fs/promises"
+import { join } from "node:path"
+import type { Log } from "../../../core/shared/log.ts"
+import type { CsvPreview, CsvReading } from "../../../core/protocol/databases/csv.ts"
+import { AppError, failure } from "../../../core/protocol/errors.ts"
+import { type ConnectionId, newId, type UserId } from "../../../core/protocol/ids.ts"
+import { readInChild } from "./child-process.ts"
+import { tableName } from "./columns.ts"
+import type { StoredBytes } from "../../../core/engine/stored-files.ts"
+import type { UploadedDatabases } from "./files.ts"
+import { type CsvLimits, csvLimits } from "./job.ts"
+import { FairQueue } from "../../../core/shared/concurrency/fair-queue.ts"
+
+/** A CSV file on its way in. */
+export interface UploadedCsv {
+  readonly user: UserId
+  readonly name: string
+  readonly body: AsyncIterable<Uint8Array>
+  /** Its sender says that cells are parted by tabs. */
+  readonly tabs: boolean
+  /** What else its sender says of it. */
+  readonly said?: CsvReading
+  readonly signal: AbortSignal
+}
+
+/** A database that was made of an upload, for a connection that is to get this id. */
+export interface MadeDatabase {
+  readonly id: ConnectionId
+  readonly path: string
+  /** Its bytes, where the store keeps them. */
+  readonly stored?: StoredBytes | undefined
+}
+
+/** Uploads that may arrive at the same time, and files that may be read at the same time: reading takes the processor. */
+const coming = {
+  atOnce: 8,
+  perPerson: 2,
+  waiting: 3,
+  tooMany: (most: number) => failure("too_many", { what: "queries of yours", most }),
+}
+const reading = {
+  atOnce: 2,
+  perPerson: 1,
+  waiting: 3,
+  tooMany: (most: number) => failure("too_many", { what: "queries of yours", most }),
+}
+
+export interface CsvOptions {
+  readonly limits?: CsvLimits
+  readonly log?: Log | undefined
+}
+
+/** CSV files that become private databases. */
+export class CsvUploads {
+  readonly #files: UploadedDatabases
+  readonly #limits: CsvLimits
+  readonly #coming = new FairQueue(coming)
+  readonly #reading = new FairQueue(reading)
+
+  readonly #log: Log | undefined
+
+  constructor(files: UploadedDatabases, { limits = csvLimits, log }: CsvOptions = {}) {
+    this.#files = files
+    this.#limits = limits
+    this.#log = log
+  }
+
+  /** What would be in it; nothing is kept. */
+  preview(upload: UploadedCsv): Promise<CsvPreview> {
+    return this.#receive(upload, (file) => this.#read(upload, file, null))
+  }
+
+  /** `record` is given what the new connection leads to, once the file is in place. */
+  keep(upload: UploadedCsv, record: (made: MadeDatabase) => Promise<void>): Promise<ConnectionId> {
+    const { user } = upload
+    return this.#receive(upload, async (file, folder) => {
+      const made = join(folder, "made.db")
+      await this.#read(upload, file, made)
+      await this.#refuseFull(user, (await stat(made)).size)
+      const id = newId("conn", user, Date.now())
+      const path = this.#files.pathOf(id)
+      await this.#files.place(folder, made, { user, id }, (stored) => record({ id, path, stored }))
+      return id
+    })
+  }
+
+  /** Takes the file in while it is counted: nobody keeps a sender waiting. It is worked on when it is the person's turn. */
+  #receive<T>(upload: UploadedCsv, work: (file: string, folder: string) => Promise<T>): Promise<T> {
+    const { user, signal } = upload
+    return this.#coming.run(user, signal, () =>
+      this.#files.work(async (folder) => {
+        const file = join(folder, "sent.csv")
+        await this.#refuseFull(user, 0)
+        await this.#store(upload, file)
+        return this.#reading.run(user, signal, () => work(file, folder))
+      }),
+    )
+  }
+
+  async #store({ body, signal }: UploadedCsv, file: string): Promise<void> {
+    const handle = await open(file, "wx", 0o600)
+    try {
+      let size = 0
+      for await (const chunk of body) {
+        signal.throwIfAborted()
+        size += chunk.length
+        if (size > this.#limits.bytes) throw failure("file_too_large", { most: this.#limits.bytes })
+        await handle.write(chunk)
+      }
+    } catch (error) {
+      // Whoever hangs up in the middle is no fault of ours, and must not fill the log with what looks like one.
+      if (error instanceof AppError || (error as { syscall?: string }).syscall) throw error
+      throw failure("bad_request", { problem: "The body broke off before its end." })
+    } finally {
+      await handle.close()
+    }
+  }
+
+  async #read({ name, tabs, said, signal }: UploadedCsv, file: string, to: string | null): Promise<CsvPreview> {
+    const job = { file, to, table: tableName(name), tabs, said, limits: this.#limits }
+    const outcome = await readInChild(job, signal, { log: this.#log })
+    if (outcome.type === "refused") throw failure("csv_refused", { problem: outcome.problem })
+    return outcome.preview
+  }
+
+  async #refuseFull(user: UserId, more: number): Promise<void> {
+    const { keptBytes } = this.#limits
+    if ((await this.#files.bytesOf(user)) + more >= keptBytes) throw failure("csv_full", { most: keptBytes })
+  }
+}

@@ -1,0 +1,151 @@
+import type { SchemaAnswer } from "../../../core/protocol/databases/connections.ts"
+import { type DatabaseSchema, schemaLimits, type DatabaseTable } from "../database/schema.ts"
+import { fittingTables } from "./narrow-schema.ts"
+
+/** Characters of a schema that a model is shown, unless less is asked for. */
+export const MAX_SCHEMA = 24_000
+/** The share of these that is for the names of tables which are not shown in full. */
+const NAMES = 1 / 6
+const COMMENT = 200
+
+export interface Narrowing {
+  readonly question?: string | undefined
+  /** Characters that there is room for. */
+  readonly most?: number | undefined
+  /** Tables that were shown before. They stay where there is room, so that what a model is told changes seldom. */
+  readonly keep?: readonly string[] | undefined
+}
+
+export interface NarrowedSchema extends Omit<SchemaAnswer, "readAt"> {
+  /** The tables that are shown in full, by name. */
+  readonly names: readonly string[]
+}
+
+/** A schema for a model to read: in full where it fits, else the tables that fit the question, and the others by name. */
+export function toMarkdown({ tables, more }: DatabaseSchema, narrowing: Narrowing = {}): NarrowedSchema {
+  const { question = "", most = MAX_SCHEMA, keep = [] } = narrowing
+  const names = Math.floor(most * NAMES)
+  const shown = chooseTables(tables, { question, keep, most: most - names })
+  const rest = tables.filter((table) => !shown.has(table)).map(({ name }) => name)
+  const inOrder = tables.filter((table) => shown.has(table))
+  const parts = inOrder.map((table) => shown.get(table) ?? "")
+  if (rest.length > 0 || more) parts.push(others(rest, more, names))
+  const markdown = parts.join("\n\n") || "This database has no tables."
+  return { markdown, tables: tables.length, shown: shown.size, names: inOrder.map(({ name }) => name) }
+}
+
+interface Chosen {
+  readonly question: string
+  readonly keep: readonly string[]
+  readonly most: number
+}
+
+/** Tables, and how each of them is described. */
+type Described = ReadonlyMap<DatabaseTable, string>
+
+/** All of them where there is room; else those that were shown before and those that fit the question, or these alone. */
+function chooseTables(tables: readonly DatabaseTable[], { question, keep, most }: Chosen): Described {
+  const texts = new Map(tables.map((table) => [table, describe(table)]))
+  const fitting = (some: readonly DatabaseTable[]) => firstThatFit(some, texts, most)
+  const whole = fitting(tables)
+  const isWhole = (shown: Described, some: Iterable<DatabaseTable>) =>
+    [...some].every((table) => shown.get(table) === texts.get(table))
+  if (isWhole(whole, tables)) return whole
+  const asked = fittingTables(tables, question)
+  const kept = tables.filter(({ name }) => keep.includes(name))
+  const both = new Set([...kept, ...asked])
+  // A question that fits nothing, like a word of thanks, is no reason to show something else.
+  if (both.size === 0) return whole
+  const together = fitting([...both])
+  return isWhole(together, both) ? together : fitting(asked.length > 0 ? asked : kept)
+}
+
+/** A table that is too long is told without its rows, then without comments, and the first one as far as there is room: a model has to see columns. */
+function firstThatFit(tables: readonly DatabaseTable[], texts: Described, most: number): Described {
+  const shown = new Map<DatabaseTable, string>()
+  let left = most
+  for (const table of tables) {
+    const text =
+      fitted(table, texts.get(table) ?? "", left) ?? (shown.size === 0 ? cutAtLine(bare(table), left) : undefined)
+    if (text === undefined) break
+    shown.set(table, text)
+    left -= text.length
+  }
+  return shown
+}
+
+function fitted(table: DatabaseTable, whole: string, most: number): string | undefined {
+  if (whole.length <= most) return whole
+  const unsampled = describe({ ...table, sample: undefined })
+  if (unsampled.length <= most) return unsampled
+  const text = bare(table)
+  return text.length <= most ? text : undefined
+}
+
+const bare = (table: DatabaseTable): string =>
+  describe({ ...table, sample: undefined, columns: table.columns.map((column) => ({ ...column, comment: null })) })
+
+function cutAtLine(text: string, most: number): string {
+  const tail = "\n(and more columns, for which there is no room here)"
+  const end = text.lastIndexOf("\n", Math.max(0, most - tail.length))
+  return `${end > 0 ? text.slice(0, end) : text.slice(0, Math.max(0, most - tail.length)).toWellFormed()}${tail}`
+}
+
+function describe({ name, kind, comment, rows, columns, primaryKey, foreignKeys, sample }: DatabaseTable): string {
+  const about = rows === null ? "" : `, about ${rows} row(s)`
+  const lines = [`## ${flat(name)} (${kind}${about})`]
+  if (comment) lines.push(cut(comment, COMMENT))
+  for (const column of columns) {
+    const facts = [column.type, ...oneOf(column.values), ...(column.nullable ? [] : ["not null"])]
+    if (primaryKey.length === 1 && primaryKey[0] === column.name) facts.push("primary key")
+    lines.push(
+      `- ${flat(column.name)}: ${facts.join(", ")}${column.comment ? ` (${cut(column.comment, COMMENT)})` : ""}`,
+    )
+  }
+  // Each a paragraph of its own: right behind the columns it would be read, and drawn, as more of the last one.
+  if (primaryKey.length > 1) lines.push("", `Primary key: ${flat(primaryKey.join(", "))}`)
+  for (const key of foreignKeys) {
+    const columns = key.references.length > 0 ? `(${key.references.join(", ")})` : ""
+    lines.push("", flat(`Refers: ${key.columns.join(", ")} → ${key.table}${columns}`))
+  }
+  if (sample && sample.rows.length > 0) {
+    lines.push("", tableRow(sample.columns.map((column) => column.name)), tableRow(sample.columns.map(() => "---")))
+    for (const row of sample.rows) lines.push(tableRow(row.map(shortly)))
+  }
+  return lines.join("\n")
+}
+
+/** As they are written in a statement: a value that is nearly right finds nothing. */
+function oneOf(values: readonly string[] | undefined): string[] {
+  if (!values || values.length === 0) return []
+  const shown = values
+    .slice(0, schemaLimits.values)
+    .map((value) => `'${value.replaceAll(/\s+/g, " ").replaceAll("'", "''")}'`)
+  return [`one of ${shown.join(" ")}${values.length > shown.length ? " and more" : ""}`]
+}
+
+function others(names: readonly string[], more: boolean, most: number): string {
+  let text = ""
+  let named = 0
+  for (const name of names) {
+    const next = `${text === "" ? "" : ", "}${flat(name)}`
+    if (text.length + next.length > most - 200) break
+    text += next
+    named++
+  }
+  const unnamed = names.length - named
+  const tail = [...(unnamed > 0 ? [`and ${unnamed} more`] : []), ...(more ? ["and more that were not read"] : [])]
+  return `## Other tables\n${[text, ...tail].filter((part) => part !== "").join(" ")}`
+}
+
+const tableRow = (cells: readonly string[]) => `| ${cells.map(flat).join(" | ")} |`
+
+function shortly(value: unknown): string {
+  if (value === null || value === undefined) return "NULL"
+  return cut(typeof value === "string" ? value : JSON.stringify(value), schemaLimits.sampleCharacters)
+}
+
+const cut = (text: string, most: number) => flat(text.length > most ? `${text.slice(0, most).toWellFormed()}…` : text)
+
+/** On one line, and without what would end a cell: whoever names a column cannot write the rest of the page. */
+const flat = (text: string) => text.replaceAll(/\s+/g, " ").replaceAll("|", "\\|")

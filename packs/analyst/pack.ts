@@ -1,0 +1,51 @@
+import type { Clock } from "../../core/shared/time/clock.ts"
+import type { Log } from "../../core/shared/log.ts"
+import type { QueryResults } from "../../core/protocol/databases/connections.ts"
+import type { SharedFiles } from "../../core/engine/stored-files.ts"
+import { definePack } from "../../core/packs/pack.ts"
+import { analystAgent } from "./agent.ts"
+import { askAnalyst } from "./tools/ask-analyst.ts"
+import { askDatabase } from "./tools/ask-database.ts"
+import { type Attempts, changeDatabase } from "./tools/change-database.ts"
+import { ChartCheck } from "./charts/check.ts"
+import { openDatabases } from "./connections/open-databases.ts"
+import type { QueryLimits } from "./database/walls.ts"
+import type { HostRules } from "./postgres/hosts.ts"
+import type { ConnectionRecords } from "./connections/user-databases.ts"
+
+export interface AnalystServices {
+  readonly connections: ConnectionRecords
+  readonly results: QueryResults
+  readonly attempts: Attempts
+  /** Which hosts people may make this server connect to. */
+  readonly hosts: HostRules
+  readonly sqliteRoot: string
+  /** Where several machines share the store: files that each of them has to reach. */
+  readonly sharedFiles?: SharedFiles | undefined
+  readonly superuserConnections: boolean
+  /** What one query may cost, where not what is usual. */
+  readonly queryLimits?: QueryLimits | undefined
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** Opens the databases of people too: the server's routes for them work on the same ones. */
+export const analystPack = definePack({
+  name: "analyst",
+  async open({ connections, results, attempts, ...services }: AnalystServices) {
+    const { clock, log } = services
+    const databases = openDatabases({ records: connections, ...services })
+    await databases.sweep().catch((error: unknown) => log.warn("uploads_not_cleaned_up", { error }))
+    const checker = new ChartCheck(log)
+    const charts = askAnalyst({ results, checker, ask: askDatabase({ databases, results }) })
+    const changes = changeDatabase({ databases, attempts })
+    return {
+      agents: [analystAgent({ databases, results, clock, extra: [charts, changes] })],
+      databases,
+      async close() {
+        await databases[Symbol.asyncDispose]()
+        await checker.close()
+      },
+    }
+  },
+})

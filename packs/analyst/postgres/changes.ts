@@ -1,0 +1,125 @@
+import { setTimeout as pause } from "node:timers/promises"
+import type { PostgresTarget } from "../../../core/protocol/databases/connections.ts"
+import { failure } from "../../../core/protocol/errors.ts"
+import type { ChangeAttempt, DatabaseChange, DatabaseKind, DatabaseUse } from "../database/kind.ts"
+import { changingPostgres } from "../database/walls.ts"
+import type { Keep } from "../../../core/shared/concurrency/fair-queue.ts"
+import { changeRows } from "./change-rows.ts"
+import type { PostgresGuard } from "./guard.ts"
+import type { PostgresPlan } from "./plan.ts"
+import { type PostgresSession, type SessionOptions, withSession } from "./session.ts"
+
+type Kind = DatabaseKind<PostgresTarget>
+
+interface Changes extends Pick<Kind, "apply" | "outcome"> {
+  rehearse(place: DatabaseUse<PostgresTarget>, sql: string, keep: Keep): Promise<DatabaseChange>
+}
+
+/** How long a transaction that is still under way is waited for. */
+const PATIENCE_MS = 8000
+const LOOK_MS = 250
+
+/** Changes of a PostgreSQL database: each one statement, in one transaction, which is asked for by its number when in doubt. */
+export function postgresChanges(guarding: PostgresGuard, options: SessionOptions): Changes {
+  const writing: SessionOptions = { ...options, layers: changingPostgres }
+
+  async function planOf(sql: string): Promise<PostgresPlan> {
+    const plan = await guarding.planOf(sql)
+    if (typeof plan === "string") throw failure("change_refused", { problem: plan })
+    return plan
+  }
+
+  async function rehearse(place: DatabaseUse<PostgresTarget>, sql: string, keep: Keep): Promise<DatabaseChange> {
+    const plan = await planOf(sql)
+    // Leaving a session takes back whatever was done in it.
+    return withSession(place, { ...writing, keep }, (session) => changeRows(session, plan, place.target))
+  }
+
+  async function apply(
+    place: DatabaseUse<PostgresTarget>,
+    sql: string,
+    attempt: ChangeAttempt,
+  ): Promise<DatabaseChange> {
+    const plan = await planOf(sql)
+    let sent: { readonly mark: string; readonly change: DatabaseChange } | undefined
+    try {
+      return await withSession(place, writing, async (session) => {
+        const change = await changeRows(session, plan, place.target).catch((error: unknown) => {
+          throw (error as { code?: unknown }).code === OVERTAKEN ? stale(plan) : error
+        })
+        if (change.revision !== attempt.expected) throw stale(plan)
+        const mark = await markOf(session)
+        await attempt.record(mark, change)
+        session.over.throwIfAborted()
+        // From here on nobody but the server knows; by the mark it can be asked.
+        sent = { mark, change }
+        const { command } = await session.ask("COMMIT")
+        if (command !== "COMMIT") throw failure("query_failed", { problem: "the transaction was rolled back" })
+        return change
+      })
+    } catch (error) {
+      // What comes before a COMMIT is certain. No word about one is: a backend that is told to go while its COMMIT is
+      // written says that it goes, as an error, and has committed.
+      if (!sent) throw error
+      const told = await outcome({ ...place, signal: AbortSignal.timeout(PATIENCE_MS * 2) }, sent.mark).catch(
+        () => "unknown",
+      )
+      if (told === "applied") return sent.change
+      if (told === "not-applied") throw error
+      throw failure("outcome_unknown", {
+        problem: "The commit was sent to the database, which then became unreachable.",
+      })
+    }
+  }
+
+  function outcome(place: DatabaseUse<PostgresTarget>, mark: string): ReturnType<Changes["outcome"]> {
+    const { xid, cluster, timeline = null } = JSON.parse(mark) as Mark
+    return withSession(place, options, async (session) => {
+      // Another server counts its transactions by itself.
+      if ((await clusterOf(session)) !== cluster) return "unknown"
+      // A copy that has taken over goes on counting from where it was, and may not have got this one.
+      if ((await timelineOf(session)) !== timeline) return "unknown"
+      for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await pause(LOOK_MS)) {
+        const { rows } = await session.ask(`SELECT txid_status(${BigInt(xid)})`)
+        if (rows[0]?.[0] === "committed") return "applied"
+        if (rows[0]?.[0] === "aborted") return "not-applied"
+        if (rows[0]?.[0] !== "in progress") return "unknown" // so long ago that it is forgotten
+      }
+      return "unknown"
+    })
+  }
+
+  return { rehearse, apply, outcome }
+}
+
+/** What PostgreSQL calls it when another transaction has changed the same rows since this one began. */
+const OVERTAKEN = "40001"
+
+const stale = ({ table }: PostgresPlan) =>
+  failure("row_stale", { noun: "table", id: table, columns: "the rows that it would change" })
+
+interface Mark {
+  readonly xid: string
+  readonly cluster: string | null
+  readonly timeline: string | null
+}
+
+async function markOf(session: PostgresSession): Promise<string> {
+  const { rows } = await session.ask("SELECT txid_current()::text")
+  const [cluster, timeline] = [await clusterOf(session), await timelineOf(session)]
+  return JSON.stringify({ xid: rows[0]?.[0] ?? "", cluster, timeline } satisfies Mark)
+}
+
+/** The number that a server was given when it was made. */
+async function clusterOf({ ask }: PostgresSession): Promise<string | null> {
+  const { rows } = await ask("SELECT system_identifier::text FROM pg_control_system()")
+  return rows[0]?.[0] ?? null
+}
+
+/** A server gets another one when it takes over from the one that it has copied; null where this user may not know. */
+async function timelineOf({ ask }: PostgresSession): Promise<string | null> {
+  const may = await ask("SELECT has_function_privilege('pg_catalog.pg_control_checkpoint()', 'EXECUTE')")
+  if (may.rows[0]?.[0] !== "t") return null
+  const { rows } = await ask("SELECT timeline_id::text FROM pg_control_checkpoint()")
+  return rows[0]?.[0] ?? null
+}

@@ -1,0 +1,91 @@
+import { own } from "../../../core/shared/text/json.ts"
+
+/** A result may have 8 MB, so nobody misses more. */
+const MAX = 1_000_000
+/** What a statement may make of numbers in all: one such call may stand inside another, or in a query that it reads from. */
+const MAX_TOGETHER = 10_000_000
+
+/**
+ * Functions that make something huge out of a number. Their value is computed before the query begins, and copied several
+ * times while it is planned: a backend that copies a gigabyte hears of no cancel until it has. So the number has to be
+ * seen to be small.
+ */
+const COUNTED: Readonly<Record<string, { readonly at: number; readonly multiplies: boolean }>> = {
+  repeat: { at: 1, multiplies: true },
+  array_fill: { at: 1, multiplies: true },
+  // As long as they say, whatever they are given.
+  lpad: { at: 1, multiplies: false },
+  rpad: { at: 1, multiplies: false },
+}
+
+/** How long a value a call makes: `most`, or as many times what it is given. */
+export interface Bound {
+  readonly name: string
+  readonly most: number
+  readonly multiplies: boolean
+}
+
+/** Undefined where a call makes nothing out of a number; a text says what is wrong with it. */
+export function boundOf(name: string, args: readonly unknown[]): Bound | string | undefined {
+  if (name === "format") return widthOf(args[0])
+  const counted = own(COUNTED, name)
+  if (!counted) return undefined
+  const { at, multiplies } = counted
+  const most = mostOf(args[at])
+  if (most === undefined)
+    return `the count of ${name} has to be a number up to ${MAX}; write least(…, ${MAX}) around an expression`
+  return most <= MAX ? { name, most, multiplies } : tooLarge(name)
+}
+
+/** What is wrong with a statement whose calls make so much in all. */
+export const problemOfLength = ({ name }: Bound, length: number): string | undefined =>
+  length <= MAX_TOGETHER ? undefined : tooLarge(name)
+
+const tooLarge = (name: string) => `${name} would make a value that is too large`
+
+/** `format('%100s', …)` fills up to the width that stands in its text. */
+function widthOf(node: unknown): Bound | string {
+  const { A_Const: constant } = (node ?? {}) as Expression
+  const text = constant?.sval?.sval
+  if (text === undefined) return "the first argument of format has to be a plain text"
+  if (/%[-\d$]*\*/.test(text)) return "format takes a width as a number only, not as *"
+  const widths = Array.from(text.matchAll(/%(?:\d+\$)?-?(\d+)/g), ([, width]) => Number(width))
+  const most = Math.max(0, ...widths)
+  return most <= MAX
+    ? {
+        name: "format",
+        most: Math.max(
+          1,
+          widths.reduce((sum, width) => sum + width, 0),
+        ),
+        multiplies: false,
+      }
+    : tooLarge("format")
+}
+
+/** The largest that an expression can be, where that can be read off it. */
+function mostOf(node: unknown): number | undefined {
+  const { A_Const: constant, TypeCast: cast, MinMaxExpr: choice, A_ArrayExpr: list } = (node ?? {}) as Expression
+  if (constant)
+    return constant.ival ? (constant.ival.ival ?? 0) : constant.fval ? Number(constant.fval.fval) : undefined
+  if (cast) return mostOf(cast.arg)
+  if (choice?.op === "IS_LEAST") {
+    const known = choice.args.map(mostOf).filter((most) => most !== undefined)
+    return known.length > 0 ? Math.min(...known) : undefined
+  }
+  if (!list) return undefined
+  const sizes = (list.elements ?? []).map(mostOf)
+  return sizes.includes(undefined) ? undefined : sizes.reduce<number>((product, size) => product * (size ?? 1), 1)
+}
+
+interface Expression {
+  /** A zero is written as an empty object. */
+  readonly A_Const?: {
+    readonly ival?: { readonly ival?: number }
+    readonly fval?: { readonly fval: string }
+    readonly sval?: { readonly sval?: string }
+  }
+  readonly TypeCast?: { readonly arg: unknown }
+  readonly MinMaxExpr?: { readonly op: string; readonly args: readonly unknown[] }
+  readonly A_ArrayExpr?: { readonly elements?: readonly unknown[] }
+}

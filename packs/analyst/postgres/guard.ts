@@ -1,0 +1,60 @@
+import type { Log } from "../../../core/shared/log.ts"
+import { besideModule, JobThread } from "../../../core/shared/processes/thread.ts"
+import { MAX_SQL } from "../../../core/protocol/databases/connections.ts"
+import { isStorable } from "../../../core/shared/text/text.ts"
+import type { GuardJob, Verdict } from "./postgres-guard-thread.ts"
+import type { PostgresPlan } from "./plan.ts"
+
+/** The grammar takes milliseconds for what people write; to start it takes longer where much is going on. */
+const PATIENCE_MS = 10_000
+
+const UNREADABLE = "it could not be looked through"
+
+/** PostgreSQL's own grammar, in a thread that can be thrown away. */
+export class PostgresGuard {
+  readonly #thread: JobThread<GuardJob, Verdict>
+
+  constructor(log?: Log) {
+    const script = besideModule(import.meta.url, "postgres-guard-thread")
+    this.#thread = new JobThread({ script, timeLimitMs: PATIENCE_MS, log })
+  }
+
+  /** What is wrong with a text as one statement that only reads; undefined where nothing is. */
+  async problemOf(sql: string): Promise<string | undefined> {
+    return (await this.judge(sql)).problem
+  }
+
+  /** The same, and how it has to be run. */
+  judge(sql: string): Promise<Verdict> {
+    return this.#judge({ sql, change: false })
+  }
+
+  /** How a text as one statement that changes rows is run, or what is wrong with it. */
+  async planOf(sql: string): Promise<PostgresPlan | string> {
+    const { problem, plan } = await this.#judge({ sql, change: true })
+    return plan ?? problem ?? UNREADABLE
+  }
+
+  async #judge(question: GuardJob): Promise<Verdict> {
+    const { sql } = question
+    const refuse = (problem: string): Verdict => ({ problem, broken: false })
+    if (sql.length > MAX_SQL) return refuse(`it is longer than ${MAX_SQL} characters`)
+    // The grammar would end at a NUL and call what comes before it the whole.
+    if (!isStorable(sql)) return refuse("it holds a NUL or half of a surrogate pair")
+    if (sql.trim() === "") return refuse("there is no statement in it")
+    const verdict = await this.#ask(question)
+    return verdict.broken ? refuse(verdict.problem ?? UNREADABLE) : verdict
+  }
+
+  async close(): Promise<void> {
+    await this.#thread.close()
+  }
+
+  async #ask(question: GuardJob): Promise<Verdict> {
+    try {
+      return await this.#thread.run(question, ({ broken }) => broken)
+    } catch {
+      return { problem: "it took too long to look through", broken: true }
+    }
+  }
+}

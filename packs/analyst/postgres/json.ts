@@ -1,0 +1,66 @@
+import { failure } from "../../../core/protocol/errors.ts"
+import { isStorable } from "../../../core/shared/text/text.ts"
+import { type JsonLimits, tryReadJson } from "../../../core/shared/text/read-json.ts"
+
+/** Larger, or deeper, and it stays a text: who looks into every number of megabytes keeps everybody else waiting. */
+const MAX_CHARACTERS = 64 * 1024
+const MAX_DEPTH = 100
+
+/**
+ * JSON as JSON where all that is in it survives, else as the text it is. A column may be called JSON and hold something else: a cast
+ * without a function looks at nothing.
+ */
+export function toJson(text: string): unknown {
+  if (text.length > MAX_CHARACTERS) return text
+  const value = parse(text)
+  // Only then is it looked into: in what is no JSON an expression would look for the end of a text from each quote anew.
+  if (value === undefined) return text
+  const keys = keysOf(text)
+  // What is missing was named twice.
+  return keys !== undefined && keys === countKeys(value) ? value : text
+}
+
+/** What the server was asked to say in JSON about itself. Throws `connection_failed` at one that says something else. */
+export function toldBy<T>(json: string | null | undefined, nothing: T): T {
+  if (json === null || json === undefined) return nothing
+  const value = parse(json)
+  if (typeof value === "object" && value !== null && Array.isArray(value) === Array.isArray(nothing)) return value as T
+  throw failure("connection_failed", { problem: "what answers there is not PostgreSQL, or is broken" })
+}
+
+/** What an answer of the database may hold: columns of JSON, and all that it says about its tables. */
+const ANSWERED: JsonLimits = { characters: 64 * 1024 * 1024, values: 1_000_000, names: 1_000_000, depth: 10_000 }
+
+/** Undefined for what is no JSON. */
+function parse(text: string): unknown {
+  return tryReadJson(text, ANSWERED)
+}
+
+const PIECE = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|[[\]{}:]/g
+
+/** How many keys a text names; undefined where something in it would not survive, or it goes too deep. */
+function keysOf(text: string): number | undefined {
+  let [keys, depth] = [0, 0]
+  for (const [piece] of text.matchAll(PIECE)) {
+    if (piece === ":") keys++
+    else if (piece === "]" || piece === "}") depth--
+    else if (piece === "[" || piece === "{") {
+      if (++depth > MAX_DEPTH) return undefined
+    } else if (piece.startsWith('"') ? !isSafe(piece) : !isExact(piece)) return undefined
+  }
+  return keys
+}
+
+/** Half of a pair, or a NUL, is harmless as long as it is written as an escape. */
+const isSafe = (piece: string) => !piece.includes("\\u") || isStorable(JSON.parse(piece) as string)
+
+/** Written again it would be the same: 1.0 is not 1 to whoever counts its digits. */
+const isExact = (source: string) => String(Number(source)) === source
+
+/** No deeper than was looked at before. */
+function countKeys(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0
+  const inside = Object.values(value)
+  const own = Array.isArray(value) ? 0 : inside.length
+  return inside.reduce<number>((sum, each) => sum + countKeys(each), own)
+}

@@ -1,0 +1,66 @@
+import type { Log } from "../../../core/shared/log.ts"
+import type { PostgresTarget } from "../../../core/protocol/databases/connections.ts"
+import { failure } from "../../../core/protocol/errors.ts"
+import type { DatabaseKind, DatabaseUse } from "../database/kind.ts"
+import { everyPostgresWall, type PostgresLayers, type QueryLimits, queryLimits } from "../database/walls.ts"
+import { FairQueue } from "../../../core/shared/concurrency/fair-queue.ts"
+import { PostgresGuard } from "./guard.ts"
+import { postgresChanges } from "./changes.ts"
+import { addressesOf, type HostRules } from "./hosts.ts"
+import { warnOfPowers } from "./powers.ts"
+import { introspectPostgres } from "./introspect.ts"
+import { readDirectly, readRows } from "./rows.ts"
+import { type PostgresSession, type SessionOptions, withSession } from "./session.ts"
+
+export interface PostgresKindOptions {
+  readonly hosts: HostRules
+  /** Whether people may come as superusers of their databases. */
+  readonly superuserConnections: boolean
+  readonly limits?: QueryLimits
+  /** All of them, but in a test. */
+  readonly layers?: PostgresLayers
+  readonly log?: Log | undefined
+}
+
+/** PostgreSQL, each query on a connection of its own. */
+export function postgresKind(options: PostgresKindOptions): DatabaseKind<PostgresTarget> {
+  const { hosts, layers = everyPostgresWall, limits = queryLimits, superuserConnections } = options
+  const closing = new AbortController()
+  const session: SessionOptions = { hosts, layers, limits, superuserConnections, closing: closing.signal }
+  const guarding = new PostgresGuard(options.log)
+  const queue = new FairQueue({
+    atOnce: 20,
+    perPerson: 4,
+    waiting: 20,
+    tooMany: (most: number) => failure("too_many", { what: "queries of yours", most }),
+  })
+
+  async function guard(sql: string): Promise<{ readonly direct: boolean }> {
+    const { problem, direct = false } = await guarding.judge(sql)
+    if (problem !== undefined) throw failure("query_refused", { problem })
+    return { direct }
+  }
+
+  const inside = <T>(place: DatabaseUse<PostgresTarget>, work: (session: PostgresSession) => Promise<T>) =>
+    queue.run(place.user, place.signal, (keep) => withSession(place, { ...session, keep }, work))
+  const changes = postgresChanges(guarding, session)
+
+  return {
+    check: async ({ host }) => void (await addressesOf(host, hosts)),
+    guard: async (sql) => void (await guard(sql)),
+    probe: (place) => inside(place, warnOfPowers),
+    async query(place, sql) {
+      const { direct } = layers.guard ? await guard(sql) : { direct: false }
+      return inside(place, (session_) => (direct ? readDirectly : readRows)(session_, sql, session))
+    },
+    introspect: (place) => inside(place, (session_) => introspectPostgres(session_, limits.seconds)),
+    rehearse: (place, sql) => queue.run(place.user, place.signal, (keep) => changes.rehearse(place, sql, keep)),
+    // Not behind others of the person: whoever has agreed does not wait, nor does a call that asks what became of it.
+    apply: changes.apply,
+    outcome: changes.outcome,
+    close() {
+      closing.abort()
+      return guarding.close()
+    },
+  }
+}

@@ -1,0 +1,109 @@
+import { connect as connectTcp, Socket } from "node:net"
+import type { Client, Connection } from "pg"
+import type { PostgresTarget } from "../../../core/protocol/databases/connections.ts"
+import { MessageFilter } from "./messages.ts"
+
+/** What of the driver is not in its types. */
+export type OpenClient = Client & {
+  readonly connection: Connection
+  readonly processID: number | null
+  readonly secretKey: number | null
+  readonly connectionParameters: object
+}
+
+const CONNECT_MS = 5000
+const CANCEL_MS = 1500
+
+export interface LinkOptions {
+  readonly target: PostgresTarget
+  /** The one that was judged. */
+  readonly address: string
+  /** Bytes that may come in; then the connection is cut. */
+  readonly mostBytes: number
+  /** How many addresses share the time there is to connect. */
+  readonly shares?: number
+}
+
+/**
+ * A connection to one address. The driver is told everything, because what it is not told it takes from the environment
+ * (PGPASSWORD, PGSSLMODE, PGOPTIONS), from `~/.pgpass`, or from files that a URL names.
+ */
+export async function openLink({ target, address, mostBytes, shares = 1 }: LinkOptions): Promise<OpenClient> {
+  const { default: pg } = await import("pg")
+  const { host, port, database, user, password, ssl } = target
+  const socket = new Socket()
+  const client = new pg.Client({
+    host: address,
+    port,
+    database,
+    user,
+    // As a function also where it is empty: an empty text would be looked for elsewhere.
+    password: () => password,
+    ssl: ssl === false ? false : { rejectUnauthorized: ssl === true, host, servername: isName(host) ? host : "" },
+    application_name: "pawl",
+    connectionTimeoutMillis: Math.floor(CONNECT_MS / Math.max(1, shares)),
+    sslnegotiation: "postgres",
+    keepAlive: false,
+    stream: () => socket,
+    types: { getTypeParser: () => String },
+  } as never) as OpenClient
+  Object.assign(client.connectionParameters, { options: undefined, replication: undefined })
+  client.on("error", () => {}) // the query that is under way fails, too
+  if (ssl === false) hold(socket, mostBytes)
+  client.connection.on("sslconnect" as never, () => {
+    hold((client.connection as unknown as { stream: Socket }).stream, mostBytes)
+  })
+  try {
+    await client.connect()
+  } catch (error) {
+    socket.destroy()
+    throw error
+  }
+  return client
+}
+
+/** Stands between a server and the driver, which trusts servers: what it throws at one that lies would end this process. */
+function hold(stream: Socket, mostBytes: number): void {
+  const filter = new MessageFilter(mostBytes)
+  const emit = stream.emit.bind(stream) as (event: string, ...rest: unknown[]) => boolean
+  stream.emit = (event: string, ...rest: unknown[]): boolean => {
+    try {
+      if (event !== "data") return emit(event, ...rest)
+      const messages = stream.destroyed ? undefined : filter.take(rest[0] as Buffer)
+      return messages === undefined || emit("data", messages)
+    } catch (error) {
+      stream.destroy(error as Error)
+      return true
+    }
+  }
+}
+
+const isName = (host: string) => !/^[\d.]+$|:/.test(host)
+
+/**
+ * Cuts a connection off, and tells the server to stop what it does for it. The line goes first, before anything is waited for:
+ * whoever asked is told that it is over, so that nothing may go out on it any more, a COMMIT least of all.
+ */
+export async function cutLink(client: OpenClient, { target: { port }, address }: LinkOptions): Promise<void> {
+  const { processID, secretKey } = client
+  const { stream } = client.connection as unknown as { stream: Socket }
+  stream.destroy()
+  if (processID !== null && secretKey !== null) await requestCancel({ address, port }, processID, secretKey)
+}
+
+/** The protocol's own way, which needs no password: sixteen bytes on a second connection to the same address. */
+function requestCancel(where: { address: string; port: number }, process: number, secret: number): Promise<void> {
+  const request = Buffer.alloc(16)
+  for (const [index, number] of [16, 80_877_102, process, secret].entries()) request.writeInt32BE(number, index * 4)
+  return new Promise((resolve) => {
+    const socket = connectTcp(where.port, where.address, () => socket.end(request))
+    // From the beginning, whatever comes: a server could go on saying something.
+    const given = setTimeout(() => socket.destroy(), CANCEL_MS)
+    socket.on("error", () => {}) // the line is cut all the same, which the server notices by itself
+    socket.on("close", () => {
+      clearTimeout(given)
+      resolve()
+    })
+    socket.resume()
+  })
+}

@@ -1,0 +1,156 @@
+import type { QueryArrayResult } from "pg"
+import { AppError, failure } from "../../../core/protocol/errors.ts"
+import type { PostgresTarget } from "../../../core/protocol/databases/connections.ts"
+import type { DatabaseUse } from "../database/kind.ts"
+import type { PostgresLayers, QueryLimits } from "../database/walls.ts"
+import { addressesOf, type HostRules } from "./hosts.ts"
+import { type Backend, seeGone } from "./backend.ts"
+import { cutLink, type LinkOptions, type OpenClient, openLink } from "./link.ts"
+import { openAlike } from "./unreachable.ts"
+import { enclose } from "./transaction.ts"
+import { problemOfPostgres, reasonOfRefusal } from "./problem.ts"
+
+export interface SessionOptions {
+  readonly hosts: HostRules
+  readonly superuserConnections: boolean
+  readonly limits: QueryLimits
+  readonly layers: PostgresLayers
+  /** Aborted when nobody looks after backends any more. */
+  readonly closing: AbortSignal
+  /** Told when the work of a query that was stopped is over on the server, too: that may be long after its answer. */
+  readonly keep?: (gone: Promise<void>) => void
+}
+
+/** At most this many addresses of a host name are tried. */
+const MAX_ADDRESSES = 3
+/** What may come in besides the rows of a result. */
+const OVERHEAD_BYTES = 512 * 1024
+
+/** One transaction that only reads. */
+export interface PostgresSession {
+  readonly client: OpenClient
+  /** The zone in which the server counts days and writes times. */
+  readonly timeZone: string
+  /** Aborted when time is up or nobody waits any more. Whoever asked is answered then, and the line is cut. */
+  readonly over: AbortSignal
+  /** Runs one statement of ours. */
+  ask(text: string): Promise<QueryArrayResult<(string | null)[]>>
+  /** Runs what somebody else has written. */
+  run(text: string): Promise<unknown>
+}
+
+/**
+ * Opens a connection, does the work inside a transaction that only reads and is always rolled back, and drops the
+ * connection: nothing that a session can keep outlives the query. When time is up or nobody waits any more, whoever asked is
+ * answered at once, and the server is told to stop: how long it takes to hear of that is its own affair.
+ */
+export async function withSession<T>(
+  { target, signal, timeZone }: DatabaseUse<PostgresTarget>,
+  options: SessionOptions,
+  work: (session: PostgresSession) => Promise<T>,
+): Promise<T> {
+  const { seconds, bytes } = options.limits
+  const timeUp = AbortSignal.timeout(seconds * 1000)
+  const over = AbortSignal.any([signal, timeUp])
+  let cut: () => void = () => {}
+  const stopped = new Promise<never>((_, reject) => {
+    const stop = () => {
+      cut()
+      reject(over.reason as Error)
+    }
+    if (over.aborted) stop()
+    else over.addEventListener("abort", stop, { once: true })
+  })
+  stopped.catch(() => {})
+  const run = async () => {
+    const link = { target, mostBytes: bytes + OVERHEAD_BYTES }
+    const { client, options: opened } = await openAny(link, options.hosts, over)
+    let backend: Backend | undefined
+    let isCut = false
+    cut = () => {
+      if (isCut) return
+      isCut = true
+      const told = cutLink(client, opened)
+      options.keep?.(told.then(() => backend && seeGone(opened, backend, options.closing)))
+    }
+    if (over.aborted) cut()
+    try {
+      const asking = async (text: string) => {
+        // Work that was waiting for something else meanwhile goes no further.
+        over.throwIfAborted()
+        return ask(client, text)
+      }
+      const enclosed = await enclose(asking, { ...options, timeZone })
+      backend = enclosed.backend
+      return await work({
+        client,
+        over,
+        timeZone: enclosed.timeZone,
+        ask: asking,
+        run: (text) => (options.layers.oneStatement ? asking(text) : client.query(text)),
+      })
+    } finally {
+      // Where the line was cut at what it sent, the server may still be busy with it.
+      if (streamOf(client).destroyed) cut()
+      else await leave(client)
+    }
+  }
+  try {
+    return await Promise.race([run(), stopped])
+  } catch (error) {
+    if (signal.aborted) throw signal.reason
+    if (timeUp.aborted) throw failure("query_timeout", { seconds })
+    throw error instanceof AppError ? error : problemOfPostgres(error, options.limits)
+  }
+}
+
+interface Opened {
+  readonly client: OpenClient
+  readonly options: LinkOptions
+}
+
+/** Why it could not be opened is told in full only where the operator has sent people. */
+async function openAny(link: Omit<LinkOptions, "address">, hosts: HostRules, over: AbortSignal): Promise<Opened> {
+  const { target } = link
+  const addresses = (await addressesOf(target.host, hosts)).slice(0, MAX_ADDRESSES)
+  const open = () => openFirst({ ...link, shares: addresses.length }, addresses)
+  const isTold = addresses.every((address) => hosts.isOperators(target.host, address))
+  try {
+    return await (isTold ? open() : openAlike(target, over, open))
+  } catch (error) {
+    throw error instanceof AppError ? error : failure("connection_failed", { problem: reasonOfRefusal(error, target) })
+  }
+}
+
+/** A name may have several addresses, of which the first does not answer. */
+async function openFirst(link: Omit<LinkOptions, "address">, addresses: readonly string[]): Promise<Opened> {
+  let last: unknown
+  for (const address of addresses) {
+    const options = { ...link, address }
+    try {
+      return { client: await openLink(options), options }
+    } catch (error) {
+      last = error
+      if (!/^E[A-Z]+$/.test((error as { code?: string }).code ?? "")) break // it did answer, and said no
+    }
+  }
+  throw last
+}
+
+/** By the extended protocol, which takes one statement and no more. */
+function ask(client: OpenClient, text: string): Promise<QueryArrayResult<(string | null)[]>> {
+  return client.query({ text, rowMode: "array", queryMode: "extended" } as never)
+}
+
+const streamOf = (client: OpenClient) =>
+  (client.connection as unknown as { readonly stream: { destroy(): void; readonly destroyed: boolean } }).stream
+
+async function leave(client: OpenClient): Promise<void> {
+  const stream = streamOf(client)
+  const given = setTimeout(() => stream.destroy(), 1000)
+  // Undone before the connection is dropped: a pooler between us and the server may keep its own.
+  await ask(client, "ROLLBACK").catch(() => {})
+  await client.end().catch(() => {})
+  clearTimeout(given)
+  stream.destroy()
+}

@@ -1,0 +1,90 @@
+import { failure } from "../../../core/protocol/errors.ts"
+import { isTimeZone } from "../../../core/shared/time/zone.ts"
+import { type Backend, BACKEND } from "./backend.ts"
+import type { PostgresLayers, QueryLimits } from "../database/walls.ts"
+
+/** Runs one statement of ours. */
+type Ask = (text: string) => Promise<{ readonly rows: readonly (string | null)[][] }>
+
+interface Enclosing {
+  readonly limits: QueryLimits
+  readonly layers: PostgresLayers
+  readonly superuserConnections: boolean
+  /** The zone that is wanted; without one, that of the database. */
+  readonly timeZone: string | undefined
+}
+
+interface Enclosed {
+  readonly backend: Backend
+  /** The zone that holds in the transaction. */
+  readonly timeZone: string
+}
+
+const LOCK_MS = 2000
+const READER = "pg_read_all_data"
+
+/**
+ * Begins the transaction in which everything happens, and tells where. What is set here holds in it alone, and ends with it.
+ * PostgreSQL may not know a zone that we know: then that of the database holds.
+ */
+export async function enclose(ask: Ask, options: Enclosing): Promise<Enclosed> {
+  const { timeZone } = options
+  const wanted = isTimeZone(timeZone) ? timeZone : undefined
+  try {
+    return await begin(ask, options, wanted)
+  } catch (error) {
+    if (!wanted || (error as { code?: unknown }).code !== INVALID_VALUE) throw error
+    await ask("ROLLBACK")
+    return begin(ask, options, undefined)
+  }
+}
+
+const INVALID_VALUE = "22023"
+
+async function begin(
+  ask: Ask,
+  { limits: { seconds }, layers, superuserConnections }: Enclosing,
+  zone: string | undefined,
+): Promise<Enclosed> {
+  // One view of all rows: where another transaction changes one first, a change ends instead of going on with what it finds.
+  await ask(layers.readOnly ? "BEGIN READ ONLY" : "BEGIN ISOLATION LEVEL REPEATABLE READ")
+  const { rows } = await ask(`SELECT current_setting('is_superuser') = 'on', session_user::text,
+    EXISTS (SELECT FROM pg_catalog.pg_roles r, pg_catalog.pg_roles me WHERE r.rolname = '${READER}'
+      AND me.rolname = session_user AND (me.rolsuper OR (NOT me.rolbypassrls AND pg_has_role(r.oid, 'MEMBER')))),
+    ${BACKEND}, current_setting('TimeZone')`)
+  const [superuser, user, canBeReader, process, began, usual] = rows[0] ?? []
+  if (superuser === "t" && !superuserConnections) throw failure("superuser_refused", { user: user ?? "" })
+  await ask(settings(seconds * 1000, zone))
+  const enclosed = { backend: { process: process ?? "", began: began ?? "" }, timeZone: zone ?? usual ?? "UTC" }
+  if (!layers.role || canBeReader !== "t") return enclosed
+  await ask(`SET LOCAL ROLE ${READER}`)
+  // Rows that a policy hides from the reader, but not from the one who asks, would be missing without a word.
+  await ask("SET LOCAL row_security = off")
+  return enclosed
+}
+
+/** Those that this version of PostgreSQL has. */
+function settings(ms: number, zone: string | undefined): string {
+  const wanted: Record<string, string> = {
+    statement_timeout: String(ms),
+    lock_timeout: String(LOCK_MS),
+    idle_in_transaction_session_timeout: String(ms + 5000),
+    transaction_timeout: String(ms + 5000),
+    // A server that asks whether we are still there stops for somebody who is gone.
+    client_connection_check_interval: "500",
+    // The guard has read the text by these rules; with others a text could end elsewhere.
+    standard_conforming_strings: "on",
+    backslash_quote: "safe_encoding",
+    // How values are written.
+    datestyle: "ISO",
+    intervalstyle: "postgres",
+    bytea_output: "hex",
+    extra_float_digits: "1",
+    // All rows are wanted, not the first few soon.
+    cursor_tuple_fraction: "1",
+    ...(zone ? { timezone: zone } : {}),
+  }
+  const values = Object.entries(wanted).map(([name, value]) => `('${name}', '${value}')`)
+  return `SELECT set_config(w.name, w.value, true) FROM (VALUES ${values.join(", ")}) w (name, value)
+    JOIN pg_catalog.pg_settings s ON lower(s.name) = w.name`
+}

@@ -1,0 +1,87 @@
+import { OPEN_FILES } from "./children.ts"
+import { isDeepStrictEqual } from "node:util"
+import type { Log } from "../../../core/shared/log.ts"
+import { besideModule } from "../../../core/shared/processes/thread.ts"
+import { type Child, ChildDied } from "../../../core/shared/processes/child.ts"
+import { ChildProgram, type OtherProgram } from "../../../core/shared/processes/child-program.ts"
+import { failure } from "../../../core/protocol/errors.ts"
+import type { SqliteChangeJob, SqliteChangeOutcome, SqliteWord } from "./change-job.ts"
+
+/** How a piece of work talks to the process that does it. */
+export interface ChangeChild {
+  send(message: SqliteChangeJob | SqliteWord): void
+  /** What it says next; throws where it has ended instead, or what the signal was aborted with. */
+  hear(signal: AbortSignal): Promise<SqliteChangeOutcome>
+}
+
+/** Idle processes kept ready for the next change. */
+const IDLE = 1
+
+/** What a process may read, whose files it is about. SQLite itself writes: that is beyond what Node looks at. */
+type Folders = SqliteChangeJob["folders"]
+
+interface Idle {
+  readonly folders: Folders
+  readonly child: Child
+}
+
+/** The processes in which SQLite files are changed. One that was broken off in the middle is ended, never used again. */
+export class SqliteChangeChildren {
+  #idle: Idle[] = []
+  readonly #program: ChildProgram
+  #closed = false
+
+  constructor(log?: Log, other?: OtherProgram) {
+    const own = other ?? { script: besideModule(import.meta.url, "sqlite-change-child") }
+    this.#program = new ChildProgram({ ...own, flags: ["--max-old-space-size=256"], megabytes: 437, log })
+  }
+
+  async run<T>(folders: Folders, signal: AbortSignal, work: (child: ChangeChild) => Promise<T>): Promise<T> {
+    const child = await this.#take(folders, signal)
+    child.hold()
+    let asked = 0
+    try {
+      return await work({
+        send(message) {
+          asked++
+          child.send(message)
+        },
+        async hear(until) {
+          const outcome = (await child.hear(until).catch(toFailure)) as SqliteChangeOutcome
+          asked = outcome.type === "changed" ? asked : 0
+          return outcome
+        },
+      })
+    } finally {
+      // What it was asked for it has ended, so nothing of it is left.
+      if (asked === 0 && child.alive && !this.#closed) this.#keep({ folders, child })
+      else await child.end()
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closed = true
+    return this.#program.close()
+  }
+
+  async #take(folders: Folders, signal: AbortSignal): Promise<Child> {
+    const kept = this.#idle.find((idle) => isDeepStrictEqual(idle.folders, folders))
+    this.#idle = this.#idle.filter((idle) => idle !== kept)
+    const files = { reads: [...folders, ...OPEN_FILES] }
+    return kept?.child.alive ? kept.child : this.#program.start({ files, signal }).catch(toFailure)
+  }
+
+  /** The one that was used last: whoever has rehearsed a change applies it next. */
+  #keep(idle: Idle): void {
+    idle.child.release()
+    this.#idle.push(idle)
+    const [oldest] = this.#idle.length > IDLE ? this.#idle.splice(0, 1) : []
+    void oldest?.child.end()
+    void idle.child.ended.then(() => (this.#idle = this.#idle.filter((each) => each !== idle)))
+  }
+}
+
+function toFailure(error: unknown): never {
+  if (!(error instanceof ChildDied)) throw error
+  throw failure("connection_failed", { problem: "the process that changes the file broke down" })
+}

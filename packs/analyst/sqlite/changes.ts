@@ -1,0 +1,184 @@
+import type { SqliteTarget } from "../../../core/protocol/databases/connections.ts"
+import { failure, hasCode } from "../../../core/protocol/errors.ts"
+import type { ChangeAttempt, DatabaseChange, DatabaseKind, DatabaseUse } from "../database/kind.ts"
+import type { QueryLimits } from "../database/walls.ts"
+import { FairQueue } from "../../../core/shared/concurrency/fair-queue.ts"
+import { KeyedLock } from "../../../core/shared/concurrency/locks.ts"
+import type { KeptFiles } from "../../../core/engine/stored-files.ts"
+import type { SqliteChangeChildren } from "./change-children.ts"
+import type { SqliteChangeJob, SqliteChangeOutcome, SqliteMark, StoreMark } from "./change-job.ts"
+import type { ChangePlace, FilePlaces } from "./places.ts"
+import { CHANGES, problemOfStatement } from "./statement.ts"
+
+type Changes = Pick<DatabaseKind<SqliteTarget>, "rehearse" | "apply" | "outcome">
+type Changed = Extract<SqliteChangeOutcome, { type: "changed" }>
+
+/** How often a file that another process has locked is tried again, two seconds each. */
+const LOOKS = 4
+/** How often others may change a file of the store while a change of it is made. */
+const TRIES = 10
+
+/** Rehearsals at the same time, one of each person: nobody has to agree to one, so that anybody could ask for many. */
+const REHEARSALS = {
+  atOnce: 2,
+  perPerson: 1,
+  waiting: 20,
+  tooMany: (most: number) => failure("too_many", { what: "queries of yours", most }),
+}
+
+interface SqliteFiles {
+  readonly places: FilePlaces
+  /** Where files are whose copies are changed. */
+  readonly kept?: KeptFiles | undefined
+  readonly limits: QueryLimits
+}
+
+/** Changes of SQLite files, each in a process of its own that waits with the change done but undecided. */
+export function sqliteChanges(children: SqliteChangeChildren, { places, kept, limits }: SqliteFiles): Changes {
+  const queue = new FairQueue(REHEARSALS)
+  const inLine = new KeyedLock()
+
+  /** `decide` is told what was done and says what is to become of it; from a `commit` on, only the file knows. */
+  async function change(
+    place: DatabaseUse<SqliteTarget>,
+    { path, folders, copyOf, mostBytes }: ChangePlace,
+    sql: string,
+    decide: (changed: Changed) => Promise<"commit" | "rollback">,
+  ): Promise<DatabaseChange> {
+    const problem = problemOfStatement(sql, CHANGES)
+    if (problem !== undefined) throw failure("change_refused", { problem })
+    const timeUp = AbortSignal.timeout(limits.seconds * 1000)
+    const over = AbortSignal.any([place.signal, timeUp])
+    // A copy has another path each time, and another one on each machine.
+    const name = copyOf && `${place.user}/${copyOf.path}`
+    try {
+      return await children.run(folders, over, async (child) => {
+        child.send({ path, name, folders, limits, mostBytes, work: { type: "change", sql } })
+        const changed = check(await child.hear(over), place)
+        if (changed.type !== "changed") throw failure("internal")
+        child.send(await decide(changed))
+        check(await child.hear(over), place)
+        return changed.change
+      })
+    } catch (error) {
+      if (place.signal.aborted) throw place.signal.reason
+      throw timeUp.aborted ? failure("query_timeout", { seconds: limits.seconds }) : error
+    }
+  }
+
+  function apply(place: DatabaseUse<SqliteTarget>, sql: string, attempt: ChangeAttempt): Promise<DatabaseChange> {
+    const work = async () => {
+      for (let tries = 0; tries < TRIES; tries++) {
+        const make = (where: ChangePlace) =>
+          where.copyOf ? applyToCopy(place, where, sql, attempt) : applyInPlace(place, where, sql, attempt)
+        const done = await places.changing(place, make, true)
+        if (done !== "moved") return done
+      }
+      throw failure("query_failed", { problem: "others kept changing the file; nothing was done" })
+    }
+    // Copies are changed one at a time here. What other machines change meanwhile is noticed at the end, and costs a try.
+    return kept ? inLine.run(`${place.user} ${place.target.path}`, work) : work()
+  }
+
+  async function applyInPlace(
+    place: DatabaseUse<SqliteTarget>,
+    where: ChangePlace,
+    sql: string,
+    attempt: ChangeAttempt,
+  ): Promise<DatabaseChange> {
+    let sent: Changed | undefined
+    try {
+      return await change(place, where, sql, async (changed) => {
+        demandShown(changed.change, attempt)
+        await attempt.record(JSON.stringify(changed.mark), changed.change)
+        sent = changed
+        return "commit"
+      })
+    } catch (error) {
+      // What SQLite itself says about a COMMIT is certain, as is all that comes before one.
+      if (!sent || hasCode(error, "query_failed")) throw error
+      const asked = { ...place, signal: AbortSignal.timeout(20_000) }
+      const told = await outcome(asked, JSON.stringify(sent.mark)).catch(() => "unknown")
+      if (told === "applied") return sent.change
+      if (told === "not-applied") throw error
+      throw failure("outcome_unknown", { problem: "The change was cut off while it was written to the file." })
+    }
+  }
+
+  /**
+   * Nothing counts before the new bytes take the place of those that were copied, in one change of the store with the record
+   * of the try: killed before that, nothing was done; after it, all was, and the record says so.
+   */
+  async function applyToCopy(
+    place: DatabaseUse<SqliteTarget>,
+    where: ChangePlace,
+    sql: string,
+    attempt: ChangeAttempt,
+  ): Promise<DatabaseChange | "moved"> {
+    const { user } = place
+    if (!kept || !where.copyOf) throw failure("internal")
+    const { path, stored } = where.copyOf
+    const made = await change(place, where, sql, async (changed) => {
+      demandShown(changed.change, attempt)
+      return "commit"
+    })
+    const to = await kept.put(user, where.path)
+    const mark: StoreMark = { replacedBy: to.id }
+    const replaces = { user, path, from: stored.id, to }
+    try {
+      place.signal.throwIfAborted()
+      const moved = await attempt.record(JSON.stringify(mark), made, replaces)
+      if (!moved) await kept.adopt(user, to, where.path)
+      else await kept.drop(to)
+      return moved ?? made
+    } catch (error) {
+      await kept.drop(to) // nothing happens to them where they are the file's by now, and only the answer was lost
+      throw error
+    }
+  }
+
+  async function outcome(place: DatabaseUse<SqliteTarget>, mark: string): ReturnType<Changes["outcome"]> {
+    const known = JSON.parse(mark) as SqliteMark | StoreMark
+    if ("replacedBy" in known) return "applied"
+    return places.changing(place, ({ path, folders }) =>
+      look({ path, folders, limits, work: { type: "look", mark: known } }, place.signal),
+    )
+  }
+
+  async function look(job: SqliteChangeJob, signal: AbortSignal): ReturnType<Changes["outcome"]> {
+    for (let looks = 0; looks < LOOKS; looks++) {
+      const seen = await children.run(job.folders, signal, (child) => {
+        child.send(job)
+        return child.hear(signal)
+      })
+      if (seen.type === "seen") return seen.told
+      if (seen.type !== "failed" || !/locked|busy/.test(seen.problem)) return "unknown"
+    }
+    return "unknown"
+  }
+
+  const rehearse = (place: DatabaseUse<SqliteTarget>, sql: string) =>
+    queue.run(place.user, place.signal, () =>
+      places.changing(place, (where) => change(place, where, sql, async () => "rollback")),
+    )
+
+  return { rehearse, apply, outcome }
+}
+
+function demandShown({ revision, table }: DatabaseChange, { expected }: ChangeAttempt): void {
+  if (revision === expected) return
+  throw failure("row_stale", { noun: "table", id: table, columns: "the rows that it would change" })
+}
+
+function check(outcome: SqliteChangeOutcome, { target }: DatabaseUse<SqliteTarget>): SqliteChangeOutcome {
+  switch (outcome.type) {
+    case "no_file":
+      throw failure("file_not_allowed", { path: target.path })
+    case "refused":
+      throw failure("change_refused", { problem: outcome.problem })
+    case "failed":
+      throw failure("query_failed", { problem: outcome.problem })
+    default:
+      return outcome
+  }
+}

@@ -1,0 +1,149 @@
+import { randomBytes } from "node:crypto"
+import { rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { isDeepStrictEqual } from "node:util"
+import type { Log } from "../../../core/shared/log.ts"
+import { besideModule } from "../../../core/shared/processes/thread.ts"
+import { type Child, ChildDied } from "../../../core/shared/processes/child.ts"
+import { ChildProgram, type OtherProgram } from "../../../core/shared/processes/child-program.ts"
+import { failure } from "../../../core/protocol/errors.ts"
+import { FairQueue } from "../../../core/shared/concurrency/fair-queue.ts"
+import type { SqliteJob, SqliteOutcome } from "./job.ts"
+
+/** Queries that run at the same time, one for each person: an endless query delays only who asked for it. */
+const CHILDREN = 2
+const WAITING = 20
+/** Where the system tells what a process has open, by which a file is judged. */
+export const OPEN_FILES = process.platform === "linux" ? ["/proc/self/fd"] : []
+/** A query that has ended its process twice will do so again. */
+const MAX_TRIES = 2
+
+/** What the process of one query may read, whose files it is about. */
+type Folders = SqliteJob["folders"]
+
+/** A process that is ready for a query on these folders. */
+interface Reader {
+  readonly folders: Folders
+  readonly child: Child
+  readonly scratch: string
+}
+
+interface Idle {
+  readonly folders: Folders
+  readonly reader: Promise<Reader>
+}
+
+/**
+ * The processes in which SQLite files are read: kept warm, ended with their query when it takes too long, and replaced. Each
+ * may read the folders of one person.
+ */
+export class SqliteChildren {
+  readonly #queue = new FairQueue({
+    atOnce: CHILDREN,
+    perPerson: 1,
+    waiting: WAITING,
+    tooMany: (most: number) => failure("too_many", { what: "queries of yours", most }),
+  })
+  #idle: Idle[] = []
+  readonly #program: ChildProgram
+  #closed = false
+
+  constructor(log?: Log, other?: OtherProgram) {
+    const own = other ?? { script: besideModule(import.meta.url, "sqlite-child") }
+    this.#program = new ChildProgram({ ...own, flags: ["--max-old-space-size=128"], megabytes: 256, log })
+  }
+
+  /** Throws `query_timeout`, or what the signal was aborted with; the process is gone then. */
+  run(person: string, job: SqliteJob, signal: AbortSignal): Promise<SqliteOutcome> {
+    return this.#queue.run(person, signal, () => this.#read(job, signal))
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.#program.close()
+  }
+
+  /** On another process where the first has died, which may have been no fault of the query's. */
+  async #read(job: SqliteJob, signal: AbortSignal): Promise<SqliteOutcome> {
+    let reader = await this.#take(job.folders)
+    const { seconds } = job.limits
+    const stopped = new AbortController()
+    const timer = setTimeout(() => stopped.abort(failure("query_timeout", { seconds })), seconds * 1000)
+    const giveUp = AbortSignal.any([signal, stopped.signal])
+    try {
+      for (let tries = 1; ; tries++) {
+        try {
+          return await this.#ask(reader, job, giveUp)
+        } catch (error) {
+          if (!(error instanceof ChildDied)) throw error
+          if (tries === MAX_TRIES || error.ending.tooLarge || this.#closed) throw broken(error)
+          reader = await this.#take(job.folders)
+        }
+      }
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  async #ask(reader: Reader, job: SqliteJob, giveUp: AbortSignal): Promise<SqliteOutcome> {
+    const { child, scratch, folders } = reader
+    child.hold()
+    try {
+      child.send(job)
+      const outcome = (await child.hear(giveUp)) as SqliteOutcome
+      child.release()
+      this.#keep({ folders, reader: Promise.resolve(reader) })
+      return outcome
+    } catch (error) {
+      await child.end()
+      await rm(scratch, { recursive: true, force: true })
+      // The next one finds a process that is ready.
+      if (!this.#closed) this.#warm(folders)
+      throw error
+    }
+  }
+
+  /** One that has died while nobody used it is nobody's to wait for. */
+  async #take(folders: Folders): Promise<Reader> {
+    for (;;) {
+      const index = this.#idle.findLastIndex((idle) => isDeepStrictEqual(idle.folders, folders))
+      const [idle] = index < 0 ? [] : this.#idle.splice(index, 1)
+      if (!idle) return this.#start(folders)
+      const reader = await idle.reader
+      if (reader.child.alive) return reader
+    }
+  }
+
+  #warm(folders: Folders): void {
+    const reader = this.#start(folders)
+    reader.catch(() => {}) // whoever takes it is told
+    this.#keep({ folders, reader })
+  }
+
+  /** Those that were used last; of others than these somebody may not come again. */
+  #keep(idle: Idle): void {
+    this.#idle.push(idle)
+    const [oldest] = this.#idle.length > CHILDREN ? this.#idle.splice(0, 1) : []
+    oldest?.reader.then(({ child }) => child.end()).catch(() => {}) // one that did not start is gone
+  }
+
+  async #start(folders: Folders): Promise<Reader> {
+    const scratch = join(tmpdir(), `pawl-sqlite-${randomBytes(8).toString("hex")}`)
+    try {
+      const files = { reads: [...folders, scratch, ...OPEN_FILES], writes: [scratch] }
+      const child = await this.#program.start({ words: [scratch], files })
+      child.release()
+      return { folders, child, scratch }
+    } catch (error) {
+      throw error instanceof ChildDied
+        ? failure("query_failed", { problem: "the process that reads files did not start" })
+        : error
+    }
+  }
+}
+
+function broken({ ending }: ChildDied) {
+  const problem = ending.tooLarge ? "it took too much memory" : "the process that read the file broke down"
+  return failure("query_failed", { problem })
+}

@@ -1,0 +1,101 @@
+import type { DatabaseSync } from "node:sqlite"
+import { readJson } from "../../../core/shared/text/read-json.ts"
+
+/**
+ * What a table made of a file says of itself. It stands as a comment in the statement that made the table, so that it goes
+ * wherever the file goes, and no change of rows can change it.
+ */
+export interface TableNotes {
+  /** Of the whole table. */
+  readonly warnings: readonly string[]
+  readonly columns: readonly ColumnNotes[]
+}
+
+interface ColumnNotes {
+  readonly name: string
+  readonly note?: string | undefined
+  readonly warnings: readonly string[]
+}
+
+const MARK = "/* pawl: "
+/** In characters: a reader takes no longer statements. */
+const MAX = 32_000
+/** A statement with such a comment and its columns is no longer; one that is was not written by us. */
+const READ = 8 * MAX
+/** Of one warning, in characters. */
+const LONGEST = 2000
+/** At most this many notes are added to a result. */
+const TOLD = 10
+
+/** A comment for a statement; empty where there is nothing to say. */
+export function toComment({ warnings, columns }: TableNotes): string {
+  const said = columns.filter((column) => column.note !== undefined || column.warnings.length > 0)
+  if (warnings.length === 0 && said.length === 0) return ""
+  // What does not fit is of columns far to the right.
+  for (let count = said.length; ; count = Math.floor(count / 2)) {
+    const rest = count < said.length ? ["This table has more unusual values."] : []
+    const notes = { warnings: [...warnings, ...rest], columns: said.slice(0, count) }
+    const json = JSON.stringify(notes).replaceAll("*/", "*\\/")
+    if (json.length <= MAX) return `${MARK}${json} */`
+    if (count === 0) return ""
+  }
+}
+
+/** By the names of tables in small letters. A comment that somebody else wrote is none. */
+export function readNotes(db: DatabaseSync): ReadonlyMap<string, TableNotes> {
+  const rows = db
+    .prepare(
+      "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND length(sql) <= ? AND instr(sql, ?) > 0 LIMIT 100",
+    )
+    .all(READ, MARK) as { name: string; sql: string }[]
+  return new Map(
+    rows.flatMap(({ name, sql }) => {
+      const notes = parsed(sql)
+      return notes ? [[name.toLowerCase(), notes] as const] : []
+    }),
+  )
+}
+
+function parsed(sql: string): TableNotes | undefined {
+  const start = sql.lastIndexOf(MARK) + MARK.length
+  try {
+    const notes = readJson(sql.slice(start, sql.indexOf(" */", start)))
+    return isNotes(notes) ? notes : undefined
+  } catch {
+    return undefined
+  }
+}
+
+// By hand: the process that reads files starts for each of them, and is not kept waiting for a library.
+const isNotes = (notes: unknown): notes is TableNotes =>
+  isObject(notes) && isTexts(notes.warnings) && Array.isArray(notes.columns) && notes.columns.every(isColumn)
+const isColumn = (column: unknown): boolean =>
+  isObject(column) &&
+  typeof column.name === "string" &&
+  (column.note === undefined || typeof column.note === "string") &&
+  isTexts(column.warnings)
+const isTexts = (texts: unknown): boolean =>
+  Array.isArray(texts) && texts.every((text) => typeof text === "string" && text.length <= LONGEST)
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null
+
+/** Which columns a statement reads, as SQLite itself tells while it compiles it. */
+export class ReadColumns {
+  readonly #read = new Map<string, Set<string>>()
+
+  see(table: string | null, column: string | null): void {
+    const name = table?.toLowerCase() ?? ""
+    const columns = this.#read.get(name) ?? new Set()
+    this.#read.set(name, columns.add(column?.toLowerCase() ?? ""))
+  }
+
+  /** What whoever gets its result has to know. */
+  warningsIn(notes: ReadonlyMap<string, TableNotes>): string[] {
+    const all = [...this.#read].flatMap(([table, columns]) => {
+      const { warnings = [], columns: noted = [] } = notes.get(table) ?? {}
+      const touched = noted.filter(({ name }) => columns.has(name.toLowerCase()))
+      return [...warnings, ...touched.flatMap(({ name, warnings }) => warnings.map((each) => `${name}: ${each}`))]
+    })
+    const more = all.length - TOLD
+    return more > 0 ? [...all.slice(0, TOLD), `And ${more} more; the preview of the file tells them.`] : all
+  }
+}

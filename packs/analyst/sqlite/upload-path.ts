@@ -1,0 +1,33 @@
+import { readdir, stat } from "node:fs/promises"
+import { join } from "node:path"
+import { type ConnectionId, isId } from "../../../core/protocol/ids.ts"
+
+/** In the folder of a person. */
+const FOLDER = "csv"
+
+/** What the databases that were made of a person's uploads may take together, in bytes. */
+export const MAX_UPLOADED_BYTES: number = 512 * 1024 * 1024
+
+/** Where the database lies that was made of an upload, in its person's folder, as its connection names it. */
+export const uploadPath = (id: ConnectionId): string => `${FOLDER}/${id}.db`
+
+/** Whose upload lies at this path of a person's folder; undefined for any other file. */
+export function uploadAt(path: string): ConnectionId | undefined {
+  const [, id = ""] = /^csv\/(\w+)\.db$/.exec(path) ?? []
+  return isId("conn", id) ? (id as ConnectionId) : undefined
+}
+
+/** What the databases in a person's folder that were made of uploads take together, in bytes. */
+export async function uploadedBytes(own: string): Promise<number> {
+  const folder = join(own, FOLDER)
+  const names = await readdir(folder).catch(() => [])
+  const sizes = await Promise.all(names.map((name) => sizeOf(join(folder, name))))
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
+
+/** 0 for a file that is not there. */
+export const sizeOf = (file: string): Promise<number> =>
+  stat(file).then(
+    ({ size }) => size,
+    () => 0,
+  )

@@ -1,0 +1,29 @@
+import type { Column } from "../../../core/protocol/databases/connections.ts"
+
+export type SqliteValue = null | number | bigint | string | Uint8Array
+
+/** A value as it goes over the wire, losing nothing: see `QueryAnswer`. */
+export function toWire(value: SqliteValue): unknown {
+  if (typeof value === "bigint") {
+    return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : String(value)
+  }
+  // JSON has no infinities, and would make null of them.
+  if (typeof value === "number") return Number.isFinite(value) ? value : String(value)
+  if (value instanceof Uint8Array) return { bytes: value.length, base64: Buffer.from(value).toString("base64") }
+  return value
+}
+
+/** The declared types; where there is none, as of an expression, what the first value is. */
+export function typesOf(
+  declared: readonly { readonly name: string; readonly type: string | null }[],
+  first: readonly SqliteValue[] | undefined,
+): Column[] {
+  return declared.map(({ name, type }, index) => ({ name, type: type || typeOf(first?.[index]) }))
+}
+
+function typeOf(value: SqliteValue | undefined): string | null {
+  if (value === null || value === undefined) return null
+  if (typeof value === "bigint") return "INTEGER"
+  if (typeof value === "number") return "REAL"
+  return typeof value === "string" ? "TEXT" : "BLOB"
+}

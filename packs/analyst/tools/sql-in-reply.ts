@@ -1,0 +1,100 @@
+import { MAX_SQL } from "../../../core/protocol/databases/connections.ts"
+
+/** How a line begins that begins a statement, and not a sentence: "With this query …" is none. */
+const BEGINS = [
+  /^\(? *select\b/i,
+  /^with (?:recursive )?[\w"`[\].]+ *(?:\([^()]{0,500}\) *)?as\b/i,
+  /^values *\(/i,
+  // What is refused later: whoever wrote it is told so by the guard.
+  /^(?:insert(?: or \w+)? into|delete from|replace into|truncate|merge into|vacuum|pragma|attach|copy|explain) /i,
+  /^update [\w"`[\].]+ set\b/i,
+  /^(?:create|drop|alter) (?:or replace |temp |temporary |unique )?(?:table|view|index|trigger|schema|function|role|user)\b/i,
+]
+const OTHER_LANGUAGES = /^(?:json|python|py|js|javascript|ts|typescript|bash|sh|html|xml|yaml|csv)$/i
+/** Words and a statement; nobody reads more. */
+const MAX = MAX_SQL * 2
+/** Characters of a line that are searched for the beginning of a statement. */
+const LOOK = 1000
+
+/**
+ * The SQL in what a model wrote: inside its fence, or from the line on that begins a statement. Undefined where there is
+ * none. It is not judged here: what may not run is refused by the guard, which tells why.
+ */
+export function sqlInReply(reply: string): string | undefined {
+  const text = reply.slice(0, MAX)
+  for (const { language, code } of fencesOf(text)) {
+    if (!OTHER_LANGUAGES.test(language) && beginningIn(code) !== undefined) return tidy(code)
+  }
+  const start = beginningIn(text)
+  if (start === undefined) return undefined
+  const end = /;[ \t]*\n[ \t]*\n/g
+  end.lastIndex = start
+  const { index } = end.exec(text) ?? { index: text.length }
+  return tidy(text.slice(withComments(text, start), index))
+}
+
+/** What stands in comments on the lines right before a statement belongs to it: the person reads both. */
+function withComments(text: string, start: number): number {
+  let from = start
+  while (from > 0) {
+    const line = text.lastIndexOf("\n", from - 2) + 1
+    if (
+      !text
+        .slice(line, line + LOOK)
+        .trimStart()
+        .startsWith("--")
+    )
+      break
+    from = line
+  }
+  return from
+}
+
+/** What stands between lines of three backticks, with the word behind the first; the last may have no end. */
+function fencesOf(text: string): { language: string; code: string }[] {
+  const fences: { language: string; code: string }[] = []
+  let open: { language: string; code: string[] } | undefined
+  const close = () => {
+    if (open) fences.push({ language: open.language, code: open.code.join("\n") })
+    open = undefined
+  }
+  for (const line of text.split("\n")) {
+    const mark = line.indexOf("```")
+    if (open === undefined) {
+      if (mark >= 0) open = { language: line.slice(mark + 3, mark + LOOK).trim(), code: [] }
+    } else if (mark >= 0) {
+      open.code.push(line.slice(0, mark))
+      close()
+    } else open.code.push(line)
+  }
+  close()
+  return fences
+}
+
+/** Where the first line stands that begins a statement. A comment may stand before it, and hold anything. */
+function beginningIn(text: string): number | undefined {
+  let at = 0
+  let commented = false
+  for (const line of text.split("\n")) {
+    const words = line
+      .slice(0, LOOK)
+      .trim()
+      .replaceAll(/[ \t]+/g, " ")
+    const opened = words.lastIndexOf("/*")
+    const closed = words.lastIndexOf("*/")
+    const rest = closed > opened ? words.slice(closed + 2).trim() : words
+    // A comment may also stand behind it, on the same line: then what is left of the line says nothing.
+    const begins = (said: string) => BEGINS.some((pattern) => pattern.test(said))
+    if ((!commented && begins(words)) || ((!commented || closed >= 0) && begins(rest))) return at
+    if (closed > opened) commented = false
+    else if (opened >= 0) commented = true
+    at += line.length + 1
+  }
+  return undefined
+}
+
+function tidy(sql: string): string {
+  let end = sql.length
+  while (end > 0 && "; \t\r\n".includes(sql.charAt(end - 1))) end--
+  return sql.slice(0, end).trimStart()
+}

@@ -1,0 +1,320 @@
+import { createHash } from "node:crypto"
+import { basename, dirname, join } from "node:path"
+import type { z } from "zod"
+import {
+  answer,
+  type CallContext,
+  defineTool,
+  type WriteOutcome,
+  type Preview,
+  type Tool,
+} from "../../core/engine/definition/tool.ts"
+import { failure } from "../../core/protocol/errors.ts"
+import type { Diff } from "../../core/protocol/proposals/proposal.ts"
+import { homeOf, enterFolder } from "./file-tool.ts"
+import { type EditorBuffers, type HeldFile, heldText, requireSaved, withText, writeInEditor } from "./editor-buffers.ts"
+import { type FileBytes, fileHash, fileRefusal, type Folder, type FoundPath } from "./folder/folder.ts"
+import type { KeptBytes } from "./folder/kept-bytes.ts"
+import { MAX_REPLACED } from "./folder/local-writes.ts"
+import { whyProtected } from "./protected/paths.ts"
+import { missingDirectories } from "./folder/missing-directories.ts"
+import { isBinary } from "./read-file.ts"
+import {
+  afterChange,
+  afterChanges,
+  type FileChange,
+  type FilePlan,
+  heldFile,
+  type LookAt,
+  type SaidPath,
+  type SiblingChange,
+  siblingChanges,
+} from "./file-change.ts"
+import { shown as shownPath } from "./folder/shown.ts"
+import { insisting, whyProtectedAt } from "./protected/why-protected-at.ts"
+
+const MAX_SHOWN = 100_000
+const SHARED = " (it has other names, hard links, which keep what they have: the link between them is broken)"
+
+export interface ChangeTool<Input extends SaidPath> {
+  readonly name: string
+  readonly description: string
+  readonly input: z.ZodType<Input>
+  readonly examples?: readonly string[]
+  readonly onlyUndoes?: true
+  /** `look` tells what is there, as the person's editor holds it where there is one. */
+  plan(input: Input, look: LookAt): FileChange
+  /** What was done, in words. */
+  say(path: string): string
+}
+
+export interface ChangePorts {
+  readonly folder: Folder
+  readonly kept: KeptBytes
+  /** The editor of the person, where there is one. */
+  readonly buffers?: EditorBuffers | undefined
+  /** By name: how each tool that changes a file plans its change. Filled as the tools are made. */
+  readonly plans: Map<string, FilePlan>
+}
+
+/**
+ * A change of one file. What is shown is planned from what is there, and is done only while that is still there; the
+ * bytes that go are kept first. After a crash the file itself tells: it has the one hash or the other.
+ */
+export function changeTool<Input extends SaidPath>(
+  { plan, say, ...tool }: ChangeTool<Input>,
+  { folder, kept, buffers, plans }: ChangePorts,
+): Tool {
+  plans.set(tool.name, { input: tool.input, plan } as unknown as FilePlan)
+  return defineTool<Input>({
+    ...tool,
+    effect: "write",
+    taint: "private",
+    staysIn: "folder",
+    preview(input, context) {
+      enterFolder(folder, context)
+      return asHeld(input, context, (planned) => {
+        if ("unmet" in planned) return { summary: "", action: "safe_update", ...planned }
+        return toPreview(folder, planned, input.path)
+      })
+    },
+    run(input, context) {
+      enterFolder(folder, context)
+      return asHeld(input, context, (planned) => {
+        if ("unmet" in planned) throw fileRefusal(`Not done: ${planned.unmet}`)
+        const { change } = planned
+        const preview = toPreview(folder, planned, input.path)
+        requireAgreed(preview, context)
+        if (change.before) kept.keep(change.before.bytes)
+        const write = takesInEditor(change) ? buffers?.write : undefined
+        const done = { ...change, diff: preview.diff }
+        if (write) return inEditor(change, write).then((note) => told(context, done, note))
+        apply(folder, change)
+        return told(context, done)
+      })
+    },
+    afterCrash: "ask-target",
+    outcome(_callId, input, context): WriteOutcome {
+      const { target = "", revision = "" } = context.approved ?? {}
+      const shown = fromRevision(revision)
+      if (revision !== toRevision(folder, { ...shown, path: target })) return "unknown"
+      const isThere = missingDirectories(folder, dirname(target)).length === 0
+      if (isThere) folder.sweepBeside(target)
+      const now = isThere ? hashAt(folder, target) : "absent"
+      const applied = appliedOf(siblingChanges({ folder, plans }, target, context))
+      if (applied.length === 0 && now === shown.before) return "not-applied"
+      const before = beforeRun(shown, target, applied)
+      if (before === "unknown") return "unknown"
+      if (applied.length > 0 && now === hashOf(before)) return "not-applied"
+      try {
+        const change = plan(input, () => ({ real: target, before }))
+        return now === hashOf(afterChange(change)) ? told(context, change) : "unknown"
+      } catch {
+        return "unknown"
+      }
+    },
+    inverse: (_input, { data }) => {
+      const { path, before, after, mode } = data as Done
+      return { tool: RESTORE, input: { path, content: before, expect: after, ...(mode === undefined ? {} : { mode }) } }
+    },
+  })
+
+  /** Plans by what is there now. Without an editor nothing is waited for between the look and the write. */
+  function asHeld<Value>(
+    input: Input,
+    context: CallContext,
+    work: (planned: Planned | Unmet) => Value | Promise<Value>,
+  ): Value | Promise<Value> {
+    const planned = (text: string | undefined) => {
+      const look: LookAt = (path) => lookAt(folder, path, text)
+      const made = context.approved ? planAgreed(input, context, look) : planShown(input, context, look)
+      if ("change" in made && (!buffers?.write || !takesInEditor(made.change))) requireSaved(made.change.before)
+      return work(made)
+    }
+    return buffers ? heldText(folder, input.path, buffers).then(planned) : planned(undefined)
+  }
+
+  /** What is shown: the change on top of those before it in its reply, which a person may approve along with it. */
+  function planShown(input: Input, context: CallContext, look: LookAt): Planned {
+    const before = siblingChanges({ folder, plans }, input.path, context).filter(isShownBefore)
+    let now: HeldFile | undefined
+    const change = plan(input, (path) => {
+      const seen = look(path)
+      now = seen.before
+      return { real: seen.real, before: afterChanges(seen.real, now, before) }
+    })
+    return { change, base: baseOf(now) }
+  }
+
+  /**
+   * What runs: the change of the file as it is, if nothing has changed the file but siblings that a person approved. Then
+   * the base is the one that was shown, and the revision is the same if the same lines change in the same way.
+   */
+  function planAgreed(input: Input, context: CallContext, look: LookAt): Planned | Unmet {
+    const shown = fromRevision(context.approved?.revision ?? "")
+    const siblings = siblingChanges({ folder, plans }, input.path, context)
+    let seen: ReturnType<LookAt> | undefined
+    let change: FileChange | undefined
+    let problem: unknown
+    try {
+      change = plan(input, (path) => (seen = look(path)))
+    } catch (error) {
+      problem = error
+    }
+    const isAsLeft = seen !== undefined && isLeftBy(shown, seen, appliedOf(siblings))
+    const isShown = change !== undefined && digestOf(change) === shown.after
+    if (seen && isAsLeft && !isShown && siblings.some(isUnmet))
+      return {
+        unmet: `it builds on another change of ${shownPath(seen.real)} in the same reply, which was not made; propose it again for the file as it is`,
+      }
+    if (!change) throw problem
+    return { change, base: isAsLeft ? shown : baseOf(change.before) }
+  }
+
+  function isLeftBy(shown: Revision, { real, before }: ReturnType<LookAt>, applied: readonly SiblingChange[]): boolean {
+    if (applied.length === 0) return hashOf(before) === shown.before
+    const left = beforeRun(shown, real, applied)
+    return left !== "unknown" && hashOf(left) === hashOf(before)
+  }
+
+  /** The file that was there when this was shown, as the siblings have left it that were applied since. */
+  function beforeRun(
+    { before, mode = 0o644 }: Revision,
+    real: string,
+    applied: readonly SiblingChange[],
+  ): HeldFile | undefined | "unknown" {
+    if (before === "absent") return afterChanges(real, undefined, applied)
+    const bytes = kept.get(before)
+    return bytes ? afterChanges(real, heldFile(real, bytes, { mode, isShared: false }), applied) : "unknown"
+  }
+
+  async function inEditor({ path, after, directories = [] }: FileChange, write: NonNullable<EditorBuffers["write"]>) {
+    for (const directory of directories) folder.makeDirectory(directory)
+    const saved = await writeInEditor(folder, write, { path, text: after?.toString("utf8") ?? "" })
+    return saved === "saved" ? "" : " The editor holds it; on disk it is not the same."
+  }
+
+  function told(context: CallContext, { path, before, after, diff }: FileChange & Pick<Preview, "diff">, note = "") {
+    const protectedBy = whyProtected(path)
+    const mode = before?.mode
+    const hashes = { before: hashOf(before), after: after ? fileHash(after) : "absent" }
+    const data: Done = { path, ...hashes, ...(mode === undefined ? {} : { mode }) }
+    return answer(`${say(path)}${protectedBy ? ` (${protectedBy})` : ""}${note}`, {
+      data,
+      ...(diff ? { change: diff } : {}),
+      ...homeOf(folder, context),
+    })
+  }
+}
+
+/** A change, and the file that it is shown for. */
+interface Planned {
+  readonly change: FileChange
+  readonly base: Pick<Revision, "before" | "mode">
+}
+
+interface Unmet {
+  readonly unmet: string
+}
+
+const isShownBefore = ({ isBefore, state }: SiblingChange) => isBefore && state === "planned"
+const isUnmet = ({ isBefore, state }: SiblingChange) => isBefore && state !== "applied"
+const appliedOf = (siblings: readonly SiblingChange[]) => siblings.filter(({ state }) => state === "applied")
+
+const hashOf = (file: HeldFile | undefined): string => file?.hash ?? "absent"
+const baseOf = (file: HeldFile | undefined) => ({ before: hashOf(file), mode: file?.mode })
+
+/** What of a change has to be the same when it runs: the lines that were shown, or else the whole file before and after. */
+function digestOf({ before, after, lines }: FileChange): string {
+  const whole = `${hashOf(before)}>${after ? fileHash(after) : "absent"}`
+  return createHash("sha256")
+    .update(lines ?? whole)
+    .digest("hex")
+}
+
+export const RESTORE = "restore_file"
+
+interface Done {
+  readonly path: string
+  readonly before: string
+  readonly after: string
+  readonly mode?: number
+}
+
+/** Text that takes the place of a text, or is new; a mode that has to be set is set on disk. */
+const takesInEditor = ({ after, mode }: FileChange): boolean =>
+  after !== undefined && mode === undefined && !isBinary(after)
+
+function apply(folder: Folder, { path, before, after, mode, directories = [] }: FileChange): void {
+  // A crash between them leaves some that are empty; the next try makes the rest.
+  for (const directory of directories) folder.makeDirectory(directory)
+  const expect = before?.hash ?? "absent"
+  if (after) folder.write(path, after, { expect, ...(mode === undefined ? {} : { mode }) })
+  else folder.remove(path, expect)
+}
+
+function toPreview(
+  folder: Folder,
+  { change, base }: Planned,
+  said: string,
+): Preview & { target: string; revision: string } {
+  const { path, before, after, summary, action } = change
+  const protectedBy = whyProtectedAt(folder, path, said)
+  return {
+    ...insisting(`${summary}${before?.isShared ? SHARED : ""}`, protectedBy),
+    action,
+    diff: toDiff(path, before?.bytes, after),
+    target: path,
+    revision: toRevision(folder, { ...base, after: digestOf(change), path }),
+  }
+}
+
+function toDiff(path: string, before: Buffer | undefined, after: Buffer | undefined): Diff {
+  const side = (bytes: Buffer | undefined) => {
+    if (!bytes) return null
+    if (isBinary(bytes) || bytes.length > MAX_SHOWN) return { path, bytes: bytes.length, sha256: fileHash(bytes) }
+    return { path, text: bytes.toString("utf8") }
+  }
+  return { before: side(before), after: side(after) }
+}
+
+interface Revision {
+  /** The hash of the file when this was shown. */
+  readonly before: string
+  /** What this changes of it: `digestOf`. */
+  readonly after: string
+  readonly mode: number | undefined
+}
+
+/**
+ * Names the file and what changes in it, and is bound to the place: the same change elsewhere is another one. The mode
+ * stands in it because nothing else has it once the file is gone: an undo after a crash would make a script none.
+ */
+function toRevision({ id }: Folder, { before, after, path, mode }: Revision & { readonly path: string }): string {
+  const place = createHash("sha256").update(`${id}\0${path}`).digest("base64url")
+  return `${before}${mode === undefined ? "" : `:${mode.toString(8)}`}>${after}@${place}`
+}
+
+function fromRevision(revision: string): Revision {
+  const [, before = "", mode, after = ""] = /^([^>:]+)(?::([0-7]+))?>([^@]+)@/.exec(revision) ?? []
+  return { before, after, mode: mode === undefined ? undefined : Number.parseInt(mode, 8) }
+}
+
+export function requireAgreed({ revision, target }: Preview, { approved: agreed }: CallContext): void {
+  if (agreed?.revision === undefined || agreed.revision === revision) return
+  throw failure("row_stale", { noun: "file", id: shownPath(target ?? ""), columns: "the content" })
+}
+
+function hashAt(folder: Folder, path: string): string {
+  return folder.find(path) ? folder.read(path, MAX_REPLACED).hash : "absent"
+}
+
+/** What is at a path that a write is about, by its real name; without it, the name that it would get. `text`: as an editor has it. */
+function lookAt(folder: Folder, path: string, text: string | undefined): ReturnType<LookAt> {
+  const above = missingDirectories(folder, dirname(path)).at(-1)
+  if (above !== undefined) return { real: join(above, basename(path)), before: undefined }
+  const found: FoundPath | undefined = folder.find(path)
+  if (!found) return { real: folder.realPath(path, "follow"), before: undefined }
+  const before: FileBytes = folder.read(path, MAX_REPLACED)
+  return { real: before.path, before: text === undefined ? before : withText(before, text) }
+}

@@ -1,0 +1,80 @@
+import { z } from "zod"
+import {
+  answer,
+  type CallContext,
+  defineTool,
+  type WriteOutcome,
+  type Preview,
+  type Tool,
+} from "../../core/engine/definition/tool.ts"
+import { requireAgreed } from "./change-tool.ts"
+import { homeOf, enterFolder } from "./file-tool.ts"
+import { type Folder, fileRefusal } from "./folder/folder.ts"
+import { missing } from "./folder/local-folder.ts"
+import { shown } from "./folder/shown.ts"
+import { insisting, whyProtectedAt } from "./protected/why-protected-at.ts"
+
+/**
+ * Deletes what is no file: a link and never what it leads to, a directory that is empty, a pipe or a socket. Which thing has
+ * the name is part of what was agreed to; after a crash the name itself tells.
+ */
+export function deleteEntry(folder: Folder): Tool {
+  return defineTool<{ path: string }>({
+    name: "delete_entry",
+    description:
+      "Delete what is no file in the work folder: a link (not what it leads to), an empty directory, a pipe or a socket. It cannot be undone. Files are deleted with delete_file.",
+    input: z.strictObject({ path: z.string().min(1).max(4096) }),
+    examples: ["delete the link latest"],
+    effect: "write",
+    taint: "private",
+    staysIn: "folder",
+    preview: ({ path }, context) => look(path, context),
+    run({ path }, context) {
+      const preview = look(path, context)
+      requireAgreed(preview, context)
+      folder.removeEntry(preview.target, preview.identity)
+      return told(preview.target, context)
+    },
+    afterCrash: "ask-target",
+    outcome(_callId, _input, context): WriteOutcome {
+      enterFolder(folder, context)
+      const { target = "", revision } = context.approved ?? {}
+      const now = folder.identityOf(target)
+      if (now === undefined) return told(target, context)
+      return revision === toRevision(target, now) ? "not-applied" : "unknown"
+    },
+    inverse: false,
+  })
+
+  function look(path: string, context: CallContext): Preview & { target: string; identity: string } {
+    enterFolder(folder, context)
+    const target = folder.realPath(path, "keep")
+    const [kind, identity] = [folder.kindOf(target), folder.identityOf(target)]
+    if (kind === undefined || identity === undefined) throw missing(path)
+    if (kind === "file") throw fileRefusal(`${shown(target)} is a file; delete_file deletes it, and can be undone`)
+    if (target === "") throw fileRefusal("The work folder itself is not deleted")
+    if (kind === "directory" && folder.list(target, 1).entries.length > 0)
+      throw fileRefusal(`${shown(target)} is not empty; delete what is in it first, or use run_command`)
+    const what = {
+      link: `the link ${shown(target)} → ${shown(folder.linkText(target) ?? "")}, and not what it leads to`,
+      directory: `the empty directory ${shown(target)}`,
+      other: `${shown(target)}, which is a pipe, a socket or a device`,
+    }[kind]
+    const protectedBy = whyProtectedAt(folder, target, path)
+    return {
+      ...insisting(`Delete ${what}`, protectedBy),
+      action: "destructive_delete",
+      target,
+      identity,
+      revision: toRevision(target, identity),
+    }
+  }
+
+  function toRevision(target: string, identity: string): string {
+    return `${folder.id}:${identity}@${target}`
+  }
+
+  function told(target: string, context: CallContext) {
+    return answer(`${shown(target)} is deleted.`, homeOf(folder, context))
+  }
+}

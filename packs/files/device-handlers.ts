@@ -1,0 +1,104 @@
+import { parse } from "../../core/engine/definition/schema.ts"
+import { type CallContext, type Tool } from "../../core/engine/definition/tool.ts"
+import { parseWithoutSecrets } from "../../core/engine/calls/tool-end.ts"
+import { newId } from "../../core/protocol/ids.ts"
+import { type JsonObject } from "../../core/protocol/schema.ts"
+import { fileRefusal } from "./folder/folder.ts"
+
+/** Asks a device what a write would change. */
+export const LOOK = "preview_change"
+
+type Handler = (
+  data: JsonObject,
+  context: { readonly signal: AbortSignal },
+) => Promise<{ text: string; data?: unknown }>
+
+/** Those of them that change nothing. */
+export const fileReaders = (tools: readonly Tool[]): string[] => [
+  ...tools.flatMap(({ name, effect }) => (effect === "read" ? name : [])),
+  LOOK,
+]
+
+/**
+ * The tools of a folder as a device offers them: by their names, `data` their input, and for a write beside it what was
+ * agreed to. The server asks after somebody has said yes; what is confined to the folder there is confined here.
+ */
+export function fileHandlers(tools: readonly Tool[], secrets: Iterable<string> = []): Record<string, Handler> {
+  const byName = new Map(tools.map((tool) => [tool.name, tool]))
+  const handlers = tools.map((tool): [string, Handler] => [
+    tool.name,
+    async (data, { signal }) => clean(await run(tool, data, signal)),
+  ])
+  return { ...Object.fromEntries(handlers), [LOOK]: look }
+
+  async function look(data: JsonObject, { signal }: { readonly signal: AbortSignal }) {
+    const { tool: name, input } = data
+    const tool = byName.get(String(name))
+    if (tool?.effect !== "write" || !tool.preview) throw fileRefusal(`There is no change called ${String(name)}`)
+    const { agreed, siblings, taint } = data as Sent
+    const approved = contextOf(signal, { approved: agreed, siblings, taint })
+    const preview = await tool.preview(await checked(tool, input), approved)
+    return clean({ text: preview.summary, data: preview })
+  }
+
+  /** What this machine knows, such as its token, is none of the server's business. */
+  function clean(told: { text: string; data: unknown }) {
+    return parseWithoutSecrets(JSON.stringify(told), secrets) as typeof told
+  }
+}
+
+type Approved = Pick<CallContext, "approved" | "siblings" | "taint">
+
+/** As the server sends it, with the approved preview as `agreed`. */
+type Sent = Omit<Approved, "approved"> & { readonly agreed?: Approved["approved"] }
+
+async function run(tool: Tool, data: JsonObject, signal: AbortSignal) {
+  const { agreed, ...input } = data
+  const { siblings, taint, ...shown } = (agreed ?? {}) as Approved["approved"] & Approved
+  let trusted = true
+  let read: { readonly taint?: "untrusted" } = {}
+  const context: CallContext = {
+    ...contextOf(signal, tool.effect === "write" && agreed ? { approved: shown, siblings, taint } : {}),
+    noteTaint(taint) {
+      if (taint === "folder") trusted = false
+      else read = { taint }
+    },
+  }
+  try {
+    const { text, status, data: told, change } = await tool.run(await checked(tool, input), context)
+    const extra = { ...(told === undefined ? {} : { data: told }), ...(change ? { change } : {}) }
+    return { text, data: { status, trusted, ...read, ...extra } }
+  } catch (error) {
+    // An error frame cannot say that the text in it may be that of others. The codes of a write have to stay.
+    if (trusted || tool.effect === "write") throw error
+    return { text: `${tool.name} failed: ${(error as Error).message}`, data: { status: "error", trusted } }
+  }
+}
+
+async function checked(tool: Tool, input: unknown): Promise<unknown> {
+  const parsed = await parse(tool.input, input)
+  if ("problem" in parsed) throw fileRefusal(`The arguments of ${tool.name} do not fit: ${parsed.problem}`)
+  return parsed.value
+}
+
+/** A device knows nothing of conversations: it is bound to one folder, and a conversation to it. */
+function contextOf(signal: AbortSignal, { approved, siblings, taint }: Approved): CallContext {
+  const now = Date.now()
+  return {
+    user: newId("user", now),
+    conversation: newId("conv", null, now),
+    callId: newId("call", null, now),
+    signal,
+    site: "device",
+    deviceId: null,
+    connectionId: null,
+    now,
+    timeZone: "UTC",
+    calledAt: now,
+    ...(approved ? { approved } : {}),
+    ...(siblings ? { siblings } : {}),
+    ...(taint === "untrusted" ? { taint } : {}),
+    state: {},
+    model: () => Promise.reject(new Error("a device has no model")),
+  }
+}

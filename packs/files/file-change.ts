@@ -1,0 +1,98 @@
+import { posix } from "node:path"
+import type { z } from "zod"
+import type { CallContext, SiblingCall } from "../../core/engine/definition/tool.ts"
+import type { ActionClass } from "../../core/protocol/proposals/proposal.ts"
+import type { HeldFile } from "./editor-buffers.ts"
+import { fileHash, type Folder } from "./folder/folder.ts"
+
+/** One file as it is and as it would be; `undefined` stands for no file. */
+export interface FileChange {
+  readonly path: string
+  readonly before: HeldFile | undefined
+  readonly after: Buffer | undefined
+  readonly mode?: number
+  /**
+   * Of a change of some lines: these lines, which do not change with the rest of the file. Two such changes of different
+   * lines do not need each other.
+   */
+  readonly lines?: string
+  /** Directories that are made for it, the outermost first. */
+  readonly directories?: readonly string[]
+  readonly summary: string
+  readonly action: ActionClass
+}
+
+export interface SaidPath {
+  readonly path: string
+}
+
+/** Tells what is there, as the person's editor holds it where there is one. */
+export type LookAt = (path: string) => { readonly real: string; readonly before: HeldFile | undefined }
+
+/** How a tool that changes a file plans its change. */
+export interface FilePlan {
+  readonly input: z.ZodType<SaidPath>
+  plan(input: SaidPath, look: LookAt): FileChange
+}
+
+export interface SiblingChange extends Pick<SiblingCall, "isBefore" | "state"> {
+  plan(look: LookAt): FileChange
+}
+
+/** The other calls of the same reply that change this file. */
+export function siblingChanges(
+  { folder, plans }: { readonly folder: Folder; readonly plans: ReadonlyMap<string, FilePlan> },
+  path: string,
+  { siblings = [] }: Pick<CallContext, "siblings">,
+): SiblingChange[] {
+  if (siblings.length === 0) return []
+  const file = realNameOf(folder, path)
+  return siblings.flatMap(({ tool, input, isBefore, state }) => {
+    const found = plans.get(tool)
+    const read = found?.input.safeParse(input)
+    if (!found || !read?.success || realNameOf(folder, read.data.path) !== file) return []
+    return [{ isBefore, state, plan: (look: LookAt) => found.plan(read.data, look) }]
+  })
+}
+
+function realNameOf(folder: Folder, path: string): string {
+  try {
+    return folder.realPath(path, "follow")
+  } catch {
+    return posix.normalize(path) // a directory on the way is missing, so no link can lead elsewhere
+  }
+}
+
+/** The file as these changes would leave it, one after the other. A change that does not fit is left out: it fails by itself. */
+export function afterChanges(
+  real: string,
+  file: HeldFile | undefined,
+  changes: readonly SiblingChange[],
+): HeldFile | undefined {
+  let left = file
+  for (const { plan } of changes) {
+    try {
+      left = afterChange(plan(() => ({ real, before: left })))
+    } catch {
+      continue
+    }
+  }
+  return left
+}
+
+export function afterChange({ path, before, after, mode }: FileChange): HeldFile | undefined {
+  return (
+    after && heldFile(path, after, { mode: 0o644, isShared: false, ...before, ...(mode === undefined ? {} : { mode }) })
+  )
+}
+
+/** A file with other bytes than it has on disk. */
+export function heldFile(
+  path: string,
+  bytes: Buffer,
+  like: Pick<HeldFile, "mode" | "isShared" | "isUnsaved">,
+): HeldFile {
+  const { mode, isShared, isUnsaved } = like
+  const file = { type: "file", path, mode, isShared, bytes, size: bytes.length, hash: fileHash(bytes) } as const
+  return isUnsaved ? { ...file, isUnsaved } : file
+}

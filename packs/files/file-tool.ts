@@ -1,0 +1,49 @@
+import {
+  type Answer,
+  answer,
+  type CallContext,
+  defineTool,
+  type ReadTool,
+  type Tool,
+} from "../../core/engine/definition/tool.ts"
+import { type Folder, fileRefusal } from "./folder/folder.ts"
+import { shown } from "./folder/shown.ts"
+
+type Reading<Input> = Pick<ReadTool<Input>, "name" | "description" | "input" | "examples" | "timeoutSeconds"> & {
+  read(input: Input, context: CallContext): Promise<string> | string
+}
+
+/** A tool that looks at the folder. What files hold is the person's own; it is told to nobody else. */
+export function readTool<Input>(folder: Folder, { read, ...tool }: Reading<Input>): Tool {
+  return defineTool<Input>({
+    ...tool,
+    effect: "read",
+    afterCrash: "run-again",
+    taint: "private",
+    async run(input, context) {
+      enterFolder(folder, context)
+      return answer(await read(input, context), homeOf(folder, context))
+    },
+  })
+}
+
+/** The conversation's folder, put on record with its first result. */
+export function homeOf({ root }: Folder, { state }: CallContext): Pick<Answer, "state"> {
+  return state[HOME] === root ? {} : { state: { [HOME]: root } }
+}
+
+const HOME = "folder"
+
+/**
+ * Called before anything is read or written. Refuses a conversation of another folder, which would read and write the wrong
+ * files under the right names.
+ */
+export function enterFolder({ root, trust }: Folder, { state, noteTaint }: CallContext): void {
+  // Names, outputs and errors are text of the folder as much as its files are.
+  if (!trust.isTrusted) noteTaint?.("folder")
+  const home = state[HOME]
+  if (home === undefined || home === root) return
+  throw fileRefusal(
+    `This conversation works in ${shown(String(home))}, and this is ${shown(root)}. Continue it there, or start a new one here`,
+  )
+}

@@ -1,0 +1,53 @@
+import type { RE2JS } from "re2js"
+import { fileRefusal } from "./folder.ts"
+
+type Engine = typeof RE2JS
+
+/** Loaded when it is first needed: nothing that starts needs it. */
+export const loadEngine = async (): Promise<Engine> => (await import("re2js")).RE2JS
+
+export interface Glob {
+  /** Of its program: with a path's length, what a match costs at worst. */
+  readonly size: number
+  matches(path: string): boolean
+}
+
+const MAX = 500
+const ALTERNATIVES = /\{([^{}/]*)\}/
+
+/**
+ * `src/**` + `/*.ts` and the like, for whole paths. In linear time, whoever wrote it: a backtracking engine would take a
+ * pattern such as `*a*a*a*a*b` for ever.
+ */
+export function toGlob(engine: Engine, glob: string, flags = 0): Glob {
+  if (glob.length > MAX) throw fileRefusal(`A pattern has at most ${MAX} characters`)
+  const pattern = engine.compile(toSource(engine, glob), flags | engine.DOTALL)
+  return { size: pattern.programSize(), matches: (path) => pattern.matches(path) }
+}
+
+/** As a model writes it: without a slash it is a name at any depth. */
+export function toFileGlob(engine: Engine, said: string): ReturnType<typeof toGlob> {
+  return toGlob(engine, said.includes("/") ? said.replace(/^\.?\//, "") : `**/${said}`)
+}
+
+function toSource(engine: Engine, glob: string): string {
+  let source = ""
+  for (let at = 0; at < glob.length;) {
+    const rest = glob.slice(at)
+    const set = /^\[([!^]?)([^\]/]+)\]/.exec(rest)
+    const either = ALTERNATIVES.exec(rest)
+    if (rest.startsWith("**/")) [source, at] = [`${source}(?:[^/]+/)*`, at + 3]
+    else if (rest === "**") [source, at] = [`${source}.*`, at + 2]
+    else if (rest.startsWith("*")) [source, at] = [`${source}[^/]*`, at + 1]
+    else if (rest.startsWith("?")) [source, at] = [`${source}[^/]`, at + 1]
+    else if (either?.index === 0) {
+      const choices = (either[1] ?? "").split(",").map((choice) => toSource(engine, choice))
+      ;[source, at] = [`${source}(?:${choices.join("|")})`, at + either[0].length]
+    } else if (set) {
+      const members = (set[2] ?? "").replaceAll(/[\\\]^&~|[]/g, "\\$&")
+      ;[source, at] = [`${source}[${set[1] ? "^" : ""}${members}]`, at + set[0].length]
+    } else if (rest.startsWith("\\") && rest.length > 1) [source, at] = [source + engine.quote(rest[1] ?? ""), at + 2]
+    else [source, at] = [source + engine.quote(rest[0] ?? ""), at + 1]
+  }
+  return source
+}

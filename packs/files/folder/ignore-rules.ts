@@ -1,0 +1,51 @@
+import { loadEngine, toGlob } from "./glob.ts"
+
+const MAX_RULES = 2000
+/** Of all rules of a file together. Every path is held against each of them, and a hostile repository writes them too. */
+const MAX_PROGRAMS = 20_000
+/** Twice what a pattern may have: of a longer line not even its end is looked for. */
+const LONGEST_LINE = 1000
+
+interface Rule {
+  readonly negated: boolean
+  readonly onlyDirectories: boolean
+  matches(path: string): boolean
+}
+
+/** The rules of a `.gitignore`, for paths from its own directory on. A rule that cannot be read is none. */
+export interface IgnoreRules {
+  /** True to leave out, false to take in again what another file leaves out, undefined for no opinion. */
+  judge(path: string, isDirectory: boolean): boolean | undefined
+}
+
+export async function readIgnoreRules(text: string): Promise<IgnoreRules> {
+  const engine = await loadEngine()
+  let left = MAX_PROGRAMS
+  const rules = text
+    .split(/\r?\n/)
+    .slice(0, MAX_RULES)
+    .flatMap((line): Rule[] => {
+      if (line.length > LONGEST_LINE || left < 0) return []
+      const trimmed = line.replace(/(?<!\\)[ \t]+$/, "")
+      if (trimmed === "" || trimmed.startsWith("#")) return []
+      const negated = trimmed.startsWith("!")
+      const body = trimmed.slice(negated ? 1 : 0).replace(/^\\(?=[#!])/, "")
+      const onlyDirectories = body.endsWith("/")
+      const path = body.replace(/(?<!\/)\/+$/, "")
+      // A slash in the middle or at the start ties a rule to this directory; without one it holds at every depth.
+      const anchored = path.includes("/") ? path.replace(/^\//, "") : `**/${path}`
+      try {
+        const glob = toGlob(engine, anchored)
+        left -= glob.size
+        return left < 0 ? [] : [{ negated, onlyDirectories, matches: glob.matches }]
+      } catch {
+        return []
+      }
+    })
+  return {
+    judge(path, isDirectory) {
+      const last = rules.findLast((rule) => (isDirectory || !rule.onlyDirectories) && rule.matches(path))
+      return last && !last.negated
+    },
+  }
+}

@@ -1,0 +1,268 @@
+import { randomBytes } from "node:crypto"
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs"
+import { failure } from "../../../core/protocol/errors.ts"
+import { type Expected, type FileBytes, fileRefusal } from "./folder.ts"
+import { DIRECTORY, type Directory } from "./ground.ts"
+import { shown } from "./shown.ts"
+import { type PathEnd, requireInside, type Roots, walk } from "./walk.ts"
+
+const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
+/** What is replaced or deleted is read whole first, to be compared and kept. */
+export const MAX_REPLACED = 32 * 1024 * 1024
+
+type ReadBytes = (place: PathEnd, most: number) => FileBytes
+
+/** Changes in a folder, each by names in a directory that was opened and is looked at once more before the last step. */
+export class LocalWrites {
+  readonly #roots: Roots
+  readonly #bytes: ReadBytes
+
+  constructor(roots: Roots, bytes: ReadBytes) {
+    this.#roots = roots
+    this.#bytes = bytes
+  }
+
+  /** Written beside, made durable, then given the name: a crash leaves the old file or the new one, never a half. */
+  write(path: string, bytes: Buffer, { expect, mode }: { readonly expect: Expected; readonly mode?: number }): void {
+    walk(this.#roots, path, (place) => {
+      const before = this.#require(place, expect, path)
+      const { directory, name } = place
+      this.#sweep(directory)
+      const draft = this.#at(directory, draftName())
+      const fd = openSync(draft, O_WRONLY | O_CREAT | O_EXCL | (O_NOFOLLOW ?? 0), before ? 0o600 : (mode ?? 0o666))
+      try {
+        try {
+          writeAll(fd, bytes)
+          if (before || mode !== undefined) fchmodSync(fd, mode ?? before?.mode ?? 0o644)
+          if (before) keepOwner(fd, place)
+          fsyncSync(fd)
+        } finally {
+          closeSync(fd)
+        }
+        requireInside(this.#roots, directory, path)
+        this.#publish(draft, this.#at(directory, name), before !== undefined)
+      } catch (error) {
+        removeQuietly(draft)
+        throw error
+      }
+      this.#settle(directory)
+    })
+  }
+
+  remove(path: string, expect: Expected): void {
+    walk(
+      this.#roots,
+      path,
+      (place) => {
+        const before = this.#require(place, expect, path)
+        if (!before) throw stale(path)
+        const { directory, name, open } = place
+        this.#sweep(directory)
+        // Put aside and looked at before it goes: between the look and the end another file may have got its name.
+        const aside = draftName()
+        requireInside(this.#roots, directory, path)
+        renameSync(this.#at(directory, name), this.#at(directory, aside))
+        const moved = this.#roots.ground.open(directory, aside)
+        const same = moved !== undefined && moved !== "link" && moved.stat.ino === open?.stat.ino
+        if (moved !== undefined && moved !== "link") closeSync(moved.fd)
+        if (!same) {
+          renameSync(this.#at(directory, aside), this.#at(directory, name))
+          throw stale(path)
+        }
+        unlinkSync(this.#at(directory, aside))
+        this.#settle(directory)
+      },
+      "keep",
+    )
+  }
+
+  /** Deletes the drafts that a crash has left where this file is, or would be. */
+  sweepBeside(path: string): void {
+    walk(this.#roots, path, ({ directory }) => this.#sweep(directory), "keep")
+  }
+
+  #sweep(directory: Directory): void {
+    for (const name of readdirSync(this.#at(directory, "."))) if (isLeft(name)) removeQuietly(this.#at(directory, name))
+  }
+
+  move(from: string, to: string): void {
+    const { ground } = this.#roots
+    walk(
+      this.#roots,
+      from,
+      (source) => {
+        if (!source.open && !source.isLink)
+          throw fileRefusal(`${shown(from)} does not exist; list_directory shows what there is`)
+        if (source.name === "") throw fileRefusal("The work folder itself cannot be moved")
+        walk(
+          this.#roots,
+          to,
+          (target) => {
+            if (target.open || target.isLink) throw fileRefusal(`${shown(to)} exists already; delete or move it first`)
+            requireReal(source, from)
+            requireReal(target, to)
+            requireInside(this.#roots, source.directory, from)
+            requireInside(this.#roots, target.directory, to)
+            renameSync(ground.at(source.directory, source.name), ground.at(target.directory, target.name))
+            this.#settle(target.directory)
+            this.#settle(source.directory)
+          },
+          "keep",
+        )
+      },
+      "keep",
+    )
+  }
+
+  makeDirectory(path: string): void {
+    walk(this.#roots, path, (place) => {
+      const { directory, name, open } = place
+      requireReal(place, path)
+      if (open) throw fileRefusal(`${shown(path)} exists already`)
+      requireInside(this.#roots, directory, path)
+      mkdirSync(this.#at(directory, name))
+      this.#settle(directory)
+    })
+  }
+
+  removeDirectory(path: string): void {
+    walk(
+      this.#roots,
+      path,
+      (place) => {
+        const { directory, name, open } = place
+        requireReal(place, path)
+        if (name === "" || !open?.stat.isDirectory())
+          throw fileRefusal(`${shown(path)} is no directory that could be removed`)
+        requireInside(this.#roots, directory, path)
+        rmdirSync(this.#at(directory, name))
+        this.#settle(directory)
+      },
+      "keep",
+    )
+  }
+
+  /** What is no file. `isExpected` looks once more at what has the name. */
+  removeEntry(path: string, isExpected: () => boolean): void {
+    const isDirectory = walk(
+      this.#roots,
+      path,
+      (place) => {
+        const { directory, name, open, isLink } = place
+        requireReal(place, path)
+        if (name === "" || (!isLink && (!open || open.stat.isFile())) || !isExpected()) throw stale(path)
+        if (open?.stat.isDirectory()) return true
+        const at = this.#at(directory, name)
+        const seen = lstatSync(at, { bigint: true })
+        // Put aside and looked at before it goes, as with a file.
+        const aside = this.#at(directory, draftName())
+        requireInside(this.#roots, directory, path)
+        renameSync(at, aside)
+        const moved = lstatSync(aside, { bigint: true })
+        if (moved.ino !== seen.ino || moved.isFile() || moved.isDirectory()) {
+          renameSync(aside, at)
+          throw stale(path)
+        }
+        unlinkSync(aside)
+        this.#settle(directory)
+        return false
+      },
+      "keep",
+    )
+    // The system itself takes only an empty one.
+    if (isDirectory) this.removeDirectory(path)
+  }
+
+  /** What is there, if it is what was shown; `row_stale` otherwise. */
+  #require(place: PathEnd, expect: Expected, path: string): FileBytes | undefined {
+    requireReal(place, path)
+    if (place.name === "" || place.isLink)
+      throw fileRefusal(`${shown(path)} is ${place.isLink ? "a link" : "the folder itself"}`)
+    const before = place.open ? this.#bytes(place, MAX_REPLACED) : undefined
+    if ((before?.hash ?? "absent") !== expect) throw stale(path)
+    return before
+  }
+
+  #publish(draft: string, target: string, replaces: boolean): void {
+    if (replaces) return renameSync(draft, target)
+    try {
+      // Unlike a rename it fails where somebody else has just made a file of that name.
+      linkSync(draft, target)
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      if (code !== "EPERM" && code !== "ENOTSUP" && code !== "EOPNOTSUPP") throw error
+      return renameSync(draft, target) // a file system without links
+    }
+    unlinkSync(draft)
+  }
+
+  #at(directory: Directory, name: string): string {
+    return this.#roots.ground.at(directory, name)
+  }
+
+  /** A new name is durable when its directory is. */
+  #settle(directory: Directory): void {
+    const { ground } = this.#roots
+    if (ground.heldBy === "names") return // not every system lets a directory be opened for this
+    const fd = openSync(`/proc/self/fd/${directory.fd}`, DIRECTORY)
+    try {
+      fsyncSync(fd)
+    } finally {
+      closeSync(fd)
+    }
+  }
+}
+
+/** What was shown to somebody was this place; one that a link leads to is another. */
+function requireReal({ path }: PathEnd, said: string): void {
+  if (path.join("/") !== said) throw stale(said)
+}
+
+const draftName = () => `.pawl-${process.pid}-${randomBytes(9).toString("base64url")}.tmp`
+
+/** Whether a name is that of a draft whose writer has died over it. */
+function isLeft(name: string): boolean {
+  const [, pid] = /^\.pawl-(\d+)-[\w-]{12}\.tmp$/.exec(name) ?? []
+  if (pid === undefined || Number(pid) === process.pid) return false
+  try {
+    process.kill(Number(pid), 0)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ESRCH"
+  }
+}
+
+const stale = (path: string) => failure("row_stale", { noun: "file", id: shown(path), columns: "the content" })
+
+function writeAll(fd: number, bytes: Buffer): void {
+  for (let offset = 0; offset < bytes.length;) offset += writeSync(fd, bytes, offset)
+}
+
+/** Only root can give a file away, and only root would otherwise take it from its owner. */
+function keepOwner(fd: number, { open }: PathEnd): void {
+  if (!open || process.getuid?.() !== 0) return
+  fchownSync(fd, Number(open.stat.uid), Number(open.stat.gid))
+}
+
+function removeQuietly(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch {
+    // It was never made, or has its name by now.
+  }
+}

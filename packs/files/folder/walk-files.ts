@@ -1,0 +1,162 @@
+import { setImmediate as turn } from "node:timers/promises"
+import type { Folder, FolderEntry } from "./folder.ts"
+import { type IgnoreRules, readIgnoreRules } from "./ignore-rules.ts"
+import { shown } from "./shown.ts"
+
+const MAX_IN_ONE = 20_000
+const MAX_RULES_BYTES = 100_000
+const YIELD_MS = 10
+
+export interface Walking {
+  readonly signal: AbortSignal
+  /** Milliseconds after which it stops, having told so. */
+  readonly withinMs: number
+  /** Also what `.gitignore` leaves out. */
+  readonly ignored?: boolean
+  /** For callers that open each file anyway: sizes are not looked up. */
+  readonly sizes?: "sizes" | "no-sizes"
+}
+
+export interface Walked {
+  readonly path: string
+  /** 0 where nobody asked for it. */
+  readonly size: number
+}
+
+/** Why a walk ended before its end. */
+class OutOfTime extends Error {}
+
+/** Only a promise is waited for: most files need none. */
+type Use = (file: Walked) => "enough" | void | Promise<"enough" | void>
+
+/** Gives each file to `use` until that is enough. `late`: the time of the walk was up before. */
+export async function goThrough(walk: FileWalk | Iterable<Walked>, use: Use): Promise<"whole" | "enough" | "late"> {
+  try {
+    if (walk instanceof FileWalk) return await walk.each(use)
+    for (const file of walk) if ((await use(file)) === "enough") return "enough"
+    return "whole"
+  } catch (error) {
+    if (!(error instanceof OutOfTime)) throw error
+    return "late"
+  }
+}
+
+/**
+ * The files below a path, in the order of their names, without those that `.gitignore` leaves out and without `.git`.
+ * Links are not followed: what they lead to is met under its own name, or is not here. It gives way to others while it
+ * goes, and throws `OutOfTime` when its time is up.
+ */
+export const walkFiles = (folder: Folder, path: string, walking: Walking): FileWalk =>
+  new FileWalk(folder, path, walking)
+
+/** A directory that the walk is in: what is left of it, and the rules that hold there. */
+interface Entered {
+  readonly at: string
+  readonly entries: Iterator<FolderEntry>
+  readonly scoped: readonly Scoped[]
+}
+
+/** Without a generator: three thousand small files handed through those of the directories above took as long as reading them. */
+class FileWalk {
+  readonly #folder: Folder
+  readonly #walking: Walking
+  readonly #path: string
+  readonly #end: number
+  readonly #tooMany: string[] = []
+  #yielded = performance.now()
+
+  constructor(folder: Folder, path: string, walking: Walking) {
+    this.#folder = folder
+    this.#walking = walking
+    this.#path = trimmed(path)
+    this.#end = performance.now() + walking.withinMs
+  }
+
+  /** What whoever reads the outcome is told of directories with more names than are read; nothing where there is none. */
+  get left(): string[] {
+    const [first, ...others] = this.#tooMany
+    if (first === undefined) return []
+    const more = others.length > 0 ? ` and ${others.length} more directories` : ""
+    return [`[Of ${shown(first)}${more} only the first ${MAX_IN_ONE} names were looked at.]`]
+  }
+
+  async each(use: Use): Promise<"whole" | "enough"> {
+    const inside = [await this.#enter(this.#path, [])]
+    for (let here = inside.at(-1); here; here = inside.at(-1)) {
+      const next = here.entries.next()
+      if (next.done) {
+        inside.pop()
+        continue
+      }
+      const { name, type, size } = next.value
+      if (name === ".git" || (type !== "file" && type !== "directory")) continue
+      // Before its name is held against the rules, which somebody may have written to take long; and whoever is given a file
+      // takes time with it.
+      const pause = this.#breathe()
+      if (pause) await pause
+      const below = here.at === "" ? name : `${here.at}/${name}`
+      if (isIgnored(here.scoped, below, type === "directory")) continue
+      if (type === "directory") {
+        const entered = await this.#enter(below, here.scoped).catch(orNothing)
+        if (entered) inside.push(entered)
+        continue
+      }
+      const used = use({ path: below, size })
+      if ((used instanceof Promise ? await used : used) === "enough") return "enough"
+    }
+    return "whole"
+  }
+
+  async #enter(at: string, outer: readonly Scoped[]): Promise<Entered> {
+    await this.#breathe()
+    const { ignored = false, sizes = "sizes" } = this.#walking
+    const { entries, more, isCut } = this.#folder.list(at === "" ? "." : at, MAX_IN_ONE, sizes)
+    if (more > 0 || isCut) this.#tooMany.push(at === "" ? "." : at)
+    const hasRules = !ignored && entries.some(({ name }) => name === ".gitignore")
+    return { at, entries: entries.values(), scoped: hasRules ? await this.#withRules(at, outer) : outer }
+  }
+
+  async #withRules(at: string, outer: readonly Scoped[]): Promise<readonly Scoped[]> {
+    try {
+      const text = this.#folder.read(at === "" ? ".gitignore" : `${at}/.gitignore`, MAX_RULES_BYTES).bytes.toString()
+      return [...outer, { base: at, rules: await readIgnoreRules(text) }]
+    } catch {
+      return outer // a directory, a link out of here, too large: no rules
+    }
+  }
+
+  /** Undefined where it has not been long. */
+  #breathe(): Promise<void> | undefined {
+    this.#walking.signal.throwIfAborted()
+    const now = performance.now()
+    if (now > this.#end) throw new OutOfTime()
+    if (now - this.#yielded < YIELD_MS) return undefined
+    return turn().then(() => void (this.#yielded = performance.now()))
+  }
+}
+
+interface Scoped {
+  readonly base: string
+  readonly rules: IgnoreRules
+}
+
+/** The innermost opinion counts. */
+function isIgnored(scoped: readonly Scoped[], path: string, isDirectory: boolean): boolean {
+  for (let i = scoped.length - 1; i >= 0; i--) {
+    const { base, rules } = scoped[i] as Scoped
+    const verdict = rules.judge(base === "" ? path : path.slice(base.length + 1), isDirectory)
+    if (verdict !== undefined) return verdict
+  }
+  return false
+}
+
+/** A directory that cannot be opened, or is gone, is no reason to find nothing elsewhere. */
+function orNothing(error: unknown): undefined {
+  if ((error as { code?: unknown }).code !== "bad_request") throw error
+}
+
+const trimmed = (path: string) =>
+  path
+    .replace(/^(\.\/+)+/, "")
+    .replace(/(?<!\/)\/+$/, "")
+    .replace(/^\.$/, "")

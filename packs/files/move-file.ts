@@ -1,0 +1,82 @@
+import { createHash } from "node:crypto"
+import { z } from "zod"
+import {
+  answer,
+  type CallContext,
+  defineTool,
+  type WriteOutcome,
+  type Preview,
+  type Tool,
+} from "../../core/engine/definition/tool.ts"
+import { requireAgreed } from "./change-tool.ts"
+import { homeOf, enterFolder } from "./file-tool.ts"
+import { type Folder, fileRefusal } from "./folder/folder.ts"
+import { missing } from "./folder/local-folder.ts"
+import { shown } from "./folder/shown.ts"
+import { insisting, whyProtectedAt, whyProtectedBelow } from "./protected/why-protected-at.ts"
+
+interface Move {
+  readonly from: string
+  readonly to: string
+}
+
+/** Gives a file or a directory another name; what has that name already is never overwritten. */
+export function moveFile(folder: Folder): Tool {
+  return defineTool<Move>({
+    name: "move_file",
+    description:
+      "Move or rename a file or directory within the work folder. What is at the new place is never overwritten.",
+    input: z.strictObject({ from: z.string().min(1).max(4096), to: z.string().min(1).max(4096) }),
+    examples: ["rename a.txt to b.txt"],
+    effect: "write",
+    taint: "private",
+    staysIn: "folder",
+    preview: (move, context) => look(move, context),
+    run(move, context) {
+      requireAgreed(look(move, context), context)
+      folder.move(folder.realPath(move.from, "keep"), folder.realPath(move.to, "keep"))
+      return told(move, context)
+    },
+    afterCrash: "ask-target",
+    outcome(_callId, move, context): WriteOutcome {
+      enterFolder(folder, context)
+      const [old, moved] = [exists(move.from), exists(move.to)]
+      if (!old && moved) return told(move, context)
+      return old && !moved ? "not-applied" : "unknown"
+    },
+    inverse: ({ from, to }) => ({ tool: "move_file", input: { from: to, to: from } }),
+  })
+
+  function look({ from, to }: Move, context: CallContext): Preview {
+    enterFolder(folder, context)
+    const found = folder.kindOf(from)
+    if (!found) throw missing(from)
+    if (exists(to)) throw fileRefusal(`${shown(to)} exists already; delete or move it first`)
+    const [source, target] = [folder.realPath(from, "keep"), folder.realPath(to, "keep")]
+    const protectedBy =
+      whyProtectedAt(folder, source, from) ??
+      whyProtectedAt(folder, target, to) ??
+      (found === "directory" ? whyProtectedBelow(folder, source) : undefined)
+    const summary = `Move ${shown(source)}${found === "directory" ? "/" : ""} to ${shown(target)}`
+    const all = [folder.id, source, target, found, protectedBy].join("\0")
+    return {
+      ...insisting(summary, protectedBy),
+      action: "safe_update",
+      diff: { before: { path: source }, after: { path: target } },
+      target: source,
+      revision: createHash("sha256").update(all).digest("base64url"),
+    }
+  }
+
+  function exists(path: string): boolean {
+    try {
+      return folder.kindOf(path) !== undefined
+    } catch {
+      return false
+    }
+  }
+
+  function told({ from, to }: Move, context: CallContext) {
+    return answer(`${shown(from)} is ${shown(to)} now.`, { data: { from, to }, ...homeOf(folder, context) })
+  }
+}

@@ -1,0 +1,39 @@
+import type { FilesOptions } from "./agent.ts"
+import { type Folder, fileRefusal } from "./folder/folder.ts"
+import { noSandbox } from "./sandbox/sandbox.ts"
+
+function refuse(): never {
+  throw fileRefusal("There is no folder here")
+}
+
+/** No folder: for what only has to know which tools there are, and what they take. */
+const noFolder: Folder = {
+  root: "",
+  id: "",
+  trust: { isTrusted: false },
+  heldBy: "descriptors",
+  closed: [],
+  identityOf: refuse,
+  kindOf: refuse,
+  find: refuse,
+  realPath: refuse,
+  list: refuse,
+  read: refuse,
+  write: refuse,
+  remove: refuse,
+  move: refuse,
+  sweepBeside: refuse,
+  makeDirectory: refuse,
+  removeDirectory: refuse,
+  removeEntry: refuse,
+  linkText: refuse,
+  openDirectory: refuse,
+  [Symbol.dispose]() {},
+}
+
+export const noFilesOptions: FilesOptions = {
+  folder: noFolder,
+  kept: { keep: refuse, get: refuse },
+  sandbox: noSandbox,
+  environment: {},
+}

@@ -1,0 +1,17 @@
+import type { DeviceCalls } from "../../core/engine/devices.ts"
+import { definePack } from "../../core/packs/pack.ts"
+import { createFilesAgent, type FilesOptions } from "./agent.ts"
+import { createDeviceFilesAgent } from "./device-files.ts"
+
+export interface FilesServices {
+  /** The folder of this machine that is worked in. Without one the files are those of people's devices. */
+  readonly files?: FilesOptions | undefined
+  readonly devices: DeviceCalls
+}
+
+export const filesPack = definePack({
+  name: "files",
+  open({ files, devices }: FilesServices) {
+    return { agents: [files ? createFilesAgent(files) : createDeviceFilesAgent(devices)] }
+  },
+})

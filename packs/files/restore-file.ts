@@ -1,0 +1,38 @@
+import { z } from "zod"
+import type { Tool } from "../../core/engine/definition/tool.ts"
+import { type ChangePorts, changeTool, RESTORE } from "./change-tool.ts"
+import { fileRefusal } from "./folder/folder.ts"
+import { shown } from "./folder/shown.ts"
+
+const Hash = z.union([z.literal("absent"), z.string().regex(/^[0-9a-f]{64}$/)])
+
+/** Puts a file back as it was before a change, byte by byte. Only an undo knows which bytes those were. */
+export function restoreFile(ports: ChangePorts): Tool {
+  return changeTool(
+    {
+      name: RESTORE,
+      description: "Put a file back as it was.",
+      onlyUndoes: true,
+      input: z.strictObject({ path: z.string(), content: Hash, expect: Hash, mode: z.int().optional() }),
+      plan({ path, content, expect, mode }, look) {
+        const { real, before } = look(path)
+        if ((before?.hash ?? "absent") !== expect)
+          throw fileRefusal(`${shown(real)} was changed since; what stands there now would be lost`)
+        const after = content === "absent" ? undefined : ports.kept.get(content)
+        if (content !== "absent" && !after) throw fileRefusal(`The bytes that ${shown(real)} had are no longer kept`)
+        return {
+          path: real,
+          before,
+          after,
+          ...(mode === undefined ? {} : { mode }),
+          summary: after
+            ? `Put ${shown(real)} back as it was (${after.length} bytes)`
+            : `Take ${shown(real)} away again`,
+          action: after ? "safe_update" : "destructive_delete",
+        }
+      },
+      say: (path) => `${shown(path)} is as it was.`,
+    },
+    ports,
+  )
+}

@@ -1,0 +1,218 @@
+import { basename } from "node:path"
+import { stripVTControlCharacters } from "node:util"
+import { z } from "zod"
+import {
+  answer,
+  type Answer,
+  type CallContext,
+  defineTool,
+  failed,
+  type Preview,
+  type Tool,
+} from "../../core/engine/definition/tool.ts"
+import { failure } from "../../core/protocol/errors.ts"
+import { type CommandLimits, commandLimits, limited, whyTooMuch } from "./sandbox/command-limits.ts"
+import { homeOf, enterFolder } from "./file-tool.ts"
+import type { Folder } from "./folder/folder.ts"
+import { type Guard, MAX_HELD, protectedIn, setAside } from "./protected/protected-in.ts"
+import { boundProcesses } from "./sandbox/process-bound.ts"
+import { type ProcessResult, runProcess } from "./sandbox/run-process.ts"
+import { noSandbox, type Sandbox } from "./sandbox/sandbox.ts"
+import { shown } from "./folder/shown.ts"
+
+const SECONDS = 30
+const MAX_SECONDS = 600
+const MARGIN_SECONDS = 15
+/** Of the folder's name, its end. */
+const MAX_ROOT = 200
+/** Of the command in its summary. */
+const MAX_SUMMED_UP = 160
+
+export interface CommandPorts {
+  readonly folder: Folder
+  readonly sandbox: Sandbox
+  /** All that a command gets to see of ours: nothing that could be a secret. */
+  readonly environment: Readonly<Record<string, string>>
+  /** What this process knows and a command may have found: never told. */
+  readonly secrets?: Iterable<string>
+  /** What a command may take of the machine; without, what is right for this one at that moment. */
+  readonly limits?: CommandLimits
+}
+
+interface Command {
+  readonly command: string
+  readonly seconds?: number | undefined
+  readonly network?: boolean | undefined
+  readonly changes_protected?: boolean | undefined
+  readonly outside_sandbox?: boolean | undefined
+}
+
+/** Runs a shell command in the folder. Nobody can tell what one does, so it is in doubt after a crash and has no undo. */
+export function runCommand(given: CommandPorts): Tool {
+  const { folder } = given
+  return defineTool<Command>({
+    name: "run_command",
+    description: `Run a shell command in the work folder: tests, builds, anything the other tools do not do. It has ${SECONDS} seconds unless \`seconds\` says otherwise, no input, and no network unless \`network\` is true. What it starts ends with it. In the sandbox its home folder is one of its own, where package managers keep their caches.`,
+    input: z.strictObject({
+      command: z.string().min(1).max(20_000),
+      seconds: z.int().min(1).max(MAX_SECONDS).optional(),
+      network: z.boolean().optional().describe("It needs the network"),
+      changes_protected: z
+        .boolean()
+        .optional()
+        .describe(
+          "It has to change what is always asked about, such as .git or package.json: true for git commit and for npm install NAME",
+        ),
+      outside_sandbox: z
+        .boolean()
+        .optional()
+        .describe(
+          "It cannot do its work in the sandbox, where only the folder and its own home can be written. Try it there first",
+        ),
+    }),
+    examples: ["run npm test"],
+    effect: "write",
+    taint: "private",
+    staysIn: "folder",
+    timeoutSeconds: MAX_SECONDS + MARGIN_SECONDS,
+    preview(command, context) {
+      enterFolder(folder, context)
+      const ports = portsFor(given, command)
+      const { revision } = context.approved ?? {}
+      // Agreed to already, it is held against a look of its own when it runs, a moment later: one here would be for nothing.
+      const guard = revision === undefined ? guardOf(ports, command) : { found: [], isWhole: wasWhole(revision) }
+      return toPreview(ports, command, guard)
+    },
+    async run(command, context) {
+      enterFolder(folder, context)
+      const ports = portsFor(given, command)
+      const guard = guardOf(ports, command)
+      const { revision } = toPreview(ports, command, guard)
+      // Agreed to within walls, it does not run without them.
+      if (context.approved?.revision !== undefined && context.approved.revision !== revision)
+        throw failure("row_stale", {
+          noun: "command",
+          id: shown(command.command.slice(0, 200)),
+          columns: "what holds it",
+        })
+      return run(ports, command, { context, guard })
+    },
+    afterCrash: "in-doubt",
+    inverse: false,
+  })
+}
+
+/** Asked for outside of the sandbox, it is as if there were none. */
+function portsFor(ports: CommandPorts, { outside_sandbox }: Command): CommandPorts {
+  return outside_sandbox && ports.sandbox.holds ? { ...ports, sandbox: { ...noSandbox, says: OUTSIDE } } : ports
+}
+
+const OUTSIDE = "OUTSIDE the sandbox, where it can read and change whatever you can, and use the network"
+
+/** What it must not change, where something can keep it from that. */
+function guardOf({ folder, sandbox }: CommandPorts, { changes_protected }: Command): Guard | undefined {
+  return sandbox.holds && !changes_protected ? protectedIn(folder) : undefined
+}
+
+function toPreview({ folder, sandbox }: CommandPorts, command: Command, guard: Guard | undefined): Preview {
+  const { network = false, changes_protected = false } = command
+  const isWhole = guard?.isWhole ?? true
+  return {
+    // How it is held stands first: a summary is cut at its end, and a command can be as long as it likes.
+    summary: `Run, ${limits(command, sandbox, isWhole)}, in ${shown(folder.root.slice(-MAX_ROOT))}: ${beginning(command.command)}`,
+    action: "destructive_update",
+    commandLine: command.command,
+    revision: [folder.id, sandbox.holds ? "held" : "free", network, changes_protected, isWhole].join(":"),
+    // Without walls, or outside of them, a command reaches all that is always asked about; with the network, everybody.
+    insists: !sandbox.holds || network || changes_protected || !isWhole,
+  }
+}
+
+const wasWhole = (revision: string) => revision.endsWith(":true")
+
+/** The person who decides is shown all of it, with the arguments. */
+function beginning(command: string): string {
+  if (command.length <= MAX_SUMMED_UP) return shown(command)
+  return `${shown(command.slice(0, MAX_SUMMED_UP))} … (${command.length} characters in all)`
+}
+
+function limits(
+  { seconds = SECONDS, network = false, changes_protected }: Command,
+  sandbox: Sandbox,
+  isWhole: boolean,
+) {
+  const wire = network ? ["WITH the network"] : sandbox.holds ? ["without network"] : []
+  const reach = changes_protected && sandbox.holds ? ["where it MAY change .git, settings and what runs by itself"] : []
+  const large = isWhole ? [] : [NOT_WHOLE]
+  return [`at most ${seconds} s`, sandbox.says, ...reach, ...large, ...wire].join(", ")
+}
+
+const NOT_WHOLE =
+  "where it MAY change some of .git, settings and what runs by itself, for not all of the folder could be looked through"
+
+async function run(
+  ports: CommandPorts,
+  { command, seconds = SECONDS, network = false, changes_protected = false }: Command,
+  { context, guard }: { readonly context: CallContext; readonly guard: Guard | undefined },
+): Promise<Answer> {
+  const { folder, sandbox, environment } = ports
+  const readOnly = guard?.found.slice(0, MAX_HELD).map(({ path }) => path) ?? []
+  const limits = ports.limits ?? commandLimits()
+  await using wrapped = await sandbox.wrap(limited(command, limits), {
+    ...{ root: folder.root, network, readOnly },
+    git: changes_protected ? "write" : "read",
+  })
+  await using bound = boundProcesses(limits.processes)
+  const [program = "", ...words] = bound?.enter([wrapped.program, ...wrapped.arguments]) ?? [
+    wrapped.program,
+    ...wrapped.arguments,
+  ]
+  const ended = await runProcess({
+    ...wrapped,
+    program,
+    arguments: words,
+    cwd: folder.root,
+    environment: { ...environment, ...wrapped.environment },
+    seconds,
+    signal: context.signal,
+    ...(ports.secrets ? { secrets: ports.secrets } : {}),
+    whyTooMuch: (pid) => whyTooMuch(pid, limits),
+  })
+  const remarks = [
+    ...(ended.leftSomething ? ["Something that it started holds its output open and may still run."] : []),
+    ...(sandbox.holds ? [] : [`It ran ${sandbox.says}.`]),
+    ...(guard ? [...whyReadOnly(ended, guard), ...setAside(folder, guard)] : []),
+  ]
+  const text = [howItEnded(ended, seconds), outputOf(ended), ...remarks.map((remark) => `[${remark}]`)]
+    .filter(Boolean)
+    .join("\n")
+  const { code, how } = ended
+  const extra = { data: { exitCode: code, how }, ...homeOf(folder, context) }
+  return code === 0 && how === "ended" ? answer(text, extra) : failed(text, extra)
+}
+
+const NO_WRITE = /EROFS|read-only file system/i
+const MAX_NAMED = 3
+
+/** A command that failed because something is always asked about can be asked for again: the model has to know how. */
+function whyReadOnly({ output, errors }: ProcessResult, { found }: Guard): string[] {
+  const text = `${output}\n${errors}`
+  if (!NO_WRITE.test(text)) return []
+  const named = found.map(({ path }) => path).filter((path) => text.includes(basename(path)))
+  const what = named.length > 0 ? ` (${named.slice(0, MAX_NAMED).map(shown).join(", ")})` : ""
+  return [`It may not change what is always asked about${what}: run it again with changes_protected: true.`]
+}
+
+function howItEnded({ code, signal, how, tooMuch }: ProcessResult, seconds: number): string {
+  if (how === "too_much") return `It took ${tooMuch} and was ended, with all that it had started.`
+  if (how === "timed_out")
+    return `It did not end within ${seconds} s and was ended, with all that it had started. run_command takes up to ${MAX_SECONDS} \`seconds\`.`
+  if (how === "stopped") return "It was stopped, with all that it had started."
+  return signal ? `It was ended by ${signal}.` : `Exit code ${code}.`
+}
+
+function outputOf({ output, errors }: ProcessResult): string {
+  // Colours are for eyes: as text they stand between the words, for people and models alike.
+  const [out, err] = [output, errors].map((text) => stripVTControlCharacters(text).trimEnd())
+  return [out, err && `[on standard error]\n${err}`].filter(Boolean).join("\n") || "[no output]"
+}

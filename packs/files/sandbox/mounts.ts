@@ -1,0 +1,120 @@
+import { existsSync, lstatSync, readlinkSync, realpathSync, statSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { isInside } from "../folder/find-program.ts"
+import type { RepositoryMount } from "./repository.ts"
+import type { SandboxHome } from "./home.ts"
+import { toolchainFolders } from "./toolchains.ts"
+
+/** Part of the system, shown whole: programs and libraries, which packages bring and everybody may read. */
+const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"]
+
+/** Of the system's settings what programs look for; the rest may hold keys of services. */
+const SETTINGS = [
+  ...["alternatives", "ca-certificates", "ca-certificates.conf", "crypto-policies", "pki/ca-trust", "pki/tls/certs"],
+  ...["pki/tls/cert.pem", "pki/tls/openssl.cnf", "ssl/certs", "ssl/cert.pem", "ssl/openssl.cnf", "ssl/ca-bundle.pem"],
+  ...["ld.so.cache", "ld.so.conf", "ld.so.conf.d", "passwd", "group", "nsswitch.conf", "gai.conf", "host.conf"],
+  ...["hosts", "services", "protocols", "networks", "localtime", "timezone", "locale.conf", "locale.alias"],
+  ...["os-release", "lsb-release", "debian_version", "redhat-release", "alpine-release", "arch-release"],
+  ...["mime.types", "magic", "fonts", "terminfo", "shells", "login.defs", "inputrc", "bash.bashrc", "bashrc"],
+  ...["perl", "python3", "java", "maven", "texmf", "ghostscript", "ImageMagick-6", "ImageMagick-7", "R", "papersize"],
+].map((name) => `/etc/${name}`)
+
+/** Where runtimes ask how many processors there are, and what programs of the system have prepared for themselves. */
+const PREPARED = ["/sys/devices/system/cpu", "/sys/devices/system/node", "/var/lib/texmf", "/var/cache/fontconfig"]
+
+export interface Mounts {
+  readonly root: string
+  readonly searchPath: string
+  /** The person's own, by its real name. */
+  readonly home: string
+  readonly sandboxHome: SandboxHome
+  /** A new folder that is deleted afterwards. */
+  readonly temporary: string
+  readonly network: boolean
+  /** Other folders that are there, read-only. */
+  readonly reads?: readonly string[]
+  /** Of the folder's git repository what lies outside of it. */
+  readonly git?: readonly RepositoryMount[] | undefined
+}
+
+interface Mount {
+  readonly at: string
+  readonly words: readonly string[]
+}
+
+/** What there is in the sandbox, as words for bubblewrap: what is not named here is not there. */
+export function mountsFor(mounts: Mounts): string[] {
+  const { root, searchPath, home, sandboxHome, temporary, network, reads = [], git = [] } = mounts
+  const shown: Mount[] = [
+    ...SYSTEM.flatMap(asItIs),
+    ...[...SETTINGS, ...PREPARED].flatMap(readOnly),
+    // Names are looked up over the network only; where it is a link, it leads to what is not there.
+    ...(network ? readOnly("/etc/resolv.conf") : []),
+    { at: "/proc", words: ["--proc", "/proc"] },
+    { at: "/dev", words: ["--dev", "/dev"] },
+    ...Object.entries(TEMPORARY_FOLDERS).map(([path, name]) => bind(join(temporary, name), path)),
+    bind(sandboxHome.path, HOME_INSIDE),
+    { at: "/etc/gitconfig", words: ["--ro-bind", sandboxHome.gitConfiguration, "/etc/gitconfig"] },
+    ...toolchainFolders({ searchPath, home, root }).flatMap(readOnly),
+    ...reads.filter((path) => !isInside(path, root)).flatMap(readOnly),
+    ...git,
+    bind(root, root),
+  ]
+  // Whatever lies in another is mounted after it, and so is seen.
+  const ordered = shown.sort((a, b) => depth(a.at) - depth(b.at))
+  // What was made only to mount on is not for keeping anything in: it is memory.
+  return [...ordered.flatMap(({ words }) => words), "--remount-ro", "/dev", "--remount-ro", "/"]
+}
+
+/** What a command may write to besides the work folder, each by the name of a new folder that is deleted afterwards. */
+export const TEMPORARY_FOLDERS = { "/tmp": "tmp", "/var/tmp": "var-tmp", "/dev/shm": "shm" } as const
+
+/**
+ * Where the sandbox's home is. Nothing is mounted below it: a command can leave a link there, and the next mount would be
+ * made wherever it leads.
+ */
+export const HOME_INSIDE = "/sandbox/home"
+
+const bind = (from: string, at: string): Mount => ({ at, words: ["--bind", from, at] })
+
+function readOnly(path: string): Mount[] {
+  return existsSync(path) ? [{ at: path, words: ["--ro-bind", realpathSync(path), path] }] : []
+}
+
+function asItIs(path: string): Mount[] {
+  const stat = lstatSync(path, { throwIfNoEntry: false })
+  if (!stat) return []
+  return stat.isSymbolicLink() ? [{ at: path, words: ["--symlink", readlinkSync(path), path] }] : readOnly(path)
+}
+
+const depth = (path: string) => path.split("/").filter(Boolean).length
+
+/**
+ * Covers what is hidden where it lies in the folder, and holds what must not be changed there. What leads to a cover
+ * cannot be renamed while something is mounted on it; what is read-only would show itself again, so covers come last.
+ */
+export function coversIn(root: string, hidden: readonly string[], held: readonly string[]): string[] {
+  const inner = hidden.filter((path) => path !== root && isInside(path, root))
+  const ways = [...new Set(inner.flatMap((path) => between(root, path)))].sort()
+  return [
+    ...ways.flatMap((way) => ["--bind-try", way, way]),
+    ...held.flatMap((path) => ["--ro-bind-try", join(root, path), join(root, path)]),
+    ...inner.flatMap(cover),
+  ]
+}
+
+/** Covers what is hidden in a folder that is read-only: nothing that leads to a cover can be renamed there. */
+export function coversOf(folder: string, hidden: readonly string[]): string[] {
+  return hidden.filter((path) => path !== folder && isInside(path, folder)).flatMap(cover)
+}
+
+/** What has gone since then needs no cover, and could not be given one. */
+function cover(path: string): string[] {
+  if (!existsSync(path)) return []
+  return statSync(path).isDirectory() ? ["--tmpfs", path, "--remount-ro", path] : ["--ro-bind", "/dev/null", path]
+}
+
+function between(root: string, path: string): string[] {
+  const above = dirname(path)
+  return above === root ? [] : [...between(root, above), above]
+}

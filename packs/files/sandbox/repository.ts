@@ -1,0 +1,99 @@
+import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync } from "node:fs"
+import { basename, dirname, join, resolve } from "node:path"
+import { isInside } from "../folder/find-program.ts"
+
+/** The git repository of a work folder whose data lies outside of it: a subfolder, a linked worktree or a submodule. */
+export interface Repository {
+  /** The top of the work tree: the work folder, or a folder above it. */
+  readonly top: string
+  /** What git keeps for this work tree. */
+  readonly gitDirectory: string
+  /** What all work trees of the repository share: objects, branches, hooks and configuration. */
+  readonly common: string
+}
+
+const MARKS = ["HEAD", "objects", "refs"]
+/** In the data that all work trees share, what a commit writes to. */
+const WRITTEN = ["objects", "refs", "logs", "reftable"]
+/** What git obeys: hooks, configuration, filters and where these lie. */
+const OBEYED = ["config", "config.worktree", "commondir", "gitdir", "hooks", "info", "modules", "worktrees"]
+/** Made by a command, these would lead git to other hooks or another configuration. */
+const LEADING = ["config.worktree", "commondir", "gitdir"]
+
+/**
+ * The repository above or beside a work folder; undefined if all of it lies in the folder, or there is none. The content of
+ * the folder is not trusted: what its `.git` file names counts only if git's own data names this work tree too.
+ */
+export function repositoryOf(root: string, home: string): Repository | undefined {
+  for (let folder = root; !isInside(home, folder) && dirname(folder) !== folder; folder = dirname(folder)) {
+    const git = join(folder, ".git")
+    const stat = lstatSync(git, { throwIfNoEntry: false })
+    if (stat?.isDirectory() && folder === root) return undefined
+    if (stat?.isDirectory())
+      return isOurs(git) && !isWide(folder) ? { top: folder, gitDirectory: git, common: git } : undefined
+    if (stat) return stat.isFile() && stat.size < 4096 ? named(root, folder) : undefined
+  }
+  return undefined
+}
+
+function named(root: string, top: string): Repository | undefined {
+  try {
+    const [, said = ""] = /^gitdir: (.+)$/m.exec(readFileSync(join(top, ".git"), "utf8")) ?? []
+    const gitDirectory = realpathSync(resolve(top, said))
+    const isLinked = basename(dirname(gitDirectory)) === "worktrees"
+    const common = isLinked ? dirname(dirname(gitDirectory)) : gitDirectory
+    if (isInside(common, root) || !isOurs(common) || (top !== root && isWide(top))) return undefined
+    const [, tree = ""] = /\n[ \t]{0,8}worktree[ \t]{0,8}=[ \t]{0,8}(.+)/.exec(textOf(join(common, "config"))) ?? []
+    const back = isLinked ? dirname(textOf(join(gitDirectory, "gitdir")).trim()) : resolve(common, tree.trim())
+    if (realpathSync(back) !== realpathSync(top)) return undefined
+    if (isLinked && realpathSync(resolve(gitDirectory, textOf(join(gitDirectory, "commondir")).trim())) !== common)
+      return undefined
+    return { top, gitDirectory, common }
+  } catch {
+    return undefined // something of it is not there
+  }
+}
+
+/** A directory of git that this user owns: git itself obeys no other. */
+const isOurs = (path: string) =>
+  MARKS.every((mark) => existsSync(join(path, mark))) && statSync(path).uid === process.getuid?.()
+/** Right under the root of the system, as in `/tmp`, where everybody has something. */
+const isWide = (folder: string) => folder.split("/").length <= 2
+const textOf = (path: string) => readFileSync(path, "utf8")
+
+export interface RepositoryMount {
+  readonly at: string
+  readonly words: readonly string[]
+}
+
+/** What of it a sandbox shows, read-only. `writes`: a commit can be made; what git obeys stays read-only. */
+export function repositoryMounts({ top, gitDirectory, common }: Repository, root: string, writes: boolean) {
+  const shown = [...(top === root ? [] : [top]), common].map(readOnly)
+  if (!writes || !mayWrite(common, gitDirectory)) return shown
+  if (gitDirectory === common) mkdirSync(join(common, "hooks"), { recursive: true }) // so that a command cannot make it
+  const written = gitDirectory === common ? [common] : [...WRITTEN.map((name) => join(common, name)), gitDirectory]
+  const obeyed = OBEYED.map((name) => join(gitDirectory, name))
+  return [
+    ...shown.filter(({ at }) => !written.includes(at)),
+    ...written.filter((path) => existsSync(path)).map((path) => ({ at: path, words: ["--bind", path, path] })),
+    ...obeyed.filter((path) => existsSync(path)).map(readOnly),
+  ]
+}
+
+/** What a link leads to could not be held, and a configuration that is not there yet could be made. */
+function mayWrite(common: string, gitDirectory: string): boolean {
+  const names = [...WRITTEN, ...OBEYED].flatMap((name) => [join(common, name), join(gitDirectory, name)])
+  const isLink = names.some((path) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
+  const isExtended = /worktreeconfig/i.test(textOf(join(common, "config")))
+  return !isLink && (!isExtended || existsSync(join(gitDirectory, "config.worktree")))
+}
+
+/** To be called before a command that writes; returns what takes away what it made and would lead git elsewhere. */
+export function watchLeading({ gitDirectory }: Repository): () => void {
+  const missing = LEADING.map((name) => join(gitDirectory, name)).filter((path) => !existsSync(path))
+  return () => {
+    for (const path of missing) rmSync(path, { recursive: true, force: true })
+  }
+}
+
+const readOnly = (path: string): RepositoryMount => ({ at: path, words: ["--ro-bind", path, path] })

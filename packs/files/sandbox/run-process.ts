@@ -1,0 +1,194 @@
+import { spawn } from "node:child_process"
+import type { Writable } from "node:stream"
+import { SecretFilter } from "../../../core/engine/calls/tool-end.ts"
+import { orphanGuard } from "../../../core/shared/processes/orphan-guard.ts"
+
+/** From each end: what a program says first and last tells most. */
+const MAX_EACH = 20_000
+/** Less than the loop waits for a write that was told to stop. */
+const GRACE_MS = 1000
+/** After its end: how long its output may stay open and silent, and how often it is listened to again. In all, less too. */
+const SILENT_MS = 150
+const MAX_ROUNDS = 4
+const LOOK_EVERY_MS = 100
+
+export interface Process {
+  readonly program: string
+  readonly arguments: readonly string[]
+  readonly cwd: string
+  readonly environment: Readonly<Record<string, string>>
+  readonly seconds: number
+  readonly signal: AbortSignal
+  /** Descriptors that it gets as 3, 4, … */
+  readonly descriptors?: readonly number[]
+  /** How much of its output is kept, from each end. */
+  readonly most?: number
+  /** What it is told; without, its input is closed. */
+  readonly input?: string
+  /** What it reads from its descriptor 3, in the place of `descriptors`. */
+  readonly handed?: Buffer
+  /** What is taken out of its output, also where it comes in pieces or is cut. */
+  readonly secrets?: Iterable<string>
+  /** Why it has to be ended, all that it has started together; asked often while it runs. */
+  readonly whyTooMuch?: (pid: number) => string | undefined
+}
+
+export interface ProcessResult {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly output: string
+  readonly errors: string
+  readonly how: "ended" | "timed_out" | "stopped" | "too_much"
+  /** What it took too much of. */
+  readonly tooMuch?: string
+  /** Something that it started has left its group and still holds its output: it may run on. */
+  readonly leftSomething: boolean
+}
+
+/**
+ * Runs a program in a process group of its own, with nothing to read from, and ends the whole group with it: when it ends
+ * by itself, when its time is up, when we are told to stop, and when we are killed. Those that leave the group are beyond
+ * us; the sandbox has them too. They are not waited for: one that holds the output open would keep us for ever.
+ */
+export function runProcess(given: Process): Promise<ProcessResult> {
+  const { program, cwd, environment, seconds, signal, descriptors = [], most = MAX_EACH, input, handed } = given
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted()
+    orphanGuard.begin() // first, so that it knows of the program as soon as there is one
+    const stdin = input === undefined ? "ignore" : "pipe"
+    const child = spawn(program, given.arguments, {
+      cwd,
+      env: { ...environment },
+      detached: true,
+      stdio: [stdin, "pipe", "pipe", ...(handed ? ["pipe" as const] : descriptors)],
+    })
+    if (child.pid !== undefined) orphanGuard.add(-child.pid)
+    const third = handed && (child.stdio[3] as Writable)
+    third?.on("error", () => {}).end(handed) // it may end without having read it
+    child.stdin?.on("error", () => {}).end(input)
+    const [output, errors] = [new BothEnds(most, given.secrets), new BothEnds(most, given.secrets)]
+    let heard = 0
+    const hear = (ends: BothEnds) => (chunk: Buffer) => {
+      heard++
+      ends.add(chunk)
+    }
+    child.stdout?.on("data", hear(output))
+    child.stderr?.on("data", hear(errors))
+    let how: ProcessResult["how"] = "ended"
+    let kill: NodeJS.Timeout | undefined
+    let open: NodeJS.Timeout | undefined
+    const stop = (why: ProcessResult["how"]) => {
+      if (how !== "ended") return
+      how = why
+      endGroup("SIGTERM")
+      kill = setTimeout(() => endGroup("SIGKILL"), GRACE_MS)
+    }
+    const timer = setTimeout(() => stop("timed_out"), seconds * 1000)
+    let tooMuch: string | undefined
+    const watch = setInterval(() => {
+      // Once it is being ended there is less and less of it: why it had to be stays as it was.
+      if (child.pid === undefined || how !== "ended") return
+      tooMuch = given.whyTooMuch?.(child.pid)
+      if (tooMuch === undefined) return
+      how = "too_much"
+      endGroup("SIGKILL") // what grows that fast is not given time to grow on
+    }, LOOK_EVERY_MS)
+    if (!given.whyTooMuch) clearInterval(watch)
+    const onAbort = () => stop("stopped")
+    signal.addEventListener("abort", onAbort, { once: true })
+    for (const stream of [child.stdout, child.stderr]) stream?.on("error", () => {}) // its end follows
+    child.on("error", (error) => {
+      settle()
+      reject(error)
+    })
+    // What it has started may hold its output open for ever; when it ends itself, they end too.
+    child.once("exit", (code, ended) => {
+      settle() // from here on nothing that happens is how it ended
+      endGroup("SIGKILL")
+      if (child.pid !== undefined) orphanGuard.remove(-child.pid)
+      waitForClose(MAX_ROUNDS)
+
+      function waitForClose(rounds: number): void {
+        const before = heard
+        // What was written comes in before the turn is over, also where we were too busy to read it.
+        const look = () => (heard === before || rounds === 1 ? resolved(code, ended, true) : waitForClose(rounds - 1))
+        open = setTimeout(() => setImmediate(look), SILENT_MS)
+      }
+    })
+    child.once("close", (code, ended) => resolved(code, ended, false))
+
+    function resolved(code: number | null, ended: NodeJS.Signals | null, leftSomething: boolean): void {
+      settle()
+      child.stdout?.destroy()
+      child.stderr?.destroy()
+      third?.destroy()
+      const why = tooMuch === undefined ? {} : { tooMuch }
+      resolve({ code, signal: ended, output: output.text, errors: errors.text, how, leftSomething, ...why })
+    }
+
+    function endGroup(by: NodeJS.Signals): void {
+      try {
+        if (child.pid !== undefined) process.kill(-child.pid, by)
+      } catch {
+        // Nobody is left in it.
+      }
+    }
+
+    function settle(): void {
+      clearTimeout(timer)
+      clearInterval(watch)
+      clearTimeout(kill)
+      clearTimeout(open)
+      signal.removeEventListener("abort", onAbort)
+    }
+  })
+}
+
+/** Keeps the beginning and the end of what comes, and counts what was between. */
+class BothEnds {
+  readonly #most: number
+  readonly #head: Buffer[] = []
+  readonly #tail: Buffer[] = []
+  #headSize = 0
+  #tailSize = 0
+  #dropped = 0
+
+  readonly #filter: SecretFilter
+
+  constructor(most: number, secrets: Iterable<string> = []) {
+    this.#most = most
+    this.#filter = new SecretFilter(secrets)
+  }
+
+  add(chunk: Buffer): void {
+    this.#keep(this.#filter.add(chunk))
+  }
+
+  #keep(chunk: Buffer): void {
+    const room = this.#most - this.#headSize
+    const first = chunk.subarray(0, Math.max(0, room))
+    // Not where nothing of it is kept: a part without a byte keeps all that it is a part of, and a program may say gigabytes.
+    if (first.length > 0) this.#head.push(first)
+    this.#headSize += first.length
+    const rest = chunk.subarray(first.length)
+    if (rest.length === 0) return
+    this.#tail.push(rest)
+    this.#tailSize += rest.length
+    while (this.#tailSize - (this.#tail[0]?.length ?? 0) >= this.#most) {
+      const gone = this.#tail.shift()?.length ?? 0
+      this.#tailSize -= gone
+      this.#dropped += gone
+    }
+  }
+
+  /** Once, at the end. */
+  get text(): string {
+    this.#keep(this.#filter.end())
+    const tail = Buffer.concat(this.#tail)
+    const kept = tail.subarray(Math.max(0, tail.length - this.#most))
+    const dropped = this.#dropped + tail.length - kept.length
+    const head = Buffer.concat(this.#head).toString("utf8")
+    if (dropped === 0) return head + kept.toString("utf8")
+    return `${head}\n[… ${dropped} bytes left out …]\n${kept.toString("utf8")}`
+  }
+}

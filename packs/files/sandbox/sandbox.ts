@@ -1,0 +1,170 @@
+import { spawnSync } from "node:child_process"
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync } from "node:fs"
+import { rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { findProgram } from "../folder/find-program.ts"
+import { SandboxHome } from "./home.ts"
+import { coversIn, coversOf, HOME_INSIDE, mountsFor, TEMPORARY_FOLDERS } from "./mounts.ts"
+import { repositoryMounts, repositoryOf, watchLeading } from "./repository.ts"
+import { hasFilter, seccompFilter } from "./seccomp-filter.ts"
+import type { Processor } from "./system-calls.ts"
+import { resolvedSearchPath, toolchainVariables } from "./toolchains.ts"
+
+/** What surrounds a command, so that it reaches no further than it was said to. */
+export interface Sandbox {
+  /** For the proposal and the result: what holds, in a sentence. */
+  readonly says: string
+  /** Whether writes outside of the folder, and network that was not asked for, are really kept from it. */
+  readonly holds: boolean
+  /** What would make it hold, as a sentence without its full stop; undefined if it holds. */
+  readonly remedy?: string
+  wrap(command: readonly string[], how: Wrapping): Promise<Wrapped>
+}
+
+export interface Wrapping {
+  readonly root: string
+  readonly network: boolean
+  /** Paths in the folder that it may read and not change. */
+  readonly readOnly: readonly string[]
+  /** Other folders that it may read and not change. */
+  readonly reads?: readonly string[]
+  /** What it may do with the git repository of the folder if that lies outside of it; nothing unless said. */
+  readonly git?: "read" | "write"
+}
+
+export interface Wrapped extends AsyncDisposable {
+  readonly program: string
+  readonly arguments: readonly string[]
+  /** What is otherwise in its environment. */
+  readonly environment?: Readonly<Record<string, string>>
+  /** What the program reads from its descriptor 3. */
+  readonly handed?: Buffer
+}
+
+export interface SandboxPlace {
+  readonly searchPath: string
+  /** The work folder. */
+  readonly root: string
+  /** The person's home folder. */
+  readonly home: string
+  /** What is covered where it lies in the work folder. */
+  readonly hidden: readonly string[]
+  /** Where the homes of sandboxes are kept, in our own data. */
+  readonly homes: string
+  /** The work folder's own short name. */
+  readonly id: string
+  /** Certificates and toolchains that the environment names. */
+  readonly shown?: readonly string[]
+}
+
+/** Places where people keep what is secret: not there at all, also where the work folder is their home. */
+const SECRET_AT_HOME = [
+  ...[".ssh", ".gnupg", ".aws", ".azure", ".oci", ".config", ".kube", ".docker", ".netrc", ".npmrc", ".local/share"],
+  ...[".local/state", ".pawl", ".git-credentials", ".gitconfig", ".pgpass", ".my.cnf", ".mylogin.cnf", ".pypirc"],
+  ...[".cargo/credentials", ".cargo/credentials.toml", ".gem/credentials", ".m2/settings.xml", ".composer/auth.json"],
+  ...[".gradle/gradle.properties", ".terraform.d", ".terraformrc", ".vault-token", ".password-store", ".mozilla"],
+  ...[".claude", ".claude.json", ".codex", ".gemini", ".cursor", ".aider.conf.yml", ".netrc.gpg", ".authinfo"],
+  ...[".lesshst", ".viminfo", ".wget-hsts", ".histfile", ".cache"],
+]
+
+/** What a sandbox hides: those of the usual places that are there, and our own data. */
+export function hiddenPlaces(home: string, ...ours: string[]): string[] {
+  const histories = existsSync(home) ? readdirSync(home).filter((name) => /^\..*_history$/.test(name)) : []
+  return [...[...SECRET_AT_HOME, ...histories].map((name) => join(home, name)), ...ours]
+    .filter((path) => existsSync(path))
+    .map((path) => realpathSync(path))
+}
+
+/** With bubblewrap where it is installed and this machine lets it work; otherwise none, and it says so. */
+export function findSandbox(place: SandboxPlace): Sandbox {
+  const program = findProgram("bwrap", place.searchPath, place.root)
+  if (process.platform !== "linux" || !program) return noSandbox
+  if (place.root === "/") return { ...noSandbox, says: WHOLE, remedy: "Name a folder below /" }
+  return hasFilter(process.arch) && works(program, process.arch)
+    ? bubblewrap(program, place)
+    : { ...noSandbox, says: CANNOT, remedy: ALLOW }
+}
+
+/** Inside many containers it may not make the namespaces that it is made of. */
+function works(program: string, processor: Processor): boolean {
+  const walls = [...NAMESPACES, "--unshare-net", "--ro-bind", "/", "/", "--proc", "/proc"]
+  const words = [...walls, "--seccomp", "0", "--", "/bin/sh", "-c", "exit 0"]
+  // Nothing of ours is given to it: neither keys nor a search path.
+  const bare = { stdio: ["pipe", "ignore", "ignore"], timeout: PROBE_MS, env: {}, cwd: "/" } as const
+  return spawnSync(program, words, { ...bare, stdio: [...bare.stdio], input: seccompFilter(processor) }).status === 0
+}
+
+const PROBE_MS = 2000
+const CANNOT =
+  "without a sandbox: bubblewrap (bwrap) is installed but cannot make its namespaces here, so it can read and change whatever you can, and use the network"
+
+const ALLOW =
+  "Allow user namespaces: in a container, start it with the options of compose.sandbox.yaml (docs/recipes/use-mcp-servers.md); on a machine, see its settings for unprivileged user namespaces"
+
+const WHOLE = "without a sandbox: the work folder is the whole system, and it can use the network"
+
+export const noSandbox: Sandbox = {
+  says: "without a sandbox: bubblewrap (bwrap) is not installed, so it can read and change whatever you can, and use the network",
+  holds: false,
+  remedy: "Install bubblewrap",
+  wrap: async ([program = "", ...rest]) => ({ program, arguments: rest, async [Symbol.asyncDispose]() {} }),
+}
+
+const NAMESPACES = [
+  ...["--die-with-parent", "--new-session", "--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts"],
+  ...["--unshare-cgroup-try", "--cap-drop", "ALL"],
+]
+
+export function bubblewrap(program: string, place: SandboxPlace): Sandbox {
+  const { searchPath, home: said, homes, id, hidden, shown = [] } = place
+  const home = existsSync(said) ? realpathSync(said) : said
+  const git = findProgram("git", searchPath, place.root)
+  const sandboxHome = new SandboxHome({ homes, id, ...(git ? { git: { program: git, home } } : {}) })
+  const repository = repositoryOf(place.root, home)
+  const also = repository ? `, its git repository (${repository.common})` : ""
+  return {
+    says: `in a sandbox (bubblewrap): only the work folder can be changed, and only it${also} and programs are seen`,
+    holds: true,
+    async wrap(command, { root, network, readOnly, reads: asked = [], git: access }) {
+      await sandboxHome.prepare()
+      const found = access === undefined || root !== place.root ? undefined : repository
+      const tidy = found && access === "write" ? watchLeading(found) : () => {}
+      const reads = [...asked, ...shown]
+      const temporary = mkdtempSync(join(tmpdir(), "pawl-command-"))
+      for (const name of Object.values(TEMPORARY_FOLDERS)) mkdirSync(join(temporary, name), { mode: 0o700 })
+      const walls = [
+        ...NAMESPACES,
+        ...(network ? [] : ["--unshare-net"]),
+        ...mountsFor({
+          root,
+          searchPath,
+          home,
+          sandboxHome,
+          temporary,
+          network,
+          reads,
+          git: found && repositoryMounts(found, root, access === "write"),
+        }),
+        ...coversIn(root, hidden, readOnly),
+        ...[...asked, ...(found ? [found.top, found.common] : [])].flatMap((folder) => coversOf(folder, hidden)),
+        ...["--chdir", root, "--seccomp", "3"],
+      ]
+      return {
+        program,
+        arguments: [...walls, "--", ...command],
+        environment: {
+          ...toolchainVariables(home),
+          HOME: HOME_INSIDE,
+          PATH: resolvedSearchPath({ searchPath, root }),
+          TMPDIR: "/tmp",
+        },
+        handed: seccompFilter(process.arch as Processor),
+        async [Symbol.asyncDispose]() {
+          tidy()
+          await rm(temporary, { recursive: true, force: true }).catch(() => {})
+        },
+      }
+    },
+  }
+}

@@ -1,0 +1,87 @@
+import type { Log } from "../../core/shared/log.ts"
+import { besideModule } from "../../core/shared/processes/thread.ts"
+import { type Child, ChildDied } from "../../core/shared/processes/child.ts"
+import { ChildProgram, type OtherProgram } from "../../core/shared/processes/child-program.ts"
+
+/** Of memory beyond what the process has when it is ready, for a JavaScript of 512 MB. */
+const MEGABYTES = 1150
+/**
+ * Idle processes kept ready for the next document, and for how long: starting one takes longer than reading most
+ * documents.
+ */
+const IDLE = 2
+const IDLE_MS = 60_000
+
+interface Use {
+  /** The process is ended after it. */
+  readonly once: boolean
+  readonly signal: AbortSignal
+}
+
+/** The processes in which documents are read. One that was broken off in the middle is ended, never used again. */
+export class DocumentChildren {
+  readonly #program: ChildProgram
+  #idle: { readonly child: Child; readonly timer: NodeJS.Timeout }[] = []
+  #closed = false
+
+  constructor(
+    heapMegabytes: number,
+    { log, other }: { readonly log?: Log | undefined; readonly other?: OtherProgram | undefined },
+  ) {
+    const own = other ?? { script: besideModule(import.meta.url, "document-child") }
+    const flags = [`--max-old-space-size=${heapMegabytes}`]
+    this.#program = new ChildProgram({ ...own, flags, megabytes: MEGABYTES, input: true, log })
+  }
+
+  /** Throws `ChildDied` where the process has ended, and what the work throws. */
+  async run<T>(use: Use, work: (child: Child) => Promise<T>): Promise<T> {
+    const used = this.#take()
+    if (used) {
+      try {
+        return await this.#on(used, use, work)
+      } catch (error) {
+        // It may have died of what came before, or of nothing that has to do with this document.
+        if (!(error instanceof ChildDied) || this.#closed) throw error
+      }
+    }
+    const child = await this.#program.start({ signal: use.signal })
+    child.process.stdin?.on("error", () => {}) // it has ended: whoever waits for its answer hears so
+    return this.#on(child, use, work)
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    for (const { timer } of this.#idle) clearTimeout(timer)
+    await this.#program.close()
+  }
+
+  async #on<T>(child: Child, { once }: Use, work: (child: Child) => Promise<T>): Promise<T> {
+    child.hold()
+    let whole = false
+    try {
+      const answer = await work(child)
+      whole = true
+      return answer
+    } finally {
+      if (whole && !once && child.alive && !this.#closed && this.#idle.length < IDLE) this.#keep(child)
+      else await child.end()
+    }
+  }
+
+  #take(): Child | undefined {
+    for (let idle = this.#idle.pop(); idle; idle = this.#idle.pop()) {
+      clearTimeout(idle.timer)
+      if (idle.child.alive) return idle.child
+    }
+    return undefined
+  }
+
+  #keep(child: Child): void {
+    child.release()
+    const timer = setTimeout(() => {
+      this.#idle = this.#idle.filter((each) => each.child !== child)
+      void child.end()
+    }, IDLE_MS).unref()
+    this.#idle.push({ child, timer })
+  }
+}

@@ -1,0 +1,25 @@
+import { own } from "../../core/shared/text/json.ts"
+import type { FileKind } from "./document-job.ts"
+
+/** How something handed in is read: as one document, or as one for each line. */
+type GivenKind = FileKind | "arxiv"
+
+const KINDS: Readonly<Record<string, GivenKind>> = {
+  ...{ md: "markdown", markdown: "markdown", mdx: "markdown" },
+  ...{ txt: "text", text: "text", rst: "text", tex: "text", log: "text" },
+  ...{ html: "html", htm: "html", xhtml: "html" },
+  ...{ pdf: "pdf", rtf: "rtf", jsonl: "arxiv", ndjson: "arxiv" },
+}
+
+/** What a file is by its name; undefined where that says nothing. */
+export function kindOfName(name: string): GivenKind | undefined {
+  const ending = /\.([A-Za-z]+)$/.exec(name)?.[1]?.toLowerCase()
+  return own(KINDS, ending ?? "")
+}
+
+/** The same with a look into it: what begins like a PDF or an RTF is one, whatever it is called. */
+export function kindOf(name: string, bytes: Uint8Array): GivenKind {
+  const head = Buffer.from(bytes.subarray(0, 5)).toString("latin1")
+  if (head === "%PDF-") return "pdf"
+  return head === "{\\rtf" ? "rtf" : (kindOfName(name) ?? "text")
+}

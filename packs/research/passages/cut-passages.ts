@@ -1,0 +1,118 @@
+import { failure } from "../../../core/protocol/errors.ts"
+import { MAX_PASSAGES } from "../../../core/engine/library.ts"
+
+/** A stretch of a document under one heading; offsets are UTF-16 units of its text. */
+export interface Section {
+  /** From the outermost heading inwards. */
+  readonly headings: readonly string[]
+  readonly start: number
+  readonly end: number
+}
+
+export interface PassageSpan {
+  readonly headings: readonly string[]
+  readonly start: number
+  readonly end: number
+}
+
+/** Each is a passage at least: a document of more would not fit into anybody's library. Throws `document_too_large`. */
+export function refuseMany(some: readonly unknown[]): void {
+  if (some.length > MAX_PASSAGES)
+    throw failure("document_too_large", { what: "What it is cut into", most: `${MAX_PASSAGES} passages` })
+}
+
+/** What a passage holds at most and, where the text allows it, at least. Measured on Cranfield: docs/reference/documents.md. */
+export interface PassageSize {
+  readonly most: number
+  readonly least: number
+}
+export const PASSAGE_SIZE: PassageSize = { most: 800, least: 200 }
+
+/**
+ * Cuts a text into passages: none crosses a heading, and one ends at the end of a paragraph, else of a sentence, else of a
+ * word. They do not overlap, so that each word of a document is found, and quoted, in one place.
+ */
+export function cutPassages(text: string, sections: readonly Section[], size = PASSAGE_SIZE): PassageSpan[] {
+  const spans = sections.flatMap(({ headings, start, end }) =>
+    cutSection(text, trimmed(text, start, end), size).map((span) => ({ headings, ...span })),
+  )
+  refuseMany(spans)
+  return spans
+}
+
+interface Range {
+  readonly start: number
+  readonly end: number
+}
+
+function cutSection(text: string, { start, end }: Range, size: PassageSize): Range[] {
+  const spans: Range[] = []
+  let at = start
+  while (at < end) {
+    const next = end - at <= size.most ? end : bestEnd(text, at, size)
+    const span = trimmed(text, at, next)
+    if (span.end > span.start) spans.push(span)
+    at = next
+  }
+  // A few last words alone say nothing: they join what stands before them, where both fit.
+  const [before, last] = [spans.at(-2), spans.at(-1)]
+  if (before && last && last.end - last.start < size.least && last.end - before.start <= size.most + size.least)
+    spans.splice(-2, 2, { start: before.start, end: last.end })
+  return spans
+}
+
+/** Where a passage that begins here ends: one look at each character, whatever the text is. */
+function bestEnd(text: string, start: number, { most, least }: PassageSize): number {
+  const limit = start + most
+  let paragraph = 0
+  let sentence = 0
+  let word = 0
+  for (let i = start + 1; i <= limit; i++) {
+    // Where words have no space between them, sentences have none either.
+    if (isFullStop(text[i - 1])) word = sentence = i
+    if (!isSpace(text, i - 1)) continue
+    word = i
+    if (text[i - 1] === "\n" && followsBlank(text, i - 1)) paragraph = i
+    else if (endsSentence(text, i - 2, start)) sentence = i
+  }
+  const enough = start + Math.max(least, most / 2)
+  if (paragraph >= enough) return paragraph
+  if (sentence >= start + least) return sentence
+  if (paragraph >= start + least) return paragraph
+  if (word > start) return word
+  // Half of a pair of surrogates cannot be stored.
+  return /[\uD800-\uDBFF]/.test(text[limit - 1] ?? "") ? limit - 1 : limit
+}
+
+/** Whether the line before this end of one is empty. */
+function followsBlank(text: string, newline: number): boolean {
+  for (let i = newline - 1; i >= 0 && newline - i < 20; i--) {
+    if (text[i] === "\n") return true
+    if (!isSpace(text, i)) return false
+  }
+  return false
+}
+
+/** Quotes and brackets may stand between the full stop and the space. */
+function endsSentence(text: string, at: number, start: number): boolean {
+  for (let i = at; i > start && at - i < 4; i--) {
+    const sign = text[i]!
+    if (".!?。！？…".includes(sign)) return true
+    if (!"\"')]}»”’ ".includes(sign)) return false
+  }
+  return false
+}
+
+const isFullStop = (sign: string | undefined) => sign === "。" || sign === "！" || sign === "？"
+
+function trimmed(text: string, from: number, to: number): Range {
+  let [start, end] = [from, to]
+  while (start < end && isSpace(text, start)) start++
+  while (end > start && isSpace(text, end - 1)) end--
+  return { start, end }
+}
+
+function isSpace(text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  return code === 32 || (code >= 9 && code <= 13) || code === 0xa0 || code === 0x3000 || code === 0x2028
+}

@@ -1,0 +1,62 @@
+import { type DecodedText, decodeText } from "../../../core/shared/encoding/decode-text.ts"
+import { binaryKind } from "../../../core/shared/encoding/binary-kind.ts"
+import { failure } from "../../../core/protocol/errors.ts"
+import { mendText } from "../../../core/shared/text/text.ts"
+import type { Section } from "./cut-passages.ts"
+
+/** What was read from a file: its text and where its headings stand. What the file does not say is left out. */
+export interface ReadText {
+  readonly text: string
+  readonly sections: readonly Section[]
+  readonly title?: string
+  readonly authors?: readonly string[]
+  readonly date?: string
+  /** How many it has, where it has any. */
+  readonly pages?: number
+  /** What could not be read of it, where that is a part only, or what is a guess. */
+  readonly remark?: string
+}
+
+/** A file with more of these among its first bytes is no text. */
+const MAX_CONTROLS = 0.05
+
+/**
+ * Bytes as text, in the encoding that they name or that is found, with a remark where that is a guess. Throws
+ * `document_unreadable` where it cannot be told: what was read in another one would be kept, and never found.
+ */
+export function toPlainText(bytes: Uint8Array, inside?: string): Pick<ReadText, "text" | "remark"> {
+  const found = decodeText(bytes, { inside })
+  const isUtf16 = found.type === "text" && found.encoding.startsWith("utf-16")
+  const kind = binaryKind(bytes)
+  if (!isUtf16 && hasControls(bytes)) throw unreadable(kind ?? "it is not a text")
+  if (found.type === "unknown") throw unreadable(kind ?? `${found.because}; save it as UTF-8`)
+  const remark = doubtOf(found)
+  return { text: tidy(found.text), ...(remark === undefined ? {} : { remark }) }
+}
+
+function hasControls(bytes: Uint8Array): boolean {
+  const head = bytes.subarray(0, 4096)
+  const controls = head.reduce((sum, byte) => sum + Number(byte < 9 || (byte > 13 && byte < 32)), 0)
+  return controls > head.length * MAX_CONTROLS
+}
+
+function doubtOf({ encoding, sure, broken }: Extract<DecodedText, { type: "text" }>): string | undefined {
+  if (broken) return `some bytes are not ${encoding.toUpperCase()}; they are shown as \uFFFD`
+  if (sure) return undefined
+  const not = encoding.startsWith("utf-16") ? "" : " is not UTF-8 and"
+  return `it${not} was read as ${encoding}; check that its text is correct`
+}
+
+const unreadable = (problem: string) => failure("document_unreadable", { problem })
+
+/** One kind of line ends, and nothing that cannot be stored. */
+const tidy = (text: string) => mendText(text.replaceAll(/\r\n?/g, "\n"))
+
+const MAX_TITLE = 120
+
+/** A plain text is one stretch; its first line is its title where it looks like one. */
+export function readPlain(text: string): ReadText {
+  const first = /^\s*([^\n]+)/.exec(text)?.[1]?.trim() ?? ""
+  const title = first !== "" && first.length <= MAX_TITLE ? { title: first } : {}
+  return { text, sections: [{ headings: [], start: 0, end: text.length }], ...title }
+}

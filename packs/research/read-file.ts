@@ -1,0 +1,21 @@
+import { charsetOfMarkup } from "../../core/shared/encoding/decode-text.ts"
+import type { FileKind } from "./document-job.ts"
+import { isAuthor } from "./passages/plausible-about.ts"
+import { readMarkdown } from "./read-markdown.ts"
+import { readPlain, type ReadText, toPlainText } from "./passages/read-plain.ts"
+
+/** The text of a file of any kind but lines of papers. Throws `document_unreadable`. */
+export async function readDocumentFile(kind: FileKind, bytes: Uint8Array): Promise<ReadText> {
+  const { authors = [], ...read } = await readAs(kind, bytes)
+  const known = authors.filter(isAuthor)
+  return { ...read, ...(known.length > 0 ? { authors: known } : {}) }
+}
+
+async function readAs(kind: FileKind, bytes: Uint8Array): Promise<ReadText> {
+  // Loaded when used, each: the first note shall not wait for what reads PDFs.
+  if (kind === "pdf") return (await import("./pdf/read-pdf.ts")).readPdf(bytes)
+  if (kind === "rtf") return (await import("./rtf/read-rtf.ts")).readRtf(bytes)
+  const { text, ...remarks } = toPlainText(bytes, kind === "html" ? charsetOfMarkup(bytes) : undefined)
+  if (kind === "html") return { ...(await import("./html/read-html.ts")).readHtml(text), ...remarks }
+  return { ...(kind === "markdown" ? readMarkdown(text) : readPlain(text)), ...remarks }
+}

@@ -1,0 +1,59 @@
+import { mendText } from "../../../core/shared/text/text.ts"
+import { raisedText, type RaisedTag } from "../html/raised-text.ts"
+import { refuseMany, type Section } from "../passages/cut-passages.ts"
+
+const MAX_HEADING = 200
+
+/** The text of a document as it comes, paragraph by paragraph, with an empty line between two of them. */
+export class RtfParagraphs {
+  readonly #done: string[] = []
+  readonly #sections: Section[] = []
+  #length = 0
+  #start = 0
+  #saying: string[] = []
+  /** Text above or below the line that may go on. */
+  #raised: { readonly tag: RaisedTag; text: string } | undefined
+  #open: { readonly level: number; readonly text: string }[] = []
+
+  say(text: string, raised?: RaisedTag): void {
+    if (text === "") return
+    if (raised !== this.#raised?.tag) this.#endRaised()
+    if (raised === undefined) this.#saying.push(text)
+    else if (this.#raised) this.#raised.text += text
+    else this.#raised = { tag: raised, text }
+  }
+
+  #endRaised(): void {
+    if (!this.#raised) return
+    this.#saying.push(raisedText({ ...this.#raised, before: this.#saying.at(-1) ?? "" }))
+    this.#raised = undefined
+  }
+
+  /** With the level of the outline that it has, where it is a heading. */
+  end(level: number | undefined): void {
+    this.#endRaised()
+    // Mended as a whole: the halves of a letter may have come one by one.
+    const text = mendText(this.#saying.join("")).replaceAll("\t\n", "\n").trim()
+    this.#saying = []
+    if (text === "") return
+    if (level !== undefined) this.#endSection()
+    const whole = this.#length === 0 ? text : `\n\n${text}`
+    this.#done.push(whole)
+    this.#length += whole.length
+    if (level === undefined) return
+    const heading = { level, text: text.slice(0, MAX_HEADING).toWellFormed() }
+    this.#open = [...this.#open.filter((each) => each.level < level), heading]
+  }
+
+  finish(): { readonly text: string; readonly sections: readonly Section[] } {
+    this.#endSection()
+    return { text: this.#done.join(""), sections: this.#sections }
+  }
+
+  #endSection(): void {
+    refuseMany(this.#sections)
+    if (this.#length > this.#start)
+      this.#sections.push({ headings: this.#open.map(({ text }) => text), start: this.#start, end: this.#length })
+    this.#start = this.#length
+  }
+}

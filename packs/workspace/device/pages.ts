@@ -1,0 +1,66 @@
+import type { CallOutcome } from "../../../core/protocol/socket.ts"
+
+/** Rows a device may send for one request, over all its pages. */
+export const MAX_DEVICE_ROWS = 10_000
+/** They stand in memory together, and a device may have more than fits there. */
+const MAX_CHARACTERS = 16 * 1024 * 1024
+/** Each is a way there and back. A device that fills its pages needs a handful. */
+const MAX_PAGES = 100
+/** Rows asked for in one page; a device sends fewer where they would not fit into a frame. */
+const PAGE_ROWS = 5000
+
+/** What is said of a page when it is asked for. */
+export interface PageCall {
+  readonly limit: number
+  readonly after?: string
+}
+
+/** Rows as a device gave them, unread. */
+export interface GivenRows {
+  readonly rows: readonly unknown[]
+  /** How many it says there are; undefined where it does not and not all are here. */
+  readonly total: number | undefined
+}
+
+/**
+ * Reads a list page by page until there are no more, or `most` are here. A device that does not know of pages answers
+ * with all rows at once, on whichever page that is. Rows that come again are passed over: pages overlap where rows come
+ * and go meanwhile. Whoever has nothing new and says that there is more will never end.
+ */
+export async function readDevicePages(
+  ask: (page: PageCall) => Promise<CallOutcome>,
+  most = Number.POSITIVE_INFINITY,
+): Promise<GivenRows> {
+  const rows: unknown[] = []
+  const seen = new Set<unknown>()
+  let characters = 0
+  let after: string | undefined
+  for (let pages = 1; ; pages++) {
+    const limit = Math.min(most - rows.length, PAGE_ROWS)
+    const { rows: given, next, total } = await ask({ limit, ...(after === undefined ? {} : { after }) })
+    const fresh = rowsOfAnswer(given).filter((row) => !seen.has(idOf(row)))
+    for (const row of fresh) if (idOf(row) !== undefined) seen.add(idOf(row))
+    for (const row of fresh) rows.push(row)
+    if (next === undefined) return { rows, total: rows.length }
+    if (rows.length >= most) return { rows, total: total === undefined ? undefined : Math.max(total, rows.length) }
+    if (fresh.length === 0) throw odd("the same rows again, and reports that there are more")
+    characters += JSON.stringify(given).length
+    if (rows.length >= MAX_DEVICE_ROWS || characters > MAX_CHARACTERS || pages >= MAX_PAGES)
+      throw odd(`${rows.length} rows on ${pages} page(s) and more, which is too many at once. Ask for fewer`)
+    after = next
+  }
+}
+
+/** The rows of one answer. */
+export function rowsOfAnswer(given: unknown): readonly unknown[] {
+  if (!Array.isArray(given)) throw odd("no rows")
+  if (given.length > MAX_DEVICE_ROWS)
+    throw odd(`${given.length} rows, but the limit is ${MAX_DEVICE_ROWS}. Ask for fewer`)
+  return given
+}
+
+/** The device answered, and what it said is odd: other than that it is not there, this is about one row and no other. */
+export class OddAnswer extends Error {}
+export const odd = (what: string) => new OddAnswer(`the device answered with ${what}`)
+
+const idOf = (row: unknown): unknown => (Object(row) as { id?: unknown }).id

@@ -1,0 +1,113 @@
+import { textOfNote } from "../../core/shared/text/note-text.ts"
+import {
+  type Applied,
+  type WorkspaceCall,
+  type RemoteWorkspace,
+  type Embedder,
+  isRemote,
+  type OpenWorkspace,
+  type Workspace,
+} from "../../core/protocol/workspace.ts"
+import type { Note } from "../../core/protocol/workspace-tables.ts"
+import { inPortions } from "./rows/layout.ts"
+import { goneNotes } from "./rows/plan-write.ts"
+import { inOneLine } from "./describe-row.ts"
+import { VectorRefused } from "./device/workspace.ts"
+
+/** How long a note's writing may wait for its vector. */
+const PATIENCE_MS = 10_000
+/** Vectors deleted at a time. */
+const AT_ONCE = 16
+/** Characters of a device's own words that are shown. */
+const MAX_REFUSAL = 200
+const LATER = "Finding it by meaning will follow."
+
+/**
+ * Makes what is written to notes on a device findable by meaning: the device has no embedder, so the server sends it the
+ * vector. The server's own workspace does that by itself. The note counts, not its vector: what fails here is said in
+ * the answer and takes nothing back. A crash between the two is mended by the look at what the call has come to.
+ */
+export function findableNotes(open: OpenWorkspace, embedder: Embedder): OpenWorkspace {
+  return (asked) => {
+    const workspace = open(asked)
+    if (!isRemote(workspace)) return workspace
+    const followed = async (applied: Applied): Promise<Applied> => {
+      // What fails here is found by the next search that meets it.
+      await forgetNotes(workspace, goneNotes(applied))
+      const notes = notesToEmbed(applied)
+      if (notes.length === 0) return applied
+      const done = await inTime(embedAll(notes, { workspace, embedder, asked }))
+      return done === true ? applied : { ...applied, remark: done instanceof VectorRefused ? refused(done) : LATER }
+    }
+    const findable: RemoteWorkspace = {
+      list: (table, filters, options) => workspace.list(table, filters, options),
+      getWhole: (table, id) => workspace.getWhole(table, id),
+      deleteVector: (id) => workspace.deleteVector(id),
+      hasSearch: () => workspace.hasSearch(),
+      select: (table, filters) => workspace.select(table, filters),
+      get: (table, id) => workspace.get(table, id),
+      hanging: (table, id) => workspace.hanging(table, id),
+      write: async (write, callId) => followed(await workspace.write(write, callId)),
+      async outcome(callId, of) {
+        const applied = await workspace.outcome(callId, of)
+        return applied && followed(applied)
+      },
+      upsertVector: (note, vector) => workspace.upsertVector(note, vector),
+      nearest: (vector, options) => workspace.nearest(vector, options),
+    }
+    return findable
+  }
+}
+
+/** Tells a device of notes that are gone; says of which of them it has let go. */
+export async function forgetNotes(workspace: RemoteWorkspace, ids: readonly string[]): Promise<string[]> {
+  const forgotten: string[] = []
+  const all = async () => {
+    for (const some of inPortions(ids, AT_ONCE)) {
+      const ended = await Promise.allSettled(some.map((id) => workspace.deleteVector(id)))
+      forgotten.push(...some.filter((_, i) => ended[i]?.status === "fulfilled"))
+      if (forgotten.length === 0) return // a device that does not know how is not asked a thousand times
+    }
+  }
+  if (ids.length > 0) await inTime(all())
+  return [...forgotten]
+}
+
+/** Those that are there after the write and say something else than before. */
+export function notesToEmbed({ action, table, before, after, with: others }: Applied): Note[] {
+  if (action === "delete") return []
+  const own = table === "notes" && after ? [after as Note] : []
+  const was = before as Note | null
+  const same = action === "update" && was?.title === own[0]?.title && was?.content === own[0]?.content
+  return [...(same ? [] : own), ...(others.notes ?? [])]
+}
+
+async function embedAll(
+  notes: readonly Note[],
+  { workspace, embedder, asked }: { workspace: Workspace; embedder: Embedder; asked: WorkspaceCall },
+): Promise<void> {
+  const signal = AbortSignal.any([asked.signal, AbortSignal.timeout(PATIENCE_MS)])
+  const vectors = await embedder.embed(notes.map(textOfNote), signal)
+  for (const [i, { id, projectId, content }] of notes.entries()) {
+    const vector = { embedder: embedder.name, numbers: [...vectors[i]!] }
+    await workspace.upsertVector({ id, projectId, content }, vector)
+  }
+}
+
+const refused = ({ message }: VectorRefused) =>
+  `It cannot be found by meaning: the device refused its vector (${inOneLine(message, MAX_REFUSAL)}).`
+
+/** True if it was done in time, otherwise why not. A silent device is waited for elsewhere, not by the answer about its note. */
+async function inTime(work: Promise<void>): Promise<unknown> {
+  const { promise: late, resolve } = Promise.withResolvers<false>()
+  const timer = setTimeout(() => resolve(false), PATIENCE_MS)
+  const done = work.then(
+    () => true as const,
+    (error: unknown) => error,
+  )
+  try {
+    return await Promise.race([done, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

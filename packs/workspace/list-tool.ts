@@ -1,0 +1,126 @@
+import { z } from "zod"
+import { answer, defineTool, type Tool } from "../../core/engine/definition/tool.ts"
+import type { DeviceFilters } from "../../core/protocol/socket.ts"
+import type { OpenWorkspace } from "../../core/protocol/workspace.ts"
+import { workspaceTables } from "../../core/protocol/workspace-tables.ts"
+import { describeRow, nounOf } from "./describe-row.ts"
+import { type Desk, openDesk, type DeskRow } from "./tables/desk.ts"
+import { findRowByName } from "./tables/find-row.ts"
+import { learnNames } from "./learn-names.ts"
+import { oddInWords } from "./device/odd-rows.ts"
+import { orSentence } from "./or-sentence.ts"
+import { madeOnce } from "./tables/made-once.ts"
+import type { Filter, List, TableSpec } from "./tables/table.ts"
+
+/** At most this many rows are listed; the others are only counted, with a hint at what to ask instead. */
+const MAX_SHOWN = 100
+
+type Given = Readonly<Record<string, unknown>>
+
+/** Finds rows of a table. */
+export function listTool(table: TableSpec, list: List, open: OpenWorkspace): Tool {
+  const { name, description, examples } = list
+  return defineTool<Given>({
+    name,
+    description,
+    input: inputOf(list),
+    effect: "read",
+    onSite: "workspace",
+    taint: "private",
+    afterCrash: "run-again",
+    examples,
+    run: (given, context) =>
+      orSentence(async () => {
+        const desk = openDesk(open, context)
+        const { asked, words, keeps } = await readFilters(table, list, { given, desk })
+        // What the workspace cannot leave out is left out here, and only who has seen all of them can count.
+        const most = keeps.length > 0 ? {} : { most: MAX_SHOWN }
+        const columns = columnsOf(table)
+        const options = { ...most, columns }
+        const { rows, odd, total } = await desk.workspace.list(table.name, asked, options)
+        const kept = rows.filter((row) => keeps.every((keep) => keep(row)))
+        const shown = kept.slice(0, MAX_SHOWN)
+        await learnNames(table, shown, desk)
+        const others = total === undefined ? undefined : total - odd.length - rows.length
+        const found = others === undefined ? undefined : kept.length + Math.max(0, others)
+        const data = {
+          [table.plural]: shown.map((row) => only(row, columns)),
+          ...(found === undefined ? {} : { total: found }),
+          ...(odd.length > 0 ? { odd } : {}),
+        }
+        const text = toSentences({ table, list, words, found }, shown, desk)
+        return answer(text + oddInWords(odd, nounOf(table)), { data })
+      }),
+  })
+}
+
+const inputOf = madeOnce(({ filters }: List) => {
+  const input = filters.map(({ argument, schema, about, required }) => [
+    argument,
+    (required ? schema : schema.nullish()).describe(about),
+  ])
+  return z.strictObject(Object.fromEntries(input)) as z.ZodType<Given>
+})
+
+/** All but what fills pages and stands in no line of a list: whoever wants to read that asks for the row. */
+function columnsOf({ name, unlisted = [] }: TableSpec): string[] {
+  return Object.keys(workspaceTables[name].row.shape).filter((column) => !unlisted.includes(column))
+}
+
+const only = (row: DeskRow, columns: readonly string[]): DeskRow =>
+  Object.fromEntries(columns.filter((column) => column in row).map((column) => [column, row[column] ?? null]))
+
+async function readFilters(
+  table: TableSpec,
+  { filters, always, words: own = "" }: List,
+  { given, desk }: { readonly given: Given; readonly desk: Desk },
+): Promise<{ asked: DeviceFilters; words: string; keeps: ((row: DeskRow) => boolean)[] }> {
+  const asked: Record<string, unknown> = { ...always?.(desk) }
+  const keeps: ((row: DeskRow) => boolean)[] = []
+  let words = own
+  for (const { argument, key, refers, means, narrows, words: toWords } of filters) {
+    const said = given[argument]
+    if (said === null || said === undefined || said === "") continue
+    const narrowed = narrows?.(String(said), desk)
+    if (narrowed?.keeps) keeps.push(narrowed.keeps)
+    const meant = key ? await meaning({ refers, means }, said, desk) : undefined
+    Object.assign(asked, narrowed?.asked, key ? { [key]: meant } : {})
+    words += toWords?.(refers ? String(desk.names.get(String(meant)) ?? meant) : String(said)) ?? ""
+  }
+  // When a day begins is the person's own affair, wherever the workspace is kept.
+  const { days = {}, due } = workspaceTables[table.name]
+  const isByDay = Object.hasOwn(days, String(asked.orderBy)) || (due && (asked.dueDateFrom ?? asked.dueDateTo) != null)
+  return { asked: isByDay ? { ...asked, timeZone: desk.timeZone } : asked, words, keeps }
+}
+
+async function meaning(
+  { refers, means }: { [Key in "refers" | "means"]: Filter[Key] | undefined },
+  said: unknown,
+  desk: Desk,
+): Promise<unknown> {
+  if (refers) return (await findRowByName(desk, refers, String(said))).id
+  return means ? means[String(said)] : said
+}
+
+interface Listed {
+  readonly table: TableSpec
+  readonly list: List
+  readonly words: string
+  /** How many there are in all; undefined where a device has more and does not say how many. */
+  readonly found: number | undefined
+}
+
+function toSentences({ table, list, words, found }: Listed, shown: readonly DeskRow[], desk: Desk): string {
+  if (shown.length === 0) return `No ${table.plural} found${words}.`
+  const lines = shown.map((row) => `- ${describeRow(table, row, desk)}`)
+  if (found === undefined || found > lines.length) {
+    const narrower = list.filters.filter(({ words: narrows }) => narrows).map(({ argument }) => argument)
+    const advice = narrower.length > 0 ? ` Ask for fewer with ${inWords(narrower)}.` : ""
+    lines.push(`There are ${found === undefined ? "" : `${found - lines.length} `}more.${advice}`)
+  }
+  const count = found === undefined ? `more than ${shown.length}` : found
+  return `Found ${count} ${nounOf(table)}(s):\n${lines.join("\n")}`
+}
+
+const inWords = (names: readonly string[]) =>
+  names.length < 2 ? names.join() : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`

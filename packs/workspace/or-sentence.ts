@@ -1,0 +1,12 @@
+import { type Answer, failed } from "../../core/engine/definition/tool.ts"
+import { hasCode } from "../../core/protocol/errors.ts"
+
+/** A row that is not there, or a name that two have, is an answer in words and no defect. */
+export async function orSentence(work: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await work()
+  } catch (error) {
+    if (hasCode(error, "row_missing") || hasCode(error, "bad_request")) return failed((error as Error).message)
+    throw error
+  }
+}

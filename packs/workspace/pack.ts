@@ -1,0 +1,31 @@
+import type { DeviceCalls } from "../../core/engine/devices.ts"
+import type { UserId } from "../../core/protocol/ids.ts"
+import type { Embedder, TaintedRows, Workspace } from "../../core/protocol/workspace.ts"
+import { definePack } from "../../core/packs/pack.ts"
+import { workspaceAgent } from "./agent.ts"
+import { atSite } from "./device/workspace.ts"
+import { findableNotes } from "./findable-notes.ts"
+import { orchestrator } from "./routing/orchestrator.ts"
+import { searchNotes } from "./search-notes.ts"
+import { withTaint } from "./with-taint.ts"
+
+export interface WorkspaceServices {
+  workspaceOf(user: UserId): Workspace
+  /** Which rows hold text of runs that had read untrusted content. */
+  readonly taintedRows: TaintedRows
+  readonly devices: DeviceCalls
+  /** What notes are found by. */
+  readonly embedder: Embedder
+}
+
+export const workspacePack = definePack({
+  name: "workspace",
+  open({ devices, embedder, ...store }: WorkspaceServices) {
+    const anywhere = withTaint(
+      atSite(({ user }) => store.workspaceOf(user), devices),
+      store.taintedRows,
+    )
+    const workspace = findableNotes(anywhere, embedder)
+    return { agents: [workspaceAgent(workspace, { note: [searchNotes(workspace, embedder)] }, orchestrator)] }
+  },
+})

@@ -1,0 +1,69 @@
+import type { HistoryMessage } from "../../../core/engine/model.ts"
+import type { Routed, Router, Routing } from "../../../core/engine/definition/agent.ts"
+import { addsUnnamed, headOf, namedProfiles, pointsBack, lowercaseWords } from "./words.ts"
+
+/** More is no plain request, and nothing here may take long. */
+const MAX_WORDS = 1000
+/** Exchanges in which a request may have its subject, counted back from the newest. */
+const LOOKED_BACK = 3
+
+/**
+ * Chooses the profiles of the workspace that a request needs by its words and by the subject of recent exchanges.
+ * If the rules are unsure, the model sees every tool: that costs tokens the provider caches, and a wrong guess costs a turn.
+ */
+export const orchestrator: Router = (routing) => {
+  const words = lowercaseWords(routing.words.slice(0, MAX_WORDS + 1))
+  if (routing.words.length > MAX_WORDS) return unsure("This is long, and may be about anything.")
+  if (words.length === 0) return unsure("There are no words in it.")
+  return byRules(routing, words) ?? unsure("It names nothing that there are tools for.")
+}
+
+function byRules(routing: Routing, words: readonly string[]): Routed | undefined {
+  const found = namedProfiles(words)
+  const recent = pointsBack(words) ? recentProfiles(routing) : []
+  // What is named in a title alone says nothing about what is to be done with it.
+  if (recent.length === 0 && namedProfiles(lowercaseWords(headOf(routing.words))).size === 0) return undefined
+  const profiles = [...new Set([...found.keys(), ...recent])]
+  if (addsUnnamed(routing.words) && recent.length === 0)
+    return unsure("A part of it adds something without saying what.")
+  const says = found.size > 0 ? [`It says ${quoted([...new Set(found.values())])}.`] : []
+  const back = recent.length > 0 ? [`It points back to what was spoken of: ${recent.join(", ")}.`] : []
+  return {
+    profiles,
+    reason: [...says, ...back].join(" "),
+    scores: Object.fromEntries(profiles.map((name) => [name, 1])),
+    by: "rules",
+  }
+}
+
+const unsure = (reason: string): Routed => ({ profiles: [], reason, scores: {}, by: "unsure" })
+
+const quoted = (words: readonly string[]) => words.map((word) => `"${word}"`).join(", ")
+
+/** What the newest exchange that was about something was about: by the tools that were called in it and by its words. */
+function recentProfiles({ history, profiles }: Routing): string[] {
+  let [exchanges, end] = [0, history.length]
+  for (let index = history.length - 1; index >= 0 && exchanges < LOOKED_BACK; index--) {
+    const turn = history[index]
+    if (turn?.role !== "user") continue
+    const called = calledIn(history.slice(index, end))
+    const used = called.flatMap((tool) => profilesOf(tool, profiles))
+    const found = [...new Set([...used, ...namedProfiles(lowercaseWords(turn.text.slice(0, MAX_WORDS))).keys()])]
+    if (found.length > 0) return found
+    exchanges++
+    end = index
+  }
+  return []
+}
+
+/** What a tool is about: as its name says, for a read that serves several profiles is still about one. */
+function profilesOf(tool: string, profiles: Routing["profiles"]): string[] {
+  const said = [...namedProfiles(tool.split("_")).keys()]
+  return said.length > 0 ? said : profiles.flatMap(({ name, tools }) => (tools.includes(tool) ? [name] : []))
+}
+
+function calledIn(turns: readonly HistoryMessage[]): string[] {
+  return turns.flatMap((turn) =>
+    turn.role === "assistant" ? turn.parts.flatMap((part) => (part.type === "call" ? [part.name] : [])) : [],
+  )
+}

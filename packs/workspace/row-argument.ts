@@ -1,0 +1,15 @@
+import { z } from "zod"
+import { nounOf } from "./describe-row.ts"
+import { nameColumn } from "./tables/find-row.ts"
+import { madeOnce } from "./tables/made-once.ts"
+import type { TableSpec } from "./tables/table.ts"
+
+/** The argument that names one row. */
+export function rowArgument(table: TableSpec): z.ZodString {
+  const column = nameColumn(table.name)
+  const about = `The ${nounOf(table)}'s id${column ? `, or its exact ${column}` : ""}`
+  return z.string().trim().min(1).max(1000).describe(about)
+}
+
+/** The arguments of a tool that is told nothing else. */
+export const rowArguments = madeOnce((table: TableSpec) => z.strictObject({ [table.argument]: rowArgument(table) }))

@@ -1,0 +1,72 @@
+import type { Applied } from "../../../core/protocol/workspace.ts"
+import type { SampleRemoval } from "../../../core/protocol/workspace-file.ts"
+import type { TableName } from "../../../core/protocol/workspace-tables.ts"
+import { countRows } from "./count-rows.ts"
+import { findByIds, findNaming } from "./find-rows.ts"
+import { readTable, type Row, type Rows } from "./known-tables.ts"
+import { deleteRows, type Layout } from "./layout.ts"
+import type { StatementPlan } from "./plan-write.ts"
+import type { Steps } from "./steps.ts"
+
+interface Placed {
+  readonly table: TableName
+  readonly row: Row
+}
+
+/**
+ * Takes out the rows of a sample that are as they were loaded. One that was changed stays, and so does everything that
+ * something which stays belongs to: nothing of the person's own goes, and nothing is left without its project.
+ */
+export function* planSampleRemoval(
+  layout: Layout,
+  loaded: Rows,
+): Steps<StatementPlan & { readonly removal: SampleRemoval }> {
+  const going = new Map<string, Placed>()
+  const left: SampleRemoval["left"] = []
+  for (const [table, rows] of entriesOf(loaded)) {
+    const there = new Map((yield* findByIds(layout, table, rows.map(idOf))).map((row) => [idOf(row), row]))
+    for (const row of rows) {
+      const now = there.get(idOf(row))
+      if (!now) continue
+      if (isSame(table, row, now)) going.set(keyOf(table, now), { table, row: now })
+      else left.push({ table, id: idOf(row), because: "changed" })
+    }
+  }
+  for (let more = true; more;) {
+    more = false
+    for (const [key, { table, row }] of going) {
+      if (!(yield* isUsed(layout, { table, row }, going))) continue
+      more = going.delete(key)
+      left.push({ table, id: idOf(row), because: "in_use" })
+    }
+  }
+  const removed = byTable([...going.values()])
+  const statements = entriesOf(removed).flatMap(([table, rows]) => deleteRows(layout, table, rows.map(idOf)))
+  const applied = { action: "delete", table: "tasks", before: null, after: null, with: removed } as unknown as Applied
+  return { applied, statements, removal: { removed: countRows(removed), left } }
+}
+
+/** Whether something that stays belongs to it. */
+function* isUsed(layout: Layout, { table, row }: Placed, going: ReadonlyMap<string, Placed>): Steps<boolean> {
+  for (const { table: other, column } of readTable(table).referredBy) {
+    const naming = yield* findNaming(layout, other, column, idOf(row))
+    if (naming.some((hanging) => !going.has(keyOf(other, hanging)))) return true
+  }
+  return false
+}
+
+/** What was changed and changed back is as it was, whenever that happened. */
+function isSame(table: TableName, loaded: Row, now: Row): boolean {
+  const { columns } = readTable(table)
+  return columns.every((column) => column === "updatedAt" || loaded[column] === now[column])
+}
+
+function byTable(placed: readonly Placed[]): Rows {
+  const rows = new Map<TableName, Row[]>()
+  for (const { table, row } of placed) rows.set(table, [...(rows.get(table) ?? []), row])
+  return Object.fromEntries(rows)
+}
+
+const idOf = (row: Row): string => String(row.id)
+const keyOf = (table: TableName, row: Row): string => `${table} ${row.id}`
+const entriesOf = (rows: Rows) => Object.entries(rows) as [TableName, readonly Row[]][]

@@ -1,0 +1,27 @@
+import type { DayOrMoment } from "../../../core/shared/time/day.ts"
+import { noonOf } from "../rows/days.ts"
+import { utcOf, wallTimeAt } from "../rows/time-zone.ts"
+
+const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
+const MONTHS = [
+  ...["January", "February", "March", "April", "May", "June"],
+  ...["July", "August", "September", "October", "November", "December"],
+]
+
+/**
+ * `Friday 20 November 2026`, and the time of a moment where it is not the start of the day there: from before days were
+ * kept as days, such a moment is one.
+ */
+export function dateInWords(when: DayOrMoment, timeZone: string): string {
+  const isDay = typeof when === "string"
+  const wall = isDay ? wallTimeAt(noonOf(when), "UTC") : wallTimeAt(when, timeZone)
+  const weekday = WEEKDAYS[new Date(utcOf(wall)).getUTCDay()]
+  const day = `${weekday} ${wall.day} ${MONTHS[wall.month - 1]} ${wall.year}`
+  if (isDay || wall.hour + wall.minute + wall.second === 0) return day
+  const figures = wall.second === 0 ? [wall.hour, wall.minute] : [wall.hour, wall.minute, wall.second]
+  return `${day} at ${figures.map((figure) => String(figure).padStart(2, "0")).join(":")}`
+}
+
+/** The same with its zone where it has one, for somebody who is to agree to it. */
+export const dateAndZone = (when: DayOrMoment, timeZone: string): string =>
+  typeof when === "string" ? dateInWords(when, timeZone) : `${dateInWords(when, timeZone)} (${timeZone})`

@@ -1,0 +1,112 @@
+import { nearName } from "../../../core/engine/calls/read-input.ts"
+import { failure } from "../../../core/protocol/errors.ts"
+import { isRemote, type Listing, type RowsByTable, type Workspace } from "../../../core/protocol/workspace.ts"
+import type { DeviceFilters } from "../../../core/protocol/socket.ts"
+import { type TableName, workspaceTables } from "../../../core/protocol/workspace-tables.ts"
+import type { Desk, DeskRow } from "./desk.ts"
+import { whichOne } from "../device/odd-rows.ts"
+
+const NONE: Rows = { rows: [], odd: [] }
+const LONGEST_ID = 200
+const MAX_NAMED = 10
+const MAX_COMPARED = 1000
+
+/** The column that people know a row by, where its table has one. */
+export function nameColumn(table: TableName): "title" | "name" | undefined {
+  const { shape } = workspaceTables[table].row
+  return "title" in shape ? "title" : "name" in shape ? "name" : undefined
+}
+
+/** By id, or by a name that one row has and no other. It never guesses: two of a name are an error that lists their ids. */
+export async function findRowByName(desk: Desk, table: TableName, said: string): Promise<DeskRow> {
+  return known(desk, table, (await byId(desk, table, said)) ?? (await byName(desk, table, said)))
+}
+
+/** The same with what hangs on it, where its workspace tells both at once; undefined where that has to be asked for. */
+export async function findWhole(
+  desk: Desk,
+  table: TableName,
+  said: string,
+): Promise<{ row: DeskRow; hanging: RowsByTable | undefined }> {
+  const { workspace } = desk
+  const whole = isRemote(workspace) && said.length <= LONGEST_ID ? await workspace.getWhole(table, said) : undefined
+  if (whole?.row) return { row: known(desk, table, whole.row as unknown as DeskRow), hanging: whole.hanging }
+  const row = whole ? known(desk, table, await byName(desk, table, said)) : await findRowByName(desk, table, said)
+  return { row, hanging: undefined }
+}
+
+function known({ names }: Desk, table: TableName, row: DeskRow): DeskRow {
+  const column = nameColumn(table)
+  if (column) names.set(String(row.id), String(row[column]))
+  return row
+}
+
+async function byId({ workspace }: Desk, table: TableName, said: string): Promise<DeskRow | undefined> {
+  return said.length > LONGEST_ID ? undefined : ((await workspace.get(table, said)) as DeskRow | undefined)
+}
+
+async function byName({ workspace }: Desk, table: TableName, said: string): Promise<DeskRow> {
+  const { noun } = workspaceTables[table]
+  const column = nameColumn(table)
+  const { rows, odd, listed } = column
+    ? await namedAlike(workspace, { table, column, said })
+    : { ...NONE, listed: NONE }
+  const exact = rows.filter((row) => column && String(row[column]).trim() === said.trim())
+  const [only, ...others] = exact.length === 1 ? exact : rows
+  // Which of two is meant cannot be told either where one of them cannot be read.
+  const [strange] = odd
+  if (strange) {
+    const problem = `The ${noun} "${said}" is kept on the device in a way that cannot be read: ${whichOne(strange)}: ${strange.problem}`
+    throw failure("bad_request", { problem })
+  }
+  if (!only) {
+    const near = column ? nearName(said, new Set(listed.rows.map((row) => String(row[column])))) : undefined
+    const id = JSON.stringify(said.slice(0, LONGEST_ID))
+    throw failure("row_missing", { noun, id, ...(near === undefined ? {} : { near }) })
+  }
+  if (others.length === 0) return isWhole(table, only) ? only : wholeOf(workspace, table, only)
+  const ids = [only, ...others].slice(0, MAX_NAMED).map(({ id }) => id)
+  const problem = `${1 + others.length} ${noun}s are called "${said}"; say which by its id: ${ids.join(", ")}`
+  throw failure("bad_request", { problem })
+}
+
+type Rows = Pick<Listing, "rows" | "odd">
+
+/**
+ * The rows of that name, readable or not, and if there is none those among which a similar name may be. A device may have
+ * no `search`, or one that finds less than ours, so an empty answer is no proof: all rows are then compared.
+ */
+async function namedAlike(
+  workspace: Workspace,
+  { table, column, said }: { table: TableName; column: string; said: string },
+): Promise<Rows & { readonly listed: Rows }> {
+  const all = workspaceTables[table].hides ? { includeArchived: true } : {}
+  const list = (filters: DeviceFilters, most?: number) =>
+    workspace.list(table, filters, { columns: [column], ...(most === undefined ? {} : { most }) })
+  const isNamed = (name: unknown) => plain(name) === plain(said)
+  const alike = ({ rows, odd }: Rows) => ({
+    rows: rows.filter((row) => isNamed(row[column])),
+    odd: odd.filter(({ name }) => name !== null && isNamed(name)),
+  })
+  if (isRemote(workspace) && !(await workspace.hasSearch())) {
+    const listed = await list(all)
+    return { ...alike(listed), listed }
+  }
+  const found = alike(await list({ ...all, search: said.trim() }))
+  if (found.rows.length > 0 || found.odd.length > 0) return { ...found, listed: NONE }
+  // A row that is not there is missing, whether or not the others can be listed.
+  const listed = await list(all, MAX_COMPARED).catch(() => NONE)
+  return { ...alike(listed), listed }
+}
+
+const plain = (text: unknown) => String(text).trim().toLowerCase()
+
+const isWhole = (table: TableName, row: DeskRow) =>
+  Object.keys(workspaceTables[table].row.shape).every((name) => name in row)
+
+/** A device is asked for names only; the row itself may be long, and is one of many. */
+async function wholeOf(workspace: Workspace, table: TableName, { id }: DeskRow): Promise<DeskRow> {
+  const row = (await workspace.get(table, String(id))) as DeskRow | undefined
+  if (row) return row
+  throw failure("row_missing", { noun: workspaceTables[table].noun, id: String(id) })
+}

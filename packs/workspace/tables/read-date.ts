@@ -1,0 +1,112 @@
+import type { ParsedResult } from "chrono-node/en"
+import { failure } from "../../../core/protocol/errors.ts"
+import { type DayOrMoment, isDay } from "../../../core/shared/time/day.ts"
+import { dayAt, toDay } from "../rows/days.ts"
+import { instantOf, midnight, utcOf, wallTimeAt } from "../rows/time-zone.ts"
+
+/** From when and where a date is meant. The moment is that of the call and does not move: `tomorrow` stays one day. */
+export interface Here {
+  readonly now: number
+  readonly timeZone: string
+}
+
+/** A day, or a time with or without its zone. */
+const ISO = /^(?<day>\d{4}-\d\d-\d\d)(?:[T ](?<time>\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(?<zone>Z|[+-]\d\d:?\d\d)?)?$/i
+const NO_TIME = /^00:00(?::00(?:\.0+)?)?$/
+const MILLISECONDS = /^\d{11,15}$/
+/** 0001 to 9999, what a date of four digits can say. */
+export const EARLIEST = -62_135_596_800_000
+export const LATEST = 253_402_300_799_999
+/** Longer texts are no dates, and are not searched for one. */
+export const LONGEST_DATE = 100
+
+/**
+ * What a date means: ISO, milliseconds, or English words, seen from the person's own zone. Without a time it is a day,
+ * `2026-11-20`, which is the same day everywhere; with one it is an instant. The whole text has to be understood: half of
+ * it may be another day.
+ */
+export async function readDate(said: string | number, here: Here): Promise<DayOrMoment> {
+  if (typeof said === "number") return said
+  const text = said.trim().replaceAll(/\s+/g, " ")
+  const found = text.length > LONGEST_DATE ? undefined : (readFigures(text, here) ?? (await readWords(text, here)))
+  const isDate = typeof found === "number" ? found >= EARLIEST && found <= LATEST : isDay(found)
+  if (!isDate || found === undefined) throw notADate(said)
+  return found
+}
+
+function notADate(said: string) {
+  const examples = "2027-01-31, 2027-01-31T17:00, tomorrow, next friday, in 3 days, end of month, tomorrow at 5pm"
+  return failure("bad_request", { problem: `"${said.slice(0, LONGEST_DATE)}" is no date. Dates look like ${examples}` })
+}
+
+/** NaN for figures of a day that does not exist: no words will mend it. */
+function readFigures(text: string, { timeZone }: Here): DayOrMoment | undefined {
+  if (MILLISECONDS.test(text)) return Number(text)
+  // 10/11 is a day in November to some and in October to others.
+  if (/^\d{1,2}[/.-]\d{1,2}\b/.test(text)) return Number.NaN
+  const { day, time = "00:00", zone } = ISO.exec(text)?.groups ?? {}
+  if (!day) return undefined
+  // Who writes a midnight of no zone means the day: so it has always been told, and models fill in what they think is missing.
+  if (!zone && NO_TIME.test(time)) return isDay(day) ? day : Number.NaN
+  const asUtc = Date.parse(`${day}T${time}Z`)
+  // Date.parse takes the 31st of February for the 3rd of March, and 24:00 for the day after.
+  if (Number.isNaN(asUtc) || !new Date(asUtc).toISOString().startsWith(day)) return Number.NaN
+  if (zone) return Date.parse(`${day}T${time}${zone.toUpperCase()}`)
+  const milliseconds = ((asUtc % 1000) + 1000) % 1000
+  return instantOf(wallTimeAt(asUtc, "UTC"), timeZone) + milliseconds
+}
+
+async function readWords(text: string, here: Here): Promise<DayOrMoment | undefined> {
+  const words = text
+    .toLowerCase()
+    .replace(/^(?:due |by |until |before |on )+/, "")
+    .replace(/^day (?=after tomorrow|before yesterday)/, "the day ")
+  const edge = readEdge(words, here)
+  if (edge !== undefined) return edge
+  // Loaded by the first who writes a date in words: it takes longer than all the rest of the start.
+  const { parse } = await import("chrono-node/en")
+  // It reckons on the wall, in figures that look like UTC to it; which instant they are is ours to say.
+  const wall = utcOf(wallTimeAt(here.now, here.timeZone))
+  const forwardDate = !/\b(?:last|past|previous|ago|yesterday)\b/.test(words)
+  const found = parse(words, { instant: new Date(wall), timezone: 0 }, { forwardDate })
+  const [only] = found
+  if (!only || found.length > 1 || only.end || only.text !== words) return undefined
+  return toDayOrMoment(only, here, wall)
+}
+
+function toDayOrMoment({ start }: ParsedResult, { now, timeZone }: Here, wall: number): DayOrMoment {
+  const tags = [...start.tags()]
+  // `in 3 hours`: so much later, whatever the clocks do meanwhile.
+  if (tags.includes("result/relativeDateAndTime") || tags.includes("casualReference/now"))
+    return now + (start.date().getTime() - wall)
+  const of = (part: "year" | "month" | "day" | "hour" | "minute" | "second") => start.get(part) ?? 0
+  const day = midnight(of("year"), of("month"), of("day"))
+  const timed = start.isCertain("hour") || tags.some((tag) => TIMES_OF_DAY.test(tag))
+  if (!timed) return toDay(day)
+  const time = { ...day, hour: of("hour"), minute: of("minute"), second: of("second") }
+  // `5pm EST` says its zone itself.
+  const own = start.isCertain("timezoneOffset") ? start.get("timezoneOffset") : null
+  return own === null ? instantOf(time, timeZone) : utcOf(time) - own * 60_000
+}
+
+const TIMES_OF_DAY = /^casualReference\/(?:tonight|morning|noon|afternoon|evening|night|midnight)$/
+
+const EDGE =
+  /^(?:the )?(?<edge>start|beginning|end) of (?:the )?(?<which>this |next )?(?<span>week|month|quarter|year)$/
+
+/** The first or the last day of a week (which begins on Monday), month, quarter or year. */
+function readEdge(words: string, { now, timeZone }: Here): string | undefined {
+  const { edge, which, span } = EDGE.exec(words)?.groups ?? {}
+  if (!edge || !span) return undefined
+  const next = which === "next " ? 1 : 0
+  const last = edge === "end" ? 1 : 0
+  const today = wallTimeAt(now, timeZone)
+  if (span === "week") {
+    const sinceMonday = (new Date(utcOf(today)).getUTCDay() + 6) % 7
+    return dayAt(now, timeZone, -sinceMonday + 7 * (next + last) - last)
+  }
+  const months = { month: 1, quarter: 3, year: 12 }[span] ?? 1
+  const first = today.month - ((today.month - 1) % months)
+  // The day before the first of the one that follows.
+  return toDay(midnight(today.year, first + months * (next + last), 1 - last))
+}

@@ -1,0 +1,106 @@
+import { z } from "zod"
+import type { Tool } from "../../core/engine/definition/tool.ts"
+import { failure } from "../../core/protocol/errors.ts"
+import type { OpenWorkspace } from "../../core/protocol/workspace.ts"
+import { capitalised, describeRow, nounOf, proposedValue, quotedHeadline, toReadable } from "./describe-row.ts"
+import type { Desk, Value } from "./tables/desk.ts"
+import { findRowByName } from "./tables/find-row.ts"
+import { learnNames } from "./learn-names.ts"
+import { rowArgument } from "./row-argument.ts"
+import { madeOnce } from "./tables/made-once.ts"
+import type { ColumnField, ToolText, TableSpec } from "./tables/table.ts"
+import { type Done, type Given, MAX_KEPT, type WritePlan, writeTool } from "./write-tool.ts"
+
+/** Changes some columns of a row, only while it is as it was shown. */
+export function updateTool(table: TableSpec, update: ToolText, open: OpenWorkspace): Tool {
+  return writeTool(
+    {
+      table,
+      named: update,
+      input: inputOf(table),
+      action: "update",
+      plan: (given, desk) => planUpdate(table, given, desk),
+      say: (row, desk) => `${capitalised(nounOf(table))} updated: ${describeRow(table, row, desk)}.`,
+      inverse: (done) => ({
+        tool: update.name,
+        input: { [table.argument]: done.after?.id, ...oldValues(table, done) },
+      }),
+    },
+    open,
+  )
+}
+
+const inputOf = madeOnce((table: TableSpec) => {
+  const input = table.fields.map(({ argument, kind, about }) => {
+    const schema = kind.schema.nullish()
+    return [argument, about ? schema.describe(about) : schema]
+  })
+  return z.strictObject({ [table.argument]: rowArgument(table), ...Object.fromEntries(input) })
+})
+
+interface Change {
+  readonly field: ColumnField
+  readonly before: Value
+  readonly after: Value
+}
+
+async function planUpdate(table: TableSpec, given: Given, desk: Desk): Promise<WritePlan> {
+  const row = await findRowByName(desk, table.name, String(given[table.argument]))
+  await learnNames(table, [row], desk)
+  const changes: Change[] = []
+  for (const field of table.fields) {
+    const said = given[field.argument]
+    if (said === null || said === undefined) continue
+    const [before, after] = [row[field.column] ?? null, await field.kind.toColumn(said, desk)]
+    const isSame = field.kind.isSame?.(before, after, desk) ?? after === before
+    if (!isSame) changes.push({ field, before, after })
+  }
+  const about = `${nounOf(table)} ${quotedHeadline(table, row)}`
+  if (changes.length === 0)
+    throw failure("bad_request", { problem: `Nothing would change: the ${about} already has these values` })
+  requireKept(about, changes)
+  const updates = Object.fromEntries(changes.map(({ field, after }) => [field.column, after]))
+  const columns = Object.keys(updates)
+  return {
+    write: { action: "update", table: table.name, id: String(row.id), updates, expect: row },
+    preview: {
+      summary: `Update ${about}: ${changes.map((change) => inWords(change, desk)).join(", ")}`,
+      title: `Update ${nounOf(table)} ${quotedHeadline(table, row)}`,
+      action: changes.some(({ field, before, after }) => field.kind.loses(before, after))
+        ? "destructive_update"
+        : "safe_update",
+      diff: {
+        before: toReadable(table, row, desk, columns),
+        after: toReadable(table, { ...row, ...updates }, desk, columns),
+      },
+      target: String(row.id),
+    },
+  }
+}
+
+/** Said now: whoever agrees to it may count on the undo, which is a call with what was there before. */
+function requireKept(about: string, changes: readonly Change[]): void {
+  const isTooLong = ({ field, before }: Change) =>
+    typeof before === "string" && before.length > (field.kind.most ?? Number.POSITIVE_INFINITY)
+  const long = changes.find(isTooLong)
+  const all = JSON.stringify(changes.map(({ before }) => before)).length
+  if (!long && all <= MAX_KEPT) return
+  const what = long ? (long.field.label ?? long.field.argument.replaceAll("_", " ")) : "what it says"
+  const problem = `The ${about} is too long for an undo (${what}): change that by hand`
+  throw failure("bad_request", { problem })
+}
+
+function inWords({ field, before, after }: Change, desk: Desk): string {
+  const { label, argument, kind } = field
+  const [from, to] = [before, after].map((value) => proposedValue(kind, value, desk, "forDeciding"))
+  return `${label ?? argument.replaceAll("_", " ")} ${from} → ${to}`
+}
+
+/** The arguments that set again what the update has changed. */
+function oldValues({ fields }: TableSpec, { before, after }: Done): Record<string, unknown> {
+  if (!before || !after) throw new TypeError("what was there before is not known")
+  const changed = fields.filter(({ column }) => before[column] !== after[column])
+  return Object.fromEntries(
+    changed.map(({ argument, column, kind }) => [argument, kind.toArgument(before[column] ?? null)]),
+  )
+}

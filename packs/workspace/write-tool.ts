@@ -1,0 +1,120 @@
+import { createHash } from "node:crypto"
+import type { z } from "zod"
+import {
+  answer,
+  type Answer,
+  type CallContext,
+  defineTool,
+  type Preview,
+  type Tool,
+} from "../../core/engine/definition/tool.ts"
+import { canonicalJson } from "../../core/shared/text/json.ts"
+import type { InverseCall } from "../../core/protocol/proposals/proposal.ts"
+import { failure } from "../../core/protocol/errors.ts"
+import type { Applied, OpenWorkspace, WorkspaceWrite } from "../../core/protocol/workspace.ts"
+import { nounOf } from "./describe-row.ts"
+import { type Desk, openDesk, type DeskRow } from "./tables/desk.ts"
+import type { ToolText, TableSpec } from "./tables/table.ts"
+import { agreedOf, saidBy, whatDiffers } from "./what-differs.ts"
+
+/** What goes must fit into the call that brings it back: more than that is not taken away at once. */
+export const MAX_KEPT = 900_000
+
+export type Given = Readonly<Record<string, unknown>>
+
+/** What a call comes to once names and dates are resolved: what is shown, and what is written. */
+export interface WritePlan {
+  readonly write: WorkspaceWrite
+  readonly preview: Omit<Preview, "revision">
+  /** What else was shown, beside the write: when it differs later, the proposal is stale. */
+  readonly shown?: unknown
+}
+
+export interface TableWriteTool {
+  readonly table: TableSpec
+  readonly named: ToolText
+  readonly input: z.ZodObject
+  readonly action: WorkspaceWrite["action"]
+  readonly onlyUndoes?: true
+  plan(given: Given, desk: Desk): Promise<WritePlan>
+  /** `along`: what went, or came back, with the row. */
+  say(row: DeskRow, desk: Desk, along: Applied["with"]): string
+  /** The call that takes it back. */
+  inverse(done: Done): InverseCall
+}
+
+/** What was done, as its answer tells it. */
+export interface Done {
+  readonly before: DeskRow | null
+  readonly after: DeskRow | null
+  readonly with: Applied["with"]
+}
+
+/** A write to a table. Names and dates are resolved for the preview and again for the run, and both must come to the same. */
+export function writeTool({ table, named, input, action, ...tool }: TableWriteTool, open: OpenWorkspace): Tool {
+  const { name, description, examples } = named
+  return defineTool<Given>({
+    name,
+    description,
+    input: input as unknown as z.ZodType<Given>,
+    effect: "write",
+    onSite: "workspace",
+    taint: "private",
+    ...(tool.onlyUndoes ? { onlyUndoes: true } : {}),
+    examples,
+    async preview(given, context) {
+      const plan = await tool.plan(given, openDesk(open, context))
+      return { ...plan.preview, revision: revisionOf(plan) }
+    },
+    async run(given, context) {
+      const desk = openDesk(open, context)
+      const plan = await tool.plan(given, desk)
+      requireAgreed(plan, context, nounOf(table))
+      return told(await desk.workspace.write(plan.write, context.callId), desk, agreedOf(plan.write))
+    },
+    afterCrash: "ask-target",
+    async outcome(callId, given, context) {
+      const desk = openDesk(open, context)
+      const applied = await desk.workspace.outcome(callId, { action, table: table.name })
+      return applied ? told(applied, desk, await saidBy(table, given, desk)) : "not-applied"
+    },
+    async bar(callId, _given, context) {
+      const desk = openDesk(open, context)
+      if (!desk.workspace.bar) return "unknown"
+      const applied = await desk.workspace.bar(callId)
+      return applied ? told(applied, desk) : "not-applied"
+    },
+    inverse: (_given, { change, data }) => {
+      const { before, after } = change as { before: DeskRow | null; after: DeskRow | null }
+      return tool.inverse({ before, after, with: (data as { with?: Applied["with"] }).with ?? {} })
+    },
+  })
+
+  function told(applied: Applied, desk: Desk, agreed: Given = {}): Answer {
+    const [before, after] = [applied.before as DeskRow | null, applied.after as DeskRow | null]
+    const row = after ?? before
+    if (!row) throw failure("outcome_unknown", { problem: "It was applied, but its changes are unknown." })
+    const along = Object.keys(applied.with).length > 0 ? { with: applied.with } : {}
+    const remark = applied.remark ? ` ${applied.remark}` : ""
+    const differs = whatDiffers(table, { agreed, row }, desk)
+    return answer(tool.say(row, desk, applied.with) + differs + remark, {
+      data: { [nounOf(table)]: row, ...along },
+      change: { before, after },
+    })
+  }
+}
+
+/** Covers the row as it is and what would be written to it: another row of that name, or another day, is another one. */
+function revisionOf({ write, shown }: WritePlan): string {
+  // What goes along is in `shown`, whole: without its ids here, what was shown before they were sent stays agreed to.
+  const { along: _, ...written } = { along: undefined, ...write }
+  const all = canonicalJson({ write: written, shown: shown ?? null })
+  return createHash("sha256").update(all).digest("base64url")
+}
+
+/** The last look was a moment ago; since then a name may have passed to another row. */
+function requireAgreed(plan: WritePlan, { approved: agreed }: CallContext, noun: string): void {
+  if (agreed?.revision === undefined || agreed.revision === revisionOf(plan)) return
+  const id = plan.preview.target ?? "that was shown"
+  throw failure("row_stale", { noun, id, columns: "something" })
+}

@@ -1,0 +1,207 @@
+/**
+ * Finds words that our writing guide rules out: `npm run english [AREA]` prints each line, its area and its word, and
+ * `npm run english -- --lower` stores counts that fell in `test/house/english.json`.
+ */
+import { execFileSync } from "node:child_process"
+import { globSync, readFileSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { parseSync, Visitor } from "rolldown/utils"
+import { libraries, pawl } from "./entries.ts"
+
+const root = join(import.meta.dirname, "..")
+const store = join(root, "test/house/english.json")
+
+/** Words that hide who does what, or that only this project uses. */
+const WORDS =
+  /\b(?:whoever|whomever|whom|nobody|somebody|anybody|told|heard|brought|begun|beside|elsewhere|lazily|anew|insists|of which|broken off|put down|go(?:es|ing)? on|(?:is|was|are|were|be|been) said)\b/gi
+
+/** Parts of exported names that say nothing to a newcomer. */
+const PARTS =
+  /^(?:told|said|kept|asked|unasked|given|brought|brings|heard|reaches|insists|elsewhere|late|lazily|beside|begun|whoever|nobody|somebody)$/
+
+export type Area = "docs" | "strings" | "protocol" | "server" | "api-comments" | "api-names"
+
+export interface Finding {
+  readonly file: string
+  readonly line: number
+  /** The whole line, or for a name the name. */
+  readonly text: string
+  readonly word: string
+}
+
+interface Exception {
+  readonly file: string
+  /** Part of the line, or the name. */
+  readonly text: string
+  readonly because: string
+}
+
+export interface Stored {
+  readonly counts: Readonly<Record<Area, number>>
+  readonly exceptions: readonly Exception[]
+}
+
+export const readStored = (): Stored => JSON.parse(readFileSync(store, "utf8")) as Stored
+
+export interface Report {
+  readonly found: Readonly<Record<Area, readonly Finding[]>>
+  /** Exceptions that no line needs any more. */
+  readonly unused: readonly Exception[]
+}
+
+/** Their text stands in the code, where it is counted. */
+const GENERATED = ["commands", "errors", "events", "routes", "settings", "surface"].map(
+  (name) => `docs/reference/${name}.md`,
+)
+
+/** Reads the repository, about 1,500 files, in less than two seconds. */
+export function readEnglish({ exceptions }: Pick<Stored, "exceptions">): Report {
+  const used = new Set<Exception>()
+  const isFault = (finding: Finding) => {
+    const exception = exceptions.find(({ file, text }) => finding.file === file && isAbout(finding, text))
+    if (exception) used.add(exception)
+    return !exception
+  }
+  const inStrings = (...patterns: string[]) => list(...patterns).flatMap((file) => findInStrings(file, read(file)))
+  const all: Record<Area, Finding[]> = {
+    docs: list("*.md", ".github/**/*.md", "bench/*.md", "docs/**/*.md")
+      .filter((file) => !GENERATED.includes(file))
+      .flatMap((file) => findInPage(file, read(file))),
+    strings: [
+      ...inStrings("apps/**/*.{ts,tsx}", "labs/{crashtest,replay}/**/*.{ts,tsx}"),
+      ...list("apps/web/strings/en/*.json").flatMap((file) => findInPage(file, read(file))),
+    ],
+    protocol: inStrings("core/protocol/**/*.ts"),
+    server: inStrings(
+      "core/!(protocol)/**/*.ts",
+      "core/*.ts",
+      "{client,packs,adapters}/**/*.ts",
+      "labs/evaluate/**/*.ts",
+    ),
+    "api-comments": publishedFiles().flatMap((file) => findInComments(file, read(file))),
+    "api-names": findInNames("docs/reference/surface.md", read("docs/reference/surface.md")),
+  }
+  const found = Object.fromEntries(Object.entries(all).map(([area, findings]) => [area, findings.filter(isFault)]))
+  return { found: found as Record<Area, Finding[]>, unused: exceptions.filter((exception) => !used.has(exception)) }
+}
+
+/** An exception names the whole of a name, and any part of a line. */
+const isAbout = ({ text: found }: Finding, text: string) => (/\s/.test(found) ? found.includes(text) : found === text)
+
+const read = (file: string) => readFileSync(join(root, file), "utf8")
+
+const list = (...patterns: string[]) =>
+  globSync(patterns, { cwd: root })
+    .filter((file) => !/\.(?:test|fixture)\.tsx?$/.test(file))
+    .sort()
+
+/** The prose of a page, without code blocks and `code`. */
+export function findInPage(file: string, page: string): Finding[] {
+  const prose = page.replace(/^( *)(```+|~~~+)[^]*?^\1\2/gm, blank)
+  return findWords(file, page, { text: withoutCode(prose), start: 0 })
+}
+
+const blank = (code: string) => code.replace(/[^\n]/g, " ")
+const withoutCode = (prose: string) => prose.replace(/(`+)[^`]+\1/g, blank)
+
+/** Texts for people: what has a space or begins with a capital. SQL, names of modules and of types are left out. */
+export function findInStrings(file: string, source: string): Finding[] {
+  const { program } = parseSync(file, source)
+  const skipped = new Set<number>()
+  const texts: Text[] = []
+  const add = (text: string, start: number) => {
+    if (!skipped.has(start) && /\s|^[A-Z]/.test(text.trim())) texts.push({ text, start })
+  }
+  new Visitor({
+    ImportDeclaration: ({ source: module }) => void skipped.add(module.start),
+    TSLiteralType: ({ literal }) => void skipped.add(literal.start),
+    TaggedTemplateExpression: ({ quasi }) => void quasi.quasis.forEach(({ start }) => skipped.add(start)),
+    Literal: ({ value, start }) => typeof value === "string" && add(value, start),
+    TemplateElement: ({ value, start }) => add(value.cooked ?? value.raw, start),
+    JSXText: ({ value, start }) => add(value, start),
+  }).visit(program)
+  return texts.flatMap((text) => findWords(file, source, text))
+}
+
+/** The doc comments of a file, without `code`. */
+export function findInComments(file: string, source: string): Finding[] {
+  return parseSync(file, source)
+    .comments.filter(({ type, value }) => type === "Block" && value.startsWith("*"))
+    .flatMap(({ value, start }) => findWords(file, source, { text: withoutCode(value), start: start + 2 }))
+}
+
+/** Each name of the printed API once, where it first stands. Texts such as `"kept"` are values, not names. */
+export function findInNames(file: string, page: string): Finding[] {
+  const code = page.replace(/"(?:[^"\\\n]|\\.)*"/g, (text) => `"${" ".repeat(text.length - 2)}"`)
+  const seen = new Map<string, number>()
+  for (const { 0: name, index } of code.matchAll(/\b[A-Za-z_]\w*/g)) if (!seen.has(name)) seen.set(name, index)
+  return [...seen].flatMap(([name, index]) => {
+    const word = name.split(/_|(?<=[a-z\d])(?=[A-Z])/).find((part) => PARTS.test(part.toLowerCase()))
+    return word ? [{ file, line: lineAt(page, index).line, text: name, word: word.toLowerCase() }] : []
+  })
+}
+
+interface Text {
+  readonly text: string
+  readonly start: number
+}
+
+/** A text with escapes is shorter than its source, so that its line is where the text begins if the word is not there. */
+function findWords(file: string, source: string, { text, start }: Text): Finding[] {
+  return [...text.matchAll(WORDS)].map(({ 0: word, index }) => {
+    const at = source.startsWith(word, start + index) ? start + index : Math.max(source.indexOf(word, start), start)
+    return { file, ...lineAt(source, at), word: word.toLowerCase() }
+  })
+}
+
+function lineAt(source: string, at: number): { line: number; text: string } {
+  const end = source.indexOf("\n", at)
+  const text = source.slice(source.lastIndexOf("\n", at - 1) + 1, end === -1 ? undefined : end)
+  return { line: source.slice(0, at).split("\n").length, text: text.trim() }
+}
+
+/** The entries of the package, and each file that they hand on, directly or through another. */
+function publishedFiles(): string[] {
+  const files = new Set([pawl, ...Object.values(libraries)].flatMap(({ entries }) => Object.values(entries)))
+  for (const file of files) {
+    for (const [, target = ""] of read(file).matchAll(/^(?:export [^;]*?|\} )from "(\.[^"]+)"/gm)) {
+      files.add(join(dirname(file), target).replaceAll("\\", "/"))
+    }
+  }
+  return [...files].sort()
+}
+
+/** Subjects of commits since this one are checked. A clone that does not reach back to it has nothing to check. */
+const SINCE = "917bed55"
+
+export const isSubject = (subject: string): boolean =>
+  subject.length <= 72 && /^(?:feat|fix|docs|test|perf|refactor|build|chore)\([a-z\d-]+\)!?: \S/.test(subject)
+
+export function readSubjects(): string[] {
+  const git = (...words: string[]) => execFileSync("git", words, { cwd: root, encoding: "utf8", stdio: "pipe" })
+  try {
+    git("merge-base", "--is-ancestor", SINCE, "HEAD")
+    const subjects = git("log", "--no-merges", "--format=%s", `${SINCE}..HEAD`).split("\n")
+    return subjects.filter((subject) => subject !== "")
+  } catch {
+    return [] // a shallow clone, or no clone at all
+  }
+}
+
+if (import.meta.main) {
+  const words = process.argv.slice(2)
+  const stored = readStored()
+  const { found, unused } = readEnglish(stored)
+  for (const [area, findings] of Object.entries(found)) {
+    console.log(`${area}: ${findings.length}`)
+    if (!words.includes(area) && !words.includes("all")) continue
+    for (const { file, line, text, word } of findings) console.log(`  ${file}:${line} (${word}) ${text}`)
+  }
+  for (const { file, text } of unused) console.log(`This exception is no longer needed: ${file}: ${text}`)
+  if (words.includes("--lower")) {
+    const counts = Object.fromEntries(
+      Object.entries(stored.counts).map(([area, count]) => [area, Math.min(count, found[area as Area].length)]),
+    )
+    writeFileSync(store, `${JSON.stringify({ ...stored, counts }, undefined, 2)}\n`)
+  }
+}

@@ -1,0 +1,39 @@
+import type { Plugin } from "rolldown"
+import { isOwnSource } from "./entries.ts"
+
+/** Modules of Node from which our sources import something that an older Node does not have. */
+const NEWER = ["fs", "module", "path", "sqlite", "util", "zlib"]
+
+/** Whether an import of a module of Node is replaced. */
+export function isNewer(id: string, importer: string | undefined): boolean {
+  return NEWER.includes(id.replace(/^node:/, "")) && importer !== undefined && isOwnSource(importer)
+}
+
+/**
+ * Reads these modules of Node while our files run instead of importing them. An older Node refuses an import of something
+ * that it does not have before any of our files runs, so that `core/require-node.ts` could not say which Node is needed.
+ */
+export function newerBuiltins(): Plugin {
+  return {
+    name: "newer-builtins",
+    resolveId: {
+      order: "pre",
+      handler(id, importer) {
+        if (!isNewer(id, importer)) return null
+        return { id: `\0builtin:${id.replace(/^node:/, "")}`, external: false, moduleSideEffects: false }
+      },
+    },
+    load(id) {
+      if (!id.startsWith("\0builtin:")) return null
+      const name = `node:${id.slice("\0builtin:".length)}`
+      const all = Object.getOwnPropertyDescriptors(process.getBuiltinModule(name) as object)
+      const names = Object.keys(all).filter((key) => all[key]?.get === undefined && /^[A-Za-z_]\w*$/.test(key))
+      return [
+        `const all = /* @__PURE__ */ process.getBuiltinModule(${JSON.stringify(name)}) ?? {}`,
+        // Each is marked as harmless, so that what nobody imports is left out.
+        ...names.map((key) => `export const ${key} = /* @__PURE__ */ (() => all.${key})()`),
+        "export default all",
+      ].join("\n")
+    },
+  }
+}

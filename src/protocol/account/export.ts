@@ -1,9 +1,0 @@
-import { z } from "zod"
-import { lazily } from "../lazily.ts"
-
-/**
- * A line of an export: what it is, and the thing itself as every other answer shows it. The last line of a whole export
- * is `end`, which counts the others.
- */
-export const ExportLine = lazily(() => z.looseObject({ kind: z.string() }))
-export type ExportLine = z.infer<typeof ExportLine>

@@ -1,2 +1,0 @@
-/** The version of event bodies this build writes and understands. */
-export const EVENT_VERSION = 1

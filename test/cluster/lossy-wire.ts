@@ -1,0 +1,74 @@
+import { type Addressee, type Delivery, EVERYBODY, MAX_WORD, type Wire, type WireEars } from "../../core/bus/wire.ts"
+
+/** A wire between processes that are all in this one; a test takes words away, doubles them, or cuts it. */
+export class LossyNet {
+  readonly #wires = new Map<string, LossyWire>()
+  /** As often as this says a text arrives. */
+  copies: (text: string, to: string) => number = () => 1
+
+  join(name: string): LossyWire {
+    const wire = new LossyWire(name, this)
+    this.#wires.set(name, wire)
+    return wire
+  }
+
+  wire(name: string): LossyWire {
+    const wire = this.#wires.get(name)
+    if (!wire) throw new Error(`Nobody here is ${name}.`)
+    return wire
+  }
+
+  carry(from: string, to: Addressee, text: string): void {
+    for (const [name, wire] of this.#wires) {
+      if (name === from || (to !== EVERYBODY && to !== name)) continue
+      for (let left = this.copies(text, name); left > 0; left--) wire.hear(text)
+    }
+  }
+}
+
+export class LossyWire implements Wire {
+  readonly self: string
+  readonly #net: LossyNet
+  #up = true
+  #ears: WireEars | undefined
+
+  constructor(self: string, net: LossyNet) {
+    this.self = self
+    this.#net = net
+  }
+
+  get up(): boolean {
+    return this.#up
+  }
+
+  readonly lagMs = 0
+  readonly unheard = 0
+  readonly room = MAX_WORD
+
+  turn(up: boolean): void {
+    this.#up = up
+    this.#ears?.changed()
+  }
+
+  send(to: Addressee, text: string): void {
+    if (this.#up) this.#net.carry(this.self, to, text)
+  }
+
+  hear(text: string): void {
+    if (this.#up) this.#ears?.heard(text)
+  }
+
+  listen(ears: WireEars): void {
+    this.#ears = ears
+  }
+
+  async deliver(): Promise<Delivery> {
+    return "nobody"
+  }
+
+  onDelivery(): void {}
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.turn(false)
+  }
+}

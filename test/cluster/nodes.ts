@@ -1,0 +1,89 @@
+import { expect } from "vitest"
+import type { NatsServerSettings } from "../../core/compose/settings.ts"
+import type { NodeMessage, NodeMessages } from "../../core/protocol/node-messages.ts"
+import { scripted, type ScriptedReply } from "../../core/testing.ts"
+import type { TestDatabase } from "../support/databases.ts"
+import { TurnedClock } from "../support/loop/world.ts"
+import { connect, type Connecting, Machine } from "../support/server/device.ts"
+import { openServer } from "../support/server/socket.ts"
+
+/** What becomes of a message on its way: it is handed over as often as `send` is called. */
+export type OnTheWay = (message: NodeMessage, send: () => Promise<boolean>) => Promise<boolean>
+
+/** Messages that something happens to between the nodes. */
+export const disturbed =
+  (onTheWay: OnTheWay) =>
+  (own: NodeMessages): NodeMessages => ({
+    self: own.self,
+    send: (to, message) => onTheWay(message, () => own.send(to, message)),
+    subscribe: (listener) => own.subscribe(listener),
+  })
+
+export interface NodesOptions {
+  readonly database: TestDatabase
+  /** What the model of the second says; that of the first says nothing. */
+  readonly script?: readonly ScriptedReply[]
+  /** What they hear each other by, besides the database. */
+  readonly nats?: NatsServerSettings | undefined
+  /** Both stand still until they are turned. */
+  readonly turned?: boolean
+  /** What happens to what the second says to the first, and to what that one answers. */
+  readonly onTheWay?: OnTheWay
+  readonly onTheWayBack?: OnTheWay
+}
+
+/** Two servers on one database: a device of Ada's connects to `one`, and what she asks she asks at `two`. */
+export async function openNodes({ database, script = [], nats, turned, onTheWay, onTheWayBack }: NodesOptions) {
+  const clocks = turned ? [new TurnedClock(), new TurnedClock()] : []
+  const [first, second] = clocks
+  const one = await openServer({
+    ...{ database, model: scripted(), nats },
+    ...(first ? { clock: first } : {}),
+    ...(onTheWayBack ? { messages: disturbed(onTheWayBack) } : {}),
+  })
+  const two = await openServer({
+    ...{ database, model: scripted(...script), url: one.place, nats },
+    ...(second ? { clock: second } : {}),
+    ...(onTheWay ? { messages: disturbed(onTheWay) } : {}),
+  })
+  const hears = ({ face }: typeof one) => !nats || face.pawl.ports.bus.hearsOthers()
+  if (!turned) await expect.poll(() => hears(one) && hears(two)).toBe(true)
+  const [token, ada, machine] = [await one.tokenFor("ada"), await two.visitor("ada"), new Machine()]
+  const { engine } = two.face.store
+  return {
+    ...{ one, two, ada, machine, token, clocks },
+    connect: (to: typeof one, more: Partial<Connecting> = {}) =>
+      connect(machine, { url: to.url, token, deviceId: "laptop", ...more }),
+    /** Time passes for both, or for some of them, in steps, until it has happened. */
+    async pass<Result>(
+      happens: Promise<Result>,
+      { some = clocks, step = 10 }: { some?: readonly TurnedClock[]; step?: number } = {},
+    ): Promise<Result> {
+      let over = false
+      const watched = happens.finally(() => (over = true))
+      watched.catch(() => {})
+      while (!over) {
+        for (const clock of some) await clock.turn(step)
+        // By then most of what the database was asked has been answered; small steps are for what takes it longer.
+        await engine.query("SELECT 1", [])
+      }
+      return watched
+    },
+    /** What the other nodes do with one that they take for dead. */
+    strikeOff: async ({ face }: typeof one) => {
+      const gone = { sql: "DELETE FROM node WHERE id = ?", values: [face.store.node.id] }
+      await engine.change({ type: "statements", statements: [gone] })
+    },
+    rows: (table: string) => engine.query<Record<string, unknown>>(`SELECT * FROM ${table}`, []),
+    async toolResults(id: string): Promise<string[]> {
+      const { messages } = (await ada.get(`/api/conversations/${id}`)).body
+      return (messages as { role: string; content: string }[])
+        .filter(({ role }) => role === "tool")
+        .map(({ content }) => content)
+    },
+    async [Symbol.asyncDispose]() {
+      await two[Symbol.asyncDispose]()
+      await one[Symbol.asyncDispose]()
+    },
+  }
+}

@@ -1,0 +1,120 @@
+import { createRequire } from "node:module"
+import type { Scope } from "../../core/protocol/account/sign-in.ts"
+import type { Face } from "../support/server/face.ts"
+
+// oxlint-disable-next-line typescript/no-explicit-any -- whatever the server said, as the client reads it; tests look into it freely
+type Told = any
+
+interface AgentOptions {
+  readonly url: string
+  readonly headers: Record<string, string>
+  readonly threadId?: string
+  readonly initialState?: object
+  readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
+}
+
+/** The part of the official client that tests use. */
+export interface AgUiAgent {
+  readonly threadId: string
+  readonly messages: Told[]
+  readonly state: Told
+  readonly pendingInterrupts: Told[]
+  addMessage(message: object): void
+  /** The thread as it stands. */
+  connectAgent(parameters?: object, subscriber?: object): Promise<{ readonly newMessages: Told[] }>
+  setMessages(messages: object[]): void
+  runAgent(
+    parameters?: object,
+    subscriber?: object,
+  ): Promise<{ readonly result: unknown; readonly newMessages: Told[] }>
+}
+
+/** The official client from npm, as a program loads it: with its checks of shape and order, which fail a run that breaks them. */
+export const agUi = createRequire(import.meta.url)("@ag-ui/client") as {
+  readonly HttpAgent: new (options: AgentOptions) => AgUiAgent & {
+    readonly url: string
+    fetch(url: string, init: RequestInit): Promise<Response>
+    requestInit(input: object): RequestInit
+  }
+  readonly runHttpRequest: (fetch: () => Promise<Response>) => unknown
+  readonly transformHttpEventStream: (events: unknown) => unknown
+}
+export const { HttpAgent } = agUi
+
+/** As docs/reference/ag-ui.md has it: the official class knows no address to connect to. */
+class ConnectingAgent extends HttpAgent {
+  connect(input: object): unknown {
+    const ask = () => this.fetch(`${this.url}/connect`, this.requestInit(input))
+    return agUi.transformHttpEventStream(agUi.runHttpRequest(ask))
+  }
+}
+
+/** Somebody who uses it, with a new agent for each thread. */
+export type AgUiPerson = (
+  threadId?: string,
+  more?: { readonly agent?: string; readonly initialState?: object },
+) => AgUiAgent
+
+export async function agUiAs(face: Face, name: string, ...granted: Scope[]): Promise<AgUiPerson> {
+  const person = await face.store.people.ensure(name, Date.now())
+  const scopes: Scope[] = granted.length > 0 ? granted : ["read", "chat", "approve", "manage"]
+  const { token } = await face.store.people.createToken(person, scopes, Date.now())
+  return (threadId, { agent = "test", ...more } = {}) =>
+    new ConnectingAgent({
+      url: `http://localhost/ag-ui/${agent}`,
+      headers: { authorization: `Bearer ${token}` },
+      fetch: (url, init) => face.fetch(new Request(url, init)),
+      ...(threadId === undefined ? {} : { threadId }),
+      ...more,
+    })
+}
+
+/**
+ * Fetches as a program does, but a connection that breaks is a body that ends: the client gives up what it reads in a way
+ * that nobody could catch, and takes a stream without its last event for what it is either way.
+ */
+export async function fetchBroken(url: string, init: RequestInit): Promise<Response> {
+  const response = await fetch(url, init)
+  const reader = response.body?.getReader()
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const read = await reader?.read().catch(() => undefined)
+      if (read?.value) controller.enqueue(read.value)
+      else controller.close()
+    },
+  })
+  return new Response(body, { status: response.status, headers: response.headers })
+}
+
+let messages = 0
+
+/** Says something and runs to the end; gives the types of the events, and the last one. */
+export async function asks(agent: AgUiAgent, content: string, parameters: object = {}) {
+  agent.addMessage({ id: `said-${messages++}`, role: "user", content })
+  return runs(agent, parameters)
+}
+
+export async function runs(agent: AgUiAgent, parameters: object = {}) {
+  const events: Told[] = []
+  await agent.runAgent(parameters, { onEvent: ({ event }: { event: Told }) => void events.push(event) })
+  return { events, types: events.map(({ type }) => type as string), last: events.at(-1) }
+}
+
+/** Opens its thread as it stands. */
+export async function connects(agent: AgUiAgent) {
+  const events: Told[] = []
+  await agent.connectAgent({}, { onEvent: ({ event }: { event: Told }) => void events.push(event) })
+  return { events, types: events.map(({ type }) => type as string), last: events.at(-1) }
+}
+
+/** Who has said what, as an agent or our own API has it. */
+export const shownOf = (messages: readonly { role: string; content?: string }[]) =>
+  messages.map(({ role, content }) => [role, content ?? ""])
+
+/** What a promise has failed with. The client also prints it, which is not what a test is about. */
+export async function failureOf(promise: Promise<unknown>): Promise<Told> {
+  return promise.then(
+    (answered) => Promise.reject(new Error(`it was answered: ${JSON.stringify(answered).slice(0, 200)}`)),
+    (error: unknown) => error,
+  )
+}

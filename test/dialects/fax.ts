@@ -1,0 +1,29 @@
+import { z } from "zod"
+import { defineTool } from "../../core/engine/definition/tool.ts"
+import type { TurnedClock } from "../support/loop/world.ts"
+
+/** How long a write is waited for: its limit, and the grace to end by itself. */
+const TOOL_AND_GRACE_MS = 32_000
+
+/** A write of which nobody hears again: when its time is over, it is in doubt. */
+export class Fax {
+  #begun = Promise.withResolvers<void>()
+
+  readonly tool = defineTool({
+    ...{ name: "fax", description: "Sends a fax.", input: z.object({}) },
+    ...{ effect: "write", afterCrash: "in-doubt", inverse: false },
+    run: () => {
+      this.#begun.resolve()
+      return new Promise(() => {})
+    },
+  })
+
+  /** Does what makes it run, and lets its time pass. */
+  async lost<Done>(clock: TurnedClock, act: () => Promise<Done>): Promise<Done> {
+    this.#begun = Promise.withResolvers()
+    const done = act()
+    await this.#begun.promise
+    await clock.turn(TOOL_AND_GRACE_MS)
+    return done
+  }
+}

@@ -1,0 +1,60 @@
+import { createRequire } from "node:module"
+import type { Scope } from "../../core/protocol/account/sign-in.ts"
+import type { Face } from "../support/server/face.ts"
+
+// oxlint-disable-next-line typescript/no-explicit-any -- whatever the server said, as the client reads it; tests look into it freely
+type Told = any
+
+export interface OpenAiOptions {
+  readonly apiKey: string
+  readonly baseURL: string
+  readonly fetch?: typeof fetch
+  readonly maxRetries?: number
+}
+
+/** The part of the official client that tests use. Its own types are four thousand files, for which every check would wait. */
+export interface OpenAiClient {
+  readonly models: { list(): Promise<{ readonly data: Told[] }>; retrieve(id: string): Promise<Told> }
+  readonly chat: { readonly completions: { create(body: object, options?: object): OpenAiPromise } }
+  readonly responses: {
+    create(body: object, options?: object): OpenAiPromise
+    retrieve(id: string, query?: object): OpenAiPromise
+    cancel(id: string): OpenAiPromise
+    delete(id: string): OpenAiPromise
+    readonly inputItems: { list(id: string, query?: object): AsyncIterable<Told> }
+    stream(body: object): AsyncIterable<Told> & { finalResponse(): Promise<Told> }
+  }
+}
+
+interface OpenAiPromise extends Promise<Told> {
+  withResponse(): Promise<{ readonly data: Told; readonly response: Response }>
+}
+
+/** The official client from npm, as a program loads it. */
+export const OpenAI = (
+  createRequire(import.meta.url)("openai") as { readonly default: new (options: OpenAiOptions) => OpenAiClient }
+).default
+
+export interface OpenAiPerson {
+  readonly client: OpenAiClient
+  readonly token: string
+  /** The token's, for who revokes it. */
+  readonly tokenId: string
+}
+
+/** Somebody who uses it against a server in this process. It does not try again by itself, so that each request is one. */
+export async function openAiAs(face: Face, name: string, ...granted: Scope[]): Promise<OpenAiPerson> {
+  const person = await face.store.people.ensure(name, Date.now())
+  const scopes: Scope[] = granted.length > 0 ? granted : ["read", "chat", "approve", "manage"]
+  const { id: tokenId, token } = await face.store.people.createToken(person, scopes, Date.now())
+  const ask = ((url: string, init: RequestInit) => face.fetch(new Request(url, init))) as typeof fetch
+  const client = new OpenAI({ apiKey: token, baseURL: "http://localhost/v1", fetch: ask, maxRetries: 0 })
+  return { token, tokenId, client }
+}
+
+/** What a promise has failed with, as the client tells it. */
+export const refusalOf = (promise: Promise<unknown>): Promise<Told> =>
+  promise.then(
+    (answered) => Promise.reject(new Error(`it was answered: ${JSON.stringify(answered).slice(0, 200)}`)),
+    (error: unknown) => error,
+  )

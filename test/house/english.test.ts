@@ -1,0 +1,93 @@
+import { beforeAll, describe, expect, test } from "vitest"
+import {
+  findInComments,
+  findInNames,
+  findInPage,
+  findInStrings,
+  isSubject,
+  readEnglish,
+  readStored,
+  readSubjects,
+  type Finding,
+  type Report,
+} from "../../scripts/english.ts"
+
+describe("the words that our writing guide rules out", () => {
+  const stored = readStored()
+  let report: Report
+  beforeAll(() => {
+    report = readEnglish(stored)
+  })
+
+  test.each(Object.entries(stored.counts))("do not become more in %s (at most %i)", (area, most) => {
+    const findings = report.found[area as keyof typeof report.found]
+    const hint = findings.length < most ? ". Store the lower number: npm run english -- --lower" : ""
+    process.stdout.write(`Ruled-out words in ${area}: ${findings.length}, at most ${most}${hint}\n`)
+    const help = `More than ${most} in ${area}. List them with: npm run english ${area}`
+    expect(findings.length, help).toBeLessThanOrEqual(most)
+  })
+
+  test("have a count for each area", () => {
+    expect(Object.keys(stored.counts)).toEqual(Object.keys(report.found))
+  })
+
+  test("are excepted only where a line needs it, each with a reason", () => {
+    expect(report.unused).toEqual([])
+    expect(stored.exceptions.filter(({ because }) => because.trim() === "")).toEqual([])
+  })
+})
+
+describe("the check of words", () => {
+  const words = (findings: readonly Finding[]) => findings.map(({ line, word }) => `${line} ${word}`)
+
+  test("reads the prose of a page, not its code", () => {
+    const page = "Whoever asks is told.\n\n```ts\nconst told = 1\n```\n\n- `beside` goes\n  on as begun.\n"
+    expect(words(findInPage("page.md", page))).toEqual(["1 whoever", "1 told", "8 begun"])
+  })
+
+  test("finds whole words only", () => {
+    expect(findInPage("page.md", "A toldness, a besides, an untold unheard story, gone on.")).toEqual([])
+  })
+
+  test("reads strings and text for people, not identifiers, SQL or types", () => {
+    const source = [
+      `import told from "./told beside.ts"`,
+      `const kind: "told beside" = "told"`,
+      `const rows = sql\`select told from beside\``,
+      `throw new Error(\`Nobody was \${told} about \${kind}: it goes on.\`)`,
+      `export const view = <p title="Told">It is heard\n  elsewhere.</p>`,
+    ].join("\n")
+    expect(words(findInStrings("view.tsx", source))).toEqual([
+      "4 nobody",
+      "4 goes on",
+      "5 told",
+      "5 heard",
+      "6 elsewhere",
+    ])
+  })
+
+  test("reads doc comments, not others and not code", () => {
+    const source = "// told\n/* told */\n/**\n * Is told `anew`,\n * beside.\n */\nexport const told = 1\n"
+    expect(words(findInComments("told.ts", source))).toEqual(["4 told", "5 beside"])
+  })
+
+  test("reads the parts of each printed name once, not values", () => {
+    const page = 'type Told = "kept"\nconst askedAt: Told\nconst latest: Placed<askedAt>\nconst not_begun: 1\n'
+    expect(words(findInNames("surface.md", page))).toEqual(["1 told", "2 asked", "4 begun"])
+  })
+})
+
+test("commits say what changed: type(area), and at most 72 characters", () => {
+  expect(readSubjects().filter((subject) => !isSubject(subject))).toEqual([])
+})
+
+test.each<[subject: string, passes: boolean]>([
+  ["fix(stream): spread large fan-outs over event-loop turns", true],
+  ["feat(api)!: rename brings to taint", true],
+  ["Stream: spread large fan-outs", false],
+  ["fix: spread large fan-outs", false],
+  ["change(stream): spread large fan-outs", false],
+  [`fix(stream): ${"a".repeat(60)}`, false],
+])("the subject %j passes: %j", (subject, passes) => {
+  expect(isSubject(subject)).toBe(passes)
+})

@@ -1,0 +1,136 @@
+import { spawn } from "node:child_process"
+import { cpSync, readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { beforeAll, expect, test } from "vitest"
+import { chatReply, openLists, streamHead } from "../../core/models/providers/server.fixture.ts"
+import { databases } from "../support/databases.ts"
+import { bring, type Installed, installPackage } from "../support/processes/installed-package.ts"
+import { dataFolder, PawlProcess } from "../support/processes/pawl-process.ts"
+import { calls } from "../terminal/terminal-world.ts"
+
+// Each example as its reader runs it: a copy of its folder, with the packed package next to it. The Next.js example runs in
+// a browser, in test/web/next-js-example.test.ts.
+
+const root = join(import.meta.dirname, "../..")
+const postgres = databases.find(({ name }) => name === "postgres")
+let installed: Installed
+
+beforeAll(async () => {
+  installed = await installPackage({ anew: false, typed: false })
+  for (const name of ["hono", "@hono/node-server"]) bring(name, installed)
+}, 300_000)
+
+/** A copy of an example's folder. */
+function copied(name: string): string {
+  const folder = join(installed.folder, name)
+  cpSync(join(root, "examples", name), folder, { recursive: true })
+  return folder
+}
+
+/** An Ollama whose model gives these replies in turn. */
+function playOllama(...replies: string[]) {
+  return openLists((response, { path }) => {
+    if (path === "/api/tags") return response.end(JSON.stringify({ models: [{ name: "qwen3:8b", model: "qwen3:8b" }] }))
+    if (!path.endsWith("/chat/completions")) return response.writeHead(404).end()
+    return streamHead(response).end(replies.shift() ?? chatReply("Nothing more."))
+  })
+}
+
+test("each example pins the versions that Pawl is tested with, and its README says how to start it", () => {
+  const { version, dependencies, devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+    readonly version: string
+    readonly dependencies: Record<string, string>
+    readonly devDependencies: Record<string, string>
+  }
+  const known: Record<string, string> = { ...dependencies, ...devDependencies, pawl: version, next: "16.4.6" }
+  const names = readdirSync(join(root, "examples"))
+  expect(names).toEqual(["hono", "next-js", "own-pack", "quickstart", "two-nodes"])
+  for (const name of names) {
+    const manifest = JSON.parse(readFileSync(join(root, "examples", name, "package.json"), "utf8")) as {
+      readonly dependencies: Record<string, string>
+      readonly devDependencies?: Record<string, string>
+    }
+    for (const [each, pinned] of Object.entries({ ...manifest.dependencies, ...manifest.devDependencies }))
+      expect([each, pinned]).toEqual([each, known[each]])
+    expect(readFileSync(join(root, "examples", name, "README.md"), "utf8")).toMatch(
+      /npm install\n[\s\S]*npm (?:start|run dev)/,
+    )
+  }
+})
+
+test("quickstart asks in the terminal before it pays", async () => {
+  await using ollama = await playOllama(
+    calls("pay_invoice", { invoice: "2041", euros: 90 }),
+    chatReply("Invoice 2041 is paid."),
+  )
+  const cwd = copied("quickstart")
+  await using program = new PawlProcess([], { OLLAMA_HOST: ollama.url }, { script: "quickstart.ts", cwd, stdin: "y\n" })
+  const { code, stdout, stderr } = await program.ended
+  expect([code, stdout], stderr).toEqual([0, "Pay 2041: 90 euros? [y/N] Invoice 2041 is paid.\n"])
+})
+
+test("hono streams a reply, shows what waits, and writes after the approval", async () => {
+  await using ollama = await playOllama(
+    calls("take_from_stock", { part: "bolt", pieces: 5 }),
+    chatReply("35 bolts are left."),
+    chatReply("You are welcome."),
+  )
+  const cwd = copied("hono")
+  await using program = new PawlProcess([], { OLLAMA_HOST: ollama.url, PORT: "0" }, { script: "server.ts", cwd })
+  const [, url = ""] = await program.says(/listening on (\S+)/)
+  expect(await (await fetch(url)).text()).toContain('placeholder="Take 5 bolts"')
+  const post = async (path: string, body: object) =>
+    (await fetch(`${url}${path}`, { method: "POST", body: JSON.stringify(body) })).text()
+  const lines = async (body: object) =>
+    (await post("/chat", body))
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { text?: string; answer?: Asked })
+  const { answer } = (await lines({ text: "Take 5 bolts." })).at(-1)!
+  expect(answer).toMatchObject({ status: "waiting", proposals: [{ summary: "Take 5 of bolt" }] })
+  expect(JSON.parse(await post(`/proposals/${answer!.proposals[0]!.id}`, { approve: true }))).toMatchObject({
+    status: "applied",
+  })
+  const after = await (await fetch(`${url}/chat/${answer!.conversationId}`)).json()
+  expect(after).toMatchObject({ status: "answered", text: "35 bolts are left." })
+  const more = await lines({ text: "Thanks.", conversation: answer!.conversationId })
+  expect(more.map(({ text = "" }) => text).join("")).toBe("You are welcome.")
+  expect(more.at(-1)?.answer).toMatchObject({ status: "answered", conversationId: answer!.conversationId })
+})
+
+interface Asked {
+  readonly conversationId: string
+  readonly proposals: readonly { readonly id: string }[]
+}
+
+test("own-pack is the pack that the recipe builds, and its agent answers", async () => {
+  const [, recipe] = /```ts file=books\.ts\n([\s\S]*?)```/.exec(
+    readFileSync(join(root, "docs/recipes/write-a-pack.md"), "utf8"),
+  )!
+  expect(readFileSync(join(root, "examples/own-pack/books.ts"), "utf8")).toBe(recipe)
+  const settings = { PAWL_DATA: dataFolder(), PAWL_PACKS: "./books.ts" }
+  const words = ["exec", "--agent", "librarian", "list loans"]
+  await using program = new PawlProcess(words, settings, { script: installed.command, cwd: copied("own-pack") })
+  const { code, stdout, stderr } = await program.ended
+  expect([code, stdout], stderr).toEqual([0, expect.stringContaining("No book is lent.")])
+})
+
+test.runIf(postgres)(
+  "of two-nodes, the second server finishes what the killed one began",
+  { timeout: 120_000 },
+  async () => {
+    await using database = await postgres!.createEmpty()
+    const { PATH } = process.env
+    const env = { PATH, HOME: dataFolder(), PAWL_DATA: dataFolder(), DATABASE_URL: database.url }
+    const child = spawn(process.execPath, ["two-nodes.ts"], { cwd: copied("two-nodes"), env })
+    const [stdout, stderr, code] = await Promise.all([
+      Array.fromAsync(child.stdout.setEncoding("utf8")),
+      Array.fromAsync(child.stderr.setEncoding("utf8")),
+      new Promise<number | null>((ended) => child.once("close", ended)),
+    ])
+    expect([code, stdout.join("")], stderr.join("")).toEqual([
+      0,
+      "The first server works on: count to 6\nThe first server is killed.\nCounted to 6.\n",
+    ])
+  },
+)

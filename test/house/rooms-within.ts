@@ -1,0 +1,194 @@
+import { importGraph, isTest, type Sources } from "./sources.ts"
+
+/**
+ * The rooms within rooms, bottom first, and what each may import of those beside it. What lies in no room of its own is the
+ * root: it puts the rooms together, and no room imports a file of it that leads back to that room. Tests are free.
+ */
+export const roomsWithin: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  "core/shared": {
+    text: [],
+    time: [],
+    encoding: [],
+    concurrency: ["time"],
+    vectors: [],
+    processes: ["concurrency"],
+  },
+  "core/protocol": {
+    account: [],
+    conversation: [],
+    models: ["conversation"],
+    proposals: ["conversation"],
+    calls: ["conversation", "proposals"],
+    databases: [],
+    dialects: ["conversation"],
+    routes: ["account", "conversation", "databases", "dialects", "models", "proposals"],
+  },
+  "core/engine": {
+    cite: [],
+    definition: [],
+    history: ["cite", "definition"],
+    ask: ["cite", "definition", "history"],
+    calls: ["ask", "definition", "history"],
+    gate: ["calls", "definition"],
+    accept: ["calls", "definition", "gate", "history"],
+    replay: ["calls", "cite", "definition", "gate", "history"],
+    rebuild: ["ask", "definition", "history", "replay"],
+    runtime: ["accept", "ask", "definition", "gate", "history", "loop.ts", "replay"],
+  },
+  "core/models": {
+    network: [],
+    providers: ["network"],
+    discovery: ["providers"],
+    embedders: ["providers"],
+    scripted: [],
+  },
+  "core/store": {
+    engine: [],
+    storage: ["engine"],
+    schema: ["engine", "storage"],
+    packs: ["engine", "schema"],
+    proposals: ["engine"],
+    journal: ["engine", "proposals"],
+    people: ["engine"],
+    files: ["engine"],
+    databases: ["engine", "files", "people"],
+    mcp: ["engine", "people"],
+    library: ["engine"],
+    workspace: ["engine", "library"],
+    transfer: ["engine", "files", "journal", "people"],
+  },
+  "core/store/engine": { postgres: [], sqlite: [] },
+  "core/tools": { "json-schema": [], mcp: [] },
+  "core/tools/mcp": { definition: [], connection: ["definition"], "sign-in": ["connection", "definition"] },
+  "core/server": {
+    metrics: [],
+    auth: ["metrics"],
+    request: ["auth"],
+    files: ["auth", "request"],
+    conversation: ["auth", "metrics"],
+    stream: ["auth", "conversation", "metrics"],
+    socket: ["auth", "conversation", "files", "request", "stream"],
+    routes: ["auth", "conversation", "files", "metrics", "request", "stream"],
+  },
+  "packs/analyst": {
+    "chart-spec": [],
+    charts: ["chart-spec"],
+    database: [],
+    markdown: ["database"],
+    postgres: ["database"],
+    sqlite: ["database"],
+    csv: ["sqlite"],
+    connections: ["csv", "database", "markdown", "postgres", "sqlite"],
+    tools: ["chart-spec", "charts", "connections", "database", "markdown"],
+  },
+  "packs/files": { folder: [], protected: ["folder"], sandbox: ["folder"] },
+  "packs/research": { passages: [], html: ["passages"], pdf: ["html", "passages"], rtf: ["html", "passages"] },
+  "packs/workspace": {
+    rows: [],
+    device: ["rows"],
+    routing: [],
+    speech: ["rows"],
+    tables: ["device", "rows", "speech"],
+  },
+  client: { device: [], stream: [], socket: ["stream"], transcript: [], timeline: ["transcript"] },
+  "apps/terminal": {
+    input: [],
+    drawing: [],
+    deciding: ["drawing"],
+    naming: [],
+    talk: ["deciding", "drawing", "naming"],
+    screen: ["deciding", "drawing", "input", "naming", "talk"],
+  },
+  "labs/evaluate": {
+    file: [],
+    run: ["check-answer.ts", "check-left-behind.ts", "file"],
+    report: ["file"],
+  },
+  "apps/cli": {
+    process: [],
+    settings: ["process"],
+    open: ["process", "settings"],
+    doctor: ["settings"],
+    commands: ["doctor", "open", "process", "settings"],
+  },
+  "apps/web": {
+    strings: [],
+    docs: [], // the search of the documentation, which is no part of the page
+    state: ["strings"],
+    parts: ["state", "strings"],
+    markdown: ["parts", "state", "strings"],
+    chart: ["parts", "state", "strings"],
+    changes: ["parts", "state", "strings"],
+    views: ["changes", "chart", "markdown", "parts", "state", "strings"],
+    proposal: ["changes", "parts", "state", "strings", "views"],
+    shell: ["parts", "proposal", "state", "strings"],
+    connections: ["markdown", "parts", "state", "strings", "views"],
+    audit: ["changes", "parts", "proposal", "shell", "state", "strings"],
+    conversation: ["chart", "connections", "markdown", "parts", "proposal", "shell", "state", "strings", "views"],
+    inbox: ["parts", "proposal", "shell", "state", "strings"],
+    library: ["parts", "shell", "state", "strings"],
+    runs: ["parts", "shell", "state", "strings"],
+    settings: ["connections", "parts", "runs", "shell", "state", "strings"],
+    workspace: ["markdown", "parts", "shell", "state", "strings"],
+  },
+  "apps/web/conversation": {
+    "reply-settings": [],
+    composer: ["reply-settings"],
+    messages: ["composer"],
+  },
+  "apps/web/workspace": { rows: [], tasks: ["rows"] },
+}
+
+/**
+ * Where the root holds the words that all rooms speak as well as what works with them, every room leads to itself through
+ * it. There these files are what puts rooms together: only a room that names one imports it.
+ */
+const composing: Readonly<Record<string, readonly string[]>> = {
+  "core/engine": ["end-run.ts", "loop.ts", "run-tools.ts", "take-inbox.ts"],
+}
+
+/** Every arrow between the rooms of a room that its table does not have, as a sentence. */
+export function roomFaultsIn(sources: Sources): string[] {
+  const graph = importGraph(sources)
+  return Object.entries(roomsWithin).flatMap(([base, rooms]) => {
+    const inside = [...graph.keys()].filter((path) => path.startsWith(`${base}/`) && !isTest(path) && !isFixture(path))
+    return inside.flatMap((path) => {
+      const from = partOf(base, path)
+      if (from === path) return [] // of the root, which imports what it likes
+      const allowed = rooms[from]
+      if (!allowed) return [`${path} is in a new place: ${from} is no declared room of ${base}`]
+      const targets = (graph.get(path) ?? []).filter((target) => target.startsWith(`${base}/`))
+      return targets.flatMap((target) => {
+        const to = partOf(base, target)
+        if (to === from) return []
+        if (to !== target)
+          return allowed.includes(to) ? [] : [`${path} imports ${target}: ${from} may not import ${to}`]
+        const name = target.slice(base.length + 1)
+        const puts = composing[base] ? composing[base].includes(name) : leadsInto(graph, target, `${base}/${from}/`)
+        return puts && !allowed.includes(name)
+          ? [`${path} imports ${target}: that puts ${from} together with others`]
+          : []
+      })
+    })
+  })
+}
+
+/** The room within `base` that a file is in; the file itself where it is in none. */
+function partOf(base: string, path: string): string {
+  const [room = "", ...rest] = path.slice(base.length + 1).split("/")
+  return rest.length > 0 ? room : path
+}
+
+function leadsInto(graph: ReadonlyMap<string, readonly string[]>, from: string, folder: string): boolean {
+  const seen = new Set<string>()
+  const next = [from]
+  for (let file = next.pop(); file !== undefined; file = next.pop()) {
+    if (seen.has(file)) continue
+    seen.add(file)
+    if (file.startsWith(folder)) return true
+    next.push(...(graph.get(file) ?? []))
+  }
+  return false
+}
+
+const isFixture = (path: string): boolean => /\.fixture\.tsx?$/.test(path)

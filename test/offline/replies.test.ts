@@ -1,0 +1,104 @@
+import { describe, expect, test } from "vitest"
+import type { CallResult, HistoryMessage } from "../../core/index.ts"
+import { CallStatus } from "../../core/protocol/conversation/message.ts"
+import { greeting, notUnderstood, type OfferedTool, retold, topicOf } from "../../labs/offline-model/replies.ts"
+
+const table: OfferedTool[] = [
+  { name: "ask_database", examples: ["revenue by month"] },
+  { name: "ask_analyst", examples: ["chart revenue"] },
+]
+
+const result = (name: string, status: CallResult["status"], text: string): CallResult => ({
+  callId: "call_1" as CallResult["callId"],
+  name,
+  status,
+  text,
+})
+const told = (...results: CallResult[]) => retold({ role: "tool", results }, "x")
+
+describe("what is said to anybody", () => {
+  test.each([
+    ["hello", "hello"],
+    ["Hello!", "hello"],
+    ["  Hi there … ", "hello"],
+    ["Good morning", "hello"],
+    ["help", "help"],
+    ["Help!", "help"],
+    ["?", "help"],
+    ["What can you do?", "help"],
+    ["hello, what can you do?", "help"],
+    ["what can I ask here?", "help"],
+    ["who are you?", "help"],
+    ["thanks", "thanks"],
+    ["Thank you very much!", "thanks"],
+    ["ok, thanks.", "thanks"],
+  ])("%j is %s", (text, kind) => expect(topicOf(text)).toBe(kind))
+
+  test.each([
+    "",
+    "hello world in README.md",
+    "help me delete task Thanks",
+    "what can you do about lift at high angles?",
+    "thanks, now list my tasks",
+    "x".repeat(5000),
+  ])("%.40j is a request", (text) => expect(topicOf(text)).toBeUndefined())
+})
+
+describe("what can be said", () => {
+  const asked: HistoryMessage[] = [{ role: "tool", results: [result("ask_database", "ok", "3 rows")] }]
+  const failed: HistoryMessage[] = [{ role: "tool", results: [result("ask_database", "error", "no")] }]
+
+  test("what is about an earlier answer is offered only when there is one", () => {
+    type Args = [Parameters<typeof notUnderstood>[0], Parameters<typeof notUnderstood>[1]]
+    for (const say of [(...has: Args) => notUnderstood(...has, "x"), (...has: Args) => greeting("help", ...has)]) {
+      expect(say(table, [])).not.toContain("draw a chart of it")
+      expect(say(table, failed)).not.toContain("draw a chart of it")
+      expect(say(table, asked)).toContain("- `draw a chart of it`")
+      expect(say(table, [])).toContain("- `revenue by month`\n- `chart revenue`")
+    }
+    expect(greeting("hello", table, asked)).not.toContain("draw a chart of it")
+  })
+
+  test("a greeting is greeted, and nobody is told that they were not understood", () => {
+    for (const talk of ["hello", "help"] as const) {
+      expect(greeting(talk, table, [])).not.toContain("understand that")
+      expect(greeting(talk, table, [])).toContain("offline model")
+    }
+    expect(greeting("hello", table, [])).toMatch(/^Hello!/)
+    expect(notUnderstood(table, [], "x")).toMatch(/^I did not understand that\./)
+  })
+})
+
+test("somebody who was not understood is offered the requests that share most words with theirs", () => {
+  const items = (text: string) =>
+    [...notUnderstood(table, [], text).matchAll(/^- `(.+)`$/gm)].map(([, request]) => request)
+  expect(items("please compute revenue by quarter")).toEqual(["revenue by month", "chart revenue"])
+  expect(items("chart the sales")).toEqual(["chart revenue"])
+  expect(items("sing")).toEqual(["revenue by month", "chart revenue"])
+})
+
+test("requests about a row that may not be there are not offered as buttons", () => {
+  const changing = { name: "update_task", examples: ["mark Buy milk as done"] }
+  const said = greeting("help", [...table, changing], [])
+  expect(said).toContain("With rows of such names also: “mark Buy milk as done”.")
+  expect(said).not.toContain("`mark Buy milk as done`")
+})
+
+describe("how a call ended", () => {
+  const FOR_A_MODEL = "The person rejected this. Do not try it again unasked."
+
+  test("is told to a person in words for a person, whatever the model was told", () => {
+    for (const status of CallStatus.options.filter((each) => each !== "ok" && each !== "error")) {
+      const words = told(result("create_task", status, FOR_A_MODEL))
+      expect(words).not.toMatch(/The person|unasked|create_task|_/)
+      expect(words.length).toBeGreaterThan(20)
+    }
+    expect(told(result("create_task", "rejected", "The person rejected this: too soon"))).toContain("All right")
+  })
+
+  test("once, where several ended alike; answers are all told", () => {
+    const no = result("create_task", "rejected", FOR_A_MODEL)
+    const yes = result("list_tasks", "ok", "Found 1 task(s).")
+    expect(told(no, yes, no, yes).split("\n\n")).toEqual([told(no), "Found 1 task(s).", "Found 1 task(s)."])
+  })
+})

@@ -1,0 +1,25 @@
+import type { Browser, BrowserContext, BrowserContextOptions } from "playwright-core"
+import { openBrowser } from "../../../scripts/chromium.ts"
+import { atEndOfFile } from "../../support/end-of-file.ts"
+
+/**
+ * One for all files of a worker: a start takes as long as a short test. It ends with its process. Who looks at it looks
+ * from a context of their own (cookies, storage), and none of these outlives its file, but those of `tabs.ts`.
+ */
+let browser: Promise<Browser> | undefined
+let measured: Promise<Browser> | undefined
+const contexts = new Set<BrowserContext>()
+atEndOfFile(async () => {
+  await Promise.all([...contexts].map((context) => context.close()))
+  contexts.clear()
+})
+
+export async function newContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  const context = await newLastingContext(options)
+  contexts.add(context)
+  return context
+}
+
+/** One that somebody else closes, if anybody; in a browser as fast as people's where it is measured. */
+export const newLastingContext = async (options: BrowserContextOptions, isMeasured = false): Promise<BrowserContext> =>
+  (await (isMeasured ? (measured ??= openBrowser({ isMeasured })) : (browser ??= openBrowser()))).newContext(options)

@@ -1,0 +1,135 @@
+import type { BrowserContext, Page, ViewportSize } from "playwright-core"
+import { onTestFailed } from "vitest"
+import type { Model, ModelRequest } from "../../../core/engine/model.ts"
+import { atEndOfFile } from "../../support/end-of-file.ts"
+import type { FaceOptions, Visitor } from "../../support/server/face.ts"
+import { Site, type Visit } from "./site.ts"
+import { type TabOptions, USUAL } from "./tabs.ts"
+import { go } from "./talk.ts"
+
+type OneVisitOptions = Omit<FaceOptions, "url" | "model">
+
+const opened = new Set<OneVisit>()
+atEndOfFile(async () => {
+  for (const each of opened) await each.end()
+  opened.clear()
+})
+
+/**
+ * One server and one tab for the tests of a file that are not about coming in, nor about what a server or a person has
+ * never seen before: to compose a server and to load a page costs more than most tests do. Each test begins on the page
+ * for a new conversation, with its own model and for a person who has nothing. What cannot be deleted stays (the audit,
+ * usage, tokens): a test looks only at what it has made, or has a site of its own. `tab`: on what it is looked at.
+ */
+export const oneVisit = (options: OneVisitOptions = {}, tab: TabOptions = {}): OneVisit => {
+  const visit = new OneVisit(options, tab)
+  opened.add(visit)
+  return visit
+}
+
+export interface Beginning extends Visit {
+  readonly site: Site
+  /** The person whose page it is, for what a test does behind its back. */
+  readonly ada: Visitor
+}
+
+class OneVisit {
+  readonly #options: OneVisitOptions
+  readonly #tab: TabOptions
+  readonly #model = new CurrentModel()
+  #open: Beginning | undefined
+  #isSpoilt = false
+
+  constructor(options: OneVisitOptions, tab: TabOptions) {
+    this.#options = options
+    this.#tab = tab
+  }
+
+  /** For the first thing that a test does. */
+  async begin(model: Model): Promise<Beginning> {
+    // Nobody knows what a test that fails leaves behind: a server that is away, a dialog. The next one has a new one.
+    if (this.#isSpoilt) await this.end()
+    onTestFailed(() => void (this.#isSpoilt = true))
+    this.#model.current = model
+    if (!this.#open) return (this.#open = await this.#arrive())
+    await forget(this.#open, this.#tab.viewport ?? USUAL.viewport)
+    return this.#open
+  }
+
+  async #arrive(): Promise<Beginning> {
+    const site = await Site.open({ ...this.#options, model: this.#model })
+    return { site, ada: await site.ada(), ...(await site.visit(this.#tab)) }
+  }
+
+  async end(): Promise<void> {
+    await this.#open?.site[Symbol.asyncDispose]()
+    this.#open = undefined
+    this.#isSpoilt = false
+  }
+}
+
+/** Whoever answers now: a script is one test's, the server is not. */
+class CurrentModel implements Model {
+  name = "scripted"
+  provider = "scripted"
+  contextTokens = 200_000
+  current: Model | undefined
+
+  stream(request: ModelRequest, signal: AbortSignal): ReturnType<Model["stream"]> {
+    if (!this.current) throw new Error("No test has begun.")
+    return this.current.stream(request, signal)
+  }
+}
+
+/** What a person has, and can delete. */
+const LISTS = [
+  ...["/api/conversations", "/api/connections", "/api/workspace/tasks", "/api/workspace/projects"],
+  ...["/api/workspace/notes", "/api/workspace/clients"],
+]
+
+async function forget({ page, context, ada, faults }: Beginning, viewport: ViewportSize): Promise<void> {
+  await closeOthers(page, context)
+  for (const place of [page, context]) await place.unrouteAll({ behavior: "ignoreErrors" })
+  // Where the list of conversations is in sight.
+  await page.setViewportSize(USUAL.viewport)
+  const { isUsual, isSearched } = (await page.evaluate(LEAVE)) as { isUsual: boolean; isSearched: boolean }
+  if (!isUsual) await page.emulateMedia({ colorScheme: USUAL.colorScheme, reducedMotion: USUAL.reducedMotion })
+  for (const list of LISTS) {
+    for (let isMore = true; isMore;) {
+      const { items, nextCursor } = (await ada.get(list)).body
+      for (const { id } of items) await ada.delete(`${list}/${id}`)
+      isMore = Boolean(nextCursor)
+    }
+  }
+  await go(page, "/")
+  await page.locator("#composer").waitFor()
+  // The list of conversations follows the feed: whoever waits for it hears nothing of an earlier test any more.
+  if (isSearched) await page.locator("#search").fill("")
+  await page.getByText("Your conversations appear here.").waitFor()
+  if (viewport !== USUAL.viewport) await page.setViewportSize(viewport)
+  faults.length = 0
+}
+
+/**
+ * Away first, also from this very page with what was written into it: else it asks for conversations that are gone. In one
+ * go, and what is as it should be is not set: each word to a browser costs as much as a short look at a page.
+ */
+const LEAVE = `new Promise((resolve) => {
+  history.pushState(null, "", "/nowhere")
+  dispatchEvent(new PopStateEvent("popstate"))
+  const leave = () => {
+    if (document.querySelector("#main h2")?.textContent !== "Page not found") return setTimeout(leave, 10)
+    sessionStorage.clear()
+    for (const name of Object.keys(localStorage)) if (name !== "pawl.session") localStorage.removeItem(name)
+    for (const toast of document.querySelectorAll("[data-toast] button[aria-label=Dismiss]")) toast.click()
+    resolve({
+      isUsual: matchMedia("(prefers-color-scheme: ${USUAL.colorScheme}) and (prefers-reduced-motion: ${USUAL.reducedMotion})").matches,
+      isSearched: document.querySelector("#search").value !== "",
+    })
+  }
+  leave()
+})`
+
+async function closeOthers(page: Page, context: BrowserContext): Promise<void> {
+  for (const other of context.pages()) if (other !== page) await other.close()
+}

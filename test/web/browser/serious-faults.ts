@@ -1,0 +1,71 @@
+import { readFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { AxeBuilder } from "@axe-core/playwright"
+import type { Page } from "playwright-core"
+import { expect, inject } from "vitest"
+import { isLong } from "../../support/sizes.ts"
+
+/** Those rules of axe that ask what colour something has: all that can tell a dark page from a light one. */
+const RULES_OF_COLOUR = ["color-contrast", "link-in-text-block"]
+
+/** What would keep somebody from using the page, by every rule of axe or by these; what is merely odd is not counted. */
+export async function seriousFaults(page: Page, what = "", rules?: readonly string[]): Promise<string[]> {
+  // Of what is well nothing has to be told.
+  const options = {
+    resultTypes: ["violations"],
+    ...(rules ? { runOnly: { type: "rule", values: rules } } : {}),
+  }
+  const violations = page.frames().length === 1 ? await ask(page, options) : await askFrames(page, options)
+  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical")
+  return serious.map(({ id, nodes }) => `${what} ${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(" | ")}`)
+}
+
+/** Landmarks that a screen reader could not tell apart, because they have one role and one name. */
+export async function doubledLandmarks(page: Page): Promise<string[]> {
+  const violations = await ask(page, {
+    resultTypes: ["violations"],
+    runOnly: { type: "rule", values: ["landmark-unique"] },
+  })
+  return violations.flatMap(({ nodes }) => nodes.map(({ html }) => html.slice(0, 200)))
+}
+
+/**
+ * The same for one page that a test has come to anyway, and which takes as long as the rest of it: in one test of three,
+ * by the seed, and in another the next time; in the long run in each.
+ */
+export const seriousFaultsInTurn = async (page: Page): Promise<string[]> =>
+  isLong || isTurnOf(expect.getState().currentTestName ?? "") ? seriousFaults(page) : []
+
+const isTurnOf = (test: string) =>
+  [...test].reduce((sum, letter) => sum + letter.charCodeAt(0), inject("seed")) % 3 === 0
+
+interface Violation {
+  readonly id: string
+  readonly impact?: string | null | undefined
+  readonly nodes: readonly { readonly html: string }[]
+}
+
+const playwrights = createRequire(createRequire(import.meta.url).resolve("@axe-core/playwright"))
+const source = readFileSync(playwrights.resolve("axe-core/axe.min.js"), "utf8")
+
+/** Axe is put into a document once. Whoever has it put there for each look waits for that twice as long as for the look. */
+async function ask(page: Page, options: object): Promise<readonly Violation[]> {
+  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(source)
+  const run = `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>
+    violations.map(({ id, impact, nodes }) => ({ id, impact, nodes: nodes.map(({ html }) => ({ html })) })))`
+  return (await page.evaluate(run)) as readonly Violation[]
+}
+
+/** In this very page, and in the frames in it: a new page for each look takes seconds. */
+async function askFrames(page: Page, options: object): Promise<readonly Violation[]> {
+  return (await new AxeBuilder({ page: page as never }).setLegacyMode(true).options(options).analyze()).violations
+}
+
+/** The same page in light and in dark: made once, and looked at twice. It is to be one without motion. */
+export async function seriousFaultsInBothColours(page: Page, what = ""): Promise<string[]> {
+  const inLight = await seriousFaults(page, `${what} light`)
+  await page.emulateMedia({ colorScheme: "dark" })
+  const inDark = await seriousFaults(page, `${what} dark`, RULES_OF_COLOUR)
+  await page.emulateMedia({ colorScheme: "light" })
+  return [...inLight, ...inDark]
+}
