@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest"
 import {
+  findInCode,
   findInComments,
   findInNames,
   findInPage,
@@ -69,6 +70,24 @@ describe("the check of words", () => {
   test("reads doc comments, not others and not code", () => {
     const source = "// told\n/* told */\n/**\n * Is told `anew`,\n * beside.\n */\nexport const told = 1\n"
     expect(words(findInComments("told.ts", source))).toEqual(["4 told", "5 beside"])
+  })
+
+  test("reads all comments of code, titles of tests and exported names", () => {
+    const source = [
+      "// told, not `told`",
+      "/* What is kept",
+      "   beside. */",
+      `test.each([1])("nobody is asked", () => told)`,
+      "test(`it goes on ${told}`, () => {})",
+      "export const keptTold = 1, fine = 2",
+      "export function askedAt() {}",
+      "export { fine as late_one, keptTold as keep }",
+      `const told = "told"`,
+    ].join("\n")
+    expect(words(findInCode("told.test.ts", source))).toEqual([
+      ...["2 what", "6 kept", "7 asked", "8 late"],
+      ...["1 told", "3 beside", "4 nobody", "5 goes on"],
+    ])
   })
 
   test("reads the parts of each printed name once, not values", () => {
