@@ -44,7 +44,7 @@ const server = ["core/compose/compose-server.ts", "apps/cli/commands/serve.ts", 
 
 /** What is a `latePart`. */
 const late = [
-  ...["stage-events", "guardrail", "route", "grade", "compact"].map((name) => `core/engine/ask/${name}.ts`),
+  ...["guardrail", "route", "grade", "compact"].map((name) => `core/engine/ask/${name}.ts`),
   ...["erasure", "export"].map((name) => `core/store/${name}.ts`),
 ]
 

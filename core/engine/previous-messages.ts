@@ -1,7 +1,7 @@
 import type { EventOf, JournalEvent, ResultTaint, UnknownEvent } from "../protocol/events.ts"
 import type { ConversationId } from "../protocol/ids.ts"
 import { showHidden } from "../shared/text/hidden-words.ts"
-import { showNumbers, sourcesIn } from "./cite/source-numbers.ts"
+import { showNumbers, sourcesIn } from "./history/source-numbers.ts"
 import { FIND_EARLIER, READ_EARLIER } from "./definition/joined-tools.ts"
 import type { Schema } from "./definition/schema.ts"
 import { answer, type Answer, defineTool, failed, type Tool } from "./definition/tool.ts"

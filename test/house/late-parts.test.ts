@@ -13,7 +13,7 @@ const start = new Set(loadedBy("core/compose/open-engine.ts"))
 
 describe("what a first turn loads", () => {
   it.each([
-    ["checks of citations", "core/engine/cite/cite.ts"],
+    ["checks of citations", "packs/research/citations/check-answer.ts"],
     ["steps of agents with stages", "core/engine/ask/grade.ts"],
     ["summing up", "core/engine/ask/compact.ts"],
     ["erasing and exporting", "core/store/personal-tables.ts"],

@@ -11,7 +11,7 @@ import { PROGRAM_FOLDERS } from "./sources.ts"
  * a page. `linear-parsers.slow.test.ts` measures the parsers themselves.
  */
 const EXCEPTIONS: Readonly<Record<string, readonly [beginning: string, why: string][]>> = {
-  "core/engine/cite/code.ts": [
+  "packs/research/citations/code.ts": [
     ["^[(\"'“‘«[*]*\\p{L}", "at most 2,000 characters: MAX_READ"],
     ["^(?:[–—…&-]|", "at most 2,000 characters: MAX_READ"],
     ["^\\P{L}*(?:\\p{Lo}|", "at most 2,000 characters: MAX_READ"],

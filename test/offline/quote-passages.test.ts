@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { cite } from "../../core/engine/cite/cite.ts"
+import { cite } from "../../packs/research/citations/cite.ts"
 import type { Source } from "../../core/protocol/conversation/stages.ts"
 import { quotePassages } from "../../labs/offline-model/quote-passages.ts"
 import { listSources } from "../../packs/research/sources.ts"

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { cite } from "../../core/engine/cite/cite.ts"
+import { cite } from "../../packs/research/citations/cite.ts"
 import type { Source } from "../../core/protocol/conversation/stages.ts"
 
 interface Claim {

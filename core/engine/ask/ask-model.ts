@@ -12,7 +12,7 @@ import { messageText, takenBack, whatIsRefused, withoutCalls } from "../history/
 import type { Model, ReplyPart } from "../model.ts"
 import { toolsToShow } from "../declared-tools.ts"
 import type { Reservation } from "../ports.ts"
-import { stageEvents } from "./late-stage-events.ts"
+import { stageRecords } from "./stage-events.ts"
 import { digestRequest } from "../history/request-digest.ts"
 import { joinTools } from "./join-tools.ts"
 import { makeRoom } from "./make-room.ts"
@@ -45,7 +45,6 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
   const asked = toRequest(work, { model, toolChoice, grounding })
   const request = await withFiles(work, model, asked)
   if (!request) return stopped(work, new Reply(model.name, conversation.user, ports.clock))
-  const stages = agent.stages ? await stageEvents() : undefined
   let reservation: Reservation | undefined
   try {
     if (ports.budget) reservation = await reserve(work, model, { request, historyTokens: conversation.tokens })
@@ -74,7 +73,7 @@ export async function askModel(work: Work, { toolChoice }: Extract<NextStep, { t
   }
   const ends = reply.calls === 0 && reply.finish === "stop" && !isCut
   const judged = ends ? await judgeAnswer(work, messageText(reply.parts)) : undefined
-  await record(work, toEvents(work, { reply, isCut, model, toolChoice, reservation, judged, digest, stages }))
+  await record(work, await toEvents(work, { reply, isCut, model, toolChoice, reservation, judged, digest }))
   // After what it cost is on record, not before: in between it counts twice, which lets nothing slip through.
   if (reservation) await settle(work, reservation)
 }
@@ -104,12 +103,10 @@ interface Whole {
   readonly judged: readonly NewEvent[] | undefined
   /** Of the request that it answers. */
   readonly digest: string
-  /** Of an agent that has them. */
-  readonly stages: Awaited<ReturnType<typeof stageEvents>> | undefined
 }
 
-function toEvents({ conversation }: Work, whole: Whole): NewEvent[] {
-  const { reply, isCut, model, toolChoice, reservation, judged, digest, stages } = whole
+async function toEvents({ conversation, agent: { stages } }: Work, whole: Whole): Promise<NewEvent[]> {
+  const { reply, isCut, model, toolChoice, reservation, judged, digest } = whole
   // Asked for words only, a model that calls all the same has its calls left out: nobody would run them.
   const parts = toolChoice === "none" ? withoutCalls(reply.parts) : reply.parts
   const said = takenBack(parts).length > 0
@@ -117,7 +114,7 @@ function toEvents({ conversation }: Work, whole: Whole): NewEvent[] {
   const { run } = conversation
   // Once more, and told so; the fold counts these, so that a crash in between does not make it oftener.
   const isAskedAgain = calledInstead && !isCut && run?.wordless === 0
-  const { data, steps } = stages && !isAskedAgain ? stages.stagesOf(conversation, parts) : NO_STAGES
+  const { data, steps } = stages && !isAskedAgain ? await stageRecords(stages, conversation, parts) : NO_STAGES
   const message = {
     ...toMessage(conversation, parts),
     finish: calledInstead ? ("calls" as const) : reply.finish,

@@ -12,7 +12,7 @@ import { LEFT_OUT, toldSettings, WAITING } from "../definition/stages.ts"
 import { takenBack } from "../history/history.ts"
 import type { Model, ModelRequest, ReplyPart, StatusPart, ThinkingPart } from "../model.ts"
 import { record, type Work } from "../record.ts"
-import { stageEvents } from "./late-stage-events.ts"
+import { citationData } from "./stage-events.ts"
 
 /** More calls than this in one reply are a model gone wrong; the rest is dropped. */
 const MAX_CALLS = 256
@@ -335,7 +335,7 @@ export async function brokenOffReply(
   const parts =
     takenBack(shown).length > 0 || earlier === undefined ? shown : [{ type: "text" as const, text: earlier }]
   if (takenBack(parts).length === 0) return []
-  const cited = agent.stages ? (await stageEvents()).citedIn(conversation, parts) : {}
+  const cited = agent.stages ? await citationData(agent.stages, conversation, parts) : {}
   const message = {
     type: "message",
     id: newId("msg", conversation.user),

@@ -1,4 +1,13 @@
-import type { Grade, Grading, Guardrail, LeftOut, RouterChoice, Source } from "../../protocol/conversation/stages.ts"
+import type {
+  AnswerData,
+  Citation,
+  Grade,
+  Grading,
+  Guardrail,
+  LeftOut,
+  RouterChoice,
+  Source,
+} from "../../protocol/conversation/stages.ts"
 import type { Schema } from "./schema.ts"
 
 /** Names of steps, as streams show them. */
@@ -26,6 +35,30 @@ export interface Stages {
   readonly guardrail?: GuardrailStage
   /** Judges the passages that tools have found before the model answers from them. */
   readonly grading?: GradingStage
+  /** Checks what a reply cites. The result is recorded with the reply, so it is not computed again. */
+  readonly citations?: CitationCheck
+}
+
+export type CitationCheck = (answer: AnswerToCheck) => Promise<CitationReport>
+
+export interface AnswerToCheck {
+  readonly text: string
+  /** The user's recent messages: numbers and quotes in them need no source. */
+  readonly userText: string
+  /** Everything that the conversation's searches found, by each marker that names it: its id and its number. */
+  readonly sources: ReadonlyMap<string, Source>
+  /** What the searches of this run found and grading did not drop. */
+  readonly found: readonly Source[]
+}
+
+export interface CitationReport {
+  readonly citations: readonly Citation[]
+  /** Quotes without a source that are in none of the sources. */
+  readonly unmarked: NonNullable<AnswerData["unmarked"]>
+  /** How many quotes and markers were not checked, because there are too many. */
+  readonly unchecked: number
+  /** The text cites nothing, although it repeats what was found. */
+  readonly citesNothing: boolean
 }
 
 export interface GuardrailStage {

@@ -10,7 +10,7 @@ import { noteDecision } from "./messages.ts"
 import { MORE_TOOLS } from "../definition/agent.ts"
 import { asOutside } from "../untrusted-text.ts"
 import { applySources, closeQuestion } from "./stages.ts"
-import { showNumbers, sourcesIn } from "../cite/source-numbers.ts"
+import { showNumbers, sourcesIn } from "../history/source-numbers.ts"
 import { hasTextOfOthers, noteResultSeen } from "../gate/taint.ts"
 
 /**

@@ -18,7 +18,7 @@ import { applyChosenModel, applyCompaction, applyFallback, applyTitle, remember 
 import { applyStep, beginStages } from "./stages.ts"
 import { cutHistory } from "../history/cut.ts"
 import { withholdFiles } from "../history/history.ts"
-import { withNumbers } from "../cite/source-numbers.ts"
+import { withNumbers } from "../history/source-numbers.ts"
 
 /** The state of a conversation after these events. First run, retry, resume and time travel all start here. */
 export function replay(id: ConversationId, user: UserId, events: Iterable<JournalEvent | UnknownEvent>): Conversation {

@@ -10,7 +10,7 @@ import { lineText } from "../../../apps/terminal/line.ts"
 import { stepWords } from "../../../apps/web/conversation/messages/step-words.ts"
 import { of, openChecked } from "../../support/loop/checked-world.ts"
 import { anyDatabase } from "../../support/databases.ts"
-import { grades, scores, search, source, stages } from "../../support/loop/stages.ts"
+import { citing, grades, scores, search, source, stages } from "../../support/loop/stages.ts"
 
 const passage =
   "In a trial of patients the bandages were changed daily, and infections were treated with antibiotics by the nurses."
@@ -32,7 +32,7 @@ describe.each(anyDatabase)("an answer that cites nothing, on $name", ({ create }
   }
 
   test("is told in its data and in its step, where this turn has found what it speaks of", async () => {
-    const { data, generation } = await ask({ stages: {} }, find, says(uncited))
+    const { data, generation } = await ask({ stages: citing }, find, says(uncited))
     expect(data).toMatchObject({ citations: [], citesNothing: true })
     expect(generation).toEqual({ evidence: null, citations: 0, flagged: 0, citesNothing: true })
   })
@@ -44,7 +44,7 @@ describe.each(anyDatabase)("an answer that cites nothing, on $name", ({ create }
     ["where nothing was found", [calls("retrieve_chunks", { query: "none" }), says(uncited)]],
     ["that is short", [find, says("The bandages were changed daily.")]],
   ] as const)("is not told of one %s", async (_, replies) => {
-    const { data, generation } = await ask({ stages: {} }, ...replies)
+    const { data, generation } = await ask({ stages: citing }, ...replies)
     expect(data.citesNothing).toBeUndefined()
     expect(generation).not.toHaveProperty("citesNothing")
   })
@@ -58,7 +58,7 @@ describe.each(anyDatabase)("an answer that cites nothing, on $name", ({ create }
 
   test("quotes that name no source are counted in its step as they stand in its data", async () => {
     const made = `${uncited} The authors say "honey cures every wound in a single day". They write *honey heals any wound in half a day*.`
-    const { data, generation } = await ask({ stages: {} }, find, says(made))
+    const { data, generation } = await ask({ stages: citing }, find, says(made))
     expect(data.unmarked).toHaveLength(2)
     expect(generation).toMatchObject({ unmarked: 2, flagged: 0 })
     expect(stepWords("generation", generation)).toContain("2 quotes without a source")

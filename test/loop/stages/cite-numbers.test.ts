@@ -11,13 +11,13 @@ import type { AnswerData, Source } from "../../../core/protocol/conversation/sta
 import { of, openChecked } from "../../support/loop/checked-world.ts"
 import { anyDatabase } from "../../support/databases.ts"
 import { dyingAt } from "../../support/loop/faults.ts"
-import { search, source } from "../../support/loop/stages.ts"
+import { citing, search, source } from "../../support/loop/stages.ts"
 import { TurnedClock, type World, type WorldOptions } from "../../support/loop/world.ts"
 
 const shelf = ["p1", "p2", "p3", "p4"].map((id) => source(id))
 const find = (...queries: string[]) => calls(...queries.map((query) => ["retrieve_chunks", { query }] as const))
 /** Citations are checked, and nobody is asked beside the replies. */
-const agent = { stages: {} }
+const agent = { stages: citing }
 
 describe.each(anyDatabase)("numbers of what was found, on $name", ({ create }) => {
   const open = (url: string, model: ScriptedModel, more: Partial<WorldOptions> = {}) =>

@@ -6,9 +6,14 @@ import type { ModelRequest } from "../../../core/engine/model.ts"
 import type { Script } from "../../../core/models/scripted/script.ts"
 import type { ScriptedReply } from "../../../core/models/scripted/model.ts"
 import { Grade, type Source } from "../../../core/protocol/conversation/stages.ts"
+import { researchStages } from "../../../packs/research/stages.ts"
+
+/** Stages that check citations and decide nothing else. */
+export const citing: Stages = { citations: researchStages.citations! }
 
 /** The stages of an agent for tests, with words of its own. */
 export const stages: Stages = {
+  ...citing,
   guardrail: {
     threshold: 75,
     instructions: "Score how much this is about papers.",

@@ -1,5 +1,5 @@
 import type { Marker } from "./markers.ts"
-import { own } from "../../shared/text/json.ts"
+import { own } from "../../../core/shared/text/json.ts"
 
 /** Shorter ones are words with marks around them, not quotes; and so are pieces of one with words left out. */
 export const MIN_QUOTE = 12
