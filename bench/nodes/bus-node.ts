@@ -6,7 +6,7 @@ import { createSecretKey } from "node:crypto"
 import { systemClock } from "../../core/shared/time/clock.ts"
 import { silentLog } from "../../core/shared/log.ts"
 import { ClusterBus } from "../../core/bus/cluster.ts"
-import { NatsWire } from "../../core/bus/nats.ts"
+import { NatsTransport } from "../../core/bus/nats.ts"
 import type { ConversationId } from "../../core/protocol/ids.ts"
 import { cpuMs } from "../meters.ts"
 import { DELTA } from "../script.ts"
@@ -31,8 +31,8 @@ export interface BusSeen {
 const [url = "", self = "", count = "0"] = process.argv.slice(2)
 const key = { id: "b0", key: createSecretKey(Buffer.alloc(32, "bench")) }
 const keys = { current: async () => key, all: async () => [key] }
-const wire = new NatsWire({ url, cluster: "bench" }, { self, clock: systemClock, log: silentLog, keys })
-const bus = new ClusterBus(wire, { clock: systemClock, carriesWords: true, others: () => [self === "a" ? "b" : "a"] })
+const wire = new NatsTransport({ url, cluster: "bench" }, { self, clock: systemClock, log: silentLog, keys })
+const bus = new ClusterBus(wire, { clock: systemClock, carriesText: true, others: () => [self === "a" ? "b" : "a"] })
 const ids = Array.from({ length: Number(count) }, (_, at) => `conv_${at}` as ConversationId)
 /** How much of its reply each watcher has seen. */
 const seen = new Float64Array(ids.length)

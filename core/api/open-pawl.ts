@@ -93,7 +93,7 @@ export async function openPawl(options: PawlOptions): Promise<Pawl> {
       store,
       agents,
       models: observedModels(models, metrics),
-      bus: telemetry ? observed(metered, telemetry.hear) : metered,
+      bus: telemetry ? observed(metered, telemetry.onLive) : metered,
       observeJournal: telemetry && ((journal) => telemetry.observe(journal)),
       secrets,
       // Messages get files over a server that listens; in a later life there may be none, and they are still read.

@@ -5,16 +5,16 @@ import { TurnedClock } from "../../test/support/loop/world.ts"
 import type { Live, Watched } from "../engine/ports.ts"
 import { type ConversationId, newId } from "../protocol/ids.ts"
 import { ClusterBus } from "./cluster.ts"
-import { MAX_WORD } from "./wire.ts"
+import { MAX_MESSAGE } from "./wire.ts"
 
 const [A, B] = ["node_a", "node_b"]
 
 /** Two processes, of which `one` writes and `two` watches. */
-function open({ carriesWords = true } = {}) {
+function open({ carriesText = true } = {}) {
   const net = new LossyNet()
   const clock = new TurnedClock()
   const wires = [net.join(A), net.join(B)] as const
-  const [one, two] = wires.map((wire) => new ClusterBus(wire, { clock, carriesWords })) as [ClusterBus, ClusterBus]
+  const [one, two] = wires.map((wire) => new ClusterBus(wire, { clock, carriesText })) as [ClusterBus, ClusterBus]
   /** What was said has arrived, and been answered. */
   const settle = async () => {
     for (let turns = 0; turns < 6; turns++) await turnOfLoop()
@@ -127,9 +127,9 @@ test("one that lives and is not heard has to be looked for", async () => {
   const net = new LossyNet()
   const clock = new TurnedClock()
   const living = [B]
-  const one = new ClusterBus(net.join(A), { clock, carriesWords: true, others: () => living })
+  const one = new ClusterBus(net.join(A), { clock, carriesText: true, others: () => living })
   expect(one.hearsOthers()).toBe(false)
-  const two = new ClusterBus(net.join(B), { clock, carriesWords: true })
+  const two = new ClusterBus(net.join(B), { clock, carriesText: true })
   for (let turns = 0; turns < 6; turns++) await turnOfLoop()
   expect([one.hearsOthers(), two.hearsOthers()]).toEqual([true, true])
   living.push("node_without_a_wire")
@@ -143,7 +143,7 @@ test("one that lives and stays unheard is said once, and so is that all are hear
   const say = (event: string, { nodes = [] }: { nodes?: string[] }) => void logged.push(`${event} ${nodes.join()}`)
   const log = { info: say, warn: say, error: say }
   let living = [B]
-  const one = new ClusterBus(net.join(A), { clock, carriesWords: true, others: () => living, log })
+  const one = new ClusterBus(net.join(A), { clock, carriesText: true, others: () => living, log })
   const pass = async (seconds: number) => {
     for (let at = 0; at < seconds; at += 2) await clock.turn(2000)
   }
@@ -154,7 +154,7 @@ test("one that lives and stays unheard is said once, and so is that all are hear
   living = [B]
   await pass(30)
   expect([one.isPartial, logged]).toEqual([true, [`bus_partial ${B}`]])
-  new ClusterBus(net.join(B), { clock, carriesWords: true })
+  new ClusterBus(net.join(B), { clock, carriesText: true })
   await pass(4)
   expect([one.isPartial, logged.slice(1)]).toEqual([false, ["bus_complete "]])
   net.wire(A).turn(false) // then nobody is heard, which is another matter
@@ -198,11 +198,11 @@ test("what forty thousand people watch is told in letters that can be carried", 
 })
 
 test("rows that are long are only said to be there, and so is every row where words are not carried", async () => {
-  for (const [carriesWords, length] of [
+  for (const [carriesText, length] of [
     [true, 100_000],
     [false, 10],
   ] as const) {
-    const { one, two, settle } = open({ carriesWords })
+    const { one, two, settle } = open({ carriesText })
     const id = newId("conv")
     const { heard } = watch(two, id)
     await settle()
@@ -298,7 +298,7 @@ test("nothing that is carried is longer than the room there is, however much is 
   one.publish(newId("conv", ada), { type: "events", user: ada, events: copied })
   await settle()
   expect(carried.length).toBeGreaterThan(5)
-  expect(Math.max(...carried.map((letter) => letter.length))).toBeLessThan(MAX_WORD + 200)
+  expect(Math.max(...carried.map((letter) => letter.length))).toBeLessThan(MAX_MESSAGE + 200)
 })
 
 test("what is thought goes the way of text: in order, once, and from its beginning to whoever comes late", async () => {
@@ -331,7 +331,7 @@ test("what is thought goes the way of text: in order, once, and from its beginni
 })
 
 test("where words are not carried nothing of what is thought is", async () => {
-  const { one, two, settle, clock } = open({ carriesWords: false })
+  const { one, two, settle, clock } = open({ carriesText: false })
   const id = newId("conv")
   const { heard } = watch(two, id)
   await settle()

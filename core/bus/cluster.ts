@@ -3,281 +3,294 @@ import type { Bus, Happened, Live, LiveReply, NewsKind, Watched } from "../engin
 import { type Log, silentLog } from "../shared/log.ts"
 import type { ConversationId, UserId } from "../protocol/ids.ts"
 import { InProcessBus } from "./in-process.ts"
-import { NodeVoice, UnheardNodes, type VoiceOptions } from "./node-connection.ts"
-import { type Addressee, EVERYBODY, type NodeWord, readLetter, type Wire, type WordOf, writeLetter } from "./wire.ts"
-import { OwnWatches, portionsOf } from "./interest.ts"
+import { NodeSender, UnreachableNodes, type SenderOptions } from "./node-connection.ts"
+import {
+  type Addressee,
+  ALL_NODES,
+  type BusMessage,
+  readBatch,
+  type Transport,
+  type BusMessageOf,
+  writeBatch,
+} from "./wire.ts"
+import { LocalWatches, portionsOf } from "./interest.ts"
 
-/** How often a process says that it is there. */
-const BEAT_MS = 2000
-/** One that has not been heard for so long is gone. */
-const SILENT_MS = 5 * BEAT_MS
+/** How often a node sends a heartbeat. */
+const HEARTBEAT_MS = 2000
+/** A node without a heartbeat for this long is treated as gone. */
+const SILENT_MS = 5 * HEARTBEAT_MS
 
-export interface ClusterOptions extends VoiceOptions {
-  /** The others that are known to be there: one of them may have no wire, and be heard of in the record alone. */
+export interface ClusterOptions extends SenderOptions {
+  /** The nodes that the database lists as alive. One of them may have no connection to NATS. */
   others?(): Iterable<string>
   readonly log?: Log
 }
 
 /**
- * The bus of a process among others. Each says what is watched there; whoever writes says what happens to those, and to
- * nobody else. All of it is only sooner than the record, which is looked at now and then, and whenever something may have
- * gone unheard.
+ * The bus of one node of several. Each node announces which conversations and people its clients watch; a node that
+ * writes sends events only to those nodes. All of it only saves time: the journal is polled now and then, and whenever
+ * a message may have been lost.
  */
 export class ClusterBus implements Bus, AsyncDisposable {
-  readonly #here = new InProcessBus()
-  readonly #wire: Wire
+  readonly #local = new InProcessBus()
+  readonly #transport: Transport
   readonly #options: ClusterOptions
-  readonly #voice: NodeVoice
-  readonly #watches: OwnWatches
-  readonly #unheard: UnheardNodes
-  readonly #revoked = new Set<() => void>()
-  readonly #doubts = new Set<(about?: Watched) => void>()
-  /** Those that were asked to write to this process alone, since the last beat. */
-  readonly #asked = new Set<string>()
-  #stopBeating: () => void = () => {}
+  readonly #sender: NodeSender
+  readonly #watches: LocalWatches
+  readonly #unreachable: UnreachableNodes
+  readonly #revokedListeners = new Set<() => void>()
+  readonly #doubtListeners = new Set<(about?: Watched) => void>()
+  /** Nodes that were asked for a direct message since the last heartbeat. */
+  readonly #askedNodes = new Set<string>()
+  #stopHeartbeat: () => void = () => {}
 
-  constructor(wire: Wire, options: ClusterOptions) {
-    this.#wire = wire
+  constructor(transport: Transport, options: ClusterOptions) {
+    this.#transport = transport
     this.#options = options
-    this.#voice = new NodeVoice(wire, options)
-    this.#unheard = new UnheardNodes(options.log ?? silentLog)
-    this.#watches = new OwnWatches({
+    this.#sender = new NodeSender(transport, options)
+    this.#unreachable = new UnreachableNodes(options.log ?? silentLog)
+    this.#watches = new LocalWatches({
       clock: options.clock,
-      say: (word) => this.#voice.say(EVERYBODY, word),
-      settled: (fresh) => wire.up && this.#doubt(fresh),
+      send: (message) => this.#sender.send(ALL_NODES, message),
+      settled: (fresh) => transport.up && this.#doubt(fresh),
     })
-    wire.listen({
-      heard: (text) => this.#hear(text),
-      unmet: (node) => this.#meet(node),
-      changed: () => this.#changed(),
+    transport.setReceiver({
+      received: (text) => this.#receive(text),
+      unknownSender: (node) => this.#requestDirectMessage(node),
+      changed: () => this.#onConnectionChange(),
     })
-    if (wire.up) this.#changed()
-    this.#beat()
+    if (transport.up) this.#onConnectionChange()
+    this.#heartbeat()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stopBeating()
+    this.#stopHeartbeat()
     this.#watches.close()
-    this.#voice.forgetEverybody()
-    await this.#wire[Symbol.asyncDispose]()
+    this.#sender.forgetAll()
+    await this.#transport[Symbol.asyncDispose]()
   }
 
   publish(id: ConversationId, live: Live): void {
-    this.#here.publish(id, live)
-    this.#voice.tell(id, live)
+    this.#local.publish(id, live)
+    this.#sender.publish(id, live)
   }
 
   subscribe(id: ConversationId, listener: (live: Live) => void): () => void {
-    const [leave, unsubscribe] = [this.#watches.conversation(id), this.#here.subscribe(id, listener)]
+    const [leave, unsubscribe] = [this.#watches.conversation(id), this.#local.subscribe(id, listener)]
     return () => {
       leave()
       unsubscribe()
-      if (!this.#watches.isWatched(id) && !this.#voice.isWriting(id)) this.#here.forgetReply(id)
+      if (!this.#watches.isWatched(id) && !this.#sender.isWriting(id)) this.#local.forgetReply(id)
     }
   }
 
   subscribeUser(user: UserId, listener: (id: ConversationId, happened: readonly Happened[]) => void): () => void {
-    return both(this.#watches.person(user), this.#here.subscribeUser(user, listener))
+    return both(this.#watches.person(user), this.#local.subscribeUser(user, listener))
   }
 
   subscribeNews(user: UserId, listener: (kind: NewsKind) => void): () => void {
-    return both(this.#watches.person(user), this.#here.subscribeNews(user, listener))
+    return both(this.#watches.person(user), this.#local.subscribeNews(user, listener))
   }
 
   publishNews(user: UserId, kind: NewsKind): void {
-    this.#here.publishNews(user, kind)
+    this.#local.publishNews(user, kind)
   }
 
   spreadNews(user: UserId, kind: NewsKind): void {
-    this.#voice.sayAll(this.#voice.interest.ofPerson(user), { type: "news", user, kind })
+    this.#sender.sendToEach(this.#sender.interest.ofPerson(user), { type: "news", user, kind })
   }
 
   watched(): Watched {
-    return this.#here.watched()
+    return this.#local.watched()
   }
 
   soFar(id: ConversationId): Promise<LiveReply | undefined> {
-    return this.#here.soFar(id)
+    return this.#local.soFar(id)
   }
 
   wake(id: ConversationId): void {
-    this.#here.wake(id)
-    this.#voice.say(EVERYBODY, { type: "wake", id })
+    this.#local.wake(id)
+    this.#sender.send(ALL_NODES, { type: "wake", id })
   }
 
   onWake(listener: (id: ConversationId, from: "here" | "elsewhere") => void): () => void {
-    return this.#here.onWake(listener)
+    return this.#local.onWake(listener)
   }
 
   spreadRevoked(): void {
-    this.#voice.say(EVERYBODY, { type: "revoked" })
+    this.#sender.send(ALL_NODES, { type: "revoked" })
   }
 
   onRevoked(listener: () => void): () => void {
-    this.#revoked.add(listener)
-    return () => this.#revoked.delete(listener)
+    this.#revokedListeners.add(listener)
+    return () => this.#revokedListeners.delete(listener)
   }
 
   hearsOthers(): boolean {
-    return this.#wire.up && this.#unheardNow().length === 0
+    return this.#transport.up && this.#unreachableNow().length === 0
   }
 
-  /** Others are alive that have not been heard for a while, though the wire is there. */
+  /** Some nodes are alive in the database but do not answer, although NATS is connected. */
   get isPartial(): boolean {
-    return this.#wire.up && this.#unheard.any
+    return this.#transport.up && this.#unreachable.any
   }
 
-  #unheardNow(): string[] {
-    return [...(this.#options.others?.() ?? [])].filter((node) => !this.#voice.interest.knows(node))
+  #unreachableNow(): string[] {
+    return [...(this.#options.others?.() ?? [])].filter((node) => !this.#sender.interest.knows(node))
   }
 
-  /** How long a word to each of the others takes, there and back. */
+  /** The round-trip time of a message to each of the other nodes. */
   lagsMs(): Map<string, number> {
-    return this.#voice.interest.lagsMs(monotonicOf(this.#options.clock))
+    return this.#sender.interest.lagsMs(monotonicOf(this.#options.clock))
   }
 
   onDoubt(listener: (about?: Watched) => void): () => void {
-    this.#doubts.add(listener)
-    return () => this.#doubts.delete(listener)
+    this.#doubtListeners.add(listener)
+    return () => this.#doubtListeners.delete(listener)
   }
 
-  #hear(text: string): void {
-    const letter = readLetter(text)
-    if (!letter || letter.from === this.#wire.self) return
-    const { interest } = this.#voice
-    // One that has asked for what is watched here is known from now on, and has not said what is watched there.
-    if (!interest.knows(letter.from) && letter.words.some(({ type }) => type === "hello"))
-      this.#voice.say(letter.from, { type: "hello" })
-    interest.heard(letter.from, monotonicOf(this.#options.clock))
-    for (const word of letter.words) this.#take(letter.from, word)
+  #receive(text: string): void {
+    const batch = readBatch(text)
+    if (!batch || batch.from === this.#transport.self) return
+    const { interest } = this.#sender
+    // A node that sends `hello` is known from now on, but has not announced yet what its clients watch.
+    if (!interest.knows(batch.from) && batch.words.some(({ type }) => type === "hello"))
+      this.#sender.send(batch.from, { type: "hello" })
+    interest.received(batch.from, monotonicOf(this.#options.clock))
+    for (const message of batch.words) this.#apply(batch.from, message)
   }
 
-  /** Asks a process for a message to this one alone, once between two beats: what was sent to all may be a recorded one. */
-  #meet(node: string): void {
-    if (this.#asked.has(node)) return
-    this.#asked.add(node)
-    this.#wire.send(node, writeLetter(this.#wire.self, [JSON.stringify({ type: "hello" } satisfies NodeWord)]))
+  /**
+   * Asks a node for a direct message, once per heartbeat: its broadcasts may be recorded ones that somebody replays.
+   */
+  #requestDirectMessage(node: string): void {
+    if (this.#askedNodes.has(node)) return
+    this.#askedNodes.add(node)
+    this.#transport.send(
+      node,
+      writeBatch(this.#transport.self, [JSON.stringify({ type: "hello" } satisfies BusMessage)]),
+    )
   }
 
-  #take(from: string, word: NodeWord): void {
-    const [here, voice] = [this.#here, this.#voice]
-    switch (word.type) {
+  #apply(from: string, message: BusMessage): void {
+    const [local, sender] = [this.#local, this.#sender]
+    switch (message.type) {
       case "hello":
-        return this.#sayWatches(from)
+        return this.#announceWatches(from)
       case "watch":
-        return this.#heardWatch(from, word)
+        return this.#onWatch(from, message)
       case "leave":
-        return voice.interest.remove(from, word)
+        return sender.interest.remove(from, message)
       case "beat":
-        return this.#heardBeat(from, word)
+        return this.#onHeartbeat(from, message)
       case "echo":
-        return voice.interest.answered(from, word.at, monotonicOf(this.#options.clock))
+        return sender.interest.heartbeatAnswered(from, message.at, monotonicOf(this.#options.clock))
       case "delta":
-        return this.#heardText(from, word)
+        return this.#onText(from, message)
       case "thought":
-        return this.#heardThought(from, word)
+        return this.#onReasoning(from, message)
       case "progress": {
-        const { type: _, id, ...told } = word
-        return here.publish(id, { type: "tool_progress", ...told })
+        const { type: _, id, ...progress } = message
+        return local.publish(id, { type: "tool_progress", ...progress })
       }
       case "again":
-        return voice.tellReply(from, word.id, here.openReply(word.id))
+        return sender.sendReply(from, message.id, local.openReply(message.id))
       case "rows":
-        return here.publish(word.id, { type: "events", user: word.user, events: word.events })
+        return local.publish(message.id, { type: "events", user: message.user, events: message.events })
       case "taken_up":
-        return this.#doubt({ conversations: [word.id], people: [] })
+        return this.#doubt({ conversations: [message.id], people: [] })
       case "written":
-        return here.publish(word.id, { type: "recorded", position: word.position, atWork: true })
+        return local.publish(message.id, { type: "recorded", position: message.position, atWork: true })
       case "rest":
-        return here.publish(word.id, { type: "rest" })
+        return local.publish(message.id, { type: "rest" })
       case "gone":
-        return here.publish(word.id, { type: "gone", user: word.user })
+        return local.publish(message.id, { type: "gone", user: message.user })
       case "happened":
-        return here.publishToUser(
-          word.user,
-          word.id,
-          word.types.map((type) => ({ type })),
+        return local.publishToUser(
+          message.user,
+          message.id,
+          message.types.map((type) => ({ type })),
         )
       case "news":
-        return here.publishNews(word.user, word.kind)
+        return local.publishNews(message.user, message.kind)
       case "wake":
-        return here.wake(word.id, "elsewhere")
+        return local.wake(message.id, "elsewhere")
       case "revoked":
-        for (const hear of this.#revoked) hear()
+        for (const listener of this.#revokedListeners) listener()
     }
   }
 
-  #heardWatch(from: string, word: WordOf<"watch">): void {
-    const { interest } = this.#voice
-    const fresh = word.whole ? interest.replace(from, word) : interest.add(from, word)
-    for (const id of fresh) this.#voice.tellReply(from, id, this.#here.openReply(id))
+  #onWatch(from: string, message: BusMessageOf<"watch">): void {
+    const { interest } = this.#sender
+    const fresh = message.whole ? interest.replace(from, message) : interest.add(from, message)
+    for (const id of fresh) this.#sender.sendReply(from, id, this.#local.openReply(id))
   }
 
-  #heardBeat(from: string, { at, ...counts }: WordOf<"beat">): void {
-    if (!this.#voice.interest.counts(from, counts)) this.#voice.say(from, { type: "hello" })
-    if (at !== undefined) this.#voice.say(from, { type: "echo", at })
+  #onHeartbeat(from: string, { at, ...hasCounts }: BusMessageOf<"beat">): void {
+    if (!this.#sender.interest.hasCounts(from, hasCounts)) this.#sender.send(from, { type: "hello" })
+    if (at !== undefined) this.#sender.send(from, { type: "echo", at })
   }
 
-  /** Only what follows what was heard is shown. Where something is missing it is asked for. */
-  #heardText(from: string, { id, position, offset, text }: WordOf<"delta">): void {
-    if (!this.#watches.told.conversations.has(id)) return // whoever watched has left: what was heard would be kept for ever
-    const open = this.#here.openReply(id)
+  /** Appends only text that follows what is known. If something is missing, it is requested from its start. */
+  #onText(from: string, { id, position, offset, text }: BusMessageOf<"delta">): void {
+    if (!this.#watches.announced.conversations.has(id)) return // whoever watched has left: what was heard would be kept for ever
+    const open = this.#local.openReply(id)
     const start = offset - text.length
     const known = open?.position === position ? open.length : 0
-    if (start > known) return this.#voice.say(from, { type: "again", id })
+    if (start > known) return this.#sender.send(from, { type: "again", id })
     if (start > 0 && offset <= known) return // heard before
     const rest = start === 0 ? text : text.slice(known - start)
-    this.#here.publish(id, { type: "text_delta", position, offset, text: rest })
+    this.#local.publish(id, { type: "text_delta", position, offset, text: rest })
   }
 
-  #heardThought(from: string, { id, position, offset, text, ms }: WordOf<"thought">): void {
-    if (!this.#watches.told.conversations.has(id)) return
-    const open = this.#here.openReply(id)
+  #onReasoning(from: string, { id, position, offset, text, ms }: BusMessageOf<"thought">): void {
+    if (!this.#watches.announced.conversations.has(id)) return
+    const open = this.#local.openReply(id)
     const start = offset - text.length
     const known = open?.position === position ? (open.thought?.text.length ?? 0) : 0
-    if (start > known) return this.#voice.say(from, { type: "again", id })
+    if (start > known) return this.#sender.send(from, { type: "again", id })
     if (offset <= known) return // heard before, or said again from its beginning for the sake of the words
-    this.#here.publish(id, { type: "reasoning_delta", position, offset, text: text.slice(known - start), ms })
+    this.#local.publish(id, { type: "reasoning_delta", position, offset, text: text.slice(known - start), ms })
   }
 
-  #sayWatches(to: Addressee): void {
-    const { conversations, people } = this.#watches.told
+  #announceWatches(to: Addressee): void {
+    const { conversations, people } = this.#watches.announced
     const portions = portionsOf({ conversations: [...conversations], people: [...people] })
-    this.#voice.say(to, { type: "watch", whole: true, conversations: [], people: [], ...portions[0] })
-    for (const portion of portions.slice(1)) this.#voice.say(to, { type: "watch", ...portion })
+    this.#sender.send(to, { type: "watch", whole: true, conversations: [], people: [], ...portions[0] })
+    for (const portion of portions.slice(1)) this.#sender.send(to, { type: "watch", ...portion })
   }
 
-  /** The wire came, went, or has lost something. Who was heard before may be gone, and has not heard us. */
-  #changed(): void {
-    this.#voice.forgetEverybody()
-    if (this.#wire.up) {
-      this.#sayWatches(EVERYBODY)
-      this.#voice.say(EVERYBODY, { type: "hello" })
-      this.#sayBeat()
+  /** The connection came, went or lost messages. Nodes that were known may be gone, and may have missed ours. */
+  #onConnectionChange(): void {
+    this.#sender.forgetAll()
+    if (this.#transport.up) {
+      this.#announceWatches(ALL_NODES)
+      this.#sender.send(ALL_NODES, { type: "hello" })
+      this.#sendHeartbeat()
     }
     this.#doubt()
   }
 
-  #beat(): void {
+  #heartbeat(): void {
     const { clock } = this.#options
-    this.#asked.clear()
-    this.#sayBeat()
+    this.#askedNodes.clear()
+    this.#sendHeartbeat()
     const now = monotonicOf(clock)
-    this.#voice.forgetSilent(now - SILENT_MS)
-    // While the wire is away nobody is heard, and that has been said.
-    if (this.#wire.up) this.#unheard.look(this.#unheardNow(), now)
-    this.#stopBeating = clock.alarm(BEAT_MS, () => this.#beat(), "background")
+    this.#sender.forgetSilent(now - SILENT_MS)
+    // While the connection is down no node answers, and that was already logged.
+    if (this.#transport.up) this.#unreachable.update(this.#unreachableNow(), now)
+    this.#stopHeartbeat = clock.alarm(HEARTBEAT_MS, () => this.#heartbeat(), "background")
   }
 
-  #sayBeat(): void {
-    const { conversations, people } = this.#watches.told
+  #sendHeartbeat(): void {
+    const { conversations, people } = this.#watches.announced
     const at = monotonicOf(this.#options.clock)
-    this.#voice.interest.asked(at)
-    this.#voice.say(EVERYBODY, { type: "beat", conversations: conversations.size, people: people.size, at })
+    this.#sender.interest.heartbeatSent(at)
+    this.#sender.send(ALL_NODES, { type: "beat", conversations: conversations.size, people: people.size, at })
   }
 
   #doubt(about?: Watched): void {
-    for (const look of this.#doubts) look(about)
+    for (const listener of this.#doubtListeners) listener(about)
   }
 }
 

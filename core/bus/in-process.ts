@@ -2,21 +2,21 @@ import type { Bus, Happened, Live, LiveReply, LiveThought, NewsKind, Watched } f
 import type { ConversationId, UserId } from "../protocol/ids.ts"
 import { GrowingText } from "../shared/text/growing-text.ts"
 
-type Waken = (id: ConversationId, from: "here" | "elsewhere") => void
+type WakeListener = (id: ConversationId, from: "here" | "elsewhere") => void
 
-/** The bus of a single process: plain callbacks. All it keeps is what was said in replies that are open, or who has said it. */
+/** The bus of a single process, with plain callbacks. It stores only the text of open replies. */
 export class InProcessBus implements Bus {
   readonly #open = new Map<ConversationId, OpenText>()
   readonly #watchers = new Map<ConversationId, Set<(live: Live) => void>>()
   readonly #userWatchers = new Map<UserId, Set<(id: ConversationId, happened: readonly Happened[]) => void>>()
   readonly #newsWatchers = new Map<UserId, Set<(kind: NewsKind) => void>>()
-  readonly #wakers = new Set<Waken>()
+  readonly #wakers = new Set<WakeListener>()
 
   publish(id: ConversationId, live: Live): void {
     this.#remember(id, live)
     const watchers = this.#watchers.get(id)
     if (watchers) {
-      // Without a closure for each: this runs once per token and watcher.
+      // No closure per watcher: this runs once per token and watcher.
       for (const watch of watchers) {
         try {
           watch(live)
@@ -30,7 +30,7 @@ export class InProcessBus implements Bus {
     this.publishToUser(live.user, id, live.type === "events" ? live.events : [])
   }
 
-  /** Tells who looks at all conversations of a person, and nobody else, what has happened in one of them. */
+  /** Notifies the subscribers of this person about events in one conversation. */
   publishToUser(user: UserId, id: ConversationId, happened: readonly Happened[]): void {
     for (const watch of this.#userWatchers.get(user) ?? []) {
       try {
@@ -42,11 +42,11 @@ export class InProcessBus implements Bus {
   }
 
   subscribe(id: ConversationId, listener: (live: Live) => void): () => void {
-    return join(this.#watchers, id, listener)
+    return addListener(this.#watchers, id, listener)
   }
 
   subscribeUser(user: UserId, listener: (id: ConversationId, happened: readonly Happened[]) => void): () => void {
-    return join(this.#userWatchers, user, listener)
+    return addListener(this.#userWatchers, user, listener)
   }
 
   publishNews(user: UserId, kind: NewsKind): void {
@@ -54,7 +54,7 @@ export class InProcessBus implements Bus {
   }
 
   subscribeNews(user: UserId, listener: (kind: NewsKind) => void): () => void {
-    return join(this.#newsWatchers, user, listener)
+    return addListener(this.#newsWatchers, user, listener)
   }
 
   watched(): Watched {
@@ -69,21 +69,21 @@ export class InProcessBus implements Bus {
     return this.#open.get(id)
   }
 
-  /** Of a reply that is written elsewhere, and that nobody here watches any more. */
+  /** Drops the text of a reply that another node writes and that no client of this node watches any more. */
   forgetReply(id: ConversationId): void {
     this.#open.delete(id)
   }
 
   wake(id: ConversationId, from: "here" | "elsewhere" = "here"): void {
-    for (const waken of this.#wakers) waken(id, from)
+    for (const listener of this.#wakers) listener(id, from)
   }
 
-  onWake(listener: Waken): () => void {
+  onWake(listener: WakeListener): () => void {
     this.#wakers.add(listener)
     return () => this.#wakers.delete(listener)
   }
 
-  // There are no others: nothing is to be told to them, and nothing of theirs goes unheard.
+  // A single process has no other nodes.
   spreadNews(): void {}
   spreadRevoked(): void {}
   onRevoked(): () => void {
@@ -105,8 +105,8 @@ export class InProcessBus implements Bus {
       this.#open.delete(id)
       return
     }
-    if (open?.position === live.position) open.hear(live)
-    else this.#open.set(id, new OpenText(live.position).hear(live))
+    if (open?.position === live.position) open.add(live)
+    else this.#open.set(id, new OpenText(live.position).add(live))
   }
 
   #rememberThought(
@@ -121,13 +121,13 @@ export class InProcessBus implements Bus {
   }
 }
 
-/** A watcher's defect is not the writer's. */
+/** An error in a subscriber must not reach the publisher. */
 function warn(error: unknown): void {
   queueMicrotask(() => process.emitWarning(error as Error))
 }
 
-/** Adds to the set under a key, which goes when its last member has gone. */
-function join<Key, Member>(sets: Map<Key, Set<Member>>, key: Key, member: Member): () => void {
+/** Adds to the set under a key. The set is removed with its last member. */
+function addListener<Key, Member>(sets: Map<Key, Set<Member>>, key: Key, member: Member): () => void {
   const set = sets.get(key) ?? new Set()
   sets.set(key, set.add(member))
   return () => {
@@ -136,15 +136,16 @@ function join<Key, Member>(sets: Map<Key, Set<Member>>, key: Key, member: Member
   }
 }
 
-/** The same bus, with somebody who hears all that is published, of whichever conversation. */
-export function observed(bus: Bus, hear: (id: ConversationId, live: Live) => void): Bus {
+/** Wraps a bus so that a listener gets everything that is published. */
+export function observed(bus: Bus, add: (id: ConversationId, live: Live) => void): Bus {
   return {
     publish(id, live) {
       bus.publish(id, live)
       try {
-        hear(id, live)
+        add(id, live)
       } catch (error) {
-        queueMicrotask(() => process.emitWarning(error as Error)) // a listener's defect is not the writer's
+        // an error in the listener must not reach the publisher
+        queueMicrotask(() => process.emitWarning(error as Error))
       }
     },
     subscribe: (id, listener) => bus.subscribe(id, listener),
@@ -163,12 +164,12 @@ export function observed(bus: Bus, hear: (id: ConversationId, live: Live) => voi
   }
 }
 
-/** A reply that is open, as far as it was heard. Where its writer is in this process, the words are left with the writer. */
+/** An open reply, as far as it was received. If its writer is in this process, the text stays with the writer. */
 class OpenText implements LiveReply {
   readonly position: number
   thought?: LiveThought
   #reply: { readonly shown: string } | undefined
-  #heard: GrowingText | undefined
+  #received: GrowingText | undefined
   #length = 0
 
   constructor(position: number, thought?: LiveThought) {
@@ -177,26 +178,26 @@ class OpenText implements LiveReply {
   }
 
   get text(): string {
-    return this.#reply?.shown ?? String(this.#heard ?? "")
+    return this.#reply?.shown ?? String(this.#received ?? "")
   }
 
   get length(): number {
     return this.#length
   }
 
-  /** As it is now, for whoever reads it later. */
+  /** A snapshot, for a later reader. */
   soFar(): LiveReply {
     const { position, text, thought } = this
     return thought ? { position, text, thought } : { position, text }
   }
 
-  hear({ offset, text, reply }: Extract<Live, { type: "text_delta" }>): this {
+  add({ offset, text, reply }: Extract<Live, { type: "text_delta" }>): this {
     this.#reply = reply
     this.#length = offset
     if (reply) return this
-    // One that starts at nothing is another attempt, or is told again: what was thought came before it and stays.
-    if (offset === text.length) this.#heard = undefined
-    ;(this.#heard ??= new GrowingText()).add(text)
+    // Text from offset 0 is another attempt or a resent reply. Its reasoning came before, and stays.
+    if (offset === text.length) this.#received = undefined
+    ;(this.#received ??= new GrowingText()).add(text)
     return this
   }
 }

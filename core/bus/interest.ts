@@ -1,66 +1,70 @@
 import type { Watched } from "../engine/ports.ts"
 import type { ConversationId, UserId } from "../protocol/ids.ts"
 import type { Clock } from "../shared/time/clock.ts"
-import type { NodeWord } from "./wire.ts"
+import type { BusMessage } from "./wire.ts"
 
 interface Peer {
   readonly conversations: Set<ConversationId>
   readonly people: Set<UserId>
-  heardAt: number
-  /** How long a word to it and its answer took the last time; undefined where it has never answered. */
+  receivedAt: number
+  /** The last round-trip time; undefined if it has never answered. */
   lagMs?: number
-  /** When the word was said that it has not answered yet. */
-  askedAt?: number | undefined
+  /** When the oldest unanswered heartbeat was sent. */
+  heartbeatAt?: number | undefined
 }
 
-const NOBODY: ReadonlySet<string> = new Set()
+const NO_NODES: ReadonlySet<string> = new Set()
 
-/** Who watches what in other processes, as far as they have said. */
+/** Which conversations and people the clients of other nodes watch, as far as those nodes have announced it. */
 export class Interest {
   readonly #peers = new Map<string, Peer>()
   readonly #conversations = new Map<ConversationId, Set<string>>()
   readonly #people = new Map<UserId, Set<string>>()
 
   ofConversation(id: ConversationId): ReadonlySet<string> {
-    return this.#conversations.get(id) ?? NOBODY
+    return this.#conversations.get(id) ?? NO_NODES
   }
 
   ofPerson(user: UserId): ReadonlySet<string> {
-    return this.#people.get(user) ?? NOBODY
+    return this.#people.get(user) ?? NO_NODES
   }
 
   knows(node: string): boolean {
     return this.#peers.has(node)
   }
 
-  heard(node: string, now: number): void {
+  received(node: string, now: number): void {
     const peer = this.#peers.get(node)
-    if (peer) peer.heardAt = now
-    else this.#peers.set(node, { conversations: new Set(), people: new Set(), heardAt: now })
+    if (peer) peer.receivedAt = now
+    else this.#peers.set(node, { conversations: new Set(), people: new Set(), receivedAt: now })
   }
 
-  /** A word was said to everybody that each is to answer. */
-  asked(now: number): void {
-    for (const peer of this.#peers.values()) peer.askedAt ??= now
+  /** A heartbeat was broadcast; each node is expected to answer it. */
+  heartbeatSent(now: number): void {
+    for (const peer of this.#peers.values()) peer.heartbeatAt ??= now
   }
 
-  /** The answer to what was said then. */
-  answered(node: string, askedAt: number, now: number): void {
+  /** The answer to the heartbeat of that time. */
+  heartbeatAnswered(node: string, heartbeatAt: number, now: number): void {
     const peer = this.#peers.get(node)
     if (!peer) return
-    peer.lagMs = now - askedAt
-    if (askedAt >= (peer.askedAt ?? askedAt)) peer.askedAt = undefined
+    peer.lagMs = now - heartbeatAt
+    if (heartbeatAt >= (peer.heartbeatAt ?? heartbeatAt)) peer.heartbeatAt = undefined
   }
 
-  /** How long a word and its answer take. One that waits for longer than the last took counts, or a node that hangs would look quick. */
+  /**
+   * Round-trip times. If an answer is outstanding for longer than the last one took, its waiting time counts, because a
+   * node that hangs must not look fast.
+   */
   lagsMs(now: number): Map<string, number> {
     const lags = new Map<string, number>()
-    for (const [node, { lagMs, askedAt }] of this.#peers)
-      if (lagMs !== undefined) lags.set(node, Math.max(lagMs, askedAt === undefined ? 0 : now - askedAt)) // older versions never answer
+    for (const [node, { lagMs, heartbeatAt }] of this.#peers)
+      // older versions never answer
+      if (lagMs !== undefined) lags.set(node, Math.max(lagMs, heartbeatAt === undefined ? 0 : now - heartbeatAt))
     return lags
   }
 
-  /** Which of them are new. */
+  /** Returns those that are new. */
   add(node: string, { conversations, people }: Watched): ConversationId[] {
     const peer = this.#peers.get(node)
     if (!peer) return []
@@ -77,21 +81,21 @@ export class Interest {
     for (const user of people) leave(this.#people, peer.people, user, node)
   }
 
-  /** These and no others. */
+  /** Replaces everything that the node watches. */
   replace(node: string, watched: Watched): ConversationId[] {
     const peer = this.#peers.get(node)
     if (peer) this.remove(node, { conversations: [...peer.conversations], people: [...peer.people] })
     return this.add(node, watched)
   }
 
-  counts(node: string, { conversations, people }: { conversations: number; people: number }): boolean {
+  hasCounts(node: string, { conversations, people }: { conversations: number; people: number }): boolean {
     const peer = this.#peers.get(node)
     return peer?.conversations.size === conversations && peer.people.size === people
   }
 
-  /** Those who were not heard since then are gone, or cannot be reached: nothing is sent to them. */
+  /** Removes the nodes that have been silent since then: they are gone or unreachable, so nothing is sent to them. */
   forgetSilent(since: number): string[] {
-    const silent = [...this.#peers].flatMap(([node, { heardAt }]) => (heardAt < since ? [node] : []))
+    const silent = [...this.#peers].flatMap(([node, { receivedAt }]) => (receivedAt < since ? [node] : []))
     for (const node of silent) this.#forget(node)
     return silent
   }
@@ -115,26 +119,26 @@ function join<Key>(nodes: Map<Key, Set<string>>, own: Set<Key>, key: Key, node: 
 
 function leave<Key>(nodes: Map<Key, Set<string>>, own: Set<Key>, key: Key, node: string): void {
   own.delete(key)
-  const left = nodes.get(key)
-  left?.delete(node)
-  if (left?.size === 0) nodes.delete(key)
+  const removed = nodes.get(key)
+  removed?.delete(node)
+  if (removed?.size === 0) nodes.delete(key)
 }
 
-/** By then the others have heard of a new watch. What they did before they had is found in the record. */
+/** By then the other nodes have received a new watch. Events from before are found in the journal. */
 const SETTLED_MS = 100
 
 interface Ports {
   readonly clock: Clock
-  say(word: NodeWord): void
-  /** The others have heard of these. */
+  send(word: BusMessage): void
+  /** The other nodes now know these. */
   settled(fresh: Watched): void
 }
 
-/** What is watched in this process, by however many, and what of it the others have been told. */
-export class OwnWatches {
+/** What the clients of this process watch, counted, and which of it the other nodes know. */
+export class LocalWatches {
   readonly #ports: Ports
-  readonly #conversations = new Kept<ConversationId>()
-  readonly #people = new Kept<UserId>()
+  readonly #conversations = new CountedKeys<ConversationId>()
+  readonly #people = new CountedKeys<UserId>()
   #soon: NodeJS.Immediate | undefined
   #stopSettling: (() => void) | undefined
   #fresh = { conversations: new Set<ConversationId>(), people: new Set<UserId>() }
@@ -155,9 +159,9 @@ export class OwnWatches {
     return this.#conversations.has(id)
   }
 
-  /** All that the others have been told; what is new is told to them in the same turn. */
-  get told(): { readonly conversations: ReadonlySet<ConversationId>; readonly people: ReadonlySet<UserId> } {
-    return { conversations: this.#conversations.told, people: this.#people.told }
+  /** Everything that was announced to the other nodes. New watches are announced in the same turn of the event loop. */
+  get announced(): { readonly conversations: ReadonlySet<ConversationId>; readonly people: ReadonlySet<UserId> } {
+    return { conversations: this.#conversations.announced, people: this.#people.announced }
   }
 
   close(): void {
@@ -165,29 +169,29 @@ export class OwnWatches {
     this.#stopSettling?.()
   }
 
-  /** In the next turn of the event loop: many begin and end together, and some in the same moment. */
-  #watch<Key>(kept: Kept<Key>, key: Key): () => void {
-    kept.count(key, 1)
-    this.#soon ??= setImmediate(() => this.#tell())
+  /** Announced in the next turn of the event loop, because many clients come and go together. */
+  #watch<Key>(keys: CountedKeys<Key>, key: Key): () => void {
+    keys.count(key, 1)
+    this.#soon ??= setImmediate(() => this.#announce())
     let watching = true
     return () => {
       if (!watching) return
       watching = false
-      kept.count(key, -1)
-      this.#soon ??= setImmediate(() => this.#tell())
+      keys.count(key, -1)
+      this.#soon ??= setImmediate(() => this.#announce())
     }
   }
 
-  #tell(): void {
+  #announce(): void {
     this.#soon = undefined
     const [conversations, people] = [this.#conversations.takeChanges(), this.#people.takeChanges()]
-    for (const part of portionsOf({ conversations: conversations.left, people: people.left }))
-      this.#ports.say({ type: "leave", ...part })
-    if (conversations.come.length + people.come.length === 0) return
-    for (const part of portionsOf({ conversations: conversations.come, people: people.come }))
-      this.#ports.say({ type: "watch", ...part })
-    for (const id of conversations.come) this.#fresh.conversations.add(id)
-    for (const user of people.come) this.#fresh.people.add(user)
+    for (const part of portionsOf({ conversations: conversations.removed, people: people.removed }))
+      this.#ports.send({ type: "leave", ...part })
+    if (conversations.added.length + people.added.length === 0) return
+    for (const part of portionsOf({ conversations: conversations.added, people: people.added }))
+      this.#ports.send({ type: "watch", ...part })
+    for (const id of conversations.added) this.#fresh.conversations.add(id)
+    for (const user of people.added) this.#fresh.people.add(user)
     this.#stopSettling ??= this.#ports.clock.alarm(SETTLED_MS, () => this.#settle(), "background")
   }
 
@@ -199,7 +203,7 @@ export class OwnWatches {
   }
 }
 
-/** So many names go into one word: both kinds of them, of at most 32 characters each, are no more than `MAX_WORD`. */
+/** Names in one message: both kinds, of at most 32 characters each, fit into `MAX_MESSAGE`. */
 const PORTION = 250
 
 interface Names {
@@ -215,9 +219,9 @@ export function portionsOf({ conversations, people }: Names): Names[] {
   })
 }
 
-/** Keys by how many want them, and those whose first has come or whose last has gone since the others were told. */
-class Kept<Key> {
-  readonly told = new Set<Key>()
+/** Keys with their number of watchers, and which of them changed since the last announcement. */
+class CountedKeys<Key> {
+  readonly announced = new Set<Key>()
   readonly #counts = new Map<Key, number>()
   readonly #changed = new Set<Key>()
 
@@ -232,13 +236,13 @@ class Kept<Key> {
     this.#changed.add(key)
   }
 
-  takeChanges(): { readonly come: Key[]; readonly left: Key[] } {
+  takeChanges(): { readonly added: Key[]; readonly removed: Key[] } {
     const changed = [...this.#changed]
     this.#changed.clear()
-    const come = changed.filter((key) => this.#counts.has(key) && !this.told.has(key))
-    const left = changed.filter((key) => !this.#counts.has(key) && this.told.has(key))
-    for (const key of come) this.told.add(key)
-    for (const key of left) this.told.delete(key)
-    return { come, left }
+    const added = changed.filter((key) => this.#counts.has(key) && !this.announced.has(key))
+    const removed = changed.filter((key) => !this.#counts.has(key) && this.announced.has(key))
+    for (const key of added) this.announced.add(key)
+    for (const key of removed) this.announced.delete(key)
+    return { added, removed }
   }
 }

@@ -47,7 +47,7 @@ const UNENCRYPTED = /^\{"from":"([\w-]{1,100})"/
 export const MAX_OVERHEAD: number = 256
 /** Messages may overtake each other by so many when NATS moves a connection to another server. */
 const WINDOW = 256
-/** Senders whose keys and windows are kept. Each restart of a node is a new sender. */
+/** Senders whose keys and windows are cached. Each restart of a node is a new sender. */
 const MAX_SENDERS = 10_000
 
 /**
@@ -154,7 +154,7 @@ interface Sender {
   /** The counter of its first direct message: what it sent later, it sent while this process was running. */
   readonly since: number
   highest: number
-  /** The counter that was last seen at its place. */
+  /** The counter that was last received at its index. */
   readonly seen: Float64Array
 }
 

@@ -4,14 +4,21 @@ import { type Clock, monotonicOf, sleep } from "../shared/time/clock.ts"
 import type { Log } from "../shared/log.ts"
 import { type BusKeys, MAX_OVERHEAD, MessageCipher, type MessageKind } from "./message-cipher.ts"
 import { RefusedMessages } from "./outbox.ts"
-import { type Addressee, type Delivery, EVERYBODY, MAX_WORD, type Wire, type WireEars } from "./wire.ts"
+import {
+  type Addressee,
+  type Delivery,
+  ALL_NODES,
+  MAX_MESSAGE,
+  type Transport,
+  type TransportReceiver,
+} from "./wire.ts"
 
 export interface NatsSettings {
-  /** One or several `nats://…` or `tls://…`, split by commas. */
+  /** One or several comma-separated `nats://…` or `tls://…` addresses. */
   readonly url: string
   /** The text of a credentials file. */
   readonly credentials?: string | undefined
-  /** Servers of one NATS that do not belong together have different names here. */
+  /** Separates several clusters that share one NATS. */
   readonly cluster: string
 }
 
@@ -19,32 +26,35 @@ interface NatsPorts {
   readonly self: string
   readonly clock: Clock
   readonly log: Log
-  /** What messages are encrypted under. */
+  /** The keys that messages are encrypted with. */
   readonly keys: BusKeys
 }
 
-const PATIENCE_MS = 5000
-/** A process that has not said by then that it has a text may not have it. */
+const TIMEOUT_MS = 5000
+/** If no receipt has arrived by then, the recipient may not have the message. */
 const DELIVERY_MS = 1000
-/** What NATS carries at a time in bytes, unless it says otherwise. */
-const USUAL_PAYLOAD = 1_000_000
-/** A character may be three bytes; what a letter says beside its words is less than so many characters. */
-const [BYTES, ADDRESS] = [3, 200]
-const LEAST_PAYLOAD = (MAX_WORD + ADDRESS) * BYTES + MAX_OVERHEAD
-/** What an answer to a delivered message is encrypted for: its text names the message. */
+/** The default maximum payload of NATS, in bytes. */
+const DEFAULT_PAYLOAD = 1_000_000
+/** A character takes up to three bytes; the envelope of a batch takes fewer characters than this. */
+const [CHARACTER_BYTES, ENVELOPE] = [3, 200]
+const LEAST_PAYLOAD = (MAX_MESSAGE + ENVELOPE) * CHARACTER_BYTES + MAX_OVERHEAD
+/** The recipient that a receipt is encrypted for. Its text names the confirmed message. */
 const RECEIPT = "receipt"
-const TOO_NARROW = `its max_payload is below ${LEAST_PAYLOAD} bytes: set it higher`
-/** How often the connection is asked whether it still carries anything. */
+const PAYLOAD_TOO_SMALL = `its max_payload is below ${LEAST_PAYLOAD} bytes: set it higher`
+/** How often the connection is tested by a round trip. */
 const PROBE_MS = 2000
-/** So much may be on its way without a word of the server: then it is too slow, and nothing more is sent until it has caught up. */
-const MAX_UNHEARD = 16 * 1024 * 1024
+/**
+ * Bytes in flight without an answer of the server. Beyond that it is too slow, and nothing is sent until it has caught
+ * up.
+ */
+const MAX_UNCONFIRMED = 16 * 1024 * 1024
 
 /**
- * NATS without anything that lasts: subjects for each process and for all of them. It is looked for as long as this
- * process lives, and never waited for. NATS itself is not trusted: each message is encrypted for its recipient, and what
- * cannot be opened is counted and dropped.
+ * The connection between nodes, over plain NATS subjects without persistence: one for each node, and one for all. It
+ * reconnects for as long as the process lives, and nothing waits for it. NATS is not trusted: each message is encrypted
+ * for its recipient, and messages that cannot be opened are counted and dropped.
  */
-export class NatsWire implements Wire {
+export class NatsTransport implements Transport {
   readonly self: string
   /** Messages that could not be opened. */
   readonly refused: RefusedMessages
@@ -53,10 +63,10 @@ export class NatsWire implements Wire {
   readonly #ports: NatsPorts
   readonly #closed = new AbortController()
   #connection: NatsConnection | undefined
-  #ears: WireEars | undefined
-  #take: ((text: string) => void) | undefined
+  #receiver: TransportReceiver | undefined
+  #onDelivery: ((text: string) => void) | undefined
   #up = false
-  #unheard = 0
+  #unconfirmed = 0
   #lagMs: number | undefined
   #refreshing = false
 
@@ -77,20 +87,20 @@ export class NatsWire implements Wire {
     return this.#up ? this.#lagMs : undefined
   }
 
-  get unheard(): number {
-    return this.#unheard
+  get unconfirmed(): number {
+    return this.#unconfirmed
   }
 
   get room(): number {
-    return Math.floor((this.#payload - MAX_OVERHEAD) / BYTES) - ADDRESS
+    return Math.floor((this.#payload - MAX_OVERHEAD) / CHARACTER_BYTES) - ENVELOPE
   }
 
-  listen(ears: WireEars): void {
-    this.#ears = ears
+  setReceiver(receiver: TransportReceiver): void {
+    this.#receiver = receiver
   }
 
   onDelivery(listener: (text: string) => void): void {
-    this.#take = listener
+    this.#onDelivery = listener
   }
 
   async deliver(to: string, text: string): Promise<Delivery> {
@@ -99,7 +109,7 @@ export class NatsWire implements Wire {
     try {
       const sent = this.#cipher.encrypt(subject, text)
       const receipt = await this.#connection.request(subject, sent, { timeout: DELIVERY_MS })
-      // Anybody can answer a request: only the recipient can name the message.
+      // Any program on NATS can answer a request, but only the recipient can name the message.
       return this.#open(RECEIPT, receipt.data, "receipt") === nameOf(sent) ? "taken" : "unknown"
     } catch (error) {
       return (error as Partial<RequestError>).isNoResponders?.() ? "nobody" : "unknown"
@@ -108,15 +118,15 @@ export class NatsWire implements Wire {
 
   send(to: Addressee, text: string): void {
     if (!this.#up || !this.#connection) return
-    if (this.#isTooLong(text)) return this.#turn(false, "it only accepts shorter messages")
-    const subject = to === EVERYBODY ? `${this.#subject}.all` : `${this.#subject}.node.${to}`
+    if (this.#isTooLong(text)) return this.#setUp(false, "it only accepts shorter messages")
+    const subject = to === ALL_NODES ? `${this.#subject}.all` : `${this.#subject}.node.${to}`
     try {
       const sent = this.#cipher.encrypt(subject, text)
-      this.#unheard += sent.length
-      if (this.#unheard > MAX_UNHEARD) return this.#turn(false, "it does not keep up")
+      this.#unconfirmed += sent.length
+      if (this.#unconfirmed > MAX_UNCONFIRMED) return this.#setUp(false, "it does not keep up")
       this.#connection.publish(subject, sent)
     } catch (error) {
-      this.#turn(false, (error as Error).message) // nobody who says something can do anything about it
+      this.#setUp(false, (error as Error).message) // the caller could not do anything about it
     }
   }
 
@@ -126,11 +136,11 @@ export class NatsWire implements Wire {
     await this.#connection?.close()
   }
 
-  /** The client is loaded where it is wanted, and nowhere else. */
+  /** Imports the NATS client only if NATS is configured. */
   async #connect({ url, credentials }: NatsSettings): Promise<void> {
     const { clock, log } = this.#ports
     const servers = url.split(",").map((each) => new URL(each.trim()))
-    for (let told = false; !this.#closed.signal.aborted;) {
+    for (let isLogged = false; !this.#closed.signal.aborted;) {
       try {
         await this.#cipher.refresh()
         const { connect, credsAuthenticator } = await import("@nats-io/transport-node")
@@ -142,7 +152,7 @@ export class NatsWire implements Wire {
           servers: servers.map(({ host }) => host),
           ...(servers.some(({ protocol }) => protocol === "tls:") ? { tls: await encrypted(servers) } : {}),
           name: this.self,
-          timeout: PATIENCE_MS,
+          timeout: TIMEOUT_MS,
           maxReconnectAttempts: -1,
           reconnectTimeWait: 250,
           reconnectJitter: 250,
@@ -151,23 +161,23 @@ export class NatsWire implements Wire {
           maxPingOut: 2,
           noEcho: true,
         })
-        told = false
-        this.#begin(connection)
-        // It connects again by itself; one that has given up all the same is replaced.
+        isLogged = false
+        this.#start(connection)
+        // The client reconnects by itself. If it has given up, a new one is created.
         await connection.closed()
-        this.#turn(false, "the connection was closed")
+        this.#setUp(false, "the connection was closed")
       } catch (error) {
-        if (!told) log.warn("bus_down", { error })
-        told = true
+        if (!isLogged) log.warn("bus_down", { error })
+        isLogged = true
         await sleep(clock, 1000, this.#closed.signal)
       }
     }
   }
 
-  #begin(connection: NatsConnection): void {
+  #start(connection: NatsConnection): void {
     if (this.#closed.signal.aborted) return void connection.close()
     this.#connection = connection
-    if (this.#payload < LEAST_PAYLOAD) this.#ports.log.warn("bus_down", { why: TOO_NARROW })
+    if (this.#payload < LEAST_PAYLOAD) this.#ports.log.warn("bus_down", { why: PAYLOAD_TOO_SMALL })
     const subjects = {
       [`${this.#subject}.all`]: "broadcast",
       [`${this.#subject}.node.${this.self}`]: "direct",
@@ -175,18 +185,18 @@ export class NatsWire implements Wire {
     for (const [subject, kind] of Object.entries(subjects)) {
       const callback = (error: Error | null, { data }: Msg) => {
         const text = error ? undefined : this.#open(subject, data, kind)
-        if (text !== undefined) this.#ears?.heard(text)
+        if (text !== undefined) this.#receiver?.received(text)
       }
       connection.subscribe(subject, { callback })
     }
     const mail = `${this.#subject}.mail.${this.self}`
     connection.subscribe(mail, {
       callback: (error, message) => {
-        if (error || !this.#take) return
+        if (error || !this.#onDelivery) return
         const text = this.#open(mail, message.data, "direct")
         if (text === undefined) return
         message.respond(this.#cipher.encrypt(RECEIPT, nameOf(message.data)))
-        this.#take(text)
+        this.#onDelivery(text)
       },
     })
     void this.#watchStatus(connection)
@@ -197,13 +207,14 @@ export class NatsWire implements Wire {
     const opened = this.#cipher.open(recipient, bytes, kind)
     if ("text" in opened) return opened.text
     if ("refused" in opened) this.refused.note(opened.sender, opened.refused)
-    else this.#ears?.unmet(opened.sender)
+    else this.#receiver?.unknownSender(opened.sender)
     return undefined
   }
 
   async #watchStatus(connection: NatsConnection): Promise<void> {
     for await (const status of connection.status()) {
-      if (status.type === "disconnect" || status.type === "staleConnection") this.#turn(false, "the connection is lost")
+      if (status.type === "disconnect" || status.type === "staleConnection")
+        this.#setUp(false, "the connection is lost")
       else if (status.type === "reconnect") void this.#probe(connection)
       else if (status.type === "error") this.#ports.log.warn("bus_error", { error: status.error })
     }
@@ -225,48 +236,50 @@ export class NatsWire implements Wire {
     this.#refreshing = false
   }
 
-  /** It is up when what was sent has come there and an answer back, in time. */
+  /** The connection is up if a round trip succeeds in time. */
   async #probe(connection: NatsConnection): Promise<void> {
-    const [before, begun] = [this.#unheard, monotonicOf(this.#ports.clock)]
+    const [before, begun] = [this.#unconfirmed, monotonicOf(this.#ports.clock)]
     using stack = new DisposableStack()
-    const late = stack.adopt(new AbortController(), (each) => each.abort())
+    const timeout = stack.adopt(new AbortController(), (each) => each.abort())
     const answered = connection.flush().then(
       () => true,
       () => false,
     )
-    const inTime = await Promise.race([answered, sleep(this.#ports.clock, PATIENCE_MS, late.signal).then(() => false)])
-    if (inTime) this.#unheard = Math.max(0, this.#unheard - before)
+    const inTime = await Promise.race([
+      answered,
+      sleep(this.#ports.clock, TIMEOUT_MS, timeout.signal).then(() => false),
+    ])
+    if (inTime) this.#unconfirmed = Math.max(0, this.#unconfirmed - before)
     this.#lagMs = monotonicOf(this.#ports.clock) - begun
     const isRoomy = this.#payload >= LEAST_PAYLOAD
-    this.#turn(inTime && isRoomy, isRoomy ? "it does not answer" : TOO_NARROW)
+    this.#setUp(inTime && isRoomy, isRoomy ? "it does not answer" : PAYLOAD_TOO_SMALL)
   }
 
-  /** What is too long makes the client throw. */
+  /** The client throws if a message is too long. */
   #isTooLong(text: string): boolean {
     return Buffer.byteLength(text) + MAX_OVERHEAD > this.#payload
   }
 
   get #payload(): number {
-    return this.#connection?.info?.max_payload ?? USUAL_PAYLOAD
+    return this.#connection?.info?.max_payload ?? DEFAULT_PAYLOAD
   }
 
-  #turn(up: boolean, why: string): void {
+  #setUp(up: boolean, why: string): void {
     if (this.#up === up || this.#closed.signal.aborted) return
     this.#up = up
     const { log } = this.#ports
     if (up) log.info("bus_up", { server: this.#connection?.getServer() })
     else log.warn("bus_down", { why })
-    this.#ears?.changed()
+    this.#receiver?.changed()
   }
 }
 
 const nameOf = (message: Uint8Array): string => createHash("sha256").update(message).digest("hex")
 
-/** Loaded where it is wanted, as the client is. */
 const encrypted = async (servers: readonly URL[]) =>
   (await import("./named-certificate.ts")).withNamedCertificate(servers)
 
-/** A name and a password, or a name alone, which is a token: the client does not take them from an address. */
+/** A user and a password, or a token in place of the user. The client does not read them from an address. */
 function loginOf({ username, password }: URL): { user: string; pass: string } | { token: string } | undefined {
   const [user, pass] = [decodeURIComponent(username), decodeURIComponent(password)]
   if (pass) return { user, pass }

@@ -2,102 +2,103 @@ import type { ConversationId } from "../protocol/ids.ts"
 import type { Log } from "../shared/log.ts"
 import { type Clock, monotonicOf } from "../shared/time/clock.ts"
 import type { RefusalReason } from "./message-cipher.ts"
-import { type Addressee, MAX_WORD, type Wire, type WordOf, writeLetter } from "./wire.ts"
+import { type Addressee, MAX_MESSAGE, type Transport, type BusMessageOf, writeBatch } from "./wire.ts"
 
-/** Text waits for the next picture on a screen, as it does at a watcher: a model may be faster than anyone can see. */
-const PACE_MS = 16
-/** A letter is full with this, also where the wire has more room: whoever reads it does nothing else meanwhile. */
-const FULL = 256 * 1024
-/** A character of a text may be six of JSON's. */
-const PART = MAX_WORD / 8
+/** Text is gathered for one frame of a screen, because a model may write faster than a person can see. */
+const TEXT_DELAY_MS = 16
+/** The maximum batch, even if the connection accepts more: its receiver does nothing else while it reads one. */
+const MAX_BATCH = 256 * 1024
+/** A character may take up to six characters in JSON. */
+const PART = MAX_MESSAGE / 8
 
-/** What is to be said to one process, or to all: gathered for a moment, and sent together. */
+/** Gathers messages to one node, or to all, and sends them in batches. */
 export class Outbox {
-  readonly #wire: Wire
+  readonly #transport: Transport
   readonly #to: Addressee
   readonly #clock: Clock
-  #words: string[] = []
-  /** Text that waits, by its conversation: what follows is joined to it. */
-  readonly #texts = new Map<ConversationId, WordOf<"delta">>()
-  readonly #thoughts = new Map<ConversationId, WordOf<"thought">>()
-  #stopPausing: (() => void) | undefined
-  #soon: NodeJS.Immediate | undefined
+  #messages: string[] = []
+  /** Text that waits, by conversation; text that follows it is joined to it. */
+  readonly #texts = new Map<ConversationId, BusMessageOf<"delta">>()
+  readonly #thoughts = new Map<ConversationId, BusMessageOf<"thought">>()
+  #cancelTimer: (() => void) | undefined
+  #scheduled: NodeJS.Immediate | undefined
 
-  constructor(wire: Wire, to: Addressee, clock: Clock) {
-    this.#wire = wire
+  constructor(transport: Transport, to: Addressee, clock: Clock) {
+    this.#transport = transport
     this.#to = to
     this.#clock = clock
   }
 
-  /** A word as it is written; it goes out with all else that is said in this turn of the event loop. */
-  add(word: string): void {
-    this.#words.push(word)
-    this.#soon ??= setImmediate(() => this.#send())
+  /** Adds a serialized message. It is sent at the end of this turn of the event loop. */
+  add(message: string): void {
+    this.#messages.push(message)
+    this.#scheduled ??= setImmediate(() => this.#send())
   }
 
-  addText(delta: WordOf<"delta">): void {
+  addText(delta: BusMessageOf<"delta">): void {
     this.#texts.set(delta.id, joined(this.#texts.get(delta.id), delta))
-    this.#sendSoon()
+    this.#scheduleText()
   }
 
-  addThought(thought: WordOf<"thought">): void {
+  addThought(thought: BusMessageOf<"thought">): void {
     this.#thoughts.set(thought.id, joined(this.#thoughts.get(thought.id), thought))
-    this.#sendSoon()
+    this.#scheduleText()
   }
 
-  #sendSoon(): void {
-    this.#stopPausing ??= this.#clock.alarm(PACE_MS, () => this.#send(), "background")
+  #scheduleText(): void {
+    this.#cancelTimer ??= this.#clock.alarm(TEXT_DELAY_MS, () => this.#send(), "background")
   }
 
-  /** What waits of a reply is said by the row that ends it. */
+  /** Drops the waiting text of a reply: the row that ends the reply contains it. */
   dropText(id: ConversationId): void {
     this.#texts.delete(id)
     this.#thoughts.delete(id)
   }
 
-  /** What waits is not sent. */
+  /** Drops everything that waits. */
   clear(): void {
-    this.#stopPausing?.()
-    clearImmediate(this.#soon)
-    this.#stopPausing = this.#soon = undefined
-    this.#words = []
+    this.#cancelTimer?.()
+    clearImmediate(this.#scheduled)
+    this.#cancelTimer = this.#scheduled = undefined
+    this.#messages = []
     this.#texts.clear()
     this.#thoughts.clear()
   }
 
   #send(): void {
-    const words = this.#words
-    for (const thought of this.#thoughts.values()) for (const part of partsOf(thought)) words.push(JSON.stringify(part))
-    for (const text of this.#texts.values()) for (const part of partsOf(text)) words.push(JSON.stringify(part))
+    const messages = this.#messages
+    for (const thought of this.#thoughts.values())
+      for (const part of partsOf(thought)) messages.push(JSON.stringify(part))
+    for (const text of this.#texts.values()) for (const part of partsOf(text)) messages.push(JSON.stringify(part))
     this.clear()
-    const full = Math.min(FULL, this.#wire.room)
+    const full = Math.min(MAX_BATCH, this.#transport.room)
     let [first, length] = [0, 0]
-    for (const [at, word] of words.entries()) {
-      if (at > first && length + word.length > full) {
-        this.#post(words.slice(first, at))
+    for (const [at, message] of messages.entries()) {
+      if (at > first && length + message.length > full) {
+        this.#post(messages.slice(first, at))
         ;[first, length] = [at, 0]
       }
-      length += word.length + 1 // and a comma
+      length += message.length + 1 // and a comma
     }
-    this.#post(words.slice(first))
+    this.#post(messages.slice(first))
   }
 
-  #post(words: readonly string[]): void {
-    if (words.length > 0) this.#wire.send(this.#to, writeLetter(this.#wire.self, words))
+  #post(messages: readonly string[]): void {
+    if (messages.length > 0) this.#transport.send(this.#to, writeBatch(this.#transport.self, messages))
   }
 }
 
-type Growing = WordOf<"delta"> | WordOf<"thought">
+type Growing = BusMessageOf<"delta"> | BusMessageOf<"thought">
 
-/** What follows what waits is said together with it. */
-function joined<Word extends Growing>(waiting: Word | undefined, more: Word): Word {
+/** Joins text that continues the waiting text. */
+function joined<Message extends Growing>(waiting: Message | undefined, more: Message): Message {
   const follows = waiting?.position === more.position && waiting.offset === more.offset - more.text.length
   return follows ? { ...more, text: waiting.text + more.text } : more
 }
 
-/** The same text in words that a wire can carry. */
-export function partsOf<Word extends Growing>(delta: Word): readonly Word[] {
-  if (delta.text.length <= PART) return [delta] // nearly always
+/** Splits a text into messages that fit the connection. */
+export function partsOf<Message extends Growing>(delta: Message): readonly Message[] {
+  if (delta.text.length <= PART) return [delta] // almost always
   const start = delta.offset - delta.text.length
   return Array.from({ length: Math.ceil(delta.text.length / PART) }, (_, at) => {
     const text = delta.text.slice(at * PART, (at + 1) * PART)
@@ -105,9 +106,9 @@ export function partsOf<Word extends Growing>(delta: Word): readonly Word[] {
   })
 }
 
-/** The log has one line for each reason in this time, however many messages a stranger sends. */
+/** One log line per reason in this time, however many messages a stranger sends. */
 const LOG_EVERY_MS = 60_000
-/** Names are what senders claim, so a stranger can make up any number of them. */
+/** Senders choose their names, so a stranger can invent any number of them. */
 const MAX_NAMES = 100
 
 const PROBLEM: Readonly<Record<RefusalReason, string>> = {
@@ -118,7 +119,7 @@ const PROBLEM: Readonly<Record<RefusalReason, string>> = {
   replayed: "a message arrived twice: it may have been recorded and replayed",
 }
 
-/** Messages on the bus that this node could not open: counted, logged now and then, and never acted on. */
+/** Messages that this node could not open: counted, logged now and then, and ignored. */
 export class RefusedMessages {
   readonly #ports: { readonly clock: Clock; readonly log: Log }
   readonly #counts = new Map<RefusalReason, { total: number; unlogged: number; loggedAt: number }>()
@@ -128,12 +129,12 @@ export class RefusedMessages {
     this.#ports = ports
   }
 
-  /** How many there were by reason. */
+  /** The number of refused messages by reason. */
   get totals(): ReadonlyMap<RefusalReason, number> {
     return new Map([...this.#counts].map(([reason, { total }]) => [reason, total]))
   }
 
-  /** Why the last message was refused, by the name that its sender claims. */
+  /** The last reason by claimed sender. */
   get senders(): ReadonlyMap<string, RefusalReason> {
     return this.#senders
   }

@@ -8,44 +8,44 @@ import type { Log } from "../shared/log.ts"
 import { jsonLimits, tryReadJson } from "../shared/text/read-json.ts"
 
 /**
- * How the processes of one cluster hear each other. Nothing true depends on it: what it carries may be lost, and while it
- * is down nothing is sent or kept for later. Between two processes nothing overtakes.
+ * The connection between the nodes of a cluster. Correctness does not depend on it: messages may be lost, and while it
+ * is down nothing is sent or queued. Messages between two nodes arrive in order.
  */
-export interface Wire extends AsyncDisposable {
-  /** The name of this process among the others. */
+export interface Transport extends AsyncDisposable {
+  /** The name of this node. */
   readonly self: string
   readonly up: boolean
-  /** How long the way to whoever carries it and back took the last time; undefined while it is down. */
+  /** The last round-trip time to the server in between; undefined while the connection is down. */
   readonly lagMs: number | undefined
-  /** How much was sent of which nothing has been heard yet. */
-  readonly unheard: number
-  /** So many characters are surely carried at a time, whatever they are. No single word is longer than `MAX_WORD`. */
+  /** Bytes that were sent and not yet confirmed by a round trip. */
+  readonly unconfirmed: number
+  /** Characters that fit into one batch, whatever they are. No message is longer than `MAX_MESSAGE`. */
   readonly room: number
   send(to: Addressee, text: string): void
-  /** Called with whatever was sent to this process or to everybody, and when the wire goes up, goes down or has lost something. */
-  listen(ears: WireEars): void
-  /** Hands a text to one process. */
+  /** Registers the receiver of messages to this node or to all, and of changes of the connection. */
+  setReceiver(receiver: TransportReceiver): void
+  /** Sends a text to one node and waits for its receipt. */
   deliver(to: string, text: string): Promise<Delivery>
   onDelivery(listener: (text: string) => void): void
 }
 
-/** `taken`: it has the text. `nobody`: it surely has not. `unknown`: nothing was heard of it. */
+/** `taken`: it has the text. `nobody`: it does not have it. `unknown`: no receipt arrived. */
 export type Delivery = "taken" | "nobody" | "unknown"
 
-/** The longest that one process says in one word, in characters: a wire with less room is of no use. */
-export const MAX_WORD: number = 20_000
+/** The longest single message, in characters. A connection with less room cannot be used. */
+export const MAX_MESSAGE: number = 20_000
 
-/** One process by its name, or all but oneself. */
-export type Addressee = string | typeof EVERYBODY
-export const EVERYBODY: unique symbol = Symbol("everybody")
+/** The name of one node, or all other nodes. */
+export type Addressee = string | typeof ALL_NODES
+export const ALL_NODES: unique symbol = Symbol("everybody")
 
-export interface WireEars {
-  heard(text: string): void
+export interface TransportReceiver {
+  received(text: string): void
   /**
-   * This process has sent something to all, or somebody sends again what it once sent. It was dropped, and what it sends to
-   * all is dropped until it sends something to this process alone.
+   * A broadcast of this node was dropped, because somebody may be replaying a recorded one. Its broadcasts are dropped
+   * until it sends a direct message.
    */
-  unmet(node: string): void
+  unknownSender(node: string): void
   changed(): void
 }
 
@@ -54,38 +54,38 @@ const user = z.custom<UserId>((value) => typeof value === "string")
 const count = z.int().min(0)
 const watched = () => ({ conversations: z.array(conversation), people: z.array(user) })
 
-/** What one process says to others. Only processes of the cluster speak on its wire, but they may be of another version. */
-const word = z.discriminatedUnion("type", [
-  /** It has just come, or has missed something: say what you watch. */
+/** Messages between nodes. Only nodes of the cluster send them, but they may be of another version. */
+const busMessage = z.discriminatedUnion("type", [
+  /** A node has started or missed something: announce what your clients watch. */
   z.object({ type: z.literal("hello") }),
-  /** Somebody watches these there; `whole`: these and no others. */
+  /** Clients of the node watch these; `whole`: and nothing else. */
   z.object({ type: z.literal("watch"), ...watched(), whole: z.boolean().optional() }),
   z.object({ type: z.literal("leave"), ...watched() }),
   /**
-   * It is there, and watches so many: whoever has counted otherwise has missed something. `at` is a moment of its own, which
-   * others give back to it: so it learns how long a word takes, without anybody's time of day.
+   * A heartbeat with the number of watches: a receiver that counted otherwise has missed something. `at` is the
+   * sender's monotonic time, which receivers return, so that it can measure the round trip without comparing clocks.
    */
   z.object({ type: z.literal("beat"), conversations: count, people: count, at: z.number().optional() }),
   z.object({ type: z.literal("echo"), at: z.number() }),
-  /** More of a reply; `offset` is where it ends. */
+  /** More text of a reply; `offset` is where it ends. */
   z.object({ type: z.literal("delta"), id: conversation, position: count, offset: count, text: z.string() }),
-  /** And of what is thought for it, with how long that took. */
+  /** The same for reasoning, with its duration so far. */
   z.object({
     type: z.literal("thought"),
     ...{ id: conversation, position: count, offset: count, text: z.string(), ms: z.number() },
   }),
-  /** How far a call is that runs there. */
+  /** The progress of a tool call that runs on the sender. */
   z.object({ type: z.literal("progress"), id: conversation, ...CallProgress.shape }),
-  /** What comes does not follow what was heard of this reply: say it from its beginning. */
+  /** The received text has a gap: send the reply from its start. */
   z.object({ type: z.literal("again"), id: conversation }),
   z.object({ type: z.literal("rows"), id: conversation, user, events: z.array(z.custom<JournalEvent>(isRow)) }),
-  /** The same where rows are too long to be carried, or may not be. */
+  /** Sent in place of rows that are too long, or that may not be sent. */
   z.object({ type: z.literal("written"), id: conversation, position: count }),
   z.object({ type: z.literal("rest"), id: conversation }),
-  /** It goes on there: whoever had it before may not know that. */
+  /** The sender continues this conversation. Its previous owner may not know that. */
   z.object({ type: z.literal("taken_up"), id: conversation }),
   z.object({ type: z.literal("gone"), id: conversation, user }),
-  /** Something has happened in a conversation of a person all of whose things are watched there. */
+  /** An event in a conversation of a person whose conversations are watched as a whole. */
   z.object({ type: z.literal("happened"), user, id: conversation, types: z.array(z.string()) }),
   z.object({
     type: z.literal("news"),
@@ -96,31 +96,31 @@ const word = z.discriminatedUnion("type", [
   z.object({ type: z.literal("revoked") }),
 ])
 
-export type NodeWord = z.infer<typeof word>
-export type WordOf<Type extends NodeWord["type"]> = Extract<NodeWord, { readonly type: Type }>
+export type BusMessage = z.infer<typeof busMessage>
+export type BusMessageOf<Type extends BusMessage["type"]> = Extract<BusMessage, { readonly type: Type }>
 
-const letter = z.object({ from: z.string(), words: z.array(z.unknown()) })
+const envelope = z.object({ from: z.string(), words: z.array(z.unknown()) })
 
-/** Of words that are written already. */
-export const writeLetter = (from: string, words: readonly string[]): string =>
+/** Takes messages that are already serialized. */
+export const writeBatch = (from: string, words: readonly string[]): string =>
   `{"from":${JSON.stringify(from)},"words":[${words.join(",")}]}`
 
-/** Undefined where it is none. Words that a newer version says and this one does not know are left out. */
-export function readLetter(text: string): { readonly from: string; readonly words: NodeWord[] } | undefined {
-  const data = parsedLetter(text)
+/** Undefined if the text is malformed. Leaves out messages of newer versions. */
+export function readBatch(text: string): { readonly from: string; readonly words: BusMessage[] } | undefined {
+  const data = parseEnvelope(text)
   if (!data) return undefined
-  const words = data.words.flatMap((said) => {
-    const known = word.safeParse(said)
+  const words = data.words.flatMap((unread) => {
+    const known = busMessage.safeParse(unread)
     return known.success ? [known.data] : []
   })
   return { from: data.from, words }
 }
 
-/** Whose it is, with words that nobody has looked at. */
-const parsedLetter = (text: string): z.infer<typeof letter> | undefined =>
-  letter.safeParse(tryReadJson(text, jsonLimits.workspace)).data
+/** Parses the envelope only. */
+const parseEnvelope = (text: string): z.infer<typeof envelope> | undefined =>
+  envelope.safeParse(tryReadJson(text, jsonLimits.workspace)).data
 
-/** What every row has; the rest is as its writer's version wrote it, as in the journal. */
+/** Checks what every row has. The rest is as its writer's version wrote it, as in the journal. */
 function isRow(value: unknown): boolean {
   const row = value as Partial<Record<string, unknown>> | null
   return typeof row === "object" && row !== null && typeof row.type === "string" && typeof row.position === "number"
@@ -129,36 +129,36 @@ function isRow(value: unknown): boolean {
 type Listener = Parameters<NodeMessages["subscribe"]>[0]
 
 interface Ports {
-  /** How a message goes to whom the wire does not reach: slower, and it waits there. */
+  /** Delivers messages that the connection cannot: slower, and stored until they are read. */
   readonly mail: NodeMessages
   readonly log: Log
 }
 
 /**
- * Messages to one process at once, by a wire, where it is there and says that it has the message; by mail otherwise, also
- * where that is not known: whoever gets a message twice does nothing twice.
+ * Sends messages to one node over the connection, if it confirms them, and otherwise by mail. A message without a
+ * receipt may arrive twice; receivers ignore the second one.
  */
-export class WireMessages implements NodeMessages {
-  readonly #wire: Wire
+export class DirectMessages implements NodeMessages {
+  readonly #transport: Transport
   readonly #ports: Ports
   readonly #listeners = new Set<Listener>()
 
-  constructor(wire: Wire, ports: Ports) {
-    this.#wire = wire
+  constructor(transport: Transport, ports: Ports) {
+    this.#transport = transport
     this.#ports = ports
-    wire.onDelivery((text) => this.#hear(text))
+    transport.onDelivery((text) => this.#receive(text))
   }
 
   get self(): string {
-    return this.#wire.self
+    return this.#transport.self
   }
 
   async send(to: string, message: NodeMessage): Promise<boolean> {
     const text = JSON.stringify({ from: this.self, words: [message] })
-    const delivery = await this.#wire.deliver(to, text)
+    const delivery = await this.#transport.deliver(to, text)
     if (delivery === "taken") return true
     const isMailed = await this.#ports.mail.send(to, message)
-    // It may have come by the wire: whoever says now that it was surely not sent would be wrong.
+    // It may have arrived over the connection, so it must not be reported as not sent.
     return isMailed || delivery === "unknown"
   }
 
@@ -171,11 +171,12 @@ export class WireMessages implements NodeMessages {
     }
   }
 
-  #hear(text: string): void {
-    const letter = parsedLetter(text)
-    const { data, error } = NodeMessage.safeParse(letter?.words[0])
-    // Of a node of another version: it may say things that are not known here.
-    if (!letter || !data) return this.#ports.log.warn("node_message_not_understood", { sender: letter?.from, error })
-    for (const listener of this.#listeners) listener(data, letter.from)
+  #receive(text: string): void {
+    const envelope = parseEnvelope(text)
+    const { data, error } = NodeMessage.safeParse(envelope?.words[0])
+    // A node of a newer version may send messages that this one does not know.
+    if (!envelope || !data)
+      return this.#ports.log.warn("node_message_not_understood", { sender: envelope?.from, error })
+    for (const listener of this.#listeners) listener(data, envelope.from)
   }
 }

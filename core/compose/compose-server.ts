@@ -136,7 +136,7 @@ export async function composeServer(settings: ServerSettings, replaced: Replaced
           }),
         )
       : undefined
-  const traced = telemetry ? observed(metered, telemetry.hear) : metered
+  const traced = telemetry ? observed(metered, telemetry.onLive) : metered
   const bus = replaced.hear ? observed(traced, replaced.hear) : traced
   const { policy, limits, fallback, titleModel } = settings
   const pawl =

@@ -6,9 +6,9 @@ import type { Log } from "../shared/log.ts"
 import { ClusterBus } from "../bus/cluster.ts"
 import { InProcessBus } from "../bus/in-process.ts"
 import type { RefusalReason } from "../bus/message-cipher.ts"
-import { NatsWire } from "../bus/nats.ts"
+import { NatsTransport } from "../bus/nats.ts"
 import type { RefusedMessages } from "../bus/outbox.ts"
-import { WireMessages } from "../bus/wire.ts"
+import { DirectMessages } from "../bus/wire.ts"
 import type { Store } from "../store/store.ts"
 import { type NatsServerSettings, type ServerSettings, SettingsError } from "./settings.ts"
 
@@ -51,19 +51,19 @@ export function openLinks(
     return { bus: new InProcessBus(), messages: mail, ...nothing }
   }
   demandCredentials(nats)
-  const { url, cluster, carriesWords } = nats
+  const { url, cluster, carriesText } = nats
   const credentials = nats.credentialsFile === undefined ? undefined : readCredentials(nats.credentialsFile)
   const { secrets, node } = store
   const keys = { current: () => secrets.currentKey(), all: () => secrets.allKeys() }
-  const wire = new NatsWire({ url, cluster, credentials }, { self: node.id, keys, ...ports })
-  const bus = new ClusterBus(wire, { ...ports, carriesWords, others: () => store.node.others })
+  const wire = new NatsTransport({ url, cluster, credentials }, { self: node.id, keys, ...ports })
+  const bus = new ClusterBus(wire, { ...ports, carriesText, others: () => store.node.others })
   // What is asked of devices are words of people, too.
-  const messages = carriesWords ? new WireMessages(wire, { mail, log: ports.log }) : mail
+  const messages = carriesText ? new DirectMessages(wire, { mail, log: ports.log }) : mail
   const state = () => (wire.up ? (bus.isPartial ? "partial" : "ok") : "down")
   const lag = () => ({
     serverMs: wire.lagMs,
     nodesMs: bus.lagsMs(),
-    unheard: wire.unheard,
+    unheard: wire.unconfirmed,
     refused: wire.refused.totals,
   })
   return { bus, messages, state, lag, refused: wire.refused, [Symbol.asyncDispose]: () => bus[Symbol.asyncDispose]() }

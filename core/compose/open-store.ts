@@ -3,7 +3,7 @@ import { dirname, join, resolve } from "node:path"
 import { hasCode } from "../protocol/errors.ts"
 import { failureReason } from "../shared/text/system-errors.ts"
 import { KeyFile } from "../store/people/key-file.ts"
-import { givenKeys, type MasterKeys } from "../store/people/master-keys.ts"
+import { fixedKeys, type MasterKeys } from "../store/people/master-keys.ts"
 import { openStore, type Store, type StoreOptions } from "../store/store.ts"
 import { type ServerSettings, SettingsError } from "./settings.ts"
 
@@ -41,7 +41,7 @@ export function masterKeysOf(
 ): MasterKeys | KeyFile {
   const { masterKey, previousMasterKey, dataFolder } = settings
   if (!masterKey) return new KeyFile(join(dataFolder, "master.key"))
-  return givenKeys(masterKey, ...(previousMasterKey ? [previousMasterKey] : []))
+  return fixedKeys(masterKey, ...(previousMasterKey ? [previousMasterKey] : []))
 }
 
 /** What this program keeps in its data folder. Nothing else is touched: somebody may have pointed it at their home. */

@@ -103,7 +103,7 @@ export interface NatsServerSettings {
   /** The name under which the nodes of one database find each other. */
   readonly cluster: string
   /** Whether what people and models say is carried, or only that there is something to read. */
-  readonly carriesWords: boolean
+  readonly carriesText: boolean
 }
 
 /** The settings of somebody who has set nothing but where data is kept. */

@@ -1,6 +1,6 @@
 import type { Log } from "../shared/log.ts"
 import type { Engine } from "./engine/engine.ts"
-import { partitionedEvent } from "./engine/partitioned.ts"
+import { partitionedEvent } from "./engine/schema-syntax.ts"
 import { LOCK_MS } from "./schema/migrate.ts"
 
 /**

@@ -45,7 +45,7 @@ export class Readiness {
 
   async #find(): Promise<Ready> {
     this.#engine.broken.throwIfAborted()
-    await this.#node.sign()
+    await this.#node.heartbeat()
     await this.#engine.room()
     return { warnings: await this.#engine.weaknesses() }
   }

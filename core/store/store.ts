@@ -13,7 +13,7 @@ import { SqlDeviceOwners } from "./people/device-owners.ts"
 import { SqlDevicePresence } from "./people/device-presence.ts"
 import type { Engine } from "./engine/engine.ts"
 import { openSqlite } from "./engine/open-sqlite.ts"
-import type { DatabaseWaits } from "./engine/database-waits.ts"
+import type { DatabaseTimeouts } from "./engine/engine.ts"
 import { EventPartitions } from "./event-partitions.ts"
 import { SqlQueue } from "./journal/inbox.ts"
 import { SqlJournal } from "./journal/journal.ts"
@@ -63,7 +63,7 @@ export interface StoreOptions {
   readonly leaseSeconds?: number
   readonly connections?: number
   /** How long a PostgreSQL is waited for, where not as long as usual. */
-  readonly waits?: DatabaseWaits
+  readonly waits?: DatabaseTimeouts
   /** What secrets of people are encrypted with; without it none can be stored. */
   readonly masterKeys?: MasterKeys
   /** Where the bytes of large files lie, shared by all that use this database; without, in the database. */
@@ -149,8 +149,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const secrets = new Secrets(engine, options.masterKeys, now)
   const devicePresence = new SqlDevicePresence(engine, node)
   const nodeMail = new NodeMail(engine, node, { clock, log: options.log })
-  node.beat(
-    () => journal.held > 0 || devicePresence.holds || nodeMail.isBrisk,
+  node.keepAlive(
+    () => journal.held > 0 || devicePresence.holds || nodeMail.isActive,
     () => {}, // a missed beat shows where it matters: at the next claim
   )
   const people = new SqlPeople(engine)
@@ -213,7 +213,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       sharedClock?.[Symbol.dispose]()
       await node.leave().catch(() => {}) // whoever cannot say goodbye is missed when its sign of life runs out
       await engine.close()
-      node.letGoOfFile()
+      node.releaseFile()
     },
   }
 }

@@ -5,7 +5,7 @@ import type { ConversationId } from "../protocol/ids.ts"
 import type { Clock } from "../shared/time/clock.ts"
 import type { SpanAttributes } from "./span.ts"
 
-/** Our names of providers where the conventions for generative AI have others. */
+/** The names that OpenTelemetry's conventions for generative AI use where ours differ. */
 const WELL_KNOWN = new Map([
   ["google", "gcp.gemini"],
   ["vertex", "gcp.vertex_ai"],
@@ -21,13 +21,13 @@ const FINISHES: Readonly<Partial<Record<Finish, string>>> = {
   refused: "content_filter",
 }
 
-/** Known where the call was counted: the name of a model does not tell whose it is. */
+/** Undefined until usage was counted: a model's name does not identify its provider. */
 export function providerName(usage: Usage | undefined): string | undefined {
   const provider = usage?.provider
   return provider === undefined ? undefined : (WELL_KNOWN.get(provider) ?? provider)
 }
 
-/** What a model has used, by the names of the conventions for generative AI; what its provider did not count is left out. */
+/** Usage by the names of the conventions for generative AI, without what the provider did not count. */
 export function usageAttributes(usage: Usage | undefined): SpanAttributes {
   return {
     "gen_ai.usage.input_tokens": usage?.inputTokens ?? undefined,
@@ -39,7 +39,10 @@ export function usageAttributes(usage: Usage | undefined): SpanAttributes {
   }
 }
 
-/** A call of a model. The journal names a model as it was asked for; what its provider made of that name it does not tell. */
+/**
+ * The attributes of a model call. The journal has the requested model's name, not the one that the provider resolved it
+ * to.
+ */
 export function modelAttributes(model: string | undefined, usage?: Usage, finish?: Finish): SpanAttributes {
   return {
     "gen_ai.operation.name": "chat",
@@ -52,15 +55,15 @@ export function modelAttributes(model: string | undefined, usage?: Usage, finish
   }
 }
 
-/** A longer text is cut: an attribute is no place for a book, and a batch has to fit into memory. */
+/** Longer texts are cut, so that a batch fits into memory. */
 const MAX_CHARACTERS = 20_000
 
 const cut = (text: string): string => (text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text)
 
-/** What was said, as the conventions for generative AI write messages. Only told where an operator has asked for it. */
+/** A message in the format of the conventions for generative AI. Exported only if the operator asked for content. */
 export function messageContent({ role, parts, finish }: EventOf<"message">): SpanAttributes {
-  const told = parts.flatMap(toPart)
-  const message = { role, parts: told, ...(finish ? { finish_reason: finish } : {}) }
+  const exported = parts.flatMap(toPart)
+  const message = { role, parts: exported, ...(finish ? { finish_reason: finish } : {}) }
   return { [role === "user" ? "gen_ai.input.messages" : "gen_ai.output.messages"]: JSON.stringify([message]) }
 }
 
@@ -82,22 +85,24 @@ export function callContent(input: object | undefined, text: string): SpanAttrib
   }
 }
 
-/** Conversations and replies of one that are remembered at most. */
+/** Limits of the cache below. */
 const MAX_CONVERSATIONS = 5000
 const MAX_REPLIES = 200
 
-/** When replies have begun to come, which is nowhere on record: known to the process alone that has seen it. */
-export class FirstWords {
+/**
+ * When the first token of each reply arrived. The journal does not record it, so only the process that saw it knows.
+ */
+export class FirstTokenTimes {
   readonly #clock: Clock
   readonly #times = new Map<ConversationId, number[]>()
-  /** The reply that is open in each: the position after which it comes. */
+  /** The position of the open reply in each conversation. */
   readonly #open = new Map<ConversationId, number>()
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  hear(id: ConversationId, live: Live): void {
+  onLive(id: ConversationId, live: Live): void {
     if (live.type !== "text_delta" && live.type !== "reasoning_delta") return
     if (this.#open.get(id) === live.position) return
     this.#open.set(id, live.position)

@@ -176,7 +176,7 @@ test("the run has used what its calls have, by the names of the conventions", ()
   }
   const whole = runSpans(run, { content: false }).at(-1)
   const why = { "pawl.retry.because": "rate_limited", "pawl.retry.after_seconds": 3, "pawl.retry.attempt": 2 }
-  expect(whole?.moments).toEqual([{ name: "waiting", at: 2, attributes: why }])
+  expect(whole?.events).toEqual([{ name: "waiting", at: 2, attributes: why }])
   expect(whole?.attributes).toMatchObject({
     "gen_ai.provider.name": "mistral_ai",
     "gen_ai.usage.input_tokens": 20,

@@ -4,9 +4,9 @@ import { type RecordedModelCall, Waiting } from "../protocol/conversation/stages
 import type { EventOf, JournalEvent } from "../protocol/events.ts"
 import type { CallId, ConversationId, ProposalId, RunId } from "../protocol/ids.ts"
 import { callContent, messageContent, modelAttributes, providerName, usageAttributes } from "./attributes.ts"
-import { rootIdOf, type RunSpan, type SpanAttributes, spanIdOf, type SpanMoment } from "./span.ts"
+import { rootIdOf, type RunSpan, type SpanAttributes, spanIdOf, type SpanEvent } from "./span.ts"
 
-/** One run as the journal has it. */
+/** One run as the journal recorded it. */
 export interface RecordedRun {
   readonly conversation: ConversationId
   readonly agent: string
@@ -14,76 +14,77 @@ export interface RecordedRun {
   readonly events: readonly [EventOf<"run_started">, ...JournalEvent[]]
 }
 
-interface Telling {
+interface SpanOptions {
   readonly content: boolean
-  /** When the first words of a reply came that was open between these times, where this process has seen them come. */
-  firstWords?(from: number, to: number): number | undefined
+  /** When the first token of the reply between these times arrived, if this process saw it. */
+  firstToken?(from: number, to: number): number | undefined
 }
 
-/** A span, and the position of the event that has ended it. */
-export interface PlacedSpan extends RunSpan {
+/** A span with the position of the event that ended it. */
+export interface PositionedSpan extends RunSpan {
   readonly position: number
 }
 
 /**
- * All that has ended in a run so far, in the order in which it did. Pure: of one journal every process tells the same. The
- * journal does not say when a model was asked, but what came before that, and nothing takes time between the two.
+ * All spans of a run that have ended so far, in that order. Pure: every process gets the same spans from the same
+ * journal. The journal does not record when a model was called, so a model call starts when the event before it was
+ * recorded.
  */
-export function runSpans(run: RecordedRun, telling: Telling): PlacedSpan[] {
-  const fold = new RunFold(run, telling)
-  for (const event of run.events) fold.take(event)
-  return fold.spans
+export function runSpans(run: RecordedRun, options: SpanOptions): PositionedSpan[] {
+  const builder = new RunSpanBuilder(run, options)
+  for (const event of run.events) builder.add(event)
+  return builder.spans
 }
 
-class RunFold {
-  readonly spans: PlacedSpan[] = []
+class RunSpanBuilder {
+  readonly spans: PositionedSpan[] = []
   readonly #run: RecordedRun
-  readonly #telling: Telling
+  readonly #options: SpanOptions
   readonly #start: EventOf<"run_started">
   readonly #steps: StepSpans
-  readonly #moments: SpanMoment[] = []
+  readonly #spanEvents: SpanEvent[] = []
   #position = 0
-  /** When that ended after which the model is asked. */
-  #since: number
-  /** Whether the model is asked, as far as the journal tells: nothing else is to do. */
-  #asking = true
+  /** The time of the previous event: a model call starts then. */
+  #previousAt: number
+  /** Whether the next step is a model call, as far as the journal shows. */
+  #isModelNext = true
   #model: string | undefined
   #usage: Usage | undefined
   #provider: string | undefined
-  #words: SpanAttributes = {}
+  #inputContent: SpanAttributes = {}
 
-  constructor(run: RecordedRun, telling: Telling) {
+  constructor(run: RecordedRun, options: SpanOptions) {
     this.#run = run
-    this.#telling = telling
+    this.#options = options
     this.#start = run.events[0]
-    this.#since = this.#start.at
-    this.#steps = new StepSpans(this.#start.runId, telling.content, (span) => this.#add(span))
+    this.#previousAt = this.#start.at
+    this.#steps = new StepSpans(this.#start.runId, options.content, (span) => this.#addSpan(span))
   }
 
-  take(event: JournalEvent): void {
+  add(event: JournalEvent): void {
     this.#position = event.position
-    this.#follow(event)
-    // What only tells of a call of a model that is under way does not end it.
+    this.#apply(event)
+    // These events report on a model call without ending it.
     const { type } = event
     if (type === "settings" || (type === "step" && (event.step === "waiting" || event.step === "left_out"))) return
-    this.#since = event.at
+    this.#previousAt = event.at
   }
 
-  #follow(event: JournalEvent): void {
+  #apply(event: JournalEvent): void {
     switch (event.type) {
       case "message":
-        return event.role === "user" ? this.#hear(event) : this.#reply(event)
+        return event.role === "user" ? this.#addUserMessage(event) : this.#addReply(event)
       case "step":
-        if (event.step === "waiting") return this.#note("waiting", event.at, waitingAttributes(event.detail))
-        return this.#stage(event.step, event.asked, event.at)
+        if (event.step === "waiting") return this.#addSpanEvent("waiting", event.at, waitingAttributes(event.detail))
+        return this.#addStage(event.step, event.asked, event.at)
       case "compaction":
-        return event.asked && this.#stage("compaction", event.asked, event.at)
+        return event.asked && this.#addStage("compaction", event.asked, event.at)
       case "tool_start":
       case "handed_over":
-        return this.#steps.begin(event)
+        return this.#steps.start(event)
       case "tool_end":
         this.#steps.result(event)
-        this.#asking = !this.#steps.hasOpenCalls
+        this.#isModelNext = !this.#steps.hasOpenCalls
         return undefined
       case "awaiting_confirmation":
         return event.proposals.forEach(({ id, callId }) => this.#steps.propose(id, callId, event.at))
@@ -97,74 +98,77 @@ class RunFold {
       case "resolution":
         return this.#steps.resolve(event.callId, event.choice, event.at)
       case "restarted":
-        this.#fail(event.at, event.detail ?? event.because)
-        return this.#note("restarted", event.at, { "pawl.restart.because": event.because })
+        this.#addFailedAttempt(event.at, event.detail ?? event.because)
+        return this.#addSpanEvent("restarted", event.at, { "pawl.restart.because": event.because })
       case "fallback":
-        if (!event.earlier) this.#fail(event.at, event.because, event.from)
-        return this.#note("fallback", event.at, { "pawl.fallback.from": event.from, "pawl.fallback.to": event.to })
+        if (!event.earlier) this.#addFailedAttempt(event.at, event.because, event.from)
+        return this.#addSpanEvent("fallback", event.at, {
+          "pawl.fallback.from": event.from,
+          "pawl.fallback.to": event.to,
+        })
       case "run_ended":
-        return this.#end(event)
+        return this.#endRun(event)
       default:
         return undefined
     }
   }
 
-  #hear(event: EventOf<"message">): void {
-    if (this.#telling.content) this.#words = messageContent(event)
-    this.#asking = !this.#steps.hasOpenCalls
+  #addUserMessage(event: EventOf<"message">): void {
+    if (this.#options.content) this.#inputContent = messageContent(event)
+    this.#isModelNext = !this.#steps.hasOpenCalls
   }
 
-  #reply(event: EventOf<"message">): void {
+  #addReply(event: EventOf<"message">): void {
     const { model, usage, finish, position, at } = event
     this.#model = model ?? this.#model
-    this.#count(usage)
-    // The reply of a run that takes something back, or proposes it again, was written by us.
+    this.#addUsage(usage)
+    // The reply of a run that undoes or repeats a proposal was written by Pawl, not by a model.
     const isOurs = this.#start.undoes !== undefined || this.#start.again !== undefined
-    const from = this.#since
+    const from = this.#previousAt
     const step = this.#steps.stepAt(from)
     if (!isOurs) {
-      const first = this.#telling.firstWords?.(from, at)
+      const first = this.#options.firstToken?.(from, at)
       const attributes = {
         ...modelAttributes(model, usage, finish),
         "gen_ai.response.time_to_first_chunk": first === undefined ? undefined : Math.max(0, first - from) / 1000,
-        ...(this.#telling.content ? { ...this.#words, ...messageContent(event) } : {}),
+        ...(this.#options.content ? { ...this.#inputContent, ...messageContent(event) } : {}),
       }
-      this.#words = {}
+      this.#inputContent = {}
       const error = finish === "broken" || finish === "cancelled" ? finish : undefined
-      this.#add({ ...toChat(model, { from, to: at, attributes, error }), what: `chat ${position}`, parent: step })
+      this.#addSpan({ ...toChat(model, { from, to: at, attributes, error }), what: `chat ${position}`, parent: step })
     }
     this.#steps.reply(event)
-    this.#asking = false
+    this.#isModelNext = false
   }
 
-  /** A decision beside the replies. What nobody was asked for took no time, and is told as a moment of the run. */
-  #stage(step: string, asked: RecordedModelCall | undefined, at: number): void {
-    if (!asked) return this.#note(step, at)
-    const [from, place] = [this.#since, this.#position]
+  /** A decision next to the replies. Without a model call it becomes a span event. */
+  #addStage(step: string, asked: RecordedModelCall | undefined, at: number): void {
+    if (!asked) return this.#addSpanEvent(step, at)
+    const [from, place] = [this.#previousAt, this.#position]
     const { runId } = this.#start
     const attributes = { ...modelAttributes(asked.model, asked.usage), "pawl.model.tries": asked.tries }
-    this.#count(asked.usage)
+    this.#addUsage(asked.usage)
     const parent = spanIdOf(runId, `stage ${place}`)
-    this.#add({ ...toChat(asked.model, { from, to: at, attributes }), what: `chat ${place}`, parent })
+    this.#addSpan({ ...toChat(asked.model, { from, to: at, attributes }), what: `chat ${place}`, parent })
     const of = { what: `stage ${place}`, parent: rootIdOf(runId), attributes: { "pawl.step.name": step } }
-    this.#add({ ...of, name: `step ${step}`, from, to: at })
+    this.#addSpan({ ...of, name: `step ${step}`, from, to: at })
   }
 
-  /** An attempt that came to nothing: its process died, or the provider failed. */
-  #fail(at: number, error: string, model?: string): void {
-    if (!this.#asking || this.#start.undoes || this.#start.again) return
-    const from = this.#since
+  /** A failed attempt: its process failed, or the provider did. */
+  #addFailedAttempt(at: number, error: string, model?: string): void {
+    if (!this.#isModelNext || this.#start.undoes || this.#start.again) return
+    const from = this.#previousAt
     const parent = this.#steps.stepAt(from)
     const attributes = modelAttributes(model)
-    this.#add({ ...toChat(model, { from, to: at, attributes, error }), what: `chat ${this.#position}`, parent })
+    this.#addSpan({ ...toChat(model, { from, to: at, attributes, error }), what: `chat ${this.#position}`, parent })
   }
 
-  #end({ at, status, reason, error }: EventOf<"run_ended">): void {
-    if (error && at > this.#since) this.#fail(at, error.code)
+  #endRun({ at, status, reason, error }: EventOf<"run_ended">): void {
+    if (error && at > this.#previousAt) this.#addFailedAttempt(at, error.code)
     this.#steps.close(at)
     const { runId, at: from, trace } = this.#start
     const attributes = {
-      ...this.#common(),
+      ...this.#commonAttributes(),
       "gen_ai.operation.name": "invoke_agent",
       "gen_ai.agent.name": this.#run.agent,
       "gen_ai.provider.name": this.#provider,
@@ -176,33 +180,33 @@ class RunFold {
     const failed = status === "failed" ? (error?.code ?? "failed") : undefined
     this.spans.push({
       ...{ run: runId, id: rootIdOf(runId), parent: undefined, name: `invoke_agent ${this.#run.agent}` },
-      ...{ kind: "internal", from, to: at, attributes, error: failed, moments: this.#moments },
-      ...{ position: this.#position, askedBy: trace },
+      ...{ kind: "internal", from, to: at, attributes, error: failed, events: this.#spanEvents },
+      ...{ position: this.#position, callerTrace: trace },
     })
   }
 
-  #count(usage: Usage | undefined): void {
+  #addUsage(usage: Usage | undefined): void {
     if (usage) this.#usage = { ...addUsage(this.#usage, usage), ...addDetails(this.#usage, usage) }
     this.#provider = providerName(usage) ?? this.#provider
   }
 
-  #note(name: string, at: number, attributes: SpanAttributes = {}): void {
-    this.#moments.push({ name, at, attributes })
+  #addSpanEvent(name: string, at: number, attributes: SpanAttributes = {}): void {
+    this.#spanEvents.push({ name, at, attributes })
   }
 
-  #common(): SpanAttributes {
+  #commonAttributes(): SpanAttributes {
     return { "gen_ai.conversation.id": this.#run.conversation, "pawl.run.id": this.#start.runId }
   }
 
-  #add({ what, attributes, error, kind = "internal", ...span }: EndedSpan): void {
+  #addSpan({ what, attributes, error, kind = "internal", ...span }: EndedSpan): void {
     const { runId } = this.#start
-    const all = { ...this.#common(), ...attributes, ...(error === undefined ? {} : { "error.type": error }) }
+    const all = { ...this.#commonAttributes(), ...attributes, ...(error === undefined ? {} : { "error.type": error }) }
     const id = spanIdOf(runId, what)
     this.spans.push({ ...span, kind, run: runId, id, attributes: all, error, position: this.#position })
   }
 }
 
-/** Why a provider is asked once more, and when: no word of anybody's. */
+/** Why and when the provider is called again. Contains no text of a person or a model. */
 function waitingAttributes(detail: unknown): SpanAttributes {
   const waiting = Waiting.safeParse(detail).data
   if (!waiting) return {}
@@ -210,7 +214,7 @@ function waitingAttributes(detail: unknown): SpanAttributes {
   return { "pawl.retry.because": because, "pawl.retry.after_seconds": seconds, "pawl.retry.attempt": attempt }
 }
 
-/** What a run's own sum leaves out: of these tokens the cache's, and those of thinking. Undefined where nobody has counted them. */
+/** The token details that `addUsage` leaves out. Undefined if no provider counted them. */
 function addDetails(sum: Usage | undefined, usage: Usage): Partial<Usage> {
   const add = (of: "cachedTokens" | "cacheWriteTokens" | "reasoningTokens") => {
     const counted = [sum?.[of], usage[of]].filter((count) => typeof count === "number")
@@ -227,12 +231,12 @@ const toChat = (model: string | undefined, chat: Chat) =>
 interface OpenCall {
   readonly tool: string
   readonly input: object
-  /** What it is a part of. */
+  /** The step that it belongs to. */
   readonly step: OpenStep
-  begunAt?: number
-  /** Since when a person is asked about it. */
+  startedAt?: number
+  /** The open proposal, and since when. */
   asked?: { readonly proposal: ProposalId; readonly at: number }
-  /** Since when it is not known whether it was done, and by which event: there may be several in one millisecond. */
+  /** Since when the call is in doubt, and the position of that event: several may share a millisecond. */
   doubt?: { readonly at: number; readonly position: number }
 }
 
@@ -243,7 +247,7 @@ interface OpenStep {
   readonly calls: Set<CallId>
 }
 
-/** A span as far as those know who end one: the rest is the same for all of a run. */
+/** A span without the attributes that all spans of a run share. */
 type EndedSpan = Pick<RunSpan, "name" | "from" | "to" | "attributes"> & {
   readonly what: string
   readonly parent: string
@@ -251,34 +255,34 @@ type EndedSpan = Pick<RunSpan, "name" | "from" | "to" | "attributes"> & {
   readonly error?: string | undefined
 }
 
-/** Results of calls that were never begun: they were refused, or nobody agreed to them in time. */
-const NEVER_BEGUN: ReadonlySet<string> = new Set(["denied", "rejected", "expired", "superseded", "cancelled"])
+/** Results of calls that never started: they were refused, or not approved in time. */
+const NEVER_STARTED: ReadonlySet<string> = new Set(["denied", "rejected", "expired", "superseded", "cancelled"])
 
 /**
- * The steps of a run, and the calls and waits that are parts of them. A step is one reply of the model and what it has
- * called for: it begins when the model is asked, and ends when the last of its calls has.
+ * The steps of a run, with their tool calls and waits. A step is one reply of the model and the calls in it: it starts
+ * with the model call and ends with the last of its tool calls.
  */
 class StepSpans {
   readonly #run: RunId
   readonly #content: boolean
-  readonly #ended: (span: EndedSpan) => void
+  readonly #onEnd: (span: EndedSpan) => void
   readonly #calls = new Map<CallId, OpenCall>()
   #step: OpenStep | undefined
-  #count = 0
+  #addUsage = 0
 
-  constructor(run: RunId, content: boolean, ended: (span: EndedSpan) => void) {
+  constructor(run: RunId, content: boolean, onEnd: (span: EndedSpan) => void) {
     this.#run = run
     this.#content = content
-    this.#ended = ended
+    this.#onEnd = onEnd
   }
 
   get hasOpenCalls(): boolean {
     return this.#calls.size > 0
   }
 
-  /** The step that is open, begun where none is. */
+  /** The id of the open step, which is started if there is none. */
   stepAt(from: number): string {
-    this.#step ??= this.#begin(from)
+    this.#step ??= this.#start(from)
     return this.#step.id
   }
 
@@ -290,12 +294,12 @@ class StepSpans {
       step.calls.add(part.id)
       this.#calls.set(part.id, { tool: part.name, input: part.input, step })
     }
-    if (step.calls.size === 0) this.#end(step, at)
+    if (step.calls.size === 0) this.#endRun(step, at)
   }
 
-  begin({ callId, at }: EventOf<"tool_start" | "handed_over">): void {
+  start({ callId, at }: EventOf<"tool_start" | "handed_over">): void {
     const call = this.#calls.get(callId)
-    if (call) call.begunAt ??= at
+    if (call) call.startedAt ??= at
   }
 
   propose(proposal: ProposalId, callId: CallId, at: number): void {
@@ -318,7 +322,7 @@ class StepSpans {
     const attributes = { "gen_ai.tool.name": call.tool, "gen_ai.tool.call.id": callId, "pawl.doubt.choice": choice }
     const { at: from, position } = call.doubt
     delete call.doubt
-    this.#ended({
+    this.#onEnd({
       what: `doubt ${position}`,
       parent: call.step.id,
       name: "wait in_doubt",
@@ -335,15 +339,15 @@ class StepSpans {
     this.#endWait(callId, event.status, at)
     this.resolve(callId, event.status, at)
     this.#calls.delete(callId)
-    if (call.begunAt !== undefined || !NEVER_BEGUN.has(event.status)) this.#endCall(event, call)
+    if (call.startedAt !== undefined || !NEVER_STARTED.has(event.status)) this.#endCall(event, call)
     const { step } = call
     step.calls.delete(callId)
-    if (step.calls.size === 0) this.#end(step, at)
+    if (step.calls.size === 0) this.#endRun(step, at)
   }
 
-  /** The run is over, and so is what it was at. */
+  /** Ends the open step, because the run has ended. */
   close(at: number): void {
-    if (this.#step) this.#end(this.#step, at)
+    if (this.#step) this.#endRun(this.#step, at)
   }
 
   #endCall({ callId, status, ms, code, reusedFrom, text, at }: EventOf<"tool_end">, call: OpenCall): void {
@@ -357,10 +361,10 @@ class StepSpans {
       ...(this.#content ? callContent(call.input, text) : {}),
     }
     const error = status === "ok" ? undefined : (code ?? status)
-    // A read that answers at once has its start and its end in one commit: then the result alone knows how long it took.
-    const from = Math.min(call.begunAt ?? at, at - ms)
+    // The start and end of a quick read are in one commit, so only the result knows how long it took.
+    const from = Math.min(call.startedAt ?? at, at - ms)
     const name = `execute_tool ${call.tool}`
-    this.#ended({ what: `call ${callId}`, parent: call.step.id, name, from, to: at, attributes, error })
+    this.#onEnd({ what: `call ${callId}`, parent: call.step.id, name, from, to: at, attributes, error })
   }
 
   #endWait(callId: CallId, outcome: string, at: number): void {
@@ -374,17 +378,17 @@ class StepSpans {
       "pawl.proposal.id": proposal,
       "pawl.proposal.outcome": outcome,
     }
-    this.#ended({ what: `proposal ${proposal}`, parent: call.step.id, name: "wait proposal", from, to: at, attributes })
+    this.#onEnd({ what: `proposal ${proposal}`, parent: call.step.id, name: "wait proposal", from, to: at, attributes })
   }
 
-  #begin(from: number): OpenStep {
-    const number = ++this.#count
+  #start(from: number): OpenStep {
+    const number = ++this.#addUsage
     return { id: spanIdOf(this.#run, `step ${number}`), number, from, calls: new Set() }
   }
 
-  #end({ number, from }: OpenStep, to: number): void {
+  #endRun({ number, from }: OpenStep, to: number): void {
     this.#step = undefined
     const attributes = { "pawl.step.number": number }
-    this.#ended({ what: `step ${number}`, parent: rootIdOf(this.#run), name: "step", from, to, attributes })
+    this.#onEnd({ what: `step ${number}`, parent: rootIdOf(this.#run), name: "step", from, to, attributes })
   }
 }

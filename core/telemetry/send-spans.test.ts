@@ -5,7 +5,7 @@ import { tellingTo } from "../../test/telemetry/told-server.ts"
 import { TurnedClock } from "../engine/turned-clock.fixture.ts"
 import type { RunId } from "../protocol/ids.ts"
 import type { Clock } from "../shared/time/clock.ts"
-import { openSending, type Outcome, SpanQueue } from "./send-spans.ts"
+import { openSpanSender, type Outcome, SpanQueue } from "./send-spans.ts"
 import type { RunSpan } from "./span.ts"
 
 const queuedSpan: RunSpan = {
@@ -64,7 +64,7 @@ const clock: Clock = {
     return () => {}
   },
 }
-const open = (url: string) => openSending(tellingTo(url), { clock, version: "1" })
+const open = (url: string) => openSpanSender(tellingTo(url), { clock, version: "1" })
 
 test("a receiver that is busy is sent the same again", async () => {
   let count = 0

@@ -6,17 +6,19 @@ import { type Clock, sleep } from "../shared/time/clock.ts"
 import type { TelemetrySettings } from "./settings.ts"
 import { type RunSpan, type SpanAttributes, traceIdOf } from "./span.ts"
 
-/** Spans that wait to be sent at most. What comes then is dropped, and counted: a run is never held up, nor memory filled. */
+/**
+ * Spans that wait to be sent. Further ones are dropped and counted: a run is never delayed, and memory stays bounded.
+ */
 const MAX_WAITING = 4096
-/** Sent as soon as so many wait, or after so long. */
-const BATCH = 512
+/** A batch is sent when it is full, or after this time. */
+const BATCH_SPANS = 512
 const WAIT_MS = 2000
-/** How often it is said at most that spans do not arrive. */
-const COMPLAIN_MS = 60_000
+/** A failing receiver is logged at most this often. */
+const WARN_EVERY_MS = 60_000
 
 export type Outcome = "sent" | "failed" | "dropped"
 
-/** Sends a batch; rejects where it did not arrive. */
+/** Sends a batch. Rejects if it did not arrive. */
 type SendSpans = (spans: readonly RunSpan[]) => Promise<void>
 
 interface SpanQueueOptions {
@@ -27,13 +29,13 @@ interface SpanQueueOptions {
   readonly maxWaiting?: number
 }
 
-/** Between what happens and whoever is told of it: never waits, never grows without end. One batch is under way at a time. */
+/** Queues spans and sends one batch at a time. Never makes a caller wait and never grows without a bound. */
 export class SpanQueue {
   readonly #options: SpanQueueOptions
   #waiting: RunSpan[] = []
   #sending: Promise<void> | undefined
   #cancelAlarm: (() => void) | undefined
-  #complainedAt = -Infinity
+  #warnedAt = -Infinity
 
   constructor(options: SpanQueueOptions) {
     this.#options = options
@@ -44,23 +46,23 @@ export class SpanQueue {
     const room = Math.max(0, maxWaiting - this.#waiting.length)
     this.#waiting.push(...spans.slice(0, room))
     if (spans.length > room) count("dropped", spans.length - room)
-    if (this.#waiting.length >= BATCH) this.#send()
+    if (this.#waiting.length >= BATCH_SPANS) this.#send()
     else if (this.#waiting.length > 0) this.#cancelAlarm ??= clock.alarm(WAIT_MS, () => this.#send(), "background")
   }
 
-  /** Sends what waits, as far as there is time for it; the rest is dropped. */
+  /** Sends the waiting spans until the time is up, and drops the rest. */
   async flush(ms: number): Promise<void> {
-    const late = Promise.withResolvers<void>()
-    const cancel = this.#options.clock.alarm(ms, () => late.resolve())
-    let isLate = false
-    const everything = async () => {
-      while (!isLate && (this.#sending || this.#waiting.length > 0)) {
+    const timeout = Promise.withResolvers<void>()
+    const cancel = this.#options.clock.alarm(ms, () => timeout.resolve())
+    let isTimedOut = false
+    const sendAll = async () => {
+      while (!isTimedOut && (this.#sending || this.#waiting.length > 0)) {
         this.#send()
         await this.#sending
       }
     }
-    await Promise.race([everything(), late.promise])
-    isLate = true
+    await Promise.race([sendAll(), timeout.promise])
+    isTimedOut = true
     cancel()
     this.#cancelAlarm?.()
     if (this.#waiting.length > 0) this.#options.count("dropped", this.#waiting.length)
@@ -71,10 +73,10 @@ export class SpanQueue {
     this.#cancelAlarm?.()
     this.#cancelAlarm = undefined
     if (this.#sending || this.#waiting.length === 0) return
-    const batch = this.#waiting.splice(0, BATCH)
+    const batch = this.#waiting.splice(0, BATCH_SPANS)
     this.#sending = this.#sendBatch(batch).finally(() => {
       this.#sending = undefined
-      this.add([]) // what has come meanwhile
+      this.add([]) // spans that arrived in the meantime
     })
   }
 
@@ -85,46 +87,51 @@ export class SpanQueue {
       count("sent", batch.length)
     } catch (error) {
       count("failed", batch.length)
-      this.#complain(error)
+      this.#warn(error)
     }
   }
 
-  #complain(error: unknown): void {
+  #warn(error: unknown): void {
     const { clock, log } = this.#options
-    if (clock.now() - this.#complainedAt < COMPLAIN_MS) return
-    this.#complainedAt = clock.now()
-    // What `fetch` throws says why only in its cause.
+    if (clock.now() - this.#warnedAt < WARN_EVERY_MS) return
+    this.#warnedAt = clock.now()
+    // The message of a `fetch` error has the reason only in its cause.
     const { message, cause } = error as Error
     const problem = cause instanceof Error ? `${message}: ${cause.message}` : message
     log.warn("spans_not_sent", { problem })
   }
 }
 
-/** Disposing breaks off what is under way. */
-interface Sending extends Disposable {
+/** Disposing aborts the request in flight. */
+interface SpanSender extends Disposable {
   readonly send: SendSpans
 }
 
-/** Kinds and states of spans as OpenTelemetry numbers them: its own names for these are no values that types leave behind. */
+/**
+ * OpenTelemetry's numbers for span kinds and statuses. Its enums are loaded with the packages, so they are repeated.
+ */
 const KINDS = { internal: 0, client: 2 } as const
 const [UNSET, ERROR] = [0, 2] as const
 const SAMPLED = 1
 
-/** How long it waits before a batch is sent again, at first; then twice as long, and so on. */
+/** The wait before the first retry. It doubles each time. */
 const FIRST_WAIT_MS = 1000
-/** Answers after which OTLP wants to be asked again; so is who could not be reached. */
-const AGAIN: ReadonlySet<number> = new Set([429, 502, 503, 504])
+/** OTLP says that these responses, and failed connections, are retried. */
+const RETRIED_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504])
 
-export interface SendingPorts {
+export interface SpanSenderPorts {
   readonly clock: Clock
   readonly version: string
 }
 
 /**
- * Sends spans as the official packages write them, which are loaded here and nowhere else. The request is our own: the exporter
- * that comes with them ends only when its last repetition has, and so would our process.
+ * Sends spans in the format of OpenTelemetry's official serializers, which are imported only here. The request is our
+ * own: the official exporter cannot be stopped before its last retry, and would delay the end of the process.
  */
-export async function openSending(settings: TelemetrySettings, { clock, version }: SendingPorts): Promise<Sending> {
+export async function openSpanSender(
+  settings: TelemetrySettings,
+  { clock, version }: SpanSenderPorts,
+): Promise<SpanSender> {
   const { url, headers, timeoutMs, serviceName, protocol } = settings
   const [{ JsonTraceSerializer, ProtobufTraceSerializer }, { resourceFromAttributes }] = await Promise.all([
     import("@opentelemetry/otlp-transformer"),
@@ -140,7 +147,7 @@ export async function openSending(settings: TelemetrySettings, { clock, version 
   const post = async (body: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<number> => {
     const request = { method: "POST", headers: { ...headers, "content-type": type }, body, signal }
     const response = await fetch(url, { ...request, redirect: "manual" })
-    await response.body?.cancel() // nothing that it says besides is of use, and it may never end
+    await response.body?.cancel() // its content is not needed, and may never end
     return response.status
   }
   return {
@@ -152,7 +159,7 @@ export async function openSending(settings: TelemetrySettings, { clock, version 
         const status = await post(body as Uint8Array<ArrayBuffer>, signal).catch((error: unknown) => error as Error)
         if (typeof status === "number" && status < 300) return
         const problem = typeof status === "number" ? new Error(`The receiver of spans answered ${status}.`) : status
-        if (signal.aborted || (typeof status === "number" && !AGAIN.has(status))) throw problem
+        if (signal.aborted || (typeof status === "number" && !RETRIED_STATUSES.has(status))) throw problem
         await sleep(clock, wait, signal)
         if (signal.aborted) throw problem
       }
@@ -162,7 +169,7 @@ export async function openSending(settings: TelemetrySettings, { clock, version 
 }
 
 function toOtel(span: RunSpan): Omit<ReadableSpan, "resource" | "instrumentationScope"> {
-  const { run, id, parent, name, kind, from, to, attributes, error, moments = [], askedBy } = span
+  const { run, id, parent, name, kind, from, to, attributes, error, events: moments = [], callerTrace: askedBy } = span
   const contextOf = (spanId: string): SpanContext => ({ traceId: traceIdOf(run), spanId, traceFlags: SAMPLED })
   return {
     name,
@@ -173,9 +180,13 @@ function toOtel(span: RunSpan): Omit<ReadableSpan, "resource" | "instrumentation
     endTime: toTime(Math.max(from, to)),
     duration: toTime(Math.max(0, to - from)),
     status: error === undefined ? { code: UNSET } : { code: ERROR, message: error },
-    attributes: told(attributes),
+    attributes: definedAttributes(attributes),
     links: toLinks(askedBy),
-    events: moments.map((each) => ({ name: each.name, time: toTime(each.at), attributes: told(each.attributes) })),
+    events: moments.map((each) => ({
+      name: each.name,
+      time: toTime(each.at),
+      attributes: definedAttributes(each.attributes),
+    })),
     ended: true,
     droppedAttributesCount: 0,
     droppedEventsCount: 0,
@@ -185,9 +196,9 @@ function toOtel(span: RunSpan): Omit<ReadableSpan, "resource" | "instrumentation
 
 const toTime = (ms: number): HrTime => [Math.floor(ms / 1000), Math.round((ms % 1000) * 1e6)]
 
-function told(attributes: SpanAttributes): ReadableSpan["attributes"] {
-  const given = Object.entries(attributes).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(given) as ReadableSpan["attributes"]
+function definedAttributes(attributes: SpanAttributes): ReadableSpan["attributes"] {
+  const defined = Object.entries(attributes).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(defined) as ReadableSpan["attributes"]
 }
 
 function toLinks(traceparent: string | undefined): Link[] {
@@ -196,7 +207,10 @@ function toLinks(traceparent: string | undefined): Link[] {
   return [{ context: { traceId, spanId, traceFlags: Number.parseInt(traceFlags, 16), isRemote: true } }]
 }
 
-/** Which runs are told. By the trace's id alone, with OpenTelemetry's own reckoning: every process decides alike. */
+/**
+ * Returns whether a run is sampled. OpenTelemetry's sampler decides by the trace id alone, so every process decides
+ * alike.
+ */
 export async function openSampling(share: number): Promise<(run: RunId) => boolean> {
   if (share >= 1) return () => true
   if (share <= 0) return () => false

@@ -1,16 +1,16 @@
-/** How spans are told and to whom, as the standard variables `OTEL_*` say; docs/recipes/export-traces.md. */
+/** Where and how spans are exported, as the standard `OTEL_*` variables set it; docs/recipes/export-traces.md. */
 export interface TelemetrySettings {
-  /** Where batches are posted: the whole address, with its path. */
+  /** The complete address, with its path. */
   readonly url: string
   readonly protocol: "http/json" | "http/protobuf"
   readonly headers: Readonly<Record<string, string>>
-  /** How long one batch may take, its repetitions included. */
+  /** The time limit of one batch with its retries. */
   readonly timeoutMs: number
   readonly serviceName: string
-  /** What else is said of this process: `deployment.environment.name` and the like. */
+  /** Further attributes of this process, such as `deployment.environment.name`. */
   readonly resource: Readonly<Record<string, string>>
-  /** Of all runs, the share that is told: 0 to 1. By the run's id, so that every process decides alike. */
+  /** The share of all runs that is exported, from 0 to 1. The run's id decides, so every process decides alike. */
   readonly share: number
-  /** Whether what people, models and tools say is told, too. */
+  /** Whether the texts of people, models and tools are exported, too. */
   readonly content: boolean
 }

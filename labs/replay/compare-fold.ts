@@ -10,7 +10,7 @@ import type { ConversationId, UserId } from "../../core/protocol/ids.ts"
 import { canonicalJson } from "../../core/shared/text/json.ts"
 import type { Engine } from "../../core/store/engine/engine.ts"
 import { toEvent } from "../../core/store/engine/event-rows.ts"
-import { FOLD_ROW, type FoldRow } from "../../core/store/engine/fold-source.ts"
+import { STATE_ROW, type StateRow } from "../../core/store/engine/state-source.ts"
 
 export interface KeptFoldLook {
   /**
@@ -24,12 +24,12 @@ export interface KeptFoldLook {
 
 /** Whether the fold that is kept of a conversation is, byte for byte, what its journal comes to when it is folded from its first row. */
 export async function compareKeptFold(engine: Engine, id: ConversationId): Promise<KeptFoldLook> {
-  const [row] = await engine.query<FoldRow>(FOLD_ROW, [FOLD_VERSION, id])
-  if (!row || row.kept === null || row.fold === null) return { verdict: "none" }
-  const { key, kept: position, fold } = row
+  const [row] = await engine.query<StateRow>(STATE_ROW, [FOLD_VERSION, id])
+  if (!row || row.snapshot_position === null || row.snapshot === null) return { verdict: "none" }
+  const { key, snapshot_position: position, snapshot } = row
   const user = row.user_id as UserId
   const rows = await engine.events(key, { after: 0, upTo: position, limit: Number.MAX_SAFE_INTEGER })
-  const kept = fromKeptFold({ id, user }, position, fold)
+  const kept = fromKeptFold({ id, user }, position, snapshot)
   if (!kept || rows.at(-1)?.[0] !== position) return { verdict: "passed over", position }
   const anew = toKeptFold(replay(id, user, rows.map(toEvent)))
   const again = toKeptFold(kept)

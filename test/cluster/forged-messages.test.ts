@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { connect, type NatsConnection } from "@nats-io/transport-node"
 import { systemClock } from "../../core/shared/time/clock.ts"
 import { silentLog } from "../../core/shared/log.ts"
-import { NatsWire } from "../../core/bus/nats.ts"
-import { EVERYBODY } from "../../core/bus/wire.ts"
+import { NatsTransport } from "../../core/bus/nats.ts"
+import { ALL_NODES } from "../../core/bus/wire.ts"
 import { examineBus } from "../../apps/cli/doctor/server.ts"
 import { openDevice } from "../../client/device/index.ts"
 import { EVENT_VERSION } from "../../core/protocol/events.ts"
@@ -129,12 +129,17 @@ describe.skipIf(!hasNats).each(shared)("a stranger who can publish on the NATS o
     const [{ number }] = (await nodes.rows("connected_device")) as [{ number: number }]
     const up = Promise.withResolvers<void>()
     const settings = { url: nats.url, cluster: "test" }
-    await using wire = new NatsWire(settings, { self: STRANGER, clock: systemClock, log: silentLog, keys: busKeys })
-    wire.listen({ heard() {}, unmet() {}, changed: up.resolve })
+    await using transport = new NatsTransport(settings, {
+      self: STRANGER,
+      clock: systemClock,
+      log: silentLog,
+      keys: busKeys,
+    })
+    transport.setReceiver({ received() {}, unknownSender() {}, changed: up.resolve })
     const answers: string[] = []
-    wire.onDelivery((text) => void answers.push(text))
+    transport.onDelivery((text) => void answers.push(text))
     await up.promise
-    const tell = (message: object) => wire.deliver(node, JSON.stringify({ from: STRANGER, words: [message] }))
+    const tell = (message: object) => transport.deliver(node, JSON.stringify({ from: STRANGER, words: [message] }))
     await tell({ type: "device_ticket", id: "ask_1", line: Number(number), callId: "call_forged" })
     await expect.poll(() => answers).toHaveLength(1)
     const ticket = /"ticket":"([^"]+)"/.exec(answers[0] ?? "")?.[1]
@@ -171,26 +176,30 @@ describe.skipIf(!hasNats).each(shared)("a stranger who can publish on the NATS o
     await stranger.flush()
     const open = async (self: string) => {
       const up = Promise.withResolvers<void>()
-      const [heard, unmet]: [string[], string[]] = [[], []]
+      const [heard, unknownSender]: [string[], string[]] = [[], []]
       const ports = { self, clock: systemClock, log: silentLog, keys: busKeys }
-      const wire = new NatsWire({ url: nats.url, cluster: "test" }, ports)
-      wire.listen({ heard: (text) => heard.push(text), unmet: (node) => unmet.push(node), changed: up.resolve })
+      const transport = new NatsTransport({ url: nats.url, cluster: "test" }, ports)
+      transport.setReceiver({
+        received: (text) => heard.push(text),
+        unknownSender: (node) => unknownSender.push(node),
+        changed: up.resolve,
+      })
       await up.promise
-      return { wire, heard, unmet, [Symbol.asyncDispose]: () => wire[Symbol.asyncDispose]() }
+      return { transport, heard, unknownSender, [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose]() }
     }
     await using one = await open("node_one")
-    one.wire.send(EVERYBODY, "recorded")
+    one.transport.send(ALL_NODES, "recorded")
     await expect.poll(() => recorded).toHaveLength(1)
     await using two = await open("node_two")
     recorded[0]?.again()
-    await expect.poll(() => two.unmet).toEqual(["node_one"])
-    one.wire.send("node_two", "met")
-    one.wire.send(EVERYBODY, "live")
+    await expect.poll(() => two.unknownSender).toEqual(["node_one"])
+    one.transport.send("node_two", "met")
+    one.transport.send(ALL_NODES, "live")
     await expect.poll(() => two.heard).toEqual(["met", "live"])
     recorded[0]?.again()
-    await expect.poll(() => two.unmet).toEqual(["node_one", "node_one"])
+    await expect.poll(() => two.unknownSender).toEqual(["node_one", "node_one"])
     expect(two.heard).toEqual(["met", "live"])
-    expect(two.wire.refused.totals.size).toBe(0)
+    expect(two.transport.refused.totals.size).toBe(0)
   })
 
   test("shows nothing on the stream of a person", async () => {
@@ -227,7 +236,7 @@ test.each(shared)(
   "a server on $name does not start with a NATS on another machine and no credentials",
   async (database) => {
     const { url } = await database.create()
-    const nats = { url: "nats://nats.example:4222", credentialsFile: undefined, cluster: "test", carriesWords: true }
+    const nats = { url: "nats://nats.example:4222", credentialsFile: undefined, cluster: "test", carriesText: true }
     const opening = Face.open({ url, model: scripted(), nats })
     await expect(opening).rejects.toThrow(/nats\.example:4222 .*NATS_URL .*NATS_CREDS/)
     for (const address of ["nats://token@nats.example:4222", "nats://localhost:9", "tls://127.0.0.1:9,nats://[::1]:9"])

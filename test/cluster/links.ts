@@ -26,7 +26,7 @@ export function linkedBy(link: string): () => NatsServerSettings | undefined {
 }
 
 export const natsSettings = ({ url }: NatsServer, more: Partial<NatsServerSettings> = {}): NatsServerSettings => ({
-  ...{ url, credentialsFile: undefined, cluster: "test", carriesWords: true },
+  ...{ url, credentialsFile: undefined, cluster: "test", carriesText: true },
   ...more,
 })
 

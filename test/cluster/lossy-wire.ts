@@ -1,4 +1,11 @@
-import { type Addressee, type Delivery, EVERYBODY, MAX_WORD, type Wire, type WireEars } from "../../core/bus/wire.ts"
+import {
+  type Addressee,
+  type Delivery,
+  ALL_NODES,
+  MAX_MESSAGE,
+  type Transport,
+  type TransportReceiver,
+} from "../../core/bus/wire.ts"
 
 /** A wire between processes that are all in this one; a test takes words away, doubles them, or cuts it. */
 export class LossyNet {
@@ -20,17 +27,17 @@ export class LossyNet {
 
   carry(from: string, to: Addressee, text: string): void {
     for (const [name, wire] of this.#wires) {
-      if (name === from || (to !== EVERYBODY && to !== name)) continue
+      if (name === from || (to !== ALL_NODES && to !== name)) continue
       for (let left = this.copies(text, name); left > 0; left--) wire.hear(text)
     }
   }
 }
 
-export class LossyWire implements Wire {
+export class LossyWire implements Transport {
   readonly self: string
   readonly #net: LossyNet
   #up = true
-  #ears: WireEars | undefined
+  #receiver: TransportReceiver | undefined
 
   constructor(self: string, net: LossyNet) {
     this.self = self
@@ -42,12 +49,12 @@ export class LossyWire implements Wire {
   }
 
   readonly lagMs = 0
-  readonly unheard = 0
-  readonly room = MAX_WORD
+  readonly unconfirmed = 0
+  readonly room = MAX_MESSAGE
 
   turn(up: boolean): void {
     this.#up = up
-    this.#ears?.changed()
+    this.#receiver?.changed()
   }
 
   send(to: Addressee, text: string): void {
@@ -55,11 +62,11 @@ export class LossyWire implements Wire {
   }
 
   hear(text: string): void {
-    if (this.#up) this.#ears?.heard(text)
+    if (this.#up) this.#receiver?.received(text)
   }
 
-  listen(ears: WireEars): void {
-    this.#ears = ears
+  setReceiver(receiver: TransportReceiver): void {
+    this.#receiver = receiver
   }
 
   async deliver(): Promise<Delivery> {

@@ -1,7 +1,7 @@
 import { getCACertificates, setDefaultCACertificates } from "node:tls"
 import { describe, expect, test } from "vitest"
 import { systemClock } from "../../core/shared/time/clock.ts"
-import { NatsWire } from "../../core/bus/nats.ts"
+import { NatsTransport } from "../../core/bus/nats.ts"
 import { busKeys } from "./links.ts"
 import { newCredentials } from "./nats-credentials.ts"
 import { certificates } from "./nats-certificates.ts"
@@ -14,8 +14,8 @@ async function told(url: string, credentials?: string): Promise<string> {
     first.resolve(error === undefined ? event : `${event}: ${(error as Error).message}`)
   const log = { info: say, warn: say, error: say }
   const ports = { self: "node_a", clock: systemClock, log, keys: busKeys }
-  await using wire = new NatsWire({ url, cluster: "test", credentials }, ports)
-  wire.listen({ heard() {}, unmet() {}, changed() {} })
+  await using transport = new NatsTransport({ url, cluster: "test", credentials }, ports)
+  transport.setReceiver({ received() {}, unknownSender() {}, changed() {} })
   return await first.promise
 }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { connect } from "@nats-io/transport-node"
 import { systemClock } from "../../core/shared/time/clock.ts"
 import { silentLog } from "../../core/shared/log.ts"
-import { NatsWire } from "../../core/bus/nats.ts"
+import { NatsTransport } from "../../core/bus/nats.ts"
 import { hangs, says, scripted } from "../../core/testing.ts"
 import { busKeys, natsSettings, readTraffic, shared } from "./links.ts"
 import { PacedModel } from "../support/loop/paced-model.ts"
@@ -102,7 +102,7 @@ describe.skipIf(!hasNats).each(shared)("two servers on one $name that hear each 
   })
 
   test("without words nothing that was said is carried, and the reply is seen when it is written", async () => {
-    await using nodes = await open(natsSettings(nats, { carriesWords: false }))
+    await using nodes = await open(natsSettings(nats, { carriesText: false }))
     await heard(nodes)
     await using traffic = await readTraffic(nats)
     const all = readFrames(await nodes.there.watch(nodes.id), isOver)
@@ -133,14 +133,14 @@ describe.skipIf(!hasNats).each(shared)("two servers on one $name that hear each 
   test("what is handed to a node that is not there was surely not handed over", async () => {
     const openWire = async (self: string) => {
       const up = Promise.withResolvers<void>()
-      const wire = new NatsWire(
+      const transport = new NatsTransport(
         { url: nats.url, cluster: "mail" },
         { self, clock: systemClock, log: silentLog, keys: busKeys },
       )
-      wire.listen({ heard() {}, unmet() {}, changed: up.resolve })
-      wire.onDelivery(() => {})
+      transport.setReceiver({ received() {}, unknownSender() {}, changed: up.resolve })
+      transport.onDelivery(() => {})
       await up.promise
-      return wire
+      return transport
     }
     await using here = await openWire("node_here")
     await using _ = await openWire("node_there")

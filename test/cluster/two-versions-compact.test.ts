@@ -8,17 +8,17 @@ import { Face } from "../support/server/face.ts"
 
 /** One from before conversations were summed up: it does not know the event, nor the field of a run's first. */
 async function makeOlder({ store: { engine, node } }: Face): Promise<void> {
-  await node.sign()
+  await node.heartbeat()
   const older = { sql: "UPDATE node SET events_known = events_known - 1 WHERE id = ?", values: [node.id] }
   await engine.change({ type: "statements", statements: [older] })
-  const { eventsToFold } = engine
+  const { eventsToReplay } = engine
   const asBefore = (row: EventRow): EventRow => {
     const type = row[1] === "compaction" ? "not_known_yet" : row[1]
     return row.with(1, type).with(10, row[10]?.replace('"compacts":true', '"was":true') ?? null) as EventRow
   }
   Object.assign(engine, {
-    foldSource: undefined,
-    eventsToFold: async (key: number) => (await eventsToFold(key)).map(asBefore),
+    stateSource: undefined,
+    eventsToReplay: async (key: number) => (await eventsToReplay(key)).map(asBefore),
   })
 }
 

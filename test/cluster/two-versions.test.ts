@@ -11,18 +11,18 @@ import { isOver, readFrames, transcriptOf } from "../support/server/stream.ts"
 
 /** A newer version knows one more kind of event, `teleported`, which changes nothing that an older one knows of. */
 async function makeNewer({ store: { engine, node } }: Face): Promise<void> {
-  await node.sign()
+  await node.heartbeat()
   const newer = { sql: "UPDATE node SET events_known = events_known + 1 WHERE id = ?", values: [node.id] }
   await engine.change({ type: "statements", statements: [newer] })
-  const { eventsToFold } = engine
+  const { eventsToReplay } = engine
   const known = ([position, type, ...rest]: EventRow): EventRow => [
     position,
     type === "teleported" ? "settings" : type,
     ...rest,
   ]
   Object.assign(engine, {
-    foldSource: undefined,
-    eventsToFold: async (key: number) => (await eventsToFold(key)).map(known),
+    stateSource: undefined,
+    eventsToReplay: async (key: number) => (await eventsToReplay(key)).map(known),
   })
 }
 
@@ -115,11 +115,11 @@ describe.each(shared)("servers of two versions on one $name", ({ create }) => {
     const before = await nodes.head()
     await older.pawl.runtime.recover()
     await older.pawl.runtime.rest(id)
-    const { eventsToFold } = older.store.engine
+    const { eventsToReplay } = older.store.engine
     let read = 0
     Object.assign(older.store.engine, {
-      foldSource: undefined,
-      eventsToFold: (key: number) => (read++, eventsToFold(key)),
+      stateSource: undefined,
+      eventsToReplay: (key: number) => (read++, eventsToReplay(key)),
     })
     expect(await older.pawl.runtime.recover()).toBe(0)
     expect([await nodes.head(), read]).toEqual([before, 0])

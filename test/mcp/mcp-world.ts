@@ -7,12 +7,12 @@ import { readServers } from "../../core/tools/mcp/named-servers.ts"
 import { OutboundPolicy } from "../../core/models/network/outbound-policy.ts"
 import { systemClock } from "../../core/shared/time/clock.ts"
 import { silentLog } from "../../core/shared/log.ts"
-import { asMasterKey, givenKeys } from "../../core/store/people/master-keys.ts"
+import { asMasterKey, fixedKeys } from "../../core/store/people/master-keys.ts"
 import { openStore, type Store } from "../../core/store/store.ts"
 import { openWorld, type World, type WorldOptions } from "../support/loop/world.ts"
 
 /** The same for every life: what one has sealed the next one opens. */
-const masterKeys = givenKeys(asMasterKey(Buffer.alloc(32, "mcp")))
+const masterKeys = fixedKeys(asMasterKey(Buffer.alloc(32, "mcp")))
 
 export type Entry = Readonly<Record<string, unknown>>
 

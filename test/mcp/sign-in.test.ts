@@ -6,7 +6,7 @@ import { OutboundPolicy } from "../../core/models/network/outbound-policy.ts"
 import { readServers } from "../../core/tools/mcp/named-servers.ts"
 import { keepTokens } from "../../core/tools/mcp/sign-in/tokens.ts"
 import type { ConversationId } from "../../core/protocol/ids.ts"
-import { asMasterKey, givenKeys } from "../../core/store/people/master-keys.ts"
+import { asMasterKey, fixedKeys } from "../../core/store/people/master-keys.ts"
 import { rotateSecrets } from "../../core/store/people/rotate-secrets.ts"
 import { openStore } from "../../core/store/store.ts"
 import { anyDatabase, databasesInTurn } from "../support/databases.ts"
@@ -172,7 +172,7 @@ test("of a server of the operator each person has a sign-in of their own, and no
 test("tokens are renewed while the master key is changed, and are not lost; in another row they open for nobody", async () => {
   await using place = await one!.create()
   const [first, second] = [asMasterKey(Buffer.alloc(32, "a")), asMasterKey(Buffer.alloc(32, "b"))]
-  const store = await openStore({ url: place.url, masterKeys: givenKeys(first, second) })
+  const store = await openStore({ url: place.url, masterKeys: fixedKeys(first, second) })
   const { id: ada } = await store.people.ensure("ada", 0)
   const { id: bob } = await store.people.ensure("bob", 0)
   const signIn = { url: "https://mcp.example/", state: "done" as const, challenge: { scope: "notes" } }
@@ -196,7 +196,7 @@ test("tokens are renewed while the master key is changed, and are not lost; in a
 
 test("tokens that were given out once are kept, also where the store fails first, or its answer is lost", async () => {
   await using place = await one!.create()
-  const masterKeys = givenKeys(asMasterKey(Buffer.alloc(32, "a")))
+  const masterKeys = fixedKeys(asMasterKey(Buffer.alloc(32, "a")))
   const store = await openStore({ url: place.url, masterKeys })
   const { id: ada } = await store.people.ensure("ada", 0)
   const signIn = { url: "https://mcp.example/", state: "done" as const, challenge: { scope: "notes" } }

@@ -6,7 +6,7 @@ import { text } from "../../core/engine/staged.fixture.ts"
 import { compareKeptFold } from "../../labs/replay/compare-fold.ts"
 import type { NewEvent } from "../../core/protocol/events.ts"
 import { newId } from "../../core/protocol/ids.ts"
-import { readFold } from "../../core/store/journal/read-fold.ts"
+import { readConversation } from "../../core/store/journal/read-conversation.ts"
 import { openStore } from "../../core/store/store.ts"
 import { anyDatabase } from "../support/databases.ts"
 
@@ -45,7 +45,7 @@ describe.each(anyDatabase)("on $name", ({ create }) => {
     const look = () => compareKeptFold(engine, id)
     /** Reads it, so that it is kept; it is written beside what the reader does. */
     const kept = async () => {
-      await readFold(engine, id)
+      await readConversation(engine, id)
       await expect.poll(async () => (await look()).position).toBe(conversation.position)
     }
     const change = (sql: string) =>

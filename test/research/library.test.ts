@@ -3,7 +3,7 @@ import { newId, type UserId } from "../../core/protocol/ids.ts"
 import type { ReadDocument } from "../../core/engine/library.ts"
 import { cutPassages } from "../../packs/research/passages/cut-passages.ts"
 import { openStore, type Store } from "../../core/store/store.ts"
-import { rarest } from "../../core/store/engine/full-text.ts"
+import { rarestWords } from "../../core/store/engine/full-text.ts"
 import { SqlLibrary } from "../../core/store/library/library.ts"
 import { PassageIndexer } from "../../core/store/library/passage-indexer.ts"
 import { failure } from "../../core/protocol/errors.ts"
@@ -30,9 +30,9 @@ test("of words that are in too many passages, the rarest are looked for, and two
     { word: "ogive", passages: 5 },
     { word: "wing", passages: 60 },
   ]
-  expect(rarest(counts, 100)).toEqual(["ogive", "wing"])
-  expect(rarest(counts, 2)).toEqual(["ogive", "wing"])
-  expect(rarest(counts, 1000)).toEqual(["ogive", "wing", "flow"])
+  expect(rarestWords(counts, 100)).toEqual(["ogive", "wing"])
+  expect(rarestWords(counts, 2)).toEqual(["ogive", "wing"])
+  expect(rarestWords(counts, 1000)).toEqual(["ogive", "wing", "flow"])
 })
 
 describe.each(databasesInTurn(import.meta.filename))("the library on $name", ({ create }) => {

@@ -3,11 +3,11 @@ import pg, { type PoolClient } from "pg"
 import { describe, expect, test } from "vitest"
 import { listenOn, startServer } from "../../core/compose/start-server.ts"
 import type { Engine } from "../../core/store/engine/engine.ts"
-import { EVENTS, EVENTS_TO_FOLD } from "../../core/store/engine/event-rows.ts"
-import { EVENTS_UNLESS_KEPT } from "../../core/store/engine/fold-source.ts"
-import { numbered } from "../../core/store/engine/numbered.ts"
+import { EVENTS, EVENTS_TO_REPLAY } from "../../core/store/engine/event-rows.ts"
+import { EVENTS_WITHOUT_SNAPSHOT } from "../../core/store/engine/state-source.ts"
+import { numberPlaceholders } from "../../core/store/engine/numbered.ts"
 import { openPostgres } from "../../core/store/engine/open-postgres.ts"
-import { partitionedEvent } from "../../core/store/engine/partitioned.ts"
+import { partitionedEvent } from "../../core/store/engine/schema-syntax.ts"
 import { addPartition } from "../../core/store/engine/postgres/partitions.ts"
 import { PostgresPool } from "../../core/store/engine/postgres/pool.ts"
 import { shortTransaction } from "../../core/store/engine/postgres/short-transaction.ts"
@@ -267,9 +267,9 @@ function mortal(client: PoolClient, { fatal, when }: { fatal: number; when: stri
 
 const KEY = "(SELECT key FROM conversation WHERE id = $1)"
 const reads: readonly [string, readonly (number | string | number[])[]][] = [
-  [numbered(EVENTS, 4), [1, 0, 9, 9]],
-  [numbered(EVENTS_TO_FOLD, 3), [1, 1, 1]],
-  [numbered(EVENTS_UNLESS_KEPT, 2), ["1", "conv_1"]],
+  [numberPlaceholders(EVENTS, 4), [1, 0, 9, 9]],
+  [numberPlaceholders(EVENTS_TO_REPLAY, 3), [1, 1, 1]],
+  [numberPlaceholders(EVENTS_WITHOUT_SNAPSHOT, 2), ["1", "conv_1"]],
   [`SELECT max(position) FROM event WHERE conversation = ${KEY}`, ["conv_1"]],
   [`SELECT position FROM event WHERE conversation = ${KEY} AND message_id = 'msg_1_1'`, ["conv_1"]],
   [

@@ -19,11 +19,11 @@ async function withFiles() {
   const to = join(newFolder(), "copy.db")
   const copy = (named: string | undefined, meanwhile?: () => Promise<unknown>) => {
     let copied: Awaited<ReturnType<typeof backUpFolder>> | undefined
-    const beside = async (made: string) => {
+    const beforePublish = async (made: string) => {
       await meanwhile?.()
       copied = await backUpFolder({ copy: made, database: from, folder: named, to: `${to}.files` })
     }
-    return backUp({ from, to, beside }).then(() => copied)
+    return backUp({ from, to, beforePublish }).then(() => copied)
   }
   return {
     ...{ store, folder, ada, to, copy },

@@ -6,7 +6,7 @@ import { stage } from "../../core/engine/replay/replay.ts"
 import type { NewEvent } from "../../core/protocol/events.ts"
 import { type ConversationId, newId } from "../../core/protocol/ids.ts"
 import type { EventRow } from "../../core/store/engine/event-rows.ts"
-import type { DatabaseWaits } from "../../core/store/engine/database-waits.ts"
+import type { DatabaseTimeouts } from "../../core/store/engine/engine.ts"
 import { SqlJournal } from "../../core/store/journal/journal.ts"
 import { ThisNode } from "../../core/store/journal/nodes.ts"
 import { bookkeepingOf } from "../../core/store/journal/bookkeeping.ts"
@@ -31,7 +31,7 @@ interface Appending {
 }
 
 /** One node with many conversations, whose journal is written to directly. */
-export async function openMany({ url }: { readonly url: string }, settings: { waits?: DatabaseWaits }) {
+export async function openMany({ url }: { readonly url: string }, settings: { waits?: DatabaseTimeouts }) {
   const store = await openStore({ url, clock, durability: "normal", ...settings })
   return new ManyConversations(store, url)
 }

@@ -195,7 +195,7 @@ describe.each(databases)("a store on $name", ({ name, create }) => {
     expect(Math.round(ahead / HOUR)).toBe(shares ? 1 : 0)
     expect(Math.abs(behind ?? 0)).toBeLessThan(MINUTE)
     await store.people.ensure("ada", store.clock.now())
-    await store.node.sign()
+    await store.node.heartbeat()
     const [listed] = await store.nodes.read()
     expect(listed && Math.round(listed.aheadMs / HOUR)).toBe(shares ? -1 : undefined)
     // Whoever slept may have been taken for dead, and only the machine's own time of day tells.

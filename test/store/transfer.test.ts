@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest"
 import { always, calls, says, scripted } from "../../core/testing.ts"
 import type { ConversationId, UserId } from "../../core/protocol/ids.ts"
 import type { Engine } from "../../core/store/engine/engine.ts"
-import { asMasterKey, givenKeys } from "../../core/store/people/master-keys.ts"
+import { asMasterKey, fixedKeys } from "../../core/store/people/master-keys.ts"
 import { openStore, type Store } from "../../core/store/store.ts"
 import { MAX_LINE_BYTES } from "../../core/store/transfer/check-lines.ts"
 import { exportLines } from "../../core/store/transfer/export-lines.ts"
@@ -49,7 +49,7 @@ function imported(store: Store, lines: readonly (Line | string)[], { root = "/no
 /** A store on an empty database, and its url for a server. */
 async function openEmpty({ create }: TestDatabase, masterKey = testMasterKey) {
   const database = await create()
-  const store = await openStore({ url: database.url, durability: "normal", masterKeys: givenKeys(masterKey) })
+  const store = await openStore({ url: database.url, durability: "normal", masterKeys: fixedKeys(masterKey) })
   const close = async () => {
     await store[Symbol.asyncDispose]()
     await database[Symbol.asyncDispose]()

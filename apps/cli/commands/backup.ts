@@ -29,11 +29,11 @@ export async function run(words: readonly string[]): Promise<number> {
   const progress = (bytes: number, of: number) => void process.stderr.write(backupText.progress(bytes, of))
   const folder = `${to}.files`
   let copied: BackedUp | undefined
-  const beside = async (copy: string) => {
+  const beforePublish = async (copy: string) => {
     copied = await backUpFolder({ copy, database: from, folder: config.filesFolder, to: folder })
   }
   try {
-    const bytes = await backUp({ from, to, progress, beside })
+    const bytes = await backUp({ from, to, progress, beforePublish })
     process.stdout.write(backupText.done(to, bytes))
     reportFiles(folder, copied)
     return 0

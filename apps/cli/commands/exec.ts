@@ -9,7 +9,7 @@ import type { ReplySettings } from "../../../core/protocol/conversation/reply-se
 import { AppError, failure } from "../../../core/protocol/errors.ts"
 import { type JsonObject, Mode } from "../../../core/protocol/schema.ts"
 import { failureReason } from "../../../core/shared/text/system-errors.ts"
-import { reasonOfEnd } from "../../../core/store/engine/store-failure.ts"
+import { endReason } from "../../../core/store/engine/store-failure.ts"
 import { execText, optionText } from "../../strings/exec.ts"
 import { usageText } from "../../strings/usage.ts"
 import { namedPaths, toPlace } from "../../terminal/naming/file-words.ts"
@@ -115,7 +115,7 @@ export async function run(words: readonly string[]): Promise<number> {
   } catch (error) {
     if (!(error instanceof AppError) && !(error instanceof ClientError)) throw error
     // The store of a server goes on without this command; the one that is opened here does not.
-    const reason = server === undefined ? reasonOfEnd(error) : undefined
+    const reason = server === undefined ? endReason(error) : undefined
     const message = reason ?? (error instanceof ClientError ? clientErrorText(error) : error.message)
     printer.fail({ code: error.code, message })
     return exitOf(error)

@@ -93,7 +93,7 @@ async function measure({ engine, journal }: Asking, now: () => number): Promise<
   const measured: (readonly [what: string, ask: () => Promise<unknown>])[] = [
     [doctorText.abandonedRuns, () => journal.abandoned(100)],
     [doctorText.doubtfulWrites, () => journal.doubtful(100)],
-    ...(row ? ([[doctorText.longestConversation, () => engine.eventsToFold(row.key)]] as const) : []),
+    ...(row ? ([[doctorText.longestConversation, () => engine.eventsToReplay(row.key)]] as const) : []),
   ]
   const told: TimedStatement[] = []
   for (const [what, ask] of measured) {

@@ -7,8 +7,8 @@ import { CommandError } from "./command.ts"
 
 /** An error of ours, of a server or of the system as a sentence for people. Undefined for a bug, which needs its stack. */
 export async function errorText(error: unknown): Promise<string | undefined> {
-  const { reasonOfEnd } = await import("../../../core/store/engine/store-failure.ts")
-  const reason = reasonOfEnd(error)
+  const { endReason } = await import("../../../core/store/engine/store-failure.ts")
+  const reason = endReason(error)
   if (reason !== undefined) return reason
   const { name, path } = error as { name?: string; path?: string }
   if (name === "ClientError") return clientErrorText(error as Error)

@@ -293,7 +293,7 @@ test("NATS is found by its address, and does nothing beside a file that belongs 
     ...{ DATABASE_URL, MASTER_ENCRYPTION_KEY: "a".repeat(64), PAWL_CLUSTER: "blue", PAWL_NATS_WORDS: "0" },
     NATS_URL: "nats://pawl:s3cret@one:4222, nats://t0ken@two:4222",
   })
-  expect(nats).toMatchObject({ cluster: "blue", carriesWords: false, credentialsFile: undefined })
+  expect(nats).toMatchObject({ cluster: "blue", carriesText: false, credentialsFile: undefined })
   expect([secrets.includes("s3cret"), secrets.includes("t0ken"), warnings]).toEqual([true, true, []])
   expect(readConfig({ NATS_URL: "nats://one" }).warnings).toEqual([
     expect.stringContaining("no effect without DATABASE_URL"),

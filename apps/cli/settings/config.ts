@@ -132,8 +132,8 @@ function aboutKeys(config: Pick<Config, "databaseUrl" | "masterKey" | "previousM
 }
 
 function natsSettings(values: Values): ServerSettings["nats"] {
-  const { NATS_URL: url, NATS_CREDS: credentialsFile, PAWL_CLUSTER: cluster, PAWL_NATS_WORDS: carriesWords } = values
-  return url === undefined ? undefined : { url, credentialsFile, cluster, carriesWords }
+  const { NATS_URL: url, NATS_CREDS: credentialsFile, PAWL_CLUSTER: cluster, PAWL_NATS_WORDS: carriesText } = values
+  return url === undefined ? undefined : { url, credentialsFile, cluster, carriesText }
 }
 
 /** Nobody shares a file with this process. */

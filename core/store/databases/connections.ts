@@ -7,7 +7,7 @@ import type { PageQuery } from "../../protocol/requests.ts"
 import type { Engine } from "../engine/engine.ts"
 import { newestFirst } from "../engine/newest-first.ts"
 import { nameBytes, removeFile, unnameWithout } from "../files/naming.ts"
-import { type SealedColumns, SealedRows } from "../people/sealed-rows.ts"
+import { type EncryptedColumns, EncryptedRows } from "../people/encrypted-rows.ts"
 import type { Secrets } from "../people/secrets.ts"
 import { toTime } from "../engine/row-values.ts"
 
@@ -23,7 +23,7 @@ export interface NewRecord {
   readonly stored?: StoredBytes | undefined
 }
 
-interface Row extends SealedColumns {
+interface Row extends EncryptedColumns {
   readonly id: ConnectionId
   readonly name: string
   readonly engine: Target["kind"]
@@ -34,12 +34,12 @@ interface Row extends SealedColumns {
 /** How people's databases are reached. All of a target is one secret. */
 export class SqlConnections {
   readonly #engine: Engine
-  readonly #sealed: SealedRows<Target>
+  readonly #sealed: EncryptedRows<Target>
   readonly #now: () => number
 
   constructor(engine: Engine, secrets: Secrets, now: () => number) {
     this.#engine = engine
-    this.#sealed = new SealedRows("connection", engine, secrets)
+    this.#sealed = new EncryptedRows("connection", engine, secrets)
     this.#now = now
   }
 

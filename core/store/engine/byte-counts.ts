@@ -1,45 +1,42 @@
-/** A table whose rows count towards the storage of a person. */
+/** A table whose rows count towards a person's storage. */
 export interface CountedTable {
   readonly table: string
-  /** The column that says whose a row is. */
+  /** The column that identifies the person of a row. */
   readonly column: string
   readonly names: "person id" | "person key" | "conversation key"
-  /** Columns of text or bytes: as many bytes as each holds. */
+  /** Columns of text or bytes, whose lengths are added up. */
   readonly texts: readonly string[]
-  /** A column with a number of bytes that are stored in another table or in a file. */
+  /** A column with the size of something that is stored in another table or in a file. */
   readonly sized?: string
-  /** What a row takes besides its texts: numbers, the entries of indexes, and small rows that are written with it. */
+  /** What a row takes besides its texts: numbers, index entries, and small rows that are written with it. */
   readonly base?: number
   /**
-   * Which statements the database refuses if the person has more than `storage_limit` afterwards: those that add rows, or also
-   * those that make rows longer. Without it none, because what is recorded there must never be refused.
+   * Which statements the database refuses if they would exceed `storage_limit`: those that add rows, or also those that
+   * make rows longer. None if it is absent, because such records must never be refused.
    */
   readonly refuses?: "rows" | "growth"
 }
 
-/** What the database says if it refuses a statement for that. */
+/** The error message of the triggers. */
 export const STORAGE_FULL = "storage_full"
 
-/** How an engine counts the bytes of tables in `storage_use`, in the transaction of each change. */
+/** Counts the bytes of tables in `storage_use`, in the transaction of each change. */
 export interface ByteCounts {
   readonly makeTables: readonly string[]
-  /** Creates the triggers that count a table. */
   triggers(table: CountedTable): string[]
-  /** Drops them if they exist. */
   dropTriggers(table: string): string[]
-  /** Written after an `INSERT INTO storage_use … SELECT … WHERE …`, so that it adds to what is counted already. */
+  /** Appended to an `INSERT INTO storage_use … SELECT … WHERE …`, so that it adds to the existing count. */
   readonly adds: string
-  /** Makes one row of many for a person, which is `?` twice. Only where changes are added as rows. */
+  /** Merges the rows of a person, who is passed twice. Only for an engine that adds a row per change. */
   readonly compact?: string
 }
 
 const BASE = 100
 
-/** SQL that is true if this person has more than the limit. No limit is none that anybody has more than. */
+/** SQL that is true if this person exceeds the limit. Without a limit, nobody does. */
 export const isOverLimit = (person: string): string =>
   `(SELECT sum(bytes) FROM storage_use WHERE person = ${person}) > (SELECT bytes FROM storage_limit)`
 
-/** SQL for the bytes of a row. */
 export const rowBytes = ({ texts, sized, base = BASE }: CountedTable, row: string): string =>
   [
     String(base),
@@ -47,7 +44,7 @@ export const rowBytes = ({ texts, sized, base = BASE }: CountedTable, row: strin
     ...(sized === undefined ? [] : [`coalesce(${row}.${sized}, 0)`]),
   ].join(" + ")
 
-/** SQL for the id of the person whose row it is; NULL if it is nobody's. */
+/** SQL for the id of the person whose row it is; NULL if there is none. */
 export function ownerOf({ column, names }: Pick<CountedTable, "column" | "names">, row: string): string {
   switch (names) {
     case "person id":
@@ -60,8 +57,8 @@ export function ownerOf({ column, names }: Pick<CountedTable, "column" | "names"
 }
 
 /**
- * Adds the difference between the rows of a table and what is counted of it. Reading both in one statement makes it exact
- * while others write: a change and its count become visible together. Counts what was there before the triggers were.
+ * Adds the difference between a table's rows and its count. One statement reads both, so it is exact while others
+ * write. Counts rows from before the triggers existed.
  */
 export function recount(table: CountedTable, adds: string): string {
   const counted = `SELECT ${ownerOf(table, "counted")} AS person, counted.bytes FROM (SELECT ${table.column},

@@ -1,64 +1,73 @@
 import type { ByteCounts } from "./byte-counts.ts"
 import type { InboxAppend, Commit, OperationOutcome, Statements } from "./operations.ts"
 import type { EventRow } from "./event-rows.ts"
-import type { FoldSource } from "./fold-source.ts"
-import type { NewIndex } from "./new-index.ts"
-import type { PartitionedTable } from "./partitioned.ts"
+import type { StateSource } from "./state-source.ts"
 import type { FullText } from "./full-text.ts"
-import type { SchemaSyntax } from "./schema-syntax.ts"
+import type { NewIndex, PartitionedTable, SchemaSyntax } from "./schema-syntax.ts"
 
-/** What SQLite and PostgreSQL each implement; above it nothing knows which one it is. */
+/** How long this process waits for the database, in milliseconds. */
+export interface DatabaseTimeouts {
+  /** For a connection, from the pool or over the network, before the request fails. */
+  readonly connect: number
+  /** For the next bytes on a connection. The server ends an idle transaction after one and a half times this. */
+  readonly silence: number
+}
+
+export const DEFAULT_TIMEOUTS: DatabaseTimeouts = { connect: 10_000, silence: 10_000 }
+
+/** What SQLite and PostgreSQL each implement. No code outside depends on which one it is. */
 export interface Engine {
   readonly name: "sqlite" | "postgres"
-  /** Atomic and durable when it resolves. Rejects only when the database itself fails. */
+  /** Atomic, and durable when it resolves. Rejects only if the database itself fails. */
   change(operation: Commit): Promise<Extract<OperationOutcome, { committed: unknown }> | RefusedOperation>
   change(operation: InboxAppend): Promise<Extract<OperationOutcome, { arrived: unknown }> | RefusedOperation>
   change(operation: Statements): Promise<Extract<OperationOutcome, { rows: unknown }> | RefusedOperation>
-  /** Nothing where it is there already. Others can read and write meanwhile; `lockMs` as for statements. */
+  /** Creates an index unless it exists. Others can read and write in the meantime; `lockMs` as for statements. */
   buildIndex(index: NewIndex, lockMs: number): Promise<void>
   /**
-   * Adds a partition for keys that do not exist yet, if the engine has partitions and there is none. Others read and write
-   * meanwhile, `lockMs` as above.
+   * Adds a partition for the next keys, if the engine has partitions and it is missing. Others can read and write in
+   * the meantime; `lockMs` as above.
    */
   addPartition(table: PartitionedTable, lockMs: number): Promise<void>
-  /** Rows of a query, with `?` for values. */
+  /** Runs a query with `?` for values. */
   query<Row>(sql: string, values: readonly unknown[]): Promise<Row[]>
   /** Events of a conversation, as arrays. */
   events(key: number, range: { after: number; upTo: number; limit: number }): Promise<EventRow[]>
-  /** The same for whoever folds them all: without what the newest run makes needless. */
-  eventsToFold(key: number): Promise<EventRow[]>
+  /** The events that a replay needs, without those that the newest run makes unnecessary. */
+  eventsToReplay(key: number): Promise<EventRow[]>
   /**
-   * The row of a conversation and its events to fold, in one go; undefined where it is not there. Only where each question
-   * is a way to a server: elsewhere they are asked one after the other.
+   * The row of a conversation and its events in one round trip; undefined if it does not exist. Only for an engine that
+   * is a server.
    */
-  foldSource?(id: string, version: string): Promise<FoldSource | undefined>
-  /** How a schema is written for this engine. */
+  stateSource?(id: string, version: string): Promise<StateSource | undefined>
+  /** The SQL of this engine for schemas. */
   readonly syntax: SchemaSyntax
-  /** How passages are found by their words. */
+  /** Full-text search in passages. */
   readonly fullText: FullText
-  /** How the bytes of people's rows are counted. */
   readonly byteCounts: ByteCounts
-  /** True when the earlier owner of this database, if it was of this kind, is provably dead. */
+  /** True if the previous owner of this database, if it was of this kind, has provably ended. */
   readonly exclusive: boolean
-  /** Other machines, each with a disk of its own, may use this database too: what all of them need cannot lie on a disk. */
+  /** Other machines may use this database too, so shared data must not be in local files. */
   readonly manyMachines: boolean
-  /** The path of a folder of this machine for what can be made of the database again: beside its file, or a node's own. */
+  /** A local folder for data that can be rebuilt from the database. */
   cacheFolder?(what: string): string
-  /** Ends a SELECT that locks its rows and passes over those that others have locked; only where there are several writers. */
+  /**
+   * Ends a SELECT that locks its rows and skips rows that others have locked. Only for an engine with several writers.
+   */
   readonly skipLocked?: string
-  /** The milliseconds of the database server's own clock, as SQL; only where it is a server, with a clock of its own. */
+  /** SQL for the server's time in milliseconds. Only for an engine with a clock of its own. */
   readonly serverTime?: string
-  /** A key the database has counted up is given again when its row is gone. */
+  /** Whether the key of a deleted row may be assigned again. */
   readonly reusesKeys: boolean
-  /** Rejects, with the reason, where there is no room for what is written next. Writes nothing that stays. */
+  /** Rejects if there is no space for further writes. Writes nothing permanent. */
   room(): Promise<void>
-  /** What the database itself is set to that breaks the promise of `full` durability, in sentences. */
+  /** Database settings that break the promise of `full` durability, as sentences. */
   weaknesses(): Promise<string[]>
-  /** Resolves when nothing of what was deleted can be read in our files; `words`: also not in the index over words. */
+  /** Resolves when deleted data can no longer be read in our files; `words`: nor in the full-text index. */
   scrub(what: { words: boolean }): Promise<void>
-  /** Aborts when only a new start can make writing possible again; the reason says why. */
+  /** Aborts if only a restart can make writing possible again, with the reason. */
   readonly broken: AbortSignal
-  /** The process goes down: a database that is silent is not waited for much longer. */
+  /** Shortens all timeouts, because the process is ending. */
   hurry(): void
   close(): Promise<void>
 }

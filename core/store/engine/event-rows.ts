@@ -3,7 +3,7 @@ import { EVENT_VERSION, type JournalEvent, type UnknownEvent } from "../../proto
 import type { CallPart, Finish, Part } from "../../protocol/conversation/message.ts"
 import { toStorableJson } from "../../shared/text/text.ts"
 
-/** The columns of `event` behind the conversation's key, in order. An array because thousands are read at a time. */
+/** The columns of `event` after the conversation's key. An array, because thousands are read at a time. */
 export type EventRow = [
   position: number,
   type: string,
@@ -24,16 +24,14 @@ export const EVENTS = `SELECT ${EVENT_COLUMNS} FROM event
   WHERE conversation = ? AND position > ? AND position <= ? ORDER BY position LIMIT ?`
 
 /**
- * What a fold needs, and it needs little of the runs before the newest one: not the starts of calls nor the ends of runs
- * (two of seven rows of a usual turn; a result says that its call was begun, the next run that this one is over), not the
- * ids of replies and results, not what a reply has used nor how far a run might have gone, but for the last reply of which
- * a provider has counted it: the meter shows that until the newest run has one. What stands beside a person's
- * words (where they were) is little, and counts until they say otherwise. A run that we wrote (an undo, a summary) leaves
- * how the one before it has ended as it was, so that one is still needed; and so is an end that takes files out of what
- * models are shown. Only for the fold: what is shown to anybody is
- * read whole. That reply is looked for where a row asks for it: a conversation of one run has none.
+ * The events that a replay needs. Of runs before the newest one it leaves out the starts of tool calls and the ends of
+ * runs (two of seven rows of a typical turn), the ids of replies and results, and usage except for the last counted
+ * reply, which the usage meter shows until the newest run has one. The context of a user message stays, because it
+ * applies until the next one. A run that Pawl wrote (an undo, a summary) does not end the state of the run before it,
+ * so that run's end stays; so does an end that removes files from what models are shown. Only for replays: transcripts
+ * read all events. The counted reply is looked up lazily, because a conversation of one run has none.
  */
-export const EVENTS_TO_FOLD = `WITH run AS (SELECT coalesce((SELECT position FROM event WHERE conversation = ? AND type = 'run_started'
+export const EVENTS_TO_REPLAY = `WITH run AS (SELECT coalesce((SELECT position FROM event WHERE conversation = ? AND type = 'run_started'
     AND body NOT LIKE '%"undoes":%' AND body NOT LIKE '%"again":%' AND body NOT LIKE '%"compacts":%'
     ORDER BY position DESC LIMIT 1), 0) AS newest),
   counted AS (SELECT coalesce((SELECT position FROM event WHERE conversation = ? AND position < (SELECT newest FROM run)
@@ -49,7 +47,7 @@ export const EVENTS_TO_FOLD = `WITH run AS (SELECT coalesce((SELECT position FRO
     AND coalesce(body, '') NOT LIKE '%"refuses":%')
   ORDER BY position`
 
-/** What the row of an event holds: message fields in columns of their own, the rest as JSON. What is plain is left out. */
+/** Message fields have columns of their own; the rest is JSON. Default values are left out. */
 export function toRow(event: JournalEvent): EventRow {
   const { type, version, position, at } = event
   switch (event.type) {
@@ -58,10 +56,23 @@ export function toRow(event: JournalEvent): EventRow {
       const { settings, schema, data, request } = event
       const calls = parts.filter((part): part is CallPart => part.type === "call")
       const content = parts.map((part) => (part.type === "text" ? part.text : "")).join("")
-      const finish = event.finish === usualFinish(role, calls.length > 0) ? undefined : event.finish
-      // Parts first: see EVENTS_TO_FOLD.
-      const given = { finish, model, usage, timeZone, asks, approves, brought, files, settings, schema, data, request }
-      const body = toBody({ parts: isPlain(parts) ? undefined : parts, ...given })
+      const finish = event.finish === defaultFinish(role, calls.length > 0) ? undefined : event.finish
+      // Parts first: see EVENTS_TO_REPLAY.
+      const optional = {
+        finish,
+        model,
+        usage,
+        timeZone,
+        asks,
+        approves,
+        brought,
+        files,
+        settings,
+        schema,
+        data,
+        request,
+      }
+      const body = toBody({ parts: isPlain(parts) ? undefined : parts, ...optional })
       const toolCalls =
         calls.length > 0 ? toStorableJson(calls.map(({ id, name, input }) => ({ id, name, input }))) : null
       return [position, type, version, at, id, role, seq, content, toolCalls, null, body]
@@ -118,15 +129,15 @@ export function toRow(event: JournalEvent): EventRow {
   }
 }
 
-/** The event a row holds. A row of a newer Pawl comes back as it is, for whoever can read it. */
+/** The event of a row. A row of a newer version is returned as it is. */
 export function toEvent(row: EventRow): JournalEvent | UnknownEvent {
   const [position, type, version, at, id, role, seq, content, toolCalls, callId, body] = row
   const rest = body === null ? NOTHING : (JSON.parse(body) as Record<string, unknown>)
-  // Thousands of these are read at a time: plain literals, because spreading costs several times as much.
+  // Plain literals, because thousands are read at a time and spreading costs several times as much.
   switch (type) {
     case "message": {
       const parts = (rest.parts as Part[] | undefined) ?? toParts(content, toolCalls)
-      const finish = rest.finish ?? usualFinish(role, toolCalls !== null)
+      const finish = rest.finish ?? defaultFinish(role, toolCalls !== null)
       return {
         type,
         version,
@@ -193,11 +204,11 @@ export function toEvent(row: EventRow): JournalEvent | UnknownEvent {
         trace: rest.trace,
       } as JournalEvent
     default:
-      return { type, version, position, at, ...whole(type, rest) } as JournalEvent
+      return { type, version, position, at, ...restored(type, rest) } as JournalEvent
   }
 }
 
-/** As many of the rows as there is room for, at least one. The others are not parsed. */
+/** Parses the rows that fit into a page, at least one. */
 export function toPage(rows: readonly EventRow[], maxLength: number): EventPage {
   let [length, fitting] = [0, 0]
   for (const row of rows) {
@@ -207,19 +218,19 @@ export function toPage(rows: readonly EventRow[], maxLength: number): EventPage 
   return { events: rows.slice(0, Math.max(1, fitting)).map(toEvent), found: rows.length, length }
 }
 
-/** Of all that can be long: whatever an event holds stands in one of these. */
+/** The columns that can be long. */
 function lengthOf([, , , , , , , content, toolCalls, , body]: EventRow): number {
   return (content?.length ?? 0) + (toolCalls?.length ?? 0) + (body?.length ?? 0)
 }
 
 const NOTHING: Record<string, unknown> = {}
 
-/** How a reply ends that is nothing special; a person's words do not end at all. */
-export function usualFinish(role: string | null, hasCalls: boolean): Finish | undefined {
+/** The default finish of a reply; user messages have none. */
+export function defaultFinish(role: string | null, hasCalls: boolean): Finish | undefined {
   return role !== "assistant" ? undefined : hasCalls ? "calls" : "stop"
 }
 
-/** Parts that the columns say whole: at most one text, then calls that are nothing but calls. */
+/** Whether the columns alone represent the parts: at most one text, then calls without further fields. */
 function isPlain(parts: readonly Part[]): boolean {
   return parts.every((part, index) => {
     if (part.type === "text") return index === 0
@@ -241,19 +252,19 @@ function toBody(fields: Record<string, unknown>): string | null {
 
 type Fields = Record<string, unknown>
 
-/** A paused conversation may wait on disk for weeks, among thousands: what goes without saying is not written. */
+/** A paused conversation may stay stored for weeks, so default values are left out. */
 function trimmed(type: string, fields: Fields): Fields {
   if (type === "awaiting_confirmation")
     return { ...fields, proposals: (fields.proposals as Fields[]).map(trimProposal) }
   return type === "proposal" ? { ...fields, proposal: trimProposal(fields.proposal as Fields) } : fields
 }
 
-/** What `trimmed` has left out, put back. */
-function whole(type: string, fields: Fields): Fields {
+/** Restores what `trimmed` left out. */
+function restored(type: string, fields: Fields): Fields {
   if (type === "conversation_started") return { model: null, provider: null, title: null, ...fields }
   if (type === "awaiting_confirmation")
-    return { ...fields, proposals: (fields.proposals as Fields[]).map(wholeProposal) }
-  return type === "proposal" ? { ...fields, proposal: wholeProposal(fields.proposal as Fields) } : fields
+    return { ...fields, proposals: (fields.proposals as Fields[]).map(restoreProposal) }
+  return type === "proposal" ? { ...fields, proposal: restoreProposal(fields.proposal as Fields) } : fields
 }
 
 const trimProposal = ({ version, undoable, ...rest }: Fields): Fields => ({
@@ -262,4 +273,4 @@ const trimProposal = ({ version, undoable, ...rest }: Fields): Fields => ({
   undoable: undoable || undefined,
 })
 
-const wholeProposal = (proposal: Fields): Fields => ({ version: 1, undoable: false, ...proposal })
+const restoreProposal = (proposal: Fields): Fields => ({ version: 1, undoable: false, ...proposal })

@@ -1,12 +1,12 @@
-import { askedGrams, withoutUnspaced } from "./text-grams.ts"
+import { queryGrams, removeUnspaced } from "./text-grams.ts"
 
-/** A search for passages by their words, among those of some collections of one person. */
+/** A full-text search in some collections of one person. */
 export interface WordQuery {
   readonly person: string
   readonly collections: readonly string[]
-  /** As `searchWords` or `askedGrams` gives them: nothing in them is syntax. At least one. */
+  /** From `searchWords` or `queryGrams`: they contain no query syntax. At least one. */
   readonly words: readonly string[]
-  /** Where they are looked for. */
+  /** The index to search. */
   readonly among: "words" | "grams"
   readonly days?: { readonly from?: number; readonly to?: number }
   readonly limit: number
@@ -19,45 +19,50 @@ interface Query {
   readonly values: readonly unknown[]
 }
 
-/** What the engines have each in their own way: passages by their words, best first. */
+/** Full-text search of an engine, best first. */
 export interface FullText {
   /** Statements of the schema. */
   readonly statements: readonly string[]
   /** Rows of `edition`, `ordinal` and `score`: passages with any of the words. */
   search(query: WordQuery): Query
-  /** How many passages have a word, up to `limit`: rows of `n`. */
+  /** How many passages have each word, up to `limit`: rows of `n`. */
   count(query: WordQuery): Query
 }
 
-/** At most this many different words are searched for, the first ones, and at most this many letters of each. */
+/** Limits of a search: the first words, and the length of each. */
 const MAX_WORDS = 32
 const MAX_LETTERS = 64
 
-/** What a question asks for, in each of the two indexes. */
-export function lookedFor(text: string): readonly { readonly among: WordQuery["among"]; readonly words: string[] }[] {
+/** The search terms of a question for each of the two indexes. */
+export function toWordQueries(
+  text: string,
+): readonly { readonly among: WordQuery["among"]; readonly words: string[] }[] {
   const both = [
-    { among: "words" as const, words: searchWords(withoutUnspaced(text)) },
-    { among: "grams" as const, words: askedGrams(text).slice(0, MAX_WORDS) },
+    { among: "words" as const, words: searchWords(removeUnspaced(text)) },
+    { among: "grams" as const, words: queryGrams(text).slice(0, MAX_WORDS) },
   ]
   return both.filter(({ words }) => words.length > 0)
 }
 
-/** The words of a text, each once. Only letters, digits and marks are left, so that neither engine can take one for syntax. */
+/** The distinct words of a text. Only letters, digits and marks remain, so no engine can take one for syntax. */
 export function searchWords(text: string): string[] {
   const words =
     text
       .normalize("NFKC")
       .toLowerCase()
       .match(/[\p{L}\p{N}\p{M}]+/gu) ?? []
-  const told = words.filter((word) => !STOP_WORDS.has(word) && word.length <= MAX_LETTERS)
-  return [...new Set(told.length > 0 ? told : words.filter((word) => word.length <= MAX_LETTERS))].slice(0, MAX_WORDS)
+  const significant = words.filter((word) => !STOP_WORDS.has(word) && word.length <= MAX_LETTERS)
+  return [...new Set(significant.length > 0 ? significant : words.filter((word) => word.length <= MAX_LETTERS))].slice(
+    0,
+    MAX_WORDS,
+  )
 }
 
 /**
- * The words that a search can afford: the rarest first, until so many passages would have to be ranked. The others are in
- * so many that they tell hardly one from another. Two at least, however common they are.
+ * The words that a search can afford: the rarest first, until too many passages would have to be ranked. The others are
+ * so common that they hardly distinguish passages. At least two.
  */
-export function rarest(
+export function rarestWords(
   counts: readonly { readonly word: string; readonly passages: number }[],
   most: number,
 ): string[] {
@@ -68,7 +73,7 @@ export function rarest(
     .map(({ word }) => word)
 }
 
-/** Conditions on the rows that a search has found: the edition counts, and its day fits. */
+/** Conditions on the rows of a search: the date must match. */
 export function daysCondition({ days }: WordQuery): { readonly sql: string; readonly values: readonly number[] } {
   const parts = [
     ...(days?.from === undefined ? [] : [{ sql: " AND document.day >= ?", value: days.from }]),
@@ -77,7 +82,7 @@ export function daysCondition({ days }: WordQuery): { readonly sql: string; read
   return { sql: parts.map(({ sql }) => sql).join(""), values: parts.map(({ value }) => value) }
 }
 
-/** In nearly every English passage: they tell no passage from another, and cost a look at all of them. */
+/** In nearly every English passage: they distinguish nothing and are expensive to search. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
   `a about after all also an and any are as at be because been before being between both but by can could did do does
   doing during each for from further had has have having he her here him his how i if in into is it its me more most my

@@ -3,13 +3,13 @@ import type { DatabaseSync } from "node:sqlite"
 import { lockFile } from "./open-sqlite.ts"
 
 /**
- * The files in a data folder by which a process recognises the node that used the folder before it. The name of a node is
- * written only while its process holds the lock, which the operating system takes away when that process dies. So if the
- * lock is free, that node is dead.
+ * Files in a data folder that identify the node that used the folder before. A node writes its id only while its
+ * process holds the lock, which the operating system releases when the process ends. So if the lock is free, that node
+ * has ended.
  */
 export class NodeFile {
-  /** The node that used this folder before, and is dead; undefined if there is none, or nothing proves that it is dead. */
-  readonly earlier: string | undefined
+  /** The node that used this folder before and has ended; undefined if there is none, or if that cannot be proven. */
+  readonly previousNode: string | undefined
   readonly #lock: DatabaseSync
   readonly #path: string
   readonly #identity: string
@@ -18,15 +18,15 @@ export class NodeFile {
     this.#path = path
     this.#lock = lock
     this.#identity = identity
-    this.earlier = readNode(path, identity)
+    this.previousNode = readNode(path, identity)
   }
 
-  /** Whether a node has used this folder: without one there is nothing to lock, and a command makes no files. */
+  /** Whether a node has used this folder. If not, there is nothing to lock, and a command creates no files. */
   static isUsed(path: string): boolean {
     return existsSync(`${path}.json`)
   }
 
-  /** Takes the lock. Undefined if another process has it, or if the folder cannot be used for this. */
+  /** Takes the lock. Undefined if another process has it, or if the folder is unusable. */
   static open(path: string): NodeFile | undefined {
     const bootId = readBootId()
     if (bootId === undefined) return undefined
@@ -42,7 +42,7 @@ export class NodeFile {
     }
   }
 
-  /** From now on, until this process lets go or dies, the folder is this node's. */
+  /** Marks the folder as used by this node until this process releases the lock or ends. */
   record(node: string): void {
     writeFileSync(`${this.#path}.json`, JSON.stringify({ node, lock: this.#identity }))
   }
@@ -53,8 +53,8 @@ export class NodeFile {
 }
 
 /**
- * A copy of the folder holds the same names but another lock, which says nothing about the process that uses the original.
- * So the name counts only together with the very file that is locked, on a machine that was not started anew since.
+ * A copied folder has the same id but another lock, which proves nothing about the original's process. So the id counts
+ * only together with the same lock file, since the same boot of the machine.
  */
 function readNode(path: string, identity: string): string | undefined {
   try {
@@ -65,7 +65,10 @@ function readNode(path: string, identity: string): string | undefined {
   }
 }
 
-/** Of the running kernel. Only Linux has one; without it a copy of a folder on another machine could pass for the original. */
+/**
+ * The id of the running kernel. Only Linux has one. Without it, a folder that was copied to another machine could pass
+ * for the original.
+ */
 function readBootId(): string | undefined {
   try {
     return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { numbered, toQuery } from "./numbered.ts"
+import { numberPlaceholders, toQuery } from "./numbered.ts"
 
 describe("values are counted where PostgreSQL would see them", () => {
   test.each([
@@ -21,12 +21,12 @@ describe("values are counted where PostgreSQL would see them", () => {
     ["SELECT /* a? */ ?", "SELECT /* a? */ $1"],
     ["SELECT /* a /* ? */ b ? */ ?", "SELECT /* a /* ? */ b ? */ $1"],
   ])("%s", (text, expected) => {
-    expect(numbered(text, expected.match(/\$\d/g)?.length ?? 0)).toBe(expected)
+    expect(numberPlaceholders(text, expected.match(/\$\d/g)?.length ?? 0)).toBe(expected)
   })
 
   test.each(["SELECT 'a ?", 'SELECT "a ?', "SELECT $a$ ?", "SELECT /* /* */ ?", String.raw`SELECT E'a\'?`, "-- ?"])(
     "what has no end goes to the end: %s",
-    (text) => expect(numbered(text, 0)).toBe(text),
+    (text) => expect(numberPlaceholders(text, 0)).toBe(text),
   )
 })
 

@@ -1,24 +1,24 @@
-/** Our statements are written with `?`, those of packs too; PostgreSQL counts its values. Without any there is nothing to count. */
+/** Replaces `?` by `$1`, `$2` … for PostgreSQL, also in statements of packs. */
 export function toQuery(text: string, values: readonly unknown[]): { text: string; values: unknown[] } {
-  return { text: values.length > 0 ? numbered(text, values.length) : text, values: [...values] }
+  return { text: values.length > 0 ? numberPlaceholders(text, values.length) : text, values: [...values] }
 }
 
 /**
- * A text with backslashes, any other quoted text, the beginning of a dollar quote or of a comment, or the place of a
- * value. What has no end goes to the end, so that no text is looked at twice.
+ * A text with backslashes, any other quoted text, the start of a dollar quote or comment, or a placeholder. An unclosed
+ * one extends to the end, so that no text is scanned twice.
  */
 const MARKS =
   /(?<![\w$\u0080-\uffff])(?:[eE]'(?:[^'\\]|\\[^]|'')*'?|\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$)|'[^']*'?|"[^"]*"?|--[^\n]*|\/\*|\?/g
 const COMMENT_MARKS = /\/\*|\*\//g
 
-/** Gives each place of a value its number. A `?` that is quoted, or in a comment, is a word and no value. */
-export function numbered(text: string, values: number): string {
-  let [shown, from, places] = ["", 0, 0]
+/** Numbers the placeholders. A `?` in quotes or in a comment is not one. */
+export function numberPlaceholders(text: string, values: number): string {
+  let [numberedText, from, count] = ["", 0, 0]
   MARKS.lastIndex = 0
   for (let found = MARKS.exec(text); found; found = MARKS.exec(text)) {
     const [mark] = found
     if (mark === "?") {
-      shown += `${text.slice(from, found.index)}$${++places}`
+      numberedText += `${text.slice(from, found.index)}$${++count}`
       from = MARKS.lastIndex
     } else if (mark === "/*") MARKS.lastIndex = endOfComment(text, MARKS.lastIndex)
     else if (mark.startsWith("$")) {
@@ -26,11 +26,11 @@ export function numbered(text: string, values: number): string {
       MARKS.lastIndex = end < 0 ? text.length : end + mark.length
     }
   }
-  if (places !== values) throw new Error(miscounted(text, places, values))
-  return shown + text.slice(from)
+  if (count !== values) throw new Error(countMismatch(text, count, values))
+  return numberedText + text.slice(from)
 }
 
-/** Comments of PostgreSQL stand within each other. */
+/** PostgreSQL nests comments. */
 function endOfComment(text: string, start: number): number {
   COMMENT_MARKS.lastIndex = start
   for (let depth = 1; depth > 0;) {
@@ -41,9 +41,9 @@ function endOfComment(text: string, start: number): number {
   return COMMENT_MARKS.lastIndex
 }
 
-/** PostgreSQL itself would only say that it wants another number of parameters. */
-function miscounted(text: string, places: number, values: number): string {
-  const shown = text.length > 500 ? `${text.slice(0, 500)}…` : text
-  return `A statement has ${places} place(s) for values (?) and ${values} value(s): ${shown}
+/** PostgreSQL itself would only report a wrong number of parameters. */
+function countMismatch(text: string, count: number, values: number): string {
+  const numberedText = text.length > 500 ? `${text.slice(0, 500)}…` : text
+  return `A statement has ${count} place(s) for values (?) and ${values} value(s): ${numberedText}
 An operator that is written with ? has a function of the same meaning, such as jsonb_exists.`
 }

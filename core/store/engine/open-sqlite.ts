@@ -5,17 +5,15 @@ import { DatabaseSync } from "node:sqlite"
 import type { Log } from "../../shared/log.ts"
 import { failure } from "../../protocol/errors.ts"
 import type { Engine } from "./engine.ts"
-import { EVENTS, EVENTS_TO_FOLD, type EventRow } from "./event-rows.ts"
-import { toIndexStatement } from "./new-index.ts"
-import type { SchemaSyntax } from "./schema-syntax.ts"
+import { EVENTS, EVENTS_TO_REPLAY, type EventRow } from "./event-rows.ts"
+import { type SchemaSyntax, toIndexStatement } from "./schema-syntax.ts"
 import type { Operation } from "./operations.ts"
-import { openConnection } from "./sqlite/connection.ts"
+import { openConnection, scrub } from "./sqlite/connection.ts"
 import { sqliteByteCounts } from "./sqlite/byte-counts.ts"
 import { sqliteFullText } from "./sqlite/full-text.ts"
-import { KeptStatements } from "./sqlite/kept-statements.ts"
-import { scrub } from "./sqlite/scrub-deleted.ts"
+import { StatementCache } from "./sqlite/statement-cache.ts"
 import { SqliteWriter } from "./sqlite/writer.ts"
-import { FULL, toReadFailure } from "./store-failure.ts"
+import { DISK_FULL, toReadFailure } from "./store-failure.ts"
 
 const syntax: SchemaSyntax = {
   serialKey: "INTEGER PRIMARY KEY",
@@ -34,13 +32,13 @@ export interface SqliteOptions {
   readonly log?: Log | undefined
 }
 
-/** The embedded engine: one connection, its writes through the one writer. */
+/** The embedded engine: one connection, with one writer. */
 export function openSqlite({ file, durability, log }: SqliteOptions): Engine {
   if (file !== ":memory:") mkdirSync(dirname(file), { recursive: true })
   const db = openConnection(file)
   const writer = new SqliteWriter(db, { file, durability, log })
   const lock = file === ":memory:" ? undefined : lockFile(`${file}-owner`)
-  const statements = new KeptStatements(db)
+  const statements = new StatementCache(db)
   const prepareRows = (sql: string) => {
     const statement = statements.prepare(sql)
     statement.setReturnArrays(true)
@@ -63,7 +61,7 @@ export function openSqlite({ file, durability, log }: SqliteOptions): Engine {
       const statements = [{ sql: toIndexStatement(index), values: [] }]
       await writer.change({ type: "statements", statements })
     },
-    addPartition: async () => {}, // one file, whatever is in it
+    addPartition: async () => {}, // SQLite has no partitions
     async room() {
       if (file !== ":memory:") await demandSpace(dirname(file))
       await writer.change(NEW_PAGES)
@@ -74,12 +72,13 @@ export function openSqlite({ file, durability, log }: SqliteOptions): Engine {
       reading(() => statements.prepare(sql).all(...(values as string[])) as Row[]),
     events: async (key, { after, upTo, limit }) =>
       reading(() => prepareRows(EVENTS).all(key, after, upTo, limit) as unknown as EventRow[]),
-    eventsToFold: async (key) => reading(() => prepareRows(EVENTS_TO_FOLD).all(key, key, key) as unknown as EventRow[]),
-    hurry() {}, // a file does not fall silent
+    eventsToReplay: async (key) =>
+      reading(() => prepareRows(EVENTS_TO_REPLAY).all(key, key, key) as unknown as EventRow[]),
+    hurry() {}, // a local file needs no timeouts
     close() {
       closing ??= writer.close().then(() => {
-        // Closing folds the log into the database. A log that the disk has lost in part must not be: the next start
-        // reads it by its checksums.
+        // Closing writes the write-ahead log into the database. That must not happen if the disk has lost part of the
+        // log: the next start reads it by its checksums.
         if (!writer.broken.aborted) db.close()
         lock?.close()
       })
@@ -96,15 +95,15 @@ function reading<T>(read: () => T): T {
   }
 }
 
-/** Less than this is no space: the log grows by as much within a moment. */
-const LEAST_BYTES = 1024 * 1024
+/** Below this there is no space: the log grows by as much within a moment. */
+const MIN_FREE_BYTES = 1024 * 1024
 
 async function demandSpace(folder: string): Promise<void> {
   const { bavail, bsize } = await promisify(statfs)(folder)
-  if (bavail * bsize < LEAST_BYTES) throw failure("store_unavailable", { problem: FULL })
+  if (bavail * bsize < MIN_FREE_BYTES) throw failure("store_unavailable", { problem: DISK_FULL })
 }
 
-/** Needs new pages, and is undone by its last statement: the size of the file may be bounded in other ways than by a disk. */
+/** Needs new pages and then fails, which undoes it: a file's size may be limited in other ways than by the disk. */
 const NEW_PAGES: Operation = {
   type: "statements",
   statements: [
@@ -114,14 +113,14 @@ const NEW_PAGES: Operation = {
 }
 
 /**
- * Takes the lock that proves earlier owners dead: the operating system lets go of it when its holder dies, however it
- * dies. Undefined while another process lives that has it. A lock of SQLite's own on an empty database, because Node
- * has no other that works on every system.
+ * Takes the lock that proves that previous owners have ended: the operating system releases it when its holder ends.
+ * Undefined while another process has it. An empty SQLite database, because Node has no other lock that works on every
+ * system.
  */
 export function lockFile(file: string): DatabaseSync | undefined {
   const db = new DatabaseSync(file, { timeout: 0 })
   try {
-    db.exec("PRAGMA journal_mode = MEMORY") // no file of its own beside the lock
+    db.exec("PRAGMA journal_mode = MEMORY") // no separate journal file
     db.exec("PRAGMA locking_mode = EXCLUSIVE")
     db.exec("BEGIN EXCLUSIVE")
     return db

@@ -1,39 +1,39 @@
 import type { EventRow } from "./event-rows.ts"
 
 /**
- * What the engines are asked to do, as plain data: one operation is one atomic change. Plain, because on SQLite it
- * travels to the writer thread, and many of them share one commit there.
+ * The operations of an engine as plain data: one operation is one atomic change, and on SQLite several share one
+ * commit.
  */
 export type Operation = Commit | InboxAppend | Statements
 
-/** Appends events, under the lease, and mirrors them in the tables. */
+/** Appends events under the lease, and updates the tables that mirror them. */
 export interface Commit {
   readonly type: "commit"
   readonly lease: "create" | "claim" | "hold"
-  /** The conversation's key; for `create` it is not known yet. */
+  /** The conversation's key; 0 for `create`. */
   readonly key: number
   readonly node: string
   readonly now: number
-  /** The fence the caller knows: must still be the newest. */
+  /** The fence that the caller knows, which must still be the newest. */
   readonly fence: number
   /** How much of the inbox the caller has read. */
   readonly seen: number
-  /** claim: also while unread input waits. */
+  /** For `claim`: also if there is unread input. */
   readonly withInbox: boolean
   readonly release: boolean
   readonly head: HeadRow | null
   /** Only for `create`. */
   readonly born: { readonly id: string; readonly person: number } | null
-  /** Where the journal ends in the caller's fold, without these events. */
+  /** The last position of the journal in the caller's state, before these events. */
   readonly after: number
   readonly events: readonly EventRow[]
-  /** One, where any; two where the words that begin one end another; all that a fork begins with. */
+  /** Usually one; two if a message ends one run and starts another; all runs of a fork. */
   readonly runs: readonly RunValues[]
   readonly proposals: readonly ProposalRow[]
   readonly audits: readonly AuditRow[]
-  /** What the model calls behind these events have used. */
+  /** The usage of the model calls of these events. */
   readonly usage: readonly UsageRow[]
-  /** Numbers of inbox rows that have become these events. */
+  /** Numbers of the inbox rows that became these events. */
   readonly taken: readonly number[]
   readonly deciding: DecisionCondition | null
 }
@@ -110,23 +110,23 @@ export type UsageRow = [
   inputTokens: number | null,
   outputTokens: number | null,
   cachedTokens: number | null,
-  /** Millionths of a dollar. */
+  /** In millionths of a dollar. */
   cost: number | null,
 ]
 
 export const USAGE_COLUMNS =
   "run, id, conversation, person, model, provider, paid_by, day, input_tokens, output_tokens, cached_tokens, cost"
 
-/** The condition is the lock: of any number of racing callers exactly one finds the proposal in the state it needs. */
+/** The condition is the lock: of several racing callers exactly one finds the proposal in the required state. */
 export interface DecisionCondition {
   readonly proposal: string
-  /** `expired` is also one that is still `pending` after its time: nothing rings when that comes. */
+  /** `expired` includes a proposal that is still `pending` after its time, because no timer changes it. */
   readonly from: "pending" | "in_doubt" | "expired"
   readonly to: string
   readonly by: string
 }
 
-/** Keeps an input in the inbox of a conversation, whoever its writer is. */
+/** Adds an input to the inbox of a conversation, whichever node is its writer. */
 export interface InboxAppend {
   readonly type: "inbox"
   readonly key: number
@@ -136,15 +136,15 @@ export interface InboxAppend {
   readonly deciding: DecisionCondition | null
 }
 
-/** Any other change: all of it or none. A statement that must change rows and changes none undoes the whole. */
+/** Any other change, all or nothing. If a statement with `mustChange` changes no row, everything is undone. */
 export interface Statements {
   readonly type: "statements"
   readonly statements: readonly Statement[]
-  /** `long` where a statement takes as long as there is data: nobody takes its silence for that of a dead database. */
+  /** `long` if the duration depends on the amount of data, so that silence is not taken for a failed database. */
   readonly patience?: "long"
   /**
-   * How long to wait for a lock, where others may hold one. Whoever waits for a table as a whole has everybody behind it
-   * who comes later, also those that only read: it gives up, rejects, and lets them pass.
+   * How long to wait for a lock. A statement that waits for a whole table blocks everyone after it, readers too, so it
+   * gives up and rejects.
    */
   readonly lockMs?: number
 }
@@ -156,8 +156,8 @@ export interface Statement {
 }
 
 /**
- * `moved`: the caller's fold is old. `busy`: a living writer holds it. `lost`: it was mine and is no longer. `unread`:
- * something has happened in the inbox since it was read, and what was to be taken from it may be something else now.
+ * `moved`: the caller's state is out of date. `busy`: another live writer holds the lease. `lost`: the caller no longer
+ *   holds it. `unread`: the inbox has changed since it was read, so the consumed input may be different now.
  */
 export type Refusal = "moved" | "busy" | "lost" | "decided" | "unread"
 

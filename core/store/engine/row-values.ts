@@ -1,4 +1,3 @@
-/** What rows keep as whole numbers, as the API shows it. */
 export const toTime = (milliseconds: number): string => new Date(milliseconds).toISOString()
 
 export const toDollars = (micros: number | null): number | null => (micros === null ? null : micros / 1_000_000)

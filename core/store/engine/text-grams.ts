@@ -1,31 +1,31 @@
-/** Letters of languages that put no space between words, and of Korean, whose words change at their ends. */
+/** Scripts without spaces between words, and Korean, whose words have changing endings. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー]+/gu
 
 const LETTERS = "abcdefghijklmnopqrstuvwxyz"
-/** 26⁴ are more than there are characters of these languages. */
+/** 26⁴ is more than the number of these characters. */
 const PER_CHARACTER = 4
 
 /**
- * What a text of such a language is found by: each two of its characters that follow each other, and the last of a row by itself.
- * Written in plain letters, four for each character: what an engine does with letters of its own choosing it does not do with these,
- * and a character by itself is found as the beginning of a pair.
+ * The search grams of such a text: each pair of adjacent characters, and the last one of a run. Written in plain
+ * letters, four per character, so that no engine applies its own tokenization; a single character matches as the prefix
+ * of a pair.
  */
 export function gramsOf(text: string): string[] {
   return rowsOf(text).flatMap((row) => row.map((character, i) => character + (row[i + 1] ?? "")))
 }
 
-/** The same for a question: pairs alone, where there is one. */
-export function askedGrams(text: string): string[] {
+/** The grams of a question: only pairs, if there are any. */
+export function queryGrams(text: string): string[] {
   const grams = rowsOf(text).flatMap((row) => (row.length === 1 ? row : row.slice(1).map((next, i) => row[i]! + next)))
   return [...new Set(grams)]
 }
 
-/** A text without them, for the index over words. */
-export const withoutUnspaced = (text: string) => text.normalize("NFKC").replaceAll(UNSPACED, " ")
+/** Removes these scripts, for the index of words. */
+export const removeUnspaced = (text: string) => text.normalize("NFKC").replaceAll(UNSPACED, " ")
 
-/** Of one character: it stands for all that begin with it. */
-export const isBeginning = (gram: string) => gram.length === PER_CHARACTER
+/** A gram of one character, which matches all grams that start with it. */
+export const isPrefix = (gram: string) => gram.length === PER_CHARACTER
 
 const rowsOf = (text: string): string[][] =>
   (text.normalize("NFKC").match(UNSPACED) ?? []).map((row) => Array.from(row, (character) => lettersOf(character)))

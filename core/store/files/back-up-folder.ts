@@ -2,7 +2,7 @@ import { mkdir, rename, rm } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { hasCode } from "../../protocol/errors.ts"
-import { exists, existing } from "../engine/new-file.ts"
+import { exists, alreadyExists } from "../engine/publish-file.ts"
 import { BytesFolder } from "./bytes-folder.ts"
 import { folderDisk } from "./folder-disk.ts"
 import { type FolderMark, readMark, writeMark } from "./folder-mark.ts"
@@ -37,7 +37,7 @@ interface Placed {
  * was at one moment. The folder has its name when all of them are in it; without any there is none.
  */
 export async function backUpFolder({ copy, database, folder, to }: FolderBackup): Promise<BackedUp> {
-  if (await exists(to)) throw existing(to)
+  if (await exists(to)) throw alreadyExists(to)
   using db = new DatabaseSync(copy, { readOnly: true })
   if (!hasTable(db)) return NOTHING
   const placed = db.prepare(PLACED).all() as unknown as Placed[]

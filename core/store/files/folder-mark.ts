@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto"
 import { constants } from "node:fs"
 import { open, rm } from "node:fs/promises"
 import { join } from "node:path"
-import { giveName, syncFolder } from "../engine/new-file.ts"
+import { publishFile, syncFolder } from "../engine/publish-file.ts"
 
 /** What a folder is known by: which database it belongs to, and which of its folders it is. */
 export interface FolderMark {
@@ -47,7 +47,7 @@ export async function writeMark(path: string, mark: FolderMark): Promise<void> {
     } finally {
       await file.close()
     }
-    await giveName(draft, join(path, MARK_FILE)).catch((error: NodeJS.ErrnoException) => {
+    await publishFile(draft, join(path, MARK_FILE)).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "EEXIST") throw error
     })
     await syncFolder(path)

@@ -27,7 +27,7 @@ interface Row {
   readonly undone_by: ProposalId | null
 }
 
-/** Applied writes as people read them. It only reads: a row comes with the commit that says the write was applied. */
+/** Reads applied writes. Their rows are written in the commit that records the write. */
 export class SqlAudit {
   readonly #engine: Engine
 
@@ -35,7 +35,7 @@ export class SqlAudit {
     this.#engine = engine
   }
 
-  /** A person's own of all conversations, newest first. */
+  /** A person's entries of all conversations, newest first. */
   async list(user: UserId, { cursor, limit }: PageQuery): Promise<Page<AuditEntry>> {
     const [time, last] = cursor === undefined ? [Number.MAX_SAFE_INTEGER, ""] : parseTimeCursor(cursor)
     const behind = `FROM audit WHERE user_id = ? AND (applied_at, id) < (?, ?)
@@ -50,7 +50,7 @@ export class SqlAudit {
     return { items: rows.map(toEntry), nextCursor: isLast || !end ? null : `${end.applied_at}.${end.id}` }
   }
 
-  /** Undefined for one that does not exist and for one of somebody else's alike. */
+  /** Undefined if it does not exist or belongs to another person. */
   async find(user: UserId, id: AuditId): Promise<AuditEntry | undefined> {
     const [row] = await this.#engine.query<Row>("SELECT * FROM audit WHERE id = ? AND user_id = ?", [id, user])
     return row && toEntry(row)

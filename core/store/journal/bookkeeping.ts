@@ -3,60 +3,60 @@ import type { LeftBehind } from "../../engine/journal.ts"
 import type { ProposalId } from "../../protocol/ids.ts"
 import { toRowText } from "./mirror-rows.ts"
 
-/** What the journal knows of a fold that it has given out, beside what the fold says. */
+/** What the journal stores with a conversation in memory. */
 export interface Bookkeeping {
   /** The key of the conversation's row. */
   key: number
-  /** Counts the writers the conversation has had; an append with an older one is refused. */
+  /** Counts the writers that the conversation has had; an append with an older one is refused. */
   fence: number
-  /** This node is the writer now, with this fold. */
+  /** Whether this node is the writer, with this state. */
   held: boolean
-  /** How many of the inputs that ever arrived the fold's `inbox` has been read up to. */
+  /** The number of arrived inputs up to which the state's `inbox` has been read. */
   seen: number
-  /** Numbers that have been taken from the inbox: a look that was under way meanwhile must not bring them back. */
+  /** Numbers of consumed inbox rows. A read that was in flight meanwhile must not bring them back. */
   taken: Set<number> | undefined
   leftBehind: LeftBehind
-  /** What the rows of its open proposals say, in the words of `toRowText`. */
+  /** The rows of its open proposals, as `toRowText`. */
   proposals: Map<ProposalId, string> | undefined
-  /** The newest run as of the last commit: one that another has taken the place of since is no part of the fold any more. */
+  /** The newest run at the last commit. The state no longer contains it when another run has replaced it. */
   run: Conversation["run"]
 }
 
 /**
- * On the fold itself and not by conversation: after a drop there may be two folds of one conversation in memory, and only the
- * newer one may be written with. A `WeakMap` would say the same, and cost every turn a fiftieth of its time.
+ * Stored on the object and not by conversation: after a drop there may be two states of one conversation in memory, and
+ * only the newer one may be written with. A `WeakMap` would work too, but takes a fiftieth of a turn's time.
  */
 const BOOKKEEPING = Symbol("bookkeeping")
-type Kept = Conversation & { readonly [BOOKKEEPING]?: Bookkeeping }
+type WithBookkeeping = Conversation & { readonly [BOOKKEEPING]?: Bookkeeping }
 
 type Read = Pick<Bookkeeping, "key" | "fence" | "leftBehind">
 
-const NOBODYS: Read = {
+const UNREAD: Read = {
   key: 0,
   fence: 0,
   leftBehind: { owned: false, elsewhere: false, handedOver: false, unread: false },
 }
 
-/** That of a fold. One that no journal has read or written yet is nobody's. */
+/** The bookkeeping of a state. A state that was neither read nor written yet has no owner. */
 export function bookkeepingOf(conversation: Conversation): Bookkeeping {
-  return (conversation as Kept)[BOOKKEEPING] ?? begin(conversation, NOBODYS, undefined)
+  return (conversation as WithBookkeeping)[BOOKKEEPING] ?? attach(conversation, UNREAD, undefined)
 }
 
-/** For a fold that was just read: its open proposals are as their rows say. */
-export function beginBookkeeping(conversation: Conversation, read: Read): void {
+/** For a state that was just read: its open proposals are as their rows. */
+export function attachBookkeeping(conversation: Conversation, read: Read): void {
   let proposals: Bookkeeping["proposals"]
   for (const [id, proposal] of conversation.proposals) (proposals ??= new Map()).set(id, toRowText(proposal))
-  begin(conversation, read, proposals)
+  attach(conversation, read, proposals)
 }
 
-function begin(
+function attach(
   conversation: Conversation,
   { key, fence, leftBehind }: Read,
   proposals: Bookkeeping["proposals"],
 ): Bookkeeping {
   const { run } = conversation
-  const books = { key, fence, held: false, seen: 0, taken: undefined, leftBehind, proposals, run }
-  // Not seen by whoever compares or copies folds: it is no part of what the journal says.
-  Object.defineProperty(conversation, BOOKKEEPING, { value: books })
-  return books
+  const bookkeeping = { key, fence, held: false, seen: 0, taken: undefined, leftBehind, proposals, run }
+  // Not enumerable, so that it is ignored when states are compared or copied.
+  Object.defineProperty(conversation, BOOKKEEPING, { value: bookkeeping })
+  return bookkeeping
 }

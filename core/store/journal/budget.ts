@@ -7,22 +7,22 @@ import type { Engine } from "../engine/engine.ts"
 import { utcDay, toMicros } from "./mirror-rows.ts"
 import { type Statement, USAGE_COLUMNS, type UsageRow } from "../engine/operations.ts"
 
-/** What operators allow, in dollars. Only what is paid with their keys counts. */
+/** The operator's limits in dollars. Only calls that are paid with the operator's keys count. */
 export interface Ceilings {
-  /** For each person, each day of UTC. */
+  /** Per person and UTC day. */
   readonly dailyUsd?: number
   readonly runUsd?: number
 }
 
 export interface BudgetOptions extends Ceilings {
   readonly now: () => number
-  /** After this nobody can be at work on a call any more: what a dead process has set aside is let go of. */
+  /** After this time no call can still be running, so a reservation of a failed node expires. */
   readonly holdSeconds?: number
 }
 
 const HOLD_SECONDS = 600
 
-/** Ceilings that hold for any number of runs at once, on any number of nodes: the database sets aside, or refuses. */
+/** Limits for any number of concurrent runs and nodes: the database reserves or refuses. */
 export class SqlBudget implements Budget {
   readonly #engine: Engine
   readonly #options: BudgetOptions
@@ -44,13 +44,13 @@ export class SqlBudget implements Budget {
       cost,
       maxOutputTokens,
     }
-    const { ok } = await this.#engine.change({ type: "statements", statements: this.#setAside(reservation) })
-    if (!ok) throw await this.#whyRefused(reservation)
+    const { ok } = await this.#engine.change({ type: "statements", statements: this.#reserve(reservation) })
+    if (!ok) throw await this.#refusalOf(reservation)
     return reservation
   }
 
   async settle({ conversation, run, user, id }: Reservation, spent?: Spent): Promise<void> {
-    // By its id too: by now another node may have taken over and set its own aside.
+    // Also by id, because another node may have taken over and reserved for itself.
     const statements: Statement[] = [
       { sql: "DELETE FROM reservation WHERE conversation = ? AND id = ?", values: [conversation, id] },
     ]
@@ -64,21 +64,21 @@ export class SqlBudget implements Budget {
     await this.#engine.change({ type: "statements", statements })
   }
 
-  /** The person's row is held first, so that reservations stand in line and each sees what those before it set aside. */
-  #setAside({ conversation, run, user, id, cost }: Reservation): Statement[] {
+  /** Locks the person's row first, so that reservations are serialized and each sees those before it. */
+  #reserve({ conversation, run, user, id, cost }: Reservation): Statement[] {
     const { now, dailyUsd, runUsd, holdSeconds = HOLD_SECONDS } = this.#options
     const micros = toMicros(cost)
     const daily = dailyUsd === undefined ? [] : [user, this.#today, user, micros, toMicros(dailyUsd)]
-    const ofRun = runUsd === undefined ? [] : [run, micros, toMicros(runUsd)]
+    const runValues = runUsd === undefined ? [] : [run, micros, toMicros(runUsd)]
     const limits = [...(dailyUsd === undefined ? [] : [UNDER_DAILY]), ...(runUsd === undefined ? [] : [UNDER_RUN])]
     const insert = `INSERT INTO reservation (conversation, id, person, cost, expires_at)
       SELECT CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS BIGINT)
       WHERE ${limits.join(" AND ") || "1 = 1"}`
-    const values = [conversation, id, user, micros, now() + holdSeconds * 1000, ...daily, ...ofRun]
+    const values = [conversation, id, user, micros, now() + holdSeconds * 1000, ...daily, ...runValues]
     return [
       { sql: "INSERT INTO budget (person) VALUES (?) ON CONFLICT (person) DO NOTHING", values: [user] },
       { sql: "UPDATE budget SET person = person WHERE person = ?", values: [user], mustChange: true },
-      // What dead processes left, also in this conversation: whoever reserves is its only writer.
+      // Reservations of failed nodes, also in this conversation: whoever reserves is its only writer.
       {
         sql: "DELETE FROM reservation WHERE person = ? AND (conversation = ? OR expires_at <= ?)",
         values: [user, conversation, now()],
@@ -87,7 +87,7 @@ export class SqlBudget implements Budget {
     ]
   }
 
-  async #whyRefused(reservation: Reservation): Promise<AppError> {
+  async #refusalOf(reservation: Reservation): Promise<AppError> {
     const { dailyUsd, runUsd } = this.#options
     const sum = async (sql: string, values: unknown[]) => {
       const [row] = await this.#engine.query<{ n: number }>(`SELECT CAST(${sql} AS BIGINT) AS n`, values)
@@ -99,7 +99,7 @@ export class SqlBudget implements Budget {
       const spent = `this run has cost ${toMoney(inRun)} of the ${toMoney(runUsd)} a run may (PAWL_RUN_LIMIT_USD)`
       return refusal(reservation, `${spent}, ${need}`)
     }
-    const today = await sum(`${SPENT_TODAY} + ${SET_ASIDE}`, [reservation.user, this.#today, reservation.user])
+    const today = await sum(`${SPENT_TODAY} + ${RESERVED}`, [reservation.user, this.#today, reservation.user])
     const spent = `${toMoney(today)} of today's ${toMoney(dailyUsd ?? 0)} (PAWL_DAILY_LIMIT_USD) are spent or set aside`
     return refusal(reservation, `${spent}, ${need}; the day ends at midnight UTC`)
   }
@@ -110,9 +110,9 @@ export class SqlBudget implements Budget {
 }
 
 const SPENT_TODAY = "(SELECT coalesce(sum(cost), 0) FROM usage WHERE person = ? AND day = ? AND paid_by = 'shared')"
-const SET_ASIDE = "(SELECT coalesce(sum(cost), 0) FROM reservation WHERE person = ?)"
+const RESERVED = "(SELECT coalesce(sum(cost), 0) FROM reservation WHERE person = ?)"
 const SPENT_IN_RUN = "(SELECT coalesce(sum(cost), 0) FROM usage WHERE run = ? AND paid_by = 'shared')"
-const UNDER_DAILY = `${SPENT_TODAY} + ${SET_ASIDE} + CAST(? AS BIGINT) <= CAST(? AS BIGINT)`
+const UNDER_DAILY = `${SPENT_TODAY} + ${RESERVED} + CAST(? AS BIGINT) <= CAST(? AS BIGINT)`
 const UNDER_RUN = `${SPENT_IN_RUN} + CAST(? AS BIGINT) <= CAST(? AS BIGINT)`
 
 const refusal = ({ model }: ModelCallPlan, problem: string) =>

@@ -5,8 +5,8 @@ import { ProposalOwners } from "../proposals/owners.ts"
 import { IS_OPEN, openIn } from "../proposals/states.ts"
 import type { SqlProposals } from "./proposals.ts"
 
-/** Proposals that began to wait together and about which somebody has to be told. */
-export interface Due {
+/** Proposals that were opened together and need a notification. */
+export interface DueDelivery {
   readonly conversation: number
   readonly position: number
   readonly conversationId: ConversationId
@@ -21,8 +21,8 @@ interface Row {
 }
 
 /**
- * What has to be told is read off the proposals that wait, so that there is nothing to lose between an event and the
- * note about it; a row here says only how far the telling has come.
+ * Notifications are derived from the waiting proposals, so none can be lost between an event and its record. A row
+ * stores only the progress of a delivery.
  */
 export class SqlDeliveries {
   readonly #engine: Engine
@@ -35,9 +35,9 @@ export class SqlDeliveries {
     this.#proposals = proposals
   }
 
-  /** Those that nobody has been told of, or that are to be tried again by now. */
-  async due(now: number, limit: number): Promise<Due[]> {
-    // What nobody has listed yet stands in the index of the open ones even when it is settled.
+  /** Those that were not delivered yet, or whose retry is due. */
+  async due(now: number, limit: number): Promise<DueDelivery[]> {
+    // Unassigned proposals are in the index of open ones even if they are settled.
     await this.#owners.assign()
     const sql = `SELECT DISTINCT q.conversation, q.position, c.id AS conversation_id, p.id AS user_id
       FROM proposal q JOIN conversation c ON c.key = q.conversation JOIN person p ON p.key = c.person
@@ -51,8 +51,8 @@ export class SqlDeliveries {
     })
   }
 
-  /** Takes one, of all who would: says which try this is. Whoever dies with it is followed by another at `until`. */
-  async claim({ conversation, position }: Due, now: number, until: number): Promise<number | undefined> {
+  /** Claims a delivery and returns the number of the attempt. If this node fails, another one claims it at `until`. */
+  async claim({ conversation, position }: DueDelivery, now: number, until: number): Promise<number | undefined> {
     const sql = `INSERT INTO delivery (conversation, position, attempts, due_at) SELECT key, ?, 1, ? FROM conversation
       WHERE key = ? ON CONFLICT (conversation, position) DO UPDATE SET attempts = delivery.attempts + 1,
         due_at = excluded.due_at WHERE delivery.ended_at IS NULL AND delivery.due_at <= ? RETURNING attempts`
@@ -61,16 +61,16 @@ export class SqlDeliveries {
     return outcome.ok ? (outcome.rows[0]?.[0]?.attempts as number) : undefined
   }
 
-  async end({ conversation, position }: Due, now: number): Promise<void> {
+  async end({ conversation, position }: DueDelivery, now: number): Promise<void> {
     await this.#set("ended_at", [now, conversation, position])
   }
 
-  async tryAgainAt({ conversation, position }: Due, at: number): Promise<void> {
+  async tryAgainAt({ conversation, position }: DueDelivery, at: number): Promise<void> {
     await this.#set("due_at", [at, conversation, position])
   }
 
-  /** All that began to wait together, as far as they still do: whoever has been told of one is not told of the others later. */
-  async proposals({ conversation, position, user }: Due): Promise<Proposal[]> {
+  /** All proposals of the event that still wait: one notification covers them. */
+  async proposals({ conversation, position, user }: DueDelivery): Promise<Proposal[]> {
     const sql = `SELECT id FROM (${openIn("q.id, q.position, q.status", "c.key = ?")}) AS of
       WHERE position = ? AND status = 'pending' ORDER BY id`
     const rows = await this.#engine.query<{ id: ProposalId }>(sql, [conversation, conversation, position])

@@ -3,31 +3,31 @@ import type { ConversationId } from "../../protocol/ids.ts"
 import type { Engine } from "../engine/engine.ts"
 import type { ThisNode } from "./nodes.ts"
 
-/** Beside `conversation`: no other living node is about to take it up. Wants the id of this node. */
+/** SQL next to `conversation`: no other live node is about to take it over. Needs this node's id. */
 export const NOT_EARMARKED = `NOT EXISTS (SELECT 1 FROM earmark e JOIN node n ON n.id = e.node
   WHERE e.conversation = conversation.key AND e.node <> ?)`
 
 /**
- * Says which node is about to take up what a dead one has left. Only a word to the others, so that they spare themselves
- * the reading: who becomes the writer is decided by the claim. The word of a node that has died counts no more.
+ * Announces which node is about to take over a failed node's conversation. Only a hint that saves other nodes the
+ * reading: the claim decides. The mark of a failed node does not count.
  */
 export class Earmarks {
   readonly #engine: Engine
   readonly #node: ThisNode
-  /** What this node has put its mark on and not taken it off. */
-  readonly #ours = new Set<ConversationId>()
+  /** The marks that this node has set and not removed. */
+  readonly #marked = new Set<ConversationId>()
 
   constructor(engine: Engine, node: ThisNode) {
     this.#engine = engine
     this.#node = node
   }
 
-  /** Of those that nobody works on and no other node has marked, at most so many. */
+  /** Marks at most this many of the conversations that have no writer and no mark. */
   async mark(ids: readonly ConversationId[], most: number): Promise<ConversationId[]> {
     const { id: node } = this.#node
-    await this.#node.alive() // the mark of a node that has no row counts for nothing
-    // At random, so that nodes which look at the same time do not want the same ones. Where two do, the second passes over
-    // the row while the first has it locked, and finds the mark by the conflict after that.
+    await this.#node.alive() // a mark of a node without a row does not count
+    // At random, so that nodes that look at the same time choose different ones. If two choose the same one, the second
+    // skips the locked row, and later finds the mark by the conflict.
     const sql = `WITH free AS (
         SELECT key, id FROM conversation
         WHERE id = ANY (?::text[]) AND (owner IS NOT NULL OR arrivals <> seen) AND (owner IS NULL OR owner = ?
@@ -41,21 +41,21 @@ export class Earmarks {
     const values = [ids, node, node, most, node]
     const outcome = await this.#engine.change({ type: "statements", statements: [{ sql, values }] })
     const marked = outcome.ok ? (outcome.rows[0] ?? []).map(({ id }) => id as ConversationId) : []
-    for (const id of marked) this.#ours.add(id)
+    for (const id of marked) this.#marked.add(id)
     return marked
   }
 
-  /** Also takes off what an earlier call could not, and what nodes have left that are gone. */
+  /** Also removes marks that an earlier call failed to remove, and those of failed nodes. */
   async unmark(ids: readonly ConversationId[]): Promise<void> {
-    for (const id of ids) this.#ours.delete(id)
+    for (const id of ids) this.#marked.delete(id)
     const sql = `DELETE FROM earmark WHERE (node = ? AND conversation NOT IN
         (SELECT key FROM conversation WHERE id = ANY (?::text[])))
       OR NOT EXISTS (SELECT 1 FROM node WHERE node.id = earmark.node)`
-    const values = [this.#node.id, [...this.#ours]]
+    const values = [this.#node.id, [...this.#marked]]
     await this.#engine.change({ type: "statements", statements: [{ sql, values }] })
   }
 
-  /** How much each living node has at work or is about to take up. */
+  /** How many conversations each live node has or is about to take over. */
   async loads(): Promise<Loads> {
     const sql = `SELECT id, (SELECT count(*) FROM conversation WHERE owner = node.id)
         + (SELECT count(*) FROM earmark e JOIN conversation c ON c.key = e.conversation

@@ -2,66 +2,66 @@ import type { Conversation } from "../../engine/conversation.ts"
 import type { ConversationId } from "../../protocol/ids.ts"
 import { bookkeepingOf } from "./bookkeeping.ts"
 
-/** Resting conversations kept in memory. A paused one is not kept: its person may take hours. */
-const RESTING = 64
-/** And so many tokens of theirs, of about four bytes: 64 long ones would be tens of megabytes that nobody may ask for. */
-const RESTING_TOKENS = 1_000_000
+/** Idle conversations in memory. A paused one is not cached, because its person may take hours. */
+const MAX_IDLE = 64
+/** The maximum of their tokens, of about four bytes: 64 long conversations could take tens of megabytes. */
+const MAX_IDLE_TOKENS = 1_000_000
 
-interface Resting {
+interface IdleConversation {
   readonly conversation: Conversation
-  /** When it came to rest: added up as they come and go, since every turn asks. */
+  /** As of when it became idle: summed incrementally, because every turn needs the sum. */
   readonly tokens: number
 }
 
-/** The folds in memory: those this node is the writer of, and the last few it was the writer of. */
+/** Conversation states in memory: those that this node writes, and the last few that it wrote. */
 export class HotConversations {
   readonly #held = new Map<ConversationId, Conversation>()
-  /** The one that came last stands last. */
-  readonly #resting = new Map<ConversationId, Resting>()
-  #restingTokens = 0
+  /** Least recently used first. */
+  readonly #idle = new Map<ConversationId, IdleConversation>()
+  #idleTokens = 0
 
   get held(): number {
     return this.#held.size
   }
 
   get(id: ConversationId): Conversation | undefined {
-    return this.#held.get(id) ?? this.#resting.get(id)?.conversation
+    return this.#held.get(id) ?? this.#idle.get(id)?.conversation
   }
 
-  /** Files a conversation where its lease and state put it. */
+  /** Files a conversation by its lease and state. */
   keep(conversation: Conversation, paused: boolean): void {
     const { id } = conversation
     const { held } = bookkeepingOf(conversation)
     if (held && this.#held.get(id) === conversation) return
     this.#held.delete(id)
-    this.#wake(id)
+    this.#removeIdle(id)
     if (held) this.#held.set(id, conversation)
-    else if (!paused) this.#rest(conversation)
+    else if (!paused) this.#addIdle(conversation)
   }
 
-  /** After this the fold may not be written with: whoever still has it finds its lease gone. */
+  /** The state must not be written with afterwards: its lease is marked as lost. */
   drop(id: ConversationId): void {
     const conversation = this.get(id)
     if (conversation) bookkeepingOf(conversation).held = false
     this.#held.delete(id)
-    this.#wake(id)
+    this.#removeIdle(id)
   }
 
-  /** Whoever came last stays, however long it is: the longer, the more it would cost to read it again. */
-  #rest(conversation: Conversation): void {
+  /** The newest one stays, however long it is: a longer one is more expensive to read again. */
+  #addIdle(conversation: Conversation): void {
     const { id, tokens } = conversation
-    this.#resting.set(id, { conversation, tokens })
-    this.#restingTokens += tokens
-    while (this.#resting.size > 1 && (this.#resting.size > RESTING || this.#restingTokens > RESTING_TOKENS)) {
-      const [oldest] = this.#resting.keys()
-      if (oldest !== undefined) this.#wake(oldest)
+    this.#idle.set(id, { conversation, tokens })
+    this.#idleTokens += tokens
+    while (this.#idle.size > 1 && (this.#idle.size > MAX_IDLE || this.#idleTokens > MAX_IDLE_TOKENS)) {
+      const [oldest] = this.#idle.keys()
+      if (oldest !== undefined) this.#removeIdle(oldest)
     }
   }
 
-  #wake(id: ConversationId): void {
-    const resting = this.#resting.get(id)
-    if (!resting) return
-    this.#resting.delete(id)
-    this.#restingTokens -= resting.tokens
+  #removeIdle(id: ConversationId): void {
+    const idle = this.#idle.get(id)
+    if (!idle) return
+    this.#idle.delete(id)
+    this.#idleTokens -= idle.tokens
   }
 }

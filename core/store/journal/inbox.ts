@@ -18,20 +18,20 @@ interface WaitingRow {
   readonly body: string
 }
 
-/** Nothing but the count where nothing waits. */
+/** Only the count if nothing waits. */
 type InboxRow = WaitingRow | { readonly arrivals: number; readonly number: null }
 
-/** What waits for a conversation now. The count and the rows are read in one statement, so that they belong together. */
+/** Reads the inbox. One statement reads the count and the rows, so that they match. */
 export async function readInbox(engine: Engine, conversation: Conversation): Promise<void> {
-  const books = bookkeepingOf(conversation)
+  const bookkeeping = bookkeepingOf(conversation)
   const sql = `SELECT c.arrivals, i.number, i.id, i.body FROM conversation c LEFT JOIN inbox i ON i.conversation = c.key
     WHERE c.key = ? ORDER BY i.number`
-  const rows = await engine.query<InboxRow>(sql, [books.key])
+  const rows = await engine.query<InboxRow>(sql, [bookkeeping.key])
   const arrivals = rows[0]?.arrivals ?? 0
-  if (arrivals < books.seen) return // a look that began later has told us already
-  const waiting = rows.filter((row): row is WaitingRow => row.number !== null && !books.taken?.has(row.number))
+  if (arrivals < bookkeeping.seen) return // a look that began later has told us already
+  const waiting = rows.filter((row): row is WaitingRow => row.number !== null && !bookkeeping.taken?.has(row.number))
   conversation.inbox = waiting.map(({ number, id, body }) => ({ number, id, input: JSON.parse(body) as Input }))
-  books.seen = arrivals
+  bookkeeping.seen = arrivals
   conversation.arrivals = Math.max(conversation.arrivals, arrivals)
 }
 
@@ -48,7 +48,7 @@ interface Waiting {
   readonly message: MessageInput
 }
 
-/** Messages that wait for their turn, as their writer sees them: to be read, changed and taken back until they are taken. */
+/** Queued messages as their author sees them: readable, editable and removable until they are consumed. */
 export class SqlQueue {
   readonly #engine: Engine
 
@@ -56,7 +56,7 @@ export class SqlQueue {
     this.#engine = engine
   }
 
-  /** A page of them, in the order they came. */
+  /** A page, in the order of arrival. */
   async list(id: ConversationId, { cursor, limit }: PageQuery): Promise<Page<QueuedMessage>> {
     const after = cursor === undefined ? -1 : toNumber(cursor)
     const sql = `SELECT number, ${bytesOf(this.#engine, ["body"])} AS bytes FROM inbox
@@ -68,16 +68,15 @@ export class SqlQueue {
     return { items: toQueued(waiting), nextCursor: Number(end) < Number(last) ? String(end) : null }
   }
 
-  /** One that waits. */
   async find(id: ConversationId, message: MessageId): Promise<QueuedMessage | undefined> {
     return toQueued((await this.#waiting(id)).filter((waiting) => waiting.message.id === message))[0]
   }
 
-  /** False: it no longer waits, or never did. What was changed is no longer what a device said, nor that device's to agree to. */
-  edit(id: ConversationId, message: MessageId, words: Pick<MessageInput, "text" | "asks">): Promise<boolean> {
+  /** False if the message no longer waits. An edited message loses the approval that its device attached. */
+  edit(id: ConversationId, message: MessageId, changes: Pick<MessageInput, "text" | "asks">): Promise<boolean> {
     const sql = "UPDATE inbox SET body = ? WHERE id = ? AND body = ?"
     return this.#change(id, message, (row, { approves: _, ...input }) => [
-      { sql, values: [toStorableJson({ ...input, ...words }), row.id, row.body], mustChange: true },
+      { sql, values: [toStorableJson({ ...input, ...changes }), row.id, row.body], mustChange: true },
     ])
   }
 
@@ -90,13 +89,13 @@ export class SqlQueue {
   }
 
   /**
-   * Counts it as said now: a hold is for what came before the run was stopped. In the commit that counts it, so that after
-   * a crash it is found as something that has arrived and that nobody has read.
+   * Moves the message to the end, so that it counts as sent now: a hold only covers messages from before the run was
+   * stopped. In the commit that counts it, so that after a crash it is found as unread input.
    */
   release(id: ConversationId, message: MessageId, by: Pick<MessageInput, "asks"> = {}): Promise<boolean> {
     const now = "(SELECT arrivals FROM conversation WHERE id = ?)"
     const sql = `UPDATE inbox SET number = ${now}, body = ? WHERE id = ? AND body = ?`
-    // Of two that were handed in with one key the other stays behind, and comes to nothing when its turn comes.
+    // A duplicate of the same key stays, and is ignored when its turn comes.
     return this.#change(id, message, (row, input, index) =>
       index === 0
         ? [{ sql, values: [id, toStorableJson({ ...input, ...by }), row.id, row.body], mustChange: true }]
@@ -105,8 +104,8 @@ export class SqlQueue {
   }
 
   /**
-   * Counted as an arrival, in the same commit: a writer that has read the inbox before finds its count out of date when
-   * it comes to take the message, and reads again. So what was changed here is never taken as it was before.
+   * Counts as an arrival in the same commit. A writer that has read the inbox before finds its count out of date when
+   * it consumes the message, and reads again, so it never consumes the old version.
    */
   async #change(
     id: ConversationId,
@@ -137,7 +136,9 @@ export class SqlQueue {
   }
 }
 
-/** Two requests with one key may both have handed it in. It is taken once, so it is shown, and changed, as one. */
+/**
+ * Two requests with one key may both have added the message. It is consumed once, so it is shown and changed as one.
+ */
 function toQueued(waiting: readonly Waiting[]): QueuedMessage[] {
   const byId = Map.groupBy(waiting, ({ message }) => message.id)
   return [...byId.values()]

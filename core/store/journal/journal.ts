@@ -19,30 +19,30 @@ import type { JournalEvent, UnknownEvent } from "../../protocol/events.ts"
 import { type ConversationId, newId, type UserId } from "../../protocol/ids.ts"
 import type { ProposalStatus } from "../../protocol/proposals/proposal.ts"
 import { toStorableJson } from "../../shared/text/text.ts"
-import { Deaths } from "./deaths.ts"
+import { NodeFailures } from "./node-failures.ts"
 import { Earmarks, NOT_EARMARKED } from "./earmarks.ts"
 import type { Engine } from "../engine/engine.ts"
 import { type EventRow, toEvent, toPage } from "../engine/event-rows.ts"
 import { HotConversations } from "./hot-conversations.ts"
 import { readInbox } from "./inbox.ts"
 import { toDeciding } from "./mirror-rows.ts"
-import { readFold, readHead } from "./read-fold.ts"
+import { readConversation, readHead } from "./read-conversation.ts"
 import { readRecorded, toRecorded } from "./recorded.ts"
 import type { ThisNode } from "./nodes.ts"
 import type { Committed } from "../engine/operations.ts"
-import { beginBookkeeping, bookkeepingOf } from "./bookkeeping.ts"
+import { attachBookkeeping, bookkeepingOf } from "./bookkeeping.ts"
 import { toCommit } from "./to-commit.ts"
 
 const EVERYTHING = { after: 0, upTo: Number.MAX_SAFE_INTEGER, limit: Number.MAX_SAFE_INTEGER }
 
-/** The owner of a conversation whose writer went down in good order: no node has this id, so anyone may take it up. */
-const NOBODY = "nobody"
+/** The owner of a conversation that its writer released at shutdown. No node has this id, so any node may claim it. */
+const RELEASED = "nobody"
 
-/** The journal on either engine. It keeps folds hot, never copies them, and drops them after any error. */
+/** The journal on either engine. It caches conversation states, never copies them, and drops them after any error. */
 export class SqlJournal implements Journal {
   readonly #engine: Engine
   readonly #node: ThisNode
-  readonly #deaths: Deaths
+  readonly #nodeFailures: NodeFailures
   readonly #earmarks: Earmarks
   readonly sharesWork: boolean
   readonly #hot = new HotConversations()
@@ -51,12 +51,12 @@ export class SqlJournal implements Journal {
   constructor(engine: Engine, node: ThisNode) {
     this.#engine = engine
     this.#node = node
-    this.#deaths = new Deaths(engine)
+    this.#nodeFailures = new NodeFailures(engine)
     this.#earmarks = new Earmarks(engine, node)
     this.sharesWork = engine.skipLocked !== undefined
   }
 
-  /** How many conversations this node is the writer of. */
+  /** How many conversations this node writes. */
   get held(): number {
     return this.#hot.held
   }
@@ -72,11 +72,11 @@ export class SqlJournal implements Journal {
     if (hold) await this.#node.alive()
     const born = { id: conversation.id, person: await this.#personKey(conversation.user) }
     const { id: node, now } = this.#node
-    const how = { lease: "create", node, now, release: !hold, born } as const
-    const outcome = await this.#engine.change(toCommit(conversation, events, how))
+    const options = { lease: "create", node, now, release: !hold, born } as const
+    const outcome = await this.#engine.change(toCommit(conversation, events, options))
     if (!outcome.ok) throw failure("bad_request", { problem: `There is a conversation ${conversation.id} already.` })
     bookkeepingOf(conversation).key = outcome.committed.key
-    this.#file(conversation, outcome.committed)
+    this.#store(conversation, outcome.committed)
   }
 
   async claim(conversation: Conversation, events: readonly JournalEvent[], options: ClaimOptions): Promise<Claimed> {
@@ -84,16 +84,23 @@ export class SqlJournal implements Journal {
     try {
       await this.#node.alive()
       const { id: node, now } = this.#node
-      const how = { lease: "claim", node, now, release, withInbox, deciding: deciding && toDeciding(deciding) } as const
-      const outcome = await this.#engine.change(toCommit(conversation, events, how))
+      const options = {
+        lease: "claim",
+        node,
+        now,
+        release,
+        withInbox,
+        deciding: deciding && toDeciding(deciding),
+      } as const
+      const outcome = await this.#engine.change(toCommit(conversation, events, options))
       if (outcome.ok) {
-        this.#file(conversation, outcome.committed)
+        this.#store(conversation, outcome.committed)
         return "claimed"
       }
       this.drop(conversation.id)
       return outcome.refused === "lost" || outcome.refused === "unread" ? "moved" : outcome.refused
     } catch (error) {
-      this.#lose(conversation)
+      this.#dropAfterError(conversation)
       throw error
     }
   }
@@ -114,10 +121,10 @@ export class SqlJournal implements Journal {
         return false
       }
       if (!outcome.ok) throw failure("lease_lost", { id: conversation.id })
-      this.#file(conversation, outcome.committed)
+      this.#store(conversation, outcome.committed)
       return true
     } catch (error) {
-      this.#lose(conversation)
+      this.#dropAfterError(conversation)
       throw error
     }
   }
@@ -149,7 +156,7 @@ export class SqlJournal implements Journal {
   async release(id: ConversationId): Promise<void> {
     this.drop(id)
     const sql = "UPDATE conversation SET owner = ?, fence = fence + 1 WHERE id = ? AND owner = ?"
-    await this.#engine.change({ type: "statements", statements: [{ sql, values: [NOBODY, id, this.#node.id] }] })
+    await this.#engine.change({ type: "statements", statements: [{ sql, values: [RELEASED, id, this.#node.id] }] })
   }
 
   isWriterOf(id: ConversationId): boolean {
@@ -186,7 +193,7 @@ export class SqlJournal implements Journal {
   }
 
   async abandoned(limit: number): Promise<ConversationId[]> {
-    // Who looks for what others have left is reckoned with when it is shared out.
+    // A node that looks for abandoned conversations counts when they are shared out.
     if (this.sharesWork) await this.#node.alive()
     await this.#node.watch()
     const open = "SELECT id FROM conversation WHERE (owner IS NOT NULL OR arrivals <> seen)"
@@ -195,7 +202,7 @@ export class SqlJournal implements Journal {
       OR (owner <> ? AND NOT EXISTS (SELECT 1 FROM node WHERE node.id = owner)))${free} LIMIT ?`
     type Row = { id: ConversationId }
     const rows = await this.#engine.query<Row>(others, [this.#node.id, ...values, limit])
-    // What this node is at work on does not count against the limit: it would hide the others behind it.
+    // This node's own do not count against the limit, or they would hide the others.
     const own = await this.#engine.query<Row>(`${open} AND owner = ?`, [this.#node.id])
     return [...rows, ...own.filter(({ id }) => !this.isWriterOf(id))].map(({ id }) => id)
   }
@@ -217,11 +224,11 @@ export class SqlJournal implements Journal {
   }
 
   suspected(): Promise<Death[]> {
-    return this.#deaths.suspected(NOBODY)
+    return this.#nodeFailures.suspected(RELEASED)
   }
 
   judge(node: string, judged: Judgement): Promise<Judgement> {
-    return this.#deaths.judge(node, judged)
+    return this.#nodeFailures.judge(node, judged)
   }
 
   async doubtful(limit: number): Promise<ConversationId[]> {
@@ -234,27 +241,27 @@ export class SqlJournal implements Journal {
     return this.#engine.events(await this.#keyOf(id), { ...EVERYTHING, ...range })
   }
 
-  /** After an error the truth is on disk: the fold holds events that may not be there. */
-  #lose(conversation: Conversation): void {
+  /** After an error the state may contain events that were not stored, so it is read again. */
+  #dropAfterError(conversation: Conversation): void {
     bookkeepingOf(conversation).held = false
     this.drop(conversation.id)
   }
 
-  #file(conversation: Conversation, { fence, arrivals, released }: Committed): void {
-    const books = bookkeepingOf(conversation)
-    books.fence = fence
-    books.held = !released
+  #store(conversation: Conversation, { fence, arrivals, released }: Committed): void {
+    const bookkeeping = bookkeepingOf(conversation)
+    bookkeeping.fence = fence
+    bookkeeping.held = !released
     conversation.arrivals = Math.max(conversation.arrivals, arrivals)
     this.#hot.keep(conversation, released && pauseReason(conversation) !== undefined)
   }
 
   async #read(id: ConversationId): Promise<Conversation> {
-    const { head, conversation } = await readFold(this.#engine, id)
+    const { head, conversation } = await readConversation(this.#engine, id)
     const { key, fence, arrivals, seen, owner } = head
     conversation.arrivals = arrivals
     const elsewhere = owner !== null && owner !== this.#node.id
-    const leftBehind = { owned: owner !== null, elsewhere, handedOver: owner === NOBODY, unread: arrivals !== seen }
-    beginBookkeeping(conversation, { key, fence, leftBehind })
+    const leftBehind = { owned: owner !== null, elsewhere, handedOver: owner === RELEASED, unread: arrivals !== seen }
+    attachBookkeeping(conversation, { key, fence, leftBehind })
     if (arrivals > 0) await readInbox(this.#engine, conversation)
     return conversation
   }
@@ -273,13 +280,13 @@ export class SqlJournal implements Journal {
     return person.key
   }
 
-  /** The fold anew from disk, by the writer itself: what it had staged was not recorded. */
+  /** Reads the state again as the writer, because the staged events were not recorded. */
   async #reread(conversation: Conversation): Promise<void> {
     const { id } = conversation
     const fresh = await this.#read(id)
-    const books = bookkeepingOf(fresh)
-    if (books.fence !== bookkeepingOf(conversation).fence) throw failure("lease_lost", { id })
-    books.held = true
+    const bookkeeping = bookkeepingOf(fresh)
+    if (bookkeeping.fence !== bookkeepingOf(conversation).fence) throw failure("lease_lost", { id })
+    bookkeeping.held = true
     this.#hot.keep(fresh, false)
   }
 }

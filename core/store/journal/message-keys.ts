@@ -3,17 +3,17 @@ import { failure } from "../../protocol/errors.ts"
 import type { ConversationId, MessageId } from "../../protocol/ids.ts"
 import type { Engine } from "../engine/engine.ts"
 
-/** How long a key stands for its message. */
+/** How long a key identifies its message. */
 const DAY_MS = 24 * 60 * 60 * 1000
 const KEY = "(SELECT key FROM conversation WHERE id = ?)"
-/** In the place of the body's hash: the message was taken back, and must not come again with its key. */
+/** Stored in place of the body's hash if the message was withdrawn, so that its key cannot send it again. */
 const WITHDRAWN = "withdrawn"
 
 export interface KeyedMessage {
   readonly key: string
-  /** What was asked, whole: the same key with another body is a mistake of the caller. */
+  /** The complete request: the same key with another body is an error of the caller. */
   readonly body: string
-  /** The message's id, if the key is new. */
+  /** The id of the message, if the key is new. */
   readonly messageId: MessageId
 }
 
@@ -23,9 +23,9 @@ interface Row {
 }
 
 /**
- * Keys that callers send with a message, so that they can send it again when the answer was lost. The key is recorded
- * before the message: a crash in between leaves a key without a message, which the next request then sends under the
- * same id; and a conversation takes an id once (accept.ts).
+ * Idempotency keys of messages, so that a caller can repeat a request whose answer was lost. The key is recorded before
+ * the message. After a crash in between, the next request sends the message with the same id, and a conversation
+ * accepts an id once (accept.ts).
  */
 export class SqlMessageKeys {
   readonly #engine: Engine
@@ -36,14 +36,14 @@ export class SqlMessageKeys {
     this.#now = now
   }
 
-  /** The message that a key stands for. `misused`: it was sent with another body. `withdrawn`: it was taken back. */
+  /** The message of a key. `misused`: it was sent with another body. `withdrawn`: the message was withdrawn. */
   async claim(
     id: ConversationId,
     { key, body, messageId }: KeyedMessage,
   ): Promise<MessageId | "misused" | "withdrawn"> {
     const [hashedKey, hashedBody] = [hashOf(key), hashOf(body)]
     const expired = `DELETE FROM message_key WHERE conversation = ${KEY} AND created_at <= ?`
-    // The condition is the lock: of any number of racing requests one gets its row in, and all of them read that one.
+    // The condition is the lock: of several racing requests one inserts its row, and all of them read that row.
     const insert = `INSERT INTO message_key (conversation, key, body, message_id, created_at)
       SELECT key, ?, ?, ?, ? FROM conversation WHERE id = ? ON CONFLICT (conversation, key) DO NOTHING`
     const now = this.#now()
@@ -62,11 +62,11 @@ export class SqlMessageKeys {
   }
 }
 
-/** Part of the commit that takes a message back. */
+/** Part of the commit that withdraws a message. */
 export function withdrawKey(id: ConversationId, message: MessageId): { sql: string; values: unknown[] } {
   const sql = `UPDATE message_key SET body = ? WHERE conversation = ${KEY} AND message_id = ?`
   return { sql, values: [WITHDRAWN, id, message] }
 }
 
-/** Of one length whatever callers send, and nothing of theirs in clear. */
+/** Has one length for any input, and stores nothing of the caller in clear text. */
 const hashOf = (text: string) => createHash("sha256").update(text).digest("base64url")

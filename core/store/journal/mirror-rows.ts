@@ -8,7 +8,7 @@ import type { AuditId, CallId } from "../../protocol/ids.ts"
 import { toStorableJson } from "../../shared/text/text.ts"
 import type { AuditRow, DecisionCondition, HeadRow, ProposalRow, RunValues, UsageRow } from "../engine/operations.ts"
 
-/** The tables beside the journal repeat what its fold says, for plain SQL and for lists. These are their rows. */
+/** Rows of the tables that repeat the state for plain SQL and for lists. */
 export function toHeadRow(conversation: Conversation): HeadRow {
   const { agent, model, provider, mode, title, site, deviceId, connectionId: connection } = conversation
   const device = site === "device" ? (deviceId ?? "") : null
@@ -17,21 +17,21 @@ export function toHeadRow(conversation: Conversation): HeadRow {
   return { agent, model, provider, mode, title, status, device, connection, settings }
 }
 
-/** Written when a run starts, pauses or ends; what it counts in between is told by the journal. */
+/** Written when a run starts, pauses or ends. In between, only the journal has its counts. */
 export function toRunRow(conversation: Conversation): RunValues | null {
   const { run, model } = conversation
   if (!run) return null
-  return toRunValues({ run, model }, runStatus(conversation) ?? run.status, unusual(pauseReason(conversation)))
+  return toRunValues({ run, model }, runStatus(conversation) ?? run.status, unlessDefault(pauseReason(conversation)))
 }
 
-/** Of a run that was ended by the words that began the next. */
-export const toEndedRunRow = (run: FoldedRun, { model }: Pick<Conversation, "model">): RunValues =>
+/** The row of a run that a message ended by starting the next one. */
+export const toEndedRunRow = (run: RunState, { model }: Pick<Conversation, "model">): RunValues =>
   toRunValues({ run, model }, run.status, null)
 
-type FoldedRun = NonNullable<Conversation["run"]>
+type RunState = NonNullable<Conversation["run"]>
 
 function toRunValues(
-  { run, model }: { readonly run: FoldedRun } & Pick<Conversation, "model">,
+  { run, model }: { readonly run: RunState } & Pick<Conversation, "model">,
   status: string,
   pause: PauseReason | null,
 ): RunValues {
@@ -51,17 +51,17 @@ function toRunValues(
   ]
 }
 
-/** Left out of the row of a paused run, and put back by whoever reads it. */
-export const USUAL_PAUSE: PauseReason = "awaiting_confirmation"
+/** Not stored in the row of a paused run; readers add it. */
+export const DEFAULT_PAUSE: PauseReason = "awaiting_confirmation"
 
-const unusual = (reason: PauseReason | undefined): PauseReason | null =>
-  reason === undefined || reason === USUAL_PAUSE ? null : reason
+const unlessDefault = (reason: PauseReason | undefined): PauseReason | null =>
+  reason === undefined || reason === DEFAULT_PAUSE ? null : reason
 
-/** What of a proposal's row may change; the rest is said when it is opened. */
+/** The fields of a proposal's row that can change. */
 export const toRowText = ({ status, code = "", decidedBy = "" }: OpenProposal): string =>
   `${status} ${code} ${decidedBy}`
 
-/** Rows of the proposals that the last events have opened, decided or settled. */
+/** Rows of the proposals that these events opened, decided or settled. */
 export function toProposalRows(
   changed: readonly OpenProposal[],
   at: number,
@@ -70,7 +70,7 @@ export function toProposalRows(
   const rows: ProposalRow[] = []
   for (const { runId, position, status, code, decidedBy, proposed } of changed) {
     const { id, expiresAt } = proposed
-    // The decision writes its proposal's row by itself, under the condition that nobody was faster.
+    // The decision itself updates the row, if it is the first.
     if (id === deciding?.proposal && status === deciding.to) continue
     const decidedAt = status === "pending" ? null : at
     rows.push([id, runId, position, status, code ?? null, expiresAt, decidedBy ?? null, decidedAt])
@@ -78,7 +78,7 @@ export function toProposalRows(
   return rows
 }
 
-/** Rows of the writes that the last events say were applied: in the same commit, so that there is never one without the other. */
+/** Rows of the writes that these events applied. In the same commit, so that neither exists without the other. */
 export function toAuditRows({ id, user }: Conversation, changed: readonly OpenProposal[]): AuditRow[] {
   const rows: AuditRow[] = []
   for (const { proposed, runId, input, decidedBy, applied, undoes } of changed) {
@@ -93,37 +93,37 @@ export function toAuditRows({ id, user }: Conversation, changed: readonly OpenPr
   return rows
 }
 
-/** A call is applied once, so its own id names the row: a second one is impossible, not merely avoided. */
+/** A call is applied once, so its id identifies the row and a second one is impossible. */
 const auditIdOf = (id: CallId): AuditId => id.replace(/^call_/, "aud_") as AuditId
 
-/** What model calls have used, for those whose price is looked after. */
+/** The usage of model calls with a known payer. */
 export function toUsageRows({ id, user, run }: Conversation, events: readonly JournalEvent[]): UsageRow[] {
   const rows: UsageRow[] = []
   for (const event of events) {
-    const used = usedBy(event)
-    if (used?.usage?.paidBy === undefined || !run) continue
-    const { provider = "", paidBy, inputTokens, outputTokens, cachedTokens = null, cost = null } = used.usage
-    const whose = [run.id, used.id, id, user, used.model ?? "", provider, paidBy] as const
+    const usage = usedBy(event)
+    if (usage?.usage?.paidBy === undefined || !run) continue
+    const { provider = "", paidBy, inputTokens, outputTokens, cachedTokens = null, cost = null } = usage.usage
+    const whose = [run.id, usage.id, id, user, usage.model ?? "", provider, paidBy] as const
     rows.push([...whose, utcDay(event.at), inputTokens, outputTokens, cachedTokens, toMicros(cost)])
   }
   return rows
 }
 
-/** Replies, and decisions and titles that a model was asked for beside them. */
+/** Replies, and model calls for decisions and titles next to them. */
 function usedBy(event: JournalEvent) {
   if (event.type === "message") return event
   if (event.type === "settings") return event.titledBy && { ...event.titledBy, id: `title_${event.position}` }
-  const asked = event.type === "step" || event.type === "compaction" ? event.asked : undefined
-  return asked && { ...asked, id: `step_${event.position}` }
+  const modelCall = event.type === "step" || event.type === "compaction" ? event.asked : undefined
+  return modelCall && { ...modelCall, id: `step_${event.position}` }
 }
 
-/** The day of a moment, everywhere on earth. */
+/** The UTC day of a time. */
 export const utcDay = (at: number): string => new Date(at).toISOString().slice(0, 10)
 
 export const toMicros = (dollars: number | null): number | null =>
   dollars === null ? null : Math.round(dollars * 1_000_000)
 
-/** How an input that decides a proposal changes its row; null for every other. */
+/** How an input that decides a proposal changes its row; null for other inputs. */
 export function toDeciding(input: Input): DecisionCondition | null {
   switch (input.type) {
     case "decide": {

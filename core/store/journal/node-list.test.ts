@@ -11,8 +11,8 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("on $name", (
     const clock = new TurnedClock(Date.now() + HOUR)
     await using store = await openStore({ ...database, durability: "normal" })
     await using fast = await openStore({ ...database, durability: "normal", clock })
-    await fast.node.sign()
-    await store.node.sign()
+    await fast.node.heartbeat()
+    await store.node.heartbeat()
     // Both may have begun in the same millisecond, so they are found by their ids.
     const read = async ({ node }: typeof store) => (await store.nodes.read()).find(({ id }) => id === node.id)
     expect(await store.nodes.read()).toHaveLength(2)
@@ -21,7 +21,7 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("on $name", (
     expect(Math.abs(second?.aheadMs ?? HOUR)).toBeLessThan(HOUR / 60)
     expect(second).toMatchObject({ leases: 0, silentMs: expect.any(Number), since: expect.any(Number) })
     const since = first?.since
-    await fast.node.sign()
+    await fast.node.heartbeat()
     expect((await read(fast))?.since).toBe(since)
     expect(Math.round(((await fast.nodes.aheadMs(() => clock.now())) ?? 0) / HOUR)).toBe(1)
   })
@@ -31,7 +31,7 @@ describe.each(databases.filter(({ name }) => name === "sqlite"))("on $name", ({ 
   test("there are no other nodes, and no other clock", async () => {
     await using database = await create()
     await using store = await openStore({ ...database, durability: "normal" })
-    await store.node.sign()
+    await store.node.heartbeat()
     expect([await store.nodes.read(), await store.nodes.aheadMs(Date.now)]).toEqual([[], undefined])
   })
 })

@@ -1,19 +1,19 @@
 import type { NodeId } from "../../protocol/ids.ts"
 import type { Engine } from "../engine/engine.ts"
 
-/** A node that shares the database, as its operator sees it. All of it by the clock of the database. */
+/** A node of this database, as an operator sees it. All times are by the database's clock. */
 export interface ListedNode {
   readonly id: NodeId
   readonly since: number
-  /** How long ago its last sign of life was. */
+  /** Milliseconds since its last heartbeat. */
   readonly silentMs: number
-  /** How far its own clock was ahead when it gave it. */
+  /** How far its own clock was ahead at that time. */
   readonly aheadMs: number
-  /** Conversations that it is the writer of. */
+  /** Conversations that it writes. */
   readonly leases: number
 }
 
-/** For the eyes of an operator: who is alive is decided by counts, never by these times. */
+/** For operators only: counts decide which node is alive, never these times. */
 export class NodeList {
   readonly #engine: Engine
 
@@ -21,7 +21,7 @@ export class NodeList {
     this.#engine = engine
   }
 
-  /** Oldest first. Nothing where no other process can share the database. */
+  /** Oldest first. Empty if no other process can use the database. */
   async read(): Promise<ListedNode[]> {
     const { serverTime } = this.#engine
     if (!serverTime) return []
@@ -33,13 +33,13 @@ export class NodeList {
     )
   }
 
-  /** How far this machine's clock is ahead of the database's; undefined where it is the same clock. */
+  /** How far this machine's clock is ahead of the database's; undefined if they are the same clock. */
   async aheadMs(now: () => number): Promise<number | undefined> {
     const { serverTime } = this.#engine
     if (!serverTime) return undefined
-    const asked = now()
+    const before = now()
     const [row] = await this.#engine.query<{ now: number }>(`SELECT ${serverTime} AS now`, [])
-    // The database looked at its clock somewhere in between.
-    return row && Math.round((asked + now()) / 2 - row.now)
+    // The database read its clock somewhere in between.
+    return row && Math.round((before + now()) / 2 - row.now)
   }
 }

@@ -23,7 +23,7 @@ describe.each(databases)("mail between nodes on $name", ({ create }) => {
       return { node, mail, heard, leave }
     }
     const [one, two] = [join(), join()]
-    await one.node.sign()
+    await one.node.heartbeat()
     const waiting = async () => (await engine.query("SELECT 1 FROM node_mail", [])).length
     return {
       ...{ clock, engine, one, two, logged, waiting },

@@ -4,14 +4,14 @@ import type { Log } from "../../shared/log.ts"
 import type { Engine } from "../engine/engine.ts"
 import type { ThisNode } from "./nodes.ts"
 
-/** How often a process looks for what others have said to it, and how often while something is being talked about. */
-const LOOK_MS = { usual: 750, brisk: 100 }
-/** For so long after the last word, in either direction, the next is looked for briskly: one follows another. */
-const BRISK_MS = 10_000
-/** A frame of a device fits into a message, with room to spare. */
-const MOST_CHARACTERS = 4 * 1024 * 1024
-/** What may wait for one process: more would only wait longer than anybody does for an answer. */
-const MOST_WAITING = { messages: 2000, characters: 64 * 1024 * 1024 }
+/** How often a node polls its mail: normally, and while messages are exchanged. */
+const POLL_MS = { normal: 750, active: 100 }
+/** How long polling stays fast after the last message in either direction, because messages follow each other. */
+const ACTIVE_MS = 10_000
+/** A device's frame fits into a message. */
+const MAX_CHARACTERS = 4 * 1024 * 1024
+/** The maximum that waits for one node: more would wait longer than any caller does. */
+const MAX_WAITING = { messages: 2000, characters: 64 * 1024 * 1024 }
 const AT_ONCE = 100
 
 export interface MailOptions {
@@ -22,18 +22,18 @@ export interface MailOptions {
 type Listener = Parameters<NodeMessages["subscribe"]>[0]
 
 /**
- * Messages between processes that share nothing but the database: a row for each, which its addressee takes away. They
- * wait only for a process that is alive, and go with it.
+ * Messages between nodes that share only the database: a row each, which its recipient deletes. They wait only for a
+ * live node, and are deleted with it.
  */
 export class NodeMail implements NodeMessages {
   readonly #engine: Engine
   readonly #node: ThisNode
   readonly #options: MailOptions
   readonly #listeners = new Set<Listener>()
-  #briskUntil = Number.NEGATIVE_INFINITY
+  #activeUntil = Number.NEGATIVE_INFINITY
   #stop: () => void = () => {}
-  #looking: Promise<void> | undefined
-  /** The last look failed, which is said once and not with every look. */
+  #polling: Promise<void> | undefined
+  /** The last poll failed, which is logged once. */
   #failed = false
 
   constructor(engine: Engine, node: ThisNode, options: MailOptions) {
@@ -46,19 +46,19 @@ export class NodeMail implements NodeMessages {
     return this.#node.id
   }
 
-  /** Something was said a moment ago, so an answer may come: only a process that gives signs of life gets one. */
-  get isBrisk(): boolean {
-    return monotonicOf(this.#options.clock) < this.#briskUntil
+  /** A message was exchanged recently, so an answer may come: only a node that sends heartbeats gets one. */
+  get isActive(): boolean {
+    return monotonicOf(this.#options.clock) < this.#activeUntil
   }
 
   async send(to: string, message: NodeMessage): Promise<boolean> {
     const body = JSON.stringify(message)
-    if (body.length > MOST_CHARACTERS) return false
-    this.#hurry()
+    if (body.length > MAX_CHARACTERS) return false
+    this.#pollFast()
     const sql = `INSERT INTO node_mail (addressee, sender, size, body) SELECT id, ?, ?, ? FROM node WHERE id = ?
       AND (SELECT count(*) FROM node_mail WHERE addressee = ?) < ?
       AND (SELECT coalesce(sum(size), 0) FROM node_mail WHERE addressee = ?) < ?`
-    const { messages, characters } = MOST_WAITING
+    const { messages, characters } = MAX_WAITING
     const values = [this.self, body.length, body, to, to, messages, to, characters]
     try {
       await this.#node.alive()
@@ -70,7 +70,7 @@ export class NodeMail implements NodeMessages {
   }
 
   subscribe(listener: Listener): () => void {
-    if (this.#listeners.size === 0 && !this.#looking) this.#wait()
+    if (this.#listeners.size === 0 && !this.#polling) this.#wait()
     this.#listeners.add(listener)
     return () => {
       this.#listeners.delete(listener)
@@ -78,35 +78,35 @@ export class NodeMail implements NodeMessages {
     }
   }
 
-  /** Resolves when nothing of it is under way. */
+  /** Resolves when nothing is in flight. */
   async close(): Promise<void> {
     this.#listeners.clear()
     this.#stop()
-    await this.#looking
+    await this.#polling
   }
 
-  #hurry(): void {
+  #pollFast(): void {
     const { clock } = this.#options
-    const wasBrisk = this.isBrisk
-    this.#briskUntil = monotonicOf(clock) + BRISK_MS
-    if (wasBrisk || this.#listeners.size === 0 || this.#looking) return
+    const wasActive = this.isActive
+    this.#activeUntil = monotonicOf(clock) + ACTIVE_MS
+    if (wasActive || this.#listeners.size === 0 || this.#polling) return
     this.#stop()
     this.#wait()
   }
 
   #wait(): void {
     const round = () => {
-      this.#looking = this.#look().finally(() => {
-        this.#looking = undefined
+      this.#polling = this.#poll().finally(() => {
+        this.#polling = undefined
         if (this.#listeners.size > 0) this.#wait()
       })
     }
-    this.#stop = this.#options.clock.alarm(this.isBrisk ? LOOK_MS.brisk : LOOK_MS.usual, round, "background")
+    this.#stop = this.#options.clock.alarm(this.isActive ? POLL_MS.active : POLL_MS.normal, round, "background")
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     try {
-      while ((await this.#take()) === AT_ONCE && this.#listeners.size > 0);
+      while ((await this.#receive()) === AT_ONCE && this.#listeners.size > 0);
       this.#failed = false
     } catch (error) {
       if (!this.#failed) this.#options.log?.warn("node_message_not_read", { error })
@@ -114,22 +114,25 @@ export class NodeMail implements NodeMessages {
     }
   }
 
-  /** Taken away before it is heard: what is lost with this process in between was lost on its way. */
-  async #take(): Promise<number> {
+  /** Deleted before it is handled: if this process fails in between, the message is lost as if in transit. */
+  async #receive(): Promise<number> {
     const waits = await this.#engine.query("SELECT 1 FROM node_mail WHERE addressee = ? LIMIT 1", [this.self])
     if (waits.length === 0) return 0
     const sql = `DELETE FROM node_mail WHERE number IN
       (SELECT number FROM node_mail WHERE addressee = ? ORDER BY number LIMIT ?) RETURNING number, sender, body`
-    const taking = { type: "statements", statements: [{ sql, values: [this.self, AT_ONCE] }] } as const
-    const outcome = await this.#engine.change(taking)
+    const operation = { type: "statements", statements: [{ sql, values: [this.self, AT_ONCE] }] } as const
+    const outcome = await this.#engine.change(operation)
     const rows = (outcome.ok ? (outcome.rows[0] ?? []) : []) as unknown as MailRow[]
-    if (rows.length > 0) this.#hurry()
-    for (const { sender, body } of rows.sort((a, b) => a.number - b.number)) this.#tell(sender, body)
+    if (rows.length > 0) this.#pollFast()
+    for (const { sender, body } of rows.sort((a, b) => a.number - b.number)) this.#notify(sender, body)
     return rows.length
   }
 
-  /** What cannot be read is of a node of another version; it, and whoever fails over a message, keeps nobody from the next. */
-  #tell(sender: string, body: string): void {
+  /**
+   * A node of another version may send unknown messages. They, and errors of a listener, must not block the next
+   * message.
+   */
+  #notify(sender: string, body: string): void {
     try {
       const message = NodeMessage.parse(JSON.parse(body))
       for (const listener of this.#listeners) listener(message, sender)

@@ -1,65 +1,65 @@
 import { type Clock, monotonicOf } from "../../shared/time/clock.ts"
 import type { Engine } from "../engine/engine.ts"
 
-interface Watching {
+interface WatchOptions {
   readonly clock: Clock
   readonly leaseMs: number
   readonly self: string
 }
 
-interface Seen {
+interface ObservedNode {
   readonly beats: number
-  /** How long the count has stood still while we were looking. */
+  /** How long the count has not changed while this node was watching. */
   readonly stillMs: number
 }
 
 /**
- * Watches the signs of life of the other nodes. One is dead when its count has stood still for as long as a lease, by this
- * process's own monotonic clock: the time of day, ours or theirs, has no say.
+ * Watches the heartbeats of the other nodes. A node has failed if its count does not change for the duration of a
+ * lease, measured by this process's monotonic clock and never by times of day.
  */
 export class NodeWatch {
   readonly #engine: Engine
-  readonly #watching: Watching
-  #seen = new Map<string, Seen>()
-  #lookedAt: number | undefined
-  #looking: Promise<void> | undefined
+  readonly #options: WatchOptions
+  #observed = new Map<string, ObservedNode>()
+  #checkedAt: number | undefined
+  #checking: Promise<void> | undefined
 
-  constructor(engine: Engine, watching: Watching) {
+  constructor(engine: Engine, watching: WatchOptions) {
     this.#engine = engine
-    this.#watching = watching
+    this.#options = watching
   }
 
-  /** The others that were there at the last look. */
+  /** The other nodes as of the last check. */
   get others(): Iterable<string> {
-    return this.#seen.keys()
+    return this.#observed.keys()
   }
 
-  look(): Promise<void> {
-    return (this.#looking ??= this.#look().finally(() => (this.#looking = undefined)))
+  check(): Promise<void> {
+    return (this.#checking ??= this.#check().finally(() => (this.#checking = undefined)))
   }
 
-  async #look(): Promise<void> {
-    const { clock, leaseMs, self } = this.#watching
+  async #check(): Promise<void> {
+    const { clock, leaseMs, self } = this.#options
     type Row = { id: string; beats: number }
     const rows = await this.#engine.query<Row>("SELECT id, beats FROM node WHERE id <> ?", [self])
     const now = monotonicOf(clock)
-    // Between two looks that lie far apart we may have been stopped, or the database away, and so may they: what counts
-    // is at most half a lease, so that a living node has the time for a sign before the next look.
-    const passed = this.#lookedAt === undefined ? 0 : Math.min(now - this.#lookedAt, leaseMs / 2)
-    this.#lookedAt = now
-    const seen = new Map<string, Seen>()
+    // If two checks are far apart, this process or the database may have been stopped, and so may the other nodes. So
+    // at most half a lease counts, which leaves a live node time for a heartbeat before the next check.
+    const passed = this.#checkedAt === undefined ? 0 : Math.min(now - this.#checkedAt, leaseMs / 2)
+    this.#checkedAt = now
+    const observed = new Map<string, ObservedNode>()
     for (const { id, beats } of rows) {
-      const last = this.#seen.get(id)
-      seen.set(id, { beats, stillMs: last?.beats === beats ? last.stillMs + passed : 0 })
+      const last = this.#observed.get(id)
+      observed.set(id, { beats, stillMs: last?.beats === beats ? last.stillMs + passed : 0 })
     }
-    this.#seen = seen
-    const dead = rows.filter(({ id }) => (seen.get(id)?.stillMs ?? 0) >= leaseMs)
-    if (dead.length === 0) return
-    // Only with the count that we have seen: a sign of life that comes at the same moment is heard.
-    const gone = dead.map(({ id, beats }) => ({
+    this.#observed = observed
+    const failed = rows.filter(({ id }) => (observed.get(id)?.stillMs ?? 0) >= leaseMs)
+    if (failed.length === 0) return
+    // Only with the observed count, so that a heartbeat at the same moment saves the node.
+    const deletions = failed.map(({ id, beats }) => ({
       sql: "DELETE FROM node WHERE id = ? AND beats = ?",
       values: [id, beats],
     }))
-    await this.#engine.change({ type: "statements", statements: gone })
+    await this.#engine.change({ type: "statements", statements: deletions })
   }
 }

@@ -27,7 +27,7 @@ class Peer {
     this.node = new ThisNode(shared, { clock, leaseSeconds: LEASE_SECONDS })
     this.journal = new SqlJournal(shared, this.node)
     const needed = () => !this.#dead && this.journal.held > 0
-    this.node.beat(needed, () => {})
+    this.node.keepAlive(needed, () => {})
   }
 
   kill(): void {

@@ -7,23 +7,23 @@ import type { Engine } from "../engine/engine.ts"
 import { NodeFile } from "../engine/node-file.ts"
 import { NodeWatch } from "./node-watch.ts"
 
-/** How long a node counts as alive after its last sign of life. With two sweeps before and after: below 15 s. */
+/** How long a node counts as alive after its last heartbeat. With the sweeps before and after, below 15 s. */
 const LEASE_SECONDS = 8
 
-const SEEN = ", events_known, since, signed_at, own_time"
-const SEEN_AGAIN = ", signed_at = excluded.signed_at, own_time = excluded.own_time"
+const TIME_COLUMNS = ", events_known, since, signed_at, own_time"
+const UPDATED_TIMES = ", signed_at = excluded.signed_at, own_time = excluded.own_time"
 
 export interface NodeOptions {
   readonly clock: Clock
   readonly leaseSeconds?: number
-  /** Where a process of this data folder leaves its name for the next one; see `NodeFile`. */
+  /** Where a process leaves its id for the next process of the same data folder; see `NodeFile`. */
   readonly nodeFile?: string | undefined
 }
 
 /**
- * This process among those that share the database. Its row in `node` is what makes its leases count: whoever has no row
- * has no leases. It counts its signs of life there; another node that sees the count stand still for as long as a lease
- * takes the row away. No clock of one machine is ever held against that of another.
+ * This process among those that share the database. Its leases count while it has a row in `node`. It counts heartbeats
+ * there; another node that sees the count unchanged for the duration of a lease deletes the row. Clocks of different
+ * machines are never compared.
  */
 export class ThisNode {
   readonly id: NodeId = newId("node")
@@ -34,11 +34,11 @@ export class ThisNode {
   readonly #path: string | undefined
   #file: NodeFile | undefined
   #beats = 0
-  /** When the last sign of life that arrived was begun, on this machine's two clocks. */
-  #signed: { readonly monotonic: number; readonly day: number } | undefined
-  /** The sign of life that is under way: everyone who needs one at the same time shares it. */
-  #signing: Promise<void> | undefined
-  #stopBeat: (() => void) | undefined
+  /** When the last successful heartbeat was started, on this machine's two clocks. */
+  #lastHeartbeat: { readonly monotonic: number; readonly day: number } | undefined
+  /** The heartbeat in flight, which all concurrent callers share. */
+  #sending: Promise<void> | undefined
+  #stopHeartbeats: (() => void) | undefined
 
   constructor(engine: Engine, { clock, leaseSeconds = LEASE_SECONDS, nodeFile }: NodeOptions) {
     this.#engine = engine
@@ -53,82 +53,84 @@ export class ThisNode {
   }
 
   /**
-   * Whoever held the lock before me is dead, or I would not have it: its leases end now, not when they time out. Done at
-   * the start, because a sweep finds only what has no living writer.
+   * Expires the leases of whoever held the database's lock before, because that process must have ended. At the start,
+   * because a sweep finds only conversations without a live writer.
    */
   async expireDeadNodes(): Promise<void> {
-    if (!this.#engine.exclusive) return this.#expireEarlier()
-    const dead = await this.#engine.query("SELECT 1 FROM node WHERE locked = 1 LIMIT 1", [])
-    if (dead.length === 0) return
+    if (!this.#engine.exclusive) return this.#expirePreviousNode()
+    const failed = await this.#engine.query("SELECT 1 FROM node WHERE locked = 1 LIMIT 1", [])
+    if (failed.length === 0) return
     const gone = { sql: "DELETE FROM node WHERE locked = 1", values: [] }
     await this.#engine.change({ type: "statements", statements: [gone] })
   }
 
-  /** A process that was killed is followed by one that uses the same folder: that one need not wait for a lease to end. */
-  async #expireEarlier(): Promise<void> {
+  /**
+   * A killed process may be followed by one with the same data folder, which need not wait for the lease to time out.
+   */
+  async #expirePreviousNode(): Promise<void> {
     const path = this.#path
     const file = path !== undefined && NodeFile.isUsed(path) ? NodeFile.open(path) : undefined
     if (!file) return
     try {
-      if (file.earlier !== undefined) await this.#remove(file.earlier)
+      if (file.previousNode !== undefined) await this.#remove(file.previousNode)
     } finally {
       file.close()
     }
   }
 
-  /** The other nodes that have given signs of life, as far as was looked. */
+  /** The other nodes as of the last check. */
   get others(): Iterable<string> {
     return this.#watch.others
   }
 
-  /** Looks at the others, and takes the rows of those away that have given no sign of life for as long as a lease. */
+  /** Checks the other nodes, and deletes those without a heartbeat for the duration of a lease. */
   watch(): Promise<void> {
-    return this.#watch.look()
+    return this.#watch.check()
   }
 
-  /** Whether another node understands events that this one does not. One that has died is taken off the list by `watch`. */
+  /** Whether another node knows events that this one does not. `watch` removes failed nodes first. */
   async hasNewer(): Promise<boolean> {
     const sql = "SELECT 1 FROM node WHERE events_known > ? LIMIT 1"
     return (await this.#engine.query(sql, [EVENTS_KNOWN])).length > 0
   }
 
-  /** Whether another node does not know all the events that this one does: it may not know all kinds of input either. */
+  /** Whether another node does not know all events of this one. It may not know all inputs either. */
   async hasOlder(): Promise<boolean> {
     if (this.#engine.exclusive) return false // there is no other
     const sql = "SELECT 1 FROM node WHERE id <> ? AND coalesce(events_known, 0) < ? LIMIT 1"
     return (await this.#engine.query(sql, [this.id, EVENTS_KNOWN])).length > 0
   }
 
-  /** Must have returned before a lease is taken. Writes only when the last sign of life is getting old. */
+  /** Must resolve before a lease is claimed. Writes only if the last heartbeat is getting old. */
   async alive(): Promise<void> {
-    if (!this.#isFresh()) await this.sign()
+    if (!this.#isFresh()) await this.heartbeat()
   }
 
-  /** A sign of life now, on the disk when this resolves. */
-  sign(): Promise<void> {
-    return (this.#signing ??= this.#sign())
+  /** Sends a heartbeat now; durable when it resolves. */
+  heartbeat(): Promise<void> {
+    return (this.#sending ??= this.#sendHeartbeat())
   }
 
-  /** Keeps the sign of life fresh for as long as `needed` says: an idle server writes nothing. */
-  beat(needed: () => boolean, failed: (error: unknown) => void): void {
+  /** Sends heartbeats while `needed` returns true: an idle server writes nothing. */
+  keepAlive(needed: () => boolean, failed: (error: unknown) => void): void {
     const round = () => {
       if (needed()) this.alive().catch(failed)
       wait()
     }
     const wait = () => {
-      this.#stopBeat = this.#clock.alarm(this.#leaseMs / 3, round, "background")
+      this.#stopHeartbeats = this.#clock.alarm(this.#leaseMs / 3, round, "background")
     }
     wait()
   }
 
   async leave(): Promise<void> {
-    this.#stopBeat?.()
-    await this.#signing?.catch(() => {}) // landing after the goodbye, it would make a node that is gone look alive
+    this.#stopHeartbeats?.()
+    await this.#sending?.catch(() => {}) // after the deletion it would make this node look alive
     if (this.#beats > 0) await this.#remove(this.id)
   }
 
-  /** Called when nothing of this node can reach the database any more: from then on another process may expire its leases. */
-  letGoOfFile(): void {
+  /** Called when this node can no longer reach the database. From then on another process may expire its leases. */
+  releaseFile(): void {
     this.#file?.close()
     this.#file = undefined
   }
@@ -138,7 +140,7 @@ export class ThisNode {
     await this.#engine.change({ type: "statements", statements: [gone] })
   }
 
-  /** Before the first lease, so that the next process of this folder knows whose leases it may end. */
+  /** Before the first lease, so that the next process of this folder knows whose leases to expire. */
   #claimFile(): void {
     if (this.#file || this.#path === undefined) return
     try {
@@ -146,40 +148,43 @@ export class ThisNode {
       this.#file = NodeFile.open(this.#path)
       this.#file?.record(this.id)
     } catch {
-      // A folder that cannot be written: then the leases of this node end when they time out.
+      // The folder is not writable: the leases of this node end by their timeout.
     }
   }
 
   /**
-   * The monotonic clock stands still while the machine sleeps, and the other nodes go on counting. The time of day jumps
-   * then: where it does, for that or any other reason, the row may be gone, and one write too many does no harm.
+   * The monotonic clock stops while the machine sleeps, but the other nodes continue counting. Then the time of day
+   * jumps. If it jumps for any reason, the row may be gone, so a heartbeat is sent.
    */
   #isFresh(): boolean {
-    if (!this.#signed) return false
-    const age = monotonicOf(this.#clock) - this.#signed.monotonic
-    const byDay = machineTimeOf(this.#clock) - this.#signed.day
+    if (!this.#lastHeartbeat) return false
+    const age = monotonicOf(this.#clock) - this.#lastHeartbeat.monotonic
+    const byDay = machineTimeOf(this.#clock) - this.#lastHeartbeat.day
     return age < this.#leaseMs / 4 && byDay > -this.#leaseMs && byDay < this.#leaseMs / 2
   }
 
-  /** Made anew where another node has taken it away: what it has not taken over meanwhile is still ours, by its fence. */
-  async #sign(): Promise<void> {
+  /**
+   * Creates the row again if another node deleted it: conversations that were not taken over are still owned, because
+   * of their fence.
+   */
+  async #sendHeartbeat(): Promise<void> {
     this.#claimFile()
-    const begun = { monotonic: monotonicOf(this.#clock), day: machineTimeOf(this.#clock) }
+    const started = { monotonic: monotonicOf(this.#clock), day: machineTimeOf(this.#clock) }
     const { exclusive, serverTime } = this.#engine
-    // The times are for whoever lists the nodes: nothing is decided by them, and that of the machine shows a wrong clock.
+    // The times are only for listing nodes; they reveal a wrong clock.
     const [columns, times, change] = serverTime
-      ? [SEEN, `, ${EVENTS_KNOWN}, ${serverTime}, ${serverTime}, ?`, SEEN_AGAIN]
+      ? [TIME_COLUMNS, `, ${EVENTS_KNOWN}, ${serverTime}, ${serverTime}, ?`, UPDATED_TIMES]
       : (["", "", ""] as const)
-    const sign = {
+    const heartbeat = {
       sql: `INSERT INTO node (id, beats, locked${columns}) VALUES (?, ?, ?${times})
         ON CONFLICT (id) DO UPDATE SET beats = excluded.beats${change}`,
-      values: [this.id, ++this.#beats, exclusive ? 1 : 0, ...(serverTime ? [begun.day] : [])],
+      values: [this.id, ++this.#beats, exclusive ? 1 : 0, ...(serverTime ? [started.day] : [])],
     }
     try {
-      await this.#engine.change({ type: "statements", statements: [sign] })
-      this.#signed = begun
+      await this.#engine.change({ type: "statements", statements: [heartbeat] })
+      this.#lastHeartbeat = started
     } finally {
-      this.#signing = undefined
+      this.#sending = undefined
     }
   }
 }

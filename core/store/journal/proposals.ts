@@ -17,7 +17,7 @@ interface Row extends ProposalStateRow {
   readonly conversation: number
   readonly conversation_id: ConversationId
   readonly position: number
-  /** Of the event that opened it, where a list is read. */
+  /** The size of the event that opened it, for lists. */
   readonly bytes?: number | null
 }
 
@@ -27,7 +27,7 @@ interface NewestOptions {
   readonly now: number
 }
 
-/** What a person's inbox holds, in this order. */
+/** The kinds of proposals in a person's inbox, in this order. */
 const INBOX: readonly Which[] = [{ status: "pending" }, { status: "in_doubt" }, { status: "expired", seen: false }]
 
 type OpeningEvent = EventOf<"awaiting_confirmation" | "proposal">
@@ -52,11 +52,11 @@ interface Opening {
 const COLUMNS = `q.id, q.conversation, c.id AS conversation_id, q.run_id, q.position, q.status, q.code, q.expires_at, q.seen_at`
 const FROM = "FROM proposal q JOIN conversation c ON c.key = q.conversation"
 const SELECT = `SELECT ${COLUMNS} ${FROM}`
-/** Events that are read at the same time. */
+/** Events that are read concurrently. */
 const AT_ONCE = 16
 const MAX_UNSEEN = 50
 
-/** Proposals as people read them. Their words stand in the journal, in the event that opened them; here is their state. */
+/** Reads proposals. Their content is in the event that opened them; the table has their state. */
 export class SqlProposals {
   readonly #engine: Engine
   readonly #now: () => number
@@ -68,11 +68,11 @@ export class SqlProposals {
     this.#owners = new ProposalOwners(engine)
   }
 
-  /** Undefined for one that does not exist and for one of somebody else's alike. */
+  /** Undefined if it does not exist or belongs to another person. */
   async find(user: UserId, id: ProposalId): Promise<Proposal | undefined> {
     const sql = `${SELECT} JOIN person p ON p.key = c.person WHERE q.id = ? AND p.id = ?`
     const [row] = await this.#engine.query<Row>(sql, [id, user])
-    return row && (await this.#toProposal(row, new Sources(this.#engine))).proposal
+    return row && (await this.#toProposal(row, new OpeningEvents(this.#engine))).proposal
   }
 
   /** A person's proposals of all conversations, newest first. */
@@ -87,20 +87,20 @@ export class SqlProposals {
   }
 
   /**
-   * The first of them that together have at most so many bytes, or the first alone. An event is read once for all proposals
-   * that it opened. `end`: the last row that was read, which may be of one that was erased meanwhile.
+   * The first proposals that fit into this many bytes, at least one. An event is read once for all proposals that it
+   * opened. `end`: the last row that was read, which may belong to an erased conversation.
    */
   async #read(rows: readonly Row[], most: number): Promise<{ found: Found[]; end: Row | undefined }> {
     const found: Found[] = []
     let [bytes, read] = [0, 0]
     let end: Row | undefined
     for (let at = 0; at < rows.length;) {
-      const wave = fittingRows(countedOnce(rows.slice(at, at + AT_ONCE)))
-      read += wave.reduce((sum, row) => sum + row.bytes, 0)
+      const batch = fittingRows(countedOnce(rows.slice(at, at + AT_ONCE)))
+      read += batch.reduce((sum, row) => sum + row.bytes, 0)
       if (end && read > MAX_LIST_READ_BYTES && most < Infinity) break
-      const sources = new Sources(this.#engine)
+      const sources = new OpeningEvents(this.#engine)
       const proposals = await Promise.all(
-        wave.map(async ({ row }) => ({ row, ...(await this.#toProposal(row, sources)) })),
+        batch.map(async ({ row }) => ({ row, ...(await this.#toProposal(row, sources)) })),
       )
       for (const { row, opening, proposal } of proposals) {
         const size = proposal && most < Infinity ? Buffer.byteLength(JSON.stringify(proposal)) : 0
@@ -109,7 +109,7 @@ export class SqlProposals {
         if (proposal && opening) found.push({ row, opening, proposal })
         end = row
       }
-      at += wave.length
+      at += batch.length
     }
     return { found, end }
   }
@@ -117,32 +117,32 @@ export class SqlProposals {
   /** The newest of each of these kinds, newest first. */
   async #newest(user: UserId, kinds: readonly Which[], { cursor, limit, now }: NewestOptions): Promise<Row[]> {
     const [time, last] = cursor === undefined ? [Number.MAX_SAFE_INTEGER, ""] : parseTimeCursor(cursor)
-    // One question for all kinds and places: a row that goes from one to another between two of them would be in neither.
-    const places = kinds.flatMap((which) => {
+    // One query for all kinds and tables: a row that moves between two queries would be in neither.
+    const tables = kinds.flatMap((which) => {
       const wanted = having(which, now)
-      return placesOf(user, which).map(({ sql: place, values }) => {
-        // The first of the conditions says nothing new, but where in the index to begin.
-        const sql = `SELECT * FROM (SELECT ${COLUMNS} FROM ${place} AND ${wanted.sql} AND q.expires_at <= ?
+      return placesOf(user, which).map(({ sql: table, values }) => {
+        // The first condition is redundant, but tells the index where to start.
+        const sql = `SELECT * FROM (SELECT ${COLUMNS} FROM ${table} AND ${wanted.sql} AND q.expires_at <= ?
           AND (q.expires_at < ? OR q.id < ?) ORDER BY q.expires_at DESC, q.id DESC LIMIT ?) AS found`
         return { sql, values: [...values, ...wanted.values, time, time, last, limit] }
       })
     })
-    // Put in order by the database: letters may come in another order there than here.
-    const sql = `SELECT listed.*, ${this.#size("listed")} FROM (${places.map((place) => place.sql).join(" UNION ALL ")}) AS listed
+    // Sorted by the database, whose collation may differ from ours.
+    const sql = `SELECT listed.*, ${this.#size("listed")} FROM (${tables.map((table) => table.sql).join(" UNION ALL ")}) AS listed
       ORDER BY expires_at DESC, id DESC`
     return this.#engine.query<Row>(
       sql,
-      places.flatMap(({ values }) => values),
+      tables.flatMap(({ values }) => values),
     )
   }
 
-  /** How large the event is that opened a proposal. */
+  /** SQL for the size of the event that opened a proposal. */
   #size(row: string): string {
     return `(SELECT ${bytesOf(this.#engine, ["e.body"])} FROM event e
       WHERE e.conversation = ${row}.conversation AND e.position = ${row}.position) AS bytes`
   }
 
-  /** Those of a conversation that are not settled, in the order they were made. */
+  /** The open proposals of a conversation, oldest first. */
   async open(id: ConversationId): Promise<Proposal[]> {
     return this.#inOrder(
       await this.#engine.query<Row>(openIn(`${COLUMNS}, ${this.#size("q")}`, "c.id = ?"), [id, id]),
@@ -150,7 +150,7 @@ export class SqlProposals {
     )
   }
 
-  /** The newest of a conversation that were settled as expired and not proposed again, in the order they were made. */
+  /** The newest expired proposals of a conversation that were not proposed again, oldest first. */
   async lapsed(id: ConversationId, limit: number): Promise<Proposal[]> {
     const sql = `SELECT ${COLUMNS}, ${this.#size("q")} ${FROM} WHERE c.id = ? AND q.${HAS_EXPIRED} ORDER BY q.position DESC LIMIT ?`
     return this.#inOrder(await this.#engine.query<Row>(sql, [id, limit]), MAX_PAGE_BYTES)
@@ -162,7 +162,7 @@ export class SqlProposals {
     return found.map(({ proposal }) => proposal)
   }
 
-  /** What a person's inbox holds: what waits for them, and what expired before they saw it. */
+  /** A person's inbox: what waits for a decision, and what expired unseen. */
   async inbox(user: UserId, limit: number): Promise<Proposal[]> {
     await this.#owners.assign()
     const now = this.#now()
@@ -173,14 +173,14 @@ export class SqlProposals {
     return found.map(({ proposal }) => proposal)
   }
 
-  /** The newest of a conversation that were settled as expired, and of which the person has not seen it. */
+  /** The newest expired proposals of a conversation that its person has not seen. */
   async expired(id: ConversationId): Promise<Proposal[]> {
     const sql = `SELECT ${COLUMNS}, ${this.#size("q")} ${FROM}
       WHERE c.id = ? AND q.${HAS_EXPIRED} AND q.seen_at IS NULL ORDER BY q.position DESC LIMIT ${MAX_UNSEEN}`
     return this.#inOrder(await this.#engine.query<Row>(sql, [id]), MAX_PAGE_BYTES)
   }
 
-  /** The applied write that a proposal was to take back, where its run was one that undoes. */
+  /** The applied write that a proposal was to undo, if its run is an undo. */
   async undoneBy({ conversationId, runId }: Proposal): Promise<AuditId | undefined> {
     const sql = `SELECT e.body FROM event e JOIN conversation c ON c.key = e.conversation
       WHERE c.id = ? AND e.type = 'run_started' AND e.message_id = ?`
@@ -188,7 +188,7 @@ export class SqlProposals {
     return row && (JSON.parse(row.body) as { undoes?: AuditId }).undoes
   }
 
-  /** Remembers that the person has seen that it expired. False where it has not, or where that was known. */
+  /** Records that the person has seen that it expired. False if it has not expired, or if that was recorded before. */
   async see(user: UserId, id: ProposalId): Promise<boolean> {
     const now = this.#now()
     const sql = `UPDATE proposal SET seen_at = ? WHERE id = ? AND seen_at IS NULL
@@ -198,8 +198,8 @@ export class SqlProposals {
     return (await this.#engine.change({ type: "statements", statements })).ok
   }
 
-  /** What stands in the event that opened a proposal, and which of its proposals it is. Undefined where that is gone by now. */
-  async #openingOf({ id, conversation, position }: Row, sources: Sources): Promise<Opening | undefined> {
+  /** Finds a proposal in the event that opened it. Undefined if the event is gone. */
+  async #openingOf({ id, conversation, position }: Row, sources: OpeningEvents): Promise<Opening | undefined> {
     const event = await sources.event(conversation, position)
     if (!event) return undefined // erased, with its conversation, since the proposal was found
     const all = event.type === "proposal" ? [event.proposal] : event.proposals
@@ -209,20 +209,20 @@ export class SqlProposals {
     return { proposed, index, at: event.at }
   }
 
-  async #toProposal(row: Row, sources: Sources): Promise<{ opening?: Opening; proposal?: Proposal }> {
+  async #toProposal(row: Row, sources: OpeningEvents): Promise<{ opening?: Opening; proposal?: Proposal }> {
     const opening = await this.#openingOf(row, sources)
-    return opening ? { opening, proposal: await this.#toWords(row, opening, sources) } : {}
+    return opening ? { opening, proposal: await this.#toView(row, opening, sources) } : {}
   }
 
-  async #toWords(row: Row, { proposed, at }: Opening, sources: Sources): Promise<Proposal> {
+  async #toView(row: Row, { proposed, at }: Opening, sources: OpeningEvents): Promise<Proposal> {
     const input = async () => (await sources.calls(row)).find(({ id }) => id === proposed.callId)?.input ?? {}
     const given = proposed.arguments ?? (await input())
     return toProposalView(row, row.conversation_id, { proposed, at, given }, this.#now())
   }
 }
 
-/** The events that proposals stand in, each read once. */
-class Sources {
+/** Reads the events of proposals once each. */
+class OpeningEvents {
   readonly #engine: Engine
   readonly #events = new Map<string, Promise<OpeningEvent | undefined>>()
   readonly #calls = new Map<string, Promise<readonly ProposedCall[]>>()
@@ -238,7 +238,7 @@ class Sources {
     })
   }
 
-  /** A proposal that nobody edited runs with the arguments of its call: those of the last reply before it. */
+  /** A proposal that was not edited uses the arguments of its call, in the last reply before it. */
   calls({ conversation, position }: Row): Promise<readonly ProposedCall[]> {
     return once(this.#calls, `${conversation} ${position}`, async () => {
       const sql = `SELECT tool_calls FROM event WHERE conversation = ? AND position < ? AND tool_calls IS NOT NULL
@@ -255,7 +255,7 @@ function once<Value>(known: Map<string, Promise<Value>>, key: string, read: () =
   return value
 }
 
-/** The bytes of an event are counted with the first of its proposals. */
+/** Counts the bytes of an event with the first of its proposals. */
 function countedOnce(rows: readonly Row[]): { readonly row: Row; readonly bytes: number }[] {
   const counted = new Set<string>()
   return rows.map((row) => {

@@ -2,7 +2,7 @@ import type { Recorded } from "../../engine/journal.ts"
 import type { ConversationId } from "../../protocol/ids.ts"
 import type { Engine } from "../engine/engine.ts"
 
-/** How a conversation stands on disk. */
+/** The stored position and lease of a conversation. */
 export interface RecordedRow {
   readonly id: ConversationId
   readonly position: number
@@ -17,11 +17,11 @@ const SQL = `SELECT id, owner, fence, arrivals, seen,
     (SELECT max(position) FROM event WHERE conversation = conversation.key) AS position
   FROM conversation WHERE id IN (${new Array<string>(AT_ONCE).fill("?").join(", ")})`
 
-/** Those of these conversations that are there. */
+/** Those of these conversations that exist. */
 export async function readRecorded(engine: Engine, ids: readonly ConversationId[]): Promise<RecordedRow[]> {
   const found: RecordedRow[] = []
   for (let start = 0; start < ids.length; start += AT_ONCE) {
-    // Always as many values as there is room for: the statement is the same one each time.
+    // Padded to one length, so that the statement is always the same.
     const values = Array.from({ length: AT_ONCE }, (_, at) => ids[start + at] ?? "")
     found.push(...(await engine.query<RecordedRow>(SQL, values)))
   }
@@ -29,8 +29,8 @@ export async function readRecorded(engine: Engine, ids: readonly ConversationId[
 }
 
 /**
- * What that means here, where this node is the writer. By the fence and the count and not by the owner: the row may be
- * older than what this node has done since it was read.
+ * What the row means for this node if it is the writer. Decided by the fence and the count, not by the owner: the row
+ * may be older than what this node has done since.
  */
 export function toRecorded(
   { id, position, owner, fence, arrivals, seen }: RecordedRow,

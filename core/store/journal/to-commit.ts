@@ -19,8 +19,8 @@ import {
   toUsageRows,
 } from "./mirror-rows.ts"
 
-/** What a commit is told beside its events. */
-export interface Committing extends Pick<Commit, "lease" | "node" | "now" | "release"> {
+/** What a commit needs besides its events. */
+export interface CommitInput extends Pick<Commit, "lease" | "node" | "now" | "release"> {
   readonly born?: Commit["born"]
   readonly withInbox?: boolean
   readonly deciding?: Commit["deciding"] | undefined
@@ -29,32 +29,32 @@ export interface Committing extends Pick<Commit, "lease" | "node" | "now" | "rel
 
 const NONE: readonly never[] = []
 
-/** Everything a commit changes, taken from the fold now: what is staged later belongs to the next one. */
-export function toCommit(conversation: Conversation, events: readonly JournalEvent[], how: Committing): Commit {
-  const books = bookkeepingOf(conversation)
-  const { born = null, withInbox = false, deciding = null, taken = NONE } = how
-  for (const item of taken) take(item, books)
-  const proposals = conversation.proposals.size === 0 ? NONE : changedProposals(conversation, books)
+/** Creates the commit of these events from the current state. */
+export function toCommit(conversation: Conversation, events: readonly JournalEvent[], options: CommitInput): Commit {
+  const bookkeeping = bookkeepingOf(conversation)
+  const { born = null, withInbox = false, deciding = null, taken = NONE } = options
+  for (const item of taken) markConsumed(item, bookkeeping)
+  const proposals = conversation.proposals.size === 0 ? NONE : changedProposals(conversation, bookkeeping)
   const changed = changedRows(conversation, events, proposals)
   const commit: Commit = {
     type: "commit",
-    lease: how.lease,
-    key: books.key,
-    node: how.node,
-    now: how.now,
-    fence: books.fence,
-    seen: books.seen,
+    lease: options.lease,
+    key: bookkeeping.key,
+    node: options.node,
+    now: options.now,
+    fence: bookkeeping.fence,
+    seen: bookkeeping.seen,
     withInbox,
-    release: how.release,
-    head: changed.head || how.release || how.lease !== "hold" ? toHeadRow(conversation) : null,
+    release: options.release,
+    head: changed.head || options.release || options.lease !== "hold" ? toHeadRow(conversation) : null,
     born,
     after: events[0] ? events[0].position - 1 : conversation.position,
     events: events.map(toRow),
-    runs: changed.run ? toRunRows(conversation, events, books) : NONE,
+    runs: changed.run ? toRunRows(conversation, events, bookkeeping) : NONE,
     proposals: proposals.length === 0 ? NONE : toProposalRows(proposals, conversation.at, deciding),
     audits: proposals.length === 0 ? NONE : toAuditRows(conversation, proposals),
-    // Only where a reply is new: a fork repeats what the conversation it comes from has paid for.
-    usage: how.lease === "create" ? NONE : toUsageRows(conversation, events),
+    // Only for new replies: a fork repeats replies that the original conversation has paid for.
+    usage: options.lease === "create" ? NONE : toUsageRows(conversation, events),
     taken: taken.length === 0 ? NONE : taken.map(({ number }) => number),
     deciding,
   }
@@ -62,14 +62,14 @@ export function toCommit(conversation: Conversation, events: readonly JournalEve
   return commit
 }
 
-/** Of the newest run, and of those before it that have ended in the same commit. */
-function toRunRows(conversation: Conversation, events: readonly JournalEvent[], books: Bookkeeping): RunValues[] {
-  const { run: last } = books
-  books.run = conversation.run
+/** Rows of the newest run, and of earlier runs that end in the same commit. */
+function toRunRows(conversation: Conversation, events: readonly JournalEvent[], bookkeeping: Bookkeeping): RunValues[] {
+  const { run: last } = bookkeeping
+  bookkeeping.run = conversation.run
   const row = toRunRow(conversation)
   const end = events.findIndex(({ type }) => type === "run_ended")
   if (end < 0 || !events.some(({ type }, index) => type === "run_started" && index > end)) return row ? [row] : []
-  // Words that begin a run have ended one that waited; or a fork begins with all that there were.
+  // Either a message ends a waiting run and starts another, or a fork starts with all runs.
   const isFork = events[0]?.position === 1
   const ended = isFork
     ? runsBeforeLast(conversation, events)
@@ -80,24 +80,24 @@ function toRunRows(conversation: Conversation, events: readonly JournalEvent[], 
 }
 
 function runsBeforeLast({ id, user }: Conversation, events: readonly JournalEvent[]): RunValues[] {
-  const fold = emptyConversation(id, user)
+  const state = emptyConversation(id, user)
   const rows: RunValues[] = []
   for (const event of events) {
-    if (event.type === "run_started" && fold.run) rows.push(toEndedRunRow(fold.run, fold))
-    replayOn(fold, [event])
+    if (event.type === "run_started" && state.run) rows.push(toEndedRunRow(state.run, state))
+    replayOn(state, [event])
   }
   return rows
 }
 
-/** A decision that waited has changed its proposal's row when it came. If it comes to nothing, that row has to go back. */
-function take({ number, input }: InboxItem, books: Bookkeeping): void {
-  books.taken = (books.taken ?? new Set()).add(number)
-  if ("proposalId" in input) books.proposals?.delete(input.proposalId)
+/** A queued decision changed its proposal's row when it arrived. If it has no effect, the row must be restored. */
+function markConsumed({ number, input }: InboxItem, bookkeeping: Bookkeeping): void {
+  bookkeeping.taken = (bookkeeping.taken ?? new Set()).add(number)
+  if ("proposalId" in input) bookkeeping.proposals?.delete(input.proposalId)
 }
 
-/** Those whose rows do not say yet what the fold says; after this commit they do. Open ones are few, whatever the history. */
-function changedProposals(conversation: Conversation, books: Bookkeeping): OpenProposal[] {
-  const rows = (books.proposals ??= new Map())
+/** Proposals whose rows differ from the state. Afterwards they match. Open ones are few. */
+function changedProposals(conversation: Conversation, bookkeeping: Bookkeeping): OpenProposal[] {
+  const rows = (bookkeeping.proposals ??= new Map())
   const changed: OpenProposal[] = []
   for (const [id, proposal] of conversation.proposals) {
     const text = toRowText(proposal)
@@ -112,23 +112,23 @@ function changedProposals(conversation: Conversation, books: Bookkeeping): OpenP
 interface ChangedRows {
   readonly head: boolean
   readonly run: boolean
-  /** Only where it changes a proposal too: that of its call, or any. */
+  /** Only if the event changes a proposal: that of its call, or any. */
   readonly withProposal?: true
-  /** The row of the run only where that is paused behind it: that it goes on is what the row of its conversation says. */
+  /** Only if the run is paused afterwards. That a run continues is stored in its conversation's row. */
   readonly ifPaused?: true
 }
 
 const NEITHER: ChangedRows = { head: false, run: false }
 const HEAD: ChangedRows = { head: true, run: false }
 const BOTH: ChangedRows = { head: true, run: true }
-/** Of what a person has said to a run that was paused: mostly it goes on, and a row that is not written costs nothing. */
+/** A decision usually continues the run, so its row need not be written. */
 const DECIDED: ChangedRows = { head: true, run: true, ifPaused: true }
 
 /**
- * Whether an event changes the rows of its conversation (`head`) and of its run. By event and not by comparing rows: a
- * run's row repeats what it has counted only when the run starts, pauses or ends.
+ * Whether an event changes the rows of its conversation (`head`) and of its run. Decided by event and not by
+ * comparison: a run's row repeats its counts only when the run starts, pauses or ends.
  */
-const table: { readonly [Type in EventType]: ChangedRows } = {
+const changedRowsByEvent: { readonly [Type in EventType]: ChangedRows } = {
   conversation_started: HEAD,
   settings: HEAD,
   run_started: BOTH,
@@ -136,7 +136,8 @@ const table: { readonly [Type in EventType]: ChangedRows } = {
   step: NEITHER,
   tool_start: NEITHER,
   handed_over: BOTH,
-  tool_end: { head: false, run: true, withProposal: true, ifPaused: true }, // with others still open it is paused again
+  // the run stays paused while other calls are open
+  tool_end: { head: false, run: true, withProposal: true, ifPaused: true },
   awaiting_confirmation: BOTH,
   proposal: NEITHER,
   decision: DECIDED,
@@ -159,16 +160,16 @@ function changedRows(
   let head = false
   let run = false
   for (const event of events) {
-    // What a program was waited for is there: the run goes on, or waits for the next.
-    const goesOn = event.type === "tool_end" && event.by !== undefined
-    // A title comes when the run is over, and is on its bill.
+    // A result from a client: the run continues or waits for the next one.
+    const continuesRun = event.type === "tool_end" && event.by !== undefined
+    // The cost of a title arrives after the run, and belongs to it.
     const isPaid = event.type === "settings" && event.titledBy?.usage !== undefined
-    const changed = goesOn || isPaid ? BOTH : table[event.type]
-    if (changed.withProposal && !proposals.some(({ proposed }) => isAbout(event, proposed.callId))) continue
+    const changed = continuesRun || isPaid ? BOTH : changedRowsByEvent[event.type]
+    if (changed.withProposal && !proposals.some(({ proposed }) => concernsCall(event, proposed.callId))) continue
     head ||= changed.head
     run ||= changed.run && (!changed.ifPaused || pauseReason(conversation) !== undefined)
   }
   return { head, run }
 }
 
-const isAbout = (event: JournalEvent, callId: CallId): boolean => !("callId" in event) || event.callId === callId
+const concernsCall = (event: JournalEvent, callId: CallId): boolean => !("callId" in event) || event.callId === callId

@@ -4,7 +4,7 @@ import type { Used, UsageAnswer } from "../../protocol/models/usage.ts"
 import type { Engine } from "../engine/engine.ts"
 import { UsageDays } from "./usage-days.ts"
 
-/** Conversations listed in the usage report, the most expensive first. */
+/** Conversations in the usage report, the most expensive first. */
 const MAX_CONVERSATIONS = 100
 const MAX_MODELS = 200
 
@@ -23,7 +23,7 @@ interface OfDay extends Counts {
   readonly paid_by: PaidBy
 }
 
-/** What people's model calls have used. The journal's own commits write; days that are over are added up here. */
+/** Reads the usage of model calls. The journal's commits write it; closed days are summed up here. */
 export class SqlUsage {
   readonly #engine: Engine
   readonly #days: UsageDays
@@ -33,19 +33,19 @@ export class SqlUsage {
     this.#days = new UsageDays(engine, now)
   }
 
-  /** Of the days from one to another, both included. */
+  /** The days from one to another, both included. */
   async read(user: UserId, { from, to }: { from: string; to: string }): Promise<UsageAnswer> {
     const found = await this.#days.find(user, { from, to })
     const [summed, single] = [padded(found.summed), padded(found.single)]
-    // Named one by one: what is added up meanwhile is still read as single calls, and nothing twice.
-    const used = `(SELECT ${WHAT}, ${COUNTS.join(", ")} FROM usage_day WHERE person = ? AND day IN (${marks(summed)})
-      UNION ALL SELECT ${WHAT}, ${OF_CALL} FROM usage WHERE person = ? AND day IN (${marks(single)})) AS used`
+    // Days are named one by one, so that a day that is summed up meanwhile is counted once.
+    const usage = `(SELECT ${WHAT}, ${COUNTS.join(", ")} FROM usage_day WHERE person = ? AND day IN (${marks(summed)})
+      UNION ALL SELECT ${WHAT}, ${OF_CALL} FROM usage WHERE person = ? AND day IN (${marks(single)})) AS usage`
     const values = [user, ...summed, user, ...single]
-    const ask = <Row>(sql: string) => this.#engine.query<Row>(sql, values)
+    const query = <Row>(sql: string) => this.#engine.query<Row>(sql, values)
     const kinds = "day, model, provider, paid_by"
     const [days, conversations] = await Promise.all([
-      ask<OfDay>(`SELECT ${kinds}, ${SUMS} FROM ${used} GROUP BY ${kinds} ORDER BY day`),
-      ask<Counts & { conversation: ConversationId }>(`SELECT conversation, ${SUMS} FROM ${used}
+      query<OfDay>(`SELECT ${kinds}, ${SUMS} FROM ${usage} GROUP BY ${kinds} ORDER BY day`),
+      query<Counts & { conversation: ConversationId }>(`SELECT conversation, ${SUMS} FROM ${usage}
         GROUP BY conversation ORDER BY cost DESC, input_tokens DESC, conversation LIMIT ${MAX_CONVERSATIONS}`),
     ])
     const models = [...Map.groupBy(days, (row) => JSON.stringify([row.model, row.provider, row.paid_by])).values()]
@@ -64,10 +64,10 @@ export class SqlUsage {
   }
 }
 
-/** Engines keep statements prepared: there is one for each of these lengths, and not for every number of days. */
+/** Lists are padded to these lengths, so that few different statements are prepared. */
 const LENGTHS = [1, 8, 32, 128, 512]
 
-/** A list in SQL is never empty; no day is called so. */
+/** Pads a list of days, which must not be empty, with values that are no day. */
 function padded(days: readonly string[]): readonly string[] {
   const length = LENGTHS.find((each) => days.length <= each) ?? days.length
   return [...days, ...new Array<string>(length - days.length).fill("")]

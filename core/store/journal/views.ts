@@ -4,10 +4,10 @@ import type { CallId, ConversationId, MessageId, RunId } from "../../protocol/id
 import { type Message, type Part, reasoningOf } from "../../protocol/conversation/message.ts"
 import { type NOTICE_EVENTS, type NoticeView, toNotice } from "../../protocol/notices.ts"
 import type { StepView } from "../../protocol/conversation/stages.ts"
-import { usualFinish } from "../engine/event-rows.ts"
+import { defaultFinish } from "../engine/event-rows.ts"
 import { toDollars, toTime } from "../engine/row-values.ts"
 
-/** How rows become what the API shows: camelCase, times as ISO 8601. */
+/** Converts rows to the API's format: camelCase, times as ISO 8601. */
 
 export interface ConversationRow {
   readonly key: number
@@ -46,7 +46,7 @@ export interface RunRow {
   readonly error_message: string | null
   readonly input_tokens: number | null
   readonly output_tokens: number | null
-  /** Millionths of a dollar. */
+  /** In millionths of a dollar. */
   readonly cost: number | null
   readonly model: string | null
   readonly started_at: number
@@ -79,16 +79,16 @@ export function toRunView(row: RunRow): Run {
   }
 }
 
-type Ended = { readonly parts?: readonly Part[] } & Pick<
+type MessageBody = { readonly parts?: readonly Part[] } & Pick<
   Message,
   "data" | "brought" | "files" | "settings" | "schema" | "status" | "ms" | "finish" | "model" | "usage"
 >
 
 /** A message from the columns of its event. */
 export function toMessage(row: Record<string, unknown>): Message {
-  const body = row.body === null ? {} : (JSON.parse(row.body as string) as Ended)
+  const body = row.body === null ? {} : (JSON.parse(row.body as string) as MessageBody)
   const reasoning = body.parts && reasoningOf(body.parts)
-  const { finish = usualFinish(row.role as Message["role"], row.tool_calls !== null), model, usage } = body
+  const { finish = defaultFinish(row.role as Message["role"], row.tool_calls !== null), model, usage } = body
   return {
     id: row.message_id as MessageId,
     seq: row.seq as number,
@@ -101,7 +101,7 @@ export function toMessage(row: Record<string, unknown>): Message {
     ...(body.settings ? { settings: body.settings } : {}),
     ...(body.files ? { files: body.files } : {}),
     ...(body.schema ? { schema: body.schema } : {}),
-    // What is plain is left out of the row: see event-rows.ts.
+    // Default values are not stored: see event-rows.ts.
     ...(row.role === "tool" ? { status: body.status ?? "ok", ms: body.ms ?? 0 } : {}),
     ...(finish ? { finish } : {}),
     ...(model ? { model } : {}),
@@ -111,8 +111,8 @@ export function toMessage(row: Record<string, unknown>): Message {
   }
 }
 
-/** A row that is read beside messages: a step, or something for small print. */
-export interface BesideRow {
+/** An event that is shown between messages: a step or a notice. */
+export interface BetweenMessagesRow {
   readonly position: number
   readonly type: string
   readonly at: number
@@ -120,18 +120,18 @@ export interface BesideRow {
   readonly after: number
 }
 
-export function toHandedCall(body: string | null): DelegatedCall {
+export function toDelegatedCall(body: string | null): DelegatedCall {
   const { callId, expiresAt } = JSON.parse(body ?? "{}") as { callId: CallId; expiresAt: number }
   return { callId, expiresAt: toTime(expiresAt) }
 }
 
-export function toStep({ position, at, body, after }: BesideRow): StepView {
+export function toStep({ position, at, body, after }: BetweenMessagesRow): StepView {
   const { step, detail, asked } = JSON.parse(body ?? "{}") as Partial<Pick<StepView, "step" | "detail" | "asked">>
   return { position, after, step: step ?? "", detail, at: toTime(at), ...(asked ? { asked } : {}) }
 }
 
-/** Undefined where there is nothing to be said of it. */
-export function toNoticeView({ position, type, at, body, after }: BesideRow): NoticeView | undefined {
+/** Undefined if it is not shown. */
+export function toNoticeView({ position, type, at, body, after }: BetweenMessagesRow): NoticeView | undefined {
   const notice = toNotice(type as (typeof NOTICE_EVENTS)[number], JSON.parse(body ?? "{}"))
   return notice && { position, after, ...notice, at: toTime(at) }
 }

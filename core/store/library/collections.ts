@@ -7,7 +7,7 @@ import type { Engine } from "../engine/engine.ts"
 import { newestFirst } from "../engine/newest-first.ts"
 import { toTime } from "../engine/row-values.ts"
 
-/** Collections a person may have: each has its own index in memory while it is searched. */
+/** The maximum collections of a person: each has an index in memory while it is searched. */
 export const MAX_COLLECTIONS = 100
 const COLUMNS = "x.id, x.name, x.documents, x.passages, x.created_at, x.updated_at"
 
@@ -20,7 +20,7 @@ interface Row {
   readonly updated_at: number
 }
 
-/** Whose collections there are. What is in them is the business of `SqlDocuments`. */
+/** Collections of people. `SqlDocuments` has their contents. */
 export class SqlCollections {
   readonly #engine: Engine
   readonly #now: () => number
@@ -44,7 +44,7 @@ export class SqlCollections {
     return row && toView(row)
   }
 
-  /** All of a person's, or those of the given ones that are theirs. */
+  /** All collections of a person, or those of the given ones that belong to them. */
   async sizes(user: UserId, among?: readonly CollectionId[]): Promise<{ id: CollectionId; passages: number }[]> {
     const sql = "SELECT id, passages FROM collection WHERE person = ?"
     const rows = await this.#engine.query<{ id: CollectionId; passages: number }>(sql, [user])
@@ -64,7 +64,7 @@ export class SqlCollections {
     throw failure("too_many", { what: "collections", most: MAX_COLLECTIONS })
   }
 
-  /** The one of this name; of several who want to make it, one does. */
+  /** The collection of this name, created if necessary; of several concurrent callers one creates it. */
   async ensure(user: UserId, name: string): Promise<CollectionId> {
     const found = await this.#named(user, name)
     if (found) return found

@@ -4,7 +4,7 @@ import type { ReadDocument } from "../../engine/library.ts"
 import type { Edition } from "./editions.ts"
 import type { Statement } from "../engine/operations.ts"
 
-/** What a document's row was before. */
+/** The previous row of a document. */
 interface Replaced {
   readonly edition: EditionId | ""
 }
@@ -15,11 +15,14 @@ interface More {
   readonly now: number
 }
 
-/** No other has this content. Asked behind the row of the collection: whoever brings the same at once has waited there. */
+/**
+ * No other document has this content. Checked after the collection's row is locked, where concurrent writers of the
+ * same content wait.
+ */
 const ALONE =
   "NOT EXISTS (SELECT 1 FROM document same WHERE same.collection = ? AND same.hash = ? AND same.edition <> '')"
 
-/** The row of the collection is where all who change it wait for each other, before any other row. */
+/** Everyone who changes a collection locks its row first, before any other row. */
 export function counted(person: UserId, collection: CollectionId, { documents, passages, now }: More): Statement {
   const sql = `UPDATE collection SET documents = documents + ?, passages = passages + ?, updated_at = ?
     WHERE id = ? AND person = ?`

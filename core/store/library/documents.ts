@@ -18,11 +18,11 @@ import { newestFirst } from "../engine/newest-first.ts"
 import type { Statement } from "../engine/operations.ts"
 import { toTime } from "../engine/row-values.ts"
 
-/** Of one person, in all collections. */
+/** Of one person in all collections. */
 export const MAX_DOCUMENTS = 100_000
-/** A smaller document is written in one transaction, a larger one bit by bit. */
+/** Documents with at most this many statements are written in one transaction. */
 const SMALL = 4
-/** How often a write is tried again that lost to others sending the same file; then its caller gets an error. */
+/** How often a write is retried when concurrent writers of the same file win. */
 const MAX_TRIES = 5
 
 interface Row {
@@ -45,7 +45,7 @@ interface Row {
 
 type Failed = Parameters<LibraryRecords["fail"]>[2]
 
-/** What stands in collections. */
+/** The documents of collections. */
 export class SqlDocuments {
   readonly #engine: Engine
   readonly #embedder: string
@@ -77,7 +77,7 @@ export class SqlDocuments {
     return (await this.#engine.query<Row>(sql, [this.#embedder, collection, source, user]))[0]
   }
 
-  /** `gone`: the edition that was cleared away while it was read. */
+  /** `gone`: an edition that was deleted while it was read. */
   async read(
     user: UserId,
     id: DocumentId,
@@ -92,7 +92,7 @@ export class SqlDocuments {
       AND start_at < ? ORDER BY start_at`
     const values = [user, row.edition, user, row.edition, start, start + length]
     const parts = await this.#engine.query<{ start_at: number; text: string }>(sql, values)
-    // Another edition has taken its place since, and what this one said is cleared away.
+    // Another edition has replaced this one, and its text is deleted.
     if (parts.length === 0 && start < Number(row.characters) && row.edition !== gone)
       return this.read(user, id, { start, length }, row.edition)
     const begin = start - Number(parts[0]?.start_at ?? start)
@@ -103,7 +103,7 @@ export class SqlDocuments {
     return { text: text.toWellFormed(), start, characters: Number(row.characters) }
   }
 
-  /** The one of this content, under whatever name. */
+  /** The document with this content, under any name. */
   async same(user: UserId, collection: CollectionId, hash: string): Promise<Row | undefined> {
     const sql = `${SELECT} WHERE x.collection = ? AND x.hash = ? AND x.edition <> '' AND x.person = ? ORDER BY x.created_at, x.id LIMIT 1`
     return (await this.#engine.query<Row>(sql, [this.#embedder, collection, hash, user]))[0]
@@ -114,10 +114,10 @@ export class SqlDocuments {
       const before = await this.#before(user, collection, document)
       if (before && isThis(before, document)) return { id: before.id, kept: "unchanged" }
       const same = await this.same(user, collection, document.hash)
-      // Also where it has become this content since it was looked for by its name: it must not be taken for an older one.
+      // Also if the named document has received this content since it was read; it must not be taken for an older one.
       if (same && (!before || before.id === same.id)) return { id: same.id, kept: "unchanged" }
       if (same && before) {
-        // What stood under this name says something that no file says any more.
+        // No file has the previous content of this name any more.
         await this.remove(user, collection, before.id).catch((error: unknown) => {
           if (!hasCode(error, "not_found")) throw error
         })
@@ -149,7 +149,7 @@ export class SqlDocuments {
     const values = [newId("doc", user, now), user, collection, source, kind, title, hash, reason, now, now]
     const added = [counted(user, collection, { documents: 1, passages: 0, now }), { sql, values, mustChange: true }]
     await this.#engine.change({ type: "statements", statements: added })
-    // Where it was there before: the newest reason, but never at the cost of an edition that was read.
+    // If the document already exists, it gets the newest reason, unless an edition was read before.
     const again =
       "UPDATE document SET hash = ?, reason = ?, updated_at = ? WHERE collection = ? AND source = ? AND edition = ''"
     await this.#engine.change({
@@ -166,7 +166,7 @@ export class SqlDocuments {
     const values = [id, collection, user]
     const statements: Statement[] = [
       {
-        // First, as everybody who changes what is in a collection does: behind it nothing of it changes.
+        // First, as for everyone who changes a collection: afterwards nothing in it changes.
         sql: `UPDATE collection SET documents = documents - 1, passages = passages - (SELECT passages ${mine}), updated_at = ?
           WHERE id = ? AND person = ? AND EXISTS (SELECT 1 ${mine})`,
         values: [...values, this.#now(), collection, user, ...values],
@@ -210,7 +210,10 @@ export class SqlDocuments {
     if (sum("documents") >= MAX_DOCUMENTS) throw failure("library_full", { most: MAX_DOCUMENTS, what: "documents" })
   }
 
-  /** False where somebody else was first, or it was given up. A crash before the last transaction leaves an edition that nobody names. */
+  /**
+   * False if a concurrent writer won or the edition was given up. A crash before the last transaction leaves an edition
+   * that no document refers to.
+   */
   async #write(edition: Edition, document: ReadDocument, before: Row | undefined): Promise<boolean> {
     const { id, person, collection } = edition
     const first = [...writing(edition, document).take(SMALL + 1)]
@@ -221,7 +224,7 @@ export class SqlDocuments {
       await change([{ sql, values: [id, person, this.#now()] }])
       for (const row of writing(edition, document)) {
         if (!(await change([stillWritten(id, this.#now()), row])).ok) return false
-        // Sixteen commits of SQLite's may follow each other without a turn of the event loop.
+        // SQLite may run sixteen commits without a turn of the event loop.
         await nextTurn()
       }
     }
@@ -229,7 +232,7 @@ export class SqlDocuments {
     const more = { documents: before ? 0 : 1, passages: document.passages.length - (before?.passages ?? 0), now }
     const { ok } = await change([
       counted(person, collection, more),
-      // Where it took so long that it was cleared away, it does not come to count.
+      // An edition that took so long that it was deleted does not count.
       ...(inOne ? first : [nowWritten(id)]),
       ...(before ? replacing(edition, document, { before, now }) : adding(edition, document, now)),
       {

@@ -5,16 +5,16 @@ import type { Engine } from "../engine/engine.ts"
 import type { Statement } from "../engine/operations.ts"
 import { gramsOf } from "../engine/text-grams.ts"
 
-/** Rows of one insert: one way to the database for so many. */
+/** Rows of one insert, which is one round trip. */
 const AT_ONCE = 64
-/** Units of text in one row of it, and rows of one insert. */
+/** Characters of text per row, and rows per insert. */
 const PART = 32_768
 const PARTS_AT_ONCE = 8
-/** Passages that are cleared away in one transaction. */
+/** Passages that are deleted in one transaction. */
 const CLEARED = 256
-/** Editions that are cleared away before others get their turn. */
+/** Editions that are deleted before other work gets its turn. */
 const EDITIONS = 100
-/** Nobody takes longer from one step of writing an edition to the next: whoever began it is dead. */
+/** If an edition has not changed for this long, its writer has failed. */
 const ABANDONED_MS = 60 * 60_000
 
 export interface Edition {
@@ -24,7 +24,7 @@ export interface Edition {
   readonly document: DocumentId
 }
 
-/** A passage is a place in an edition, and its id says which. */
+/** The id of a passage consists of its edition and its index. */
 export const passageId = (edition: string, ordinal: number) =>
   `psg_${edition.slice("ed_".length)}_${ordinal}` as PassageId
 
@@ -34,8 +34,8 @@ export function parsePassageId(id: PassageId): { edition: EditionId; ordinal: nu
 }
 
 /**
- * What an edition is written with, in portions that are one insert each. Each is made when it is asked for: all of a large
- * document at once would keep everybody else waiting.
+ * The statements that write an edition, one insert each. They are created lazily, because all of a large document at
+ * once would delay other requests.
  */
 export function* writing(
   edition: Edition,
@@ -62,8 +62,8 @@ export function* writing(
 const passageGrams = (headings: readonly string[], text: string) => gramsOf([...headings, text].join("\n")).join(" ")
 
 /**
- * Passages from before there were grams get theirs, some at a time; true when there are none left. Two who do it at once do
- * the same.
+ * Adds grams to passages from before grams existed, some at a time; true if none are left. Concurrent callers do the
+ * same work.
  */
 export async function addGrams(engine: Engine): Promise<boolean> {
   const sql = "SELECT key, heading, text FROM passage WHERE grams IS NULL ORDER BY key LIMIT ?"
@@ -77,8 +77,8 @@ export async function addGrams(engine: Engine): Promise<boolean> {
 }
 
 /**
- * Part of each step in which an edition is written: nobody clears away what is being written, and nothing is added to what was
- * cleared away, which would be left there for ever.
+ * Part of each step that writes an edition, so that an edition in progress is not deleted, and nothing is added to a
+ * deleted one.
  */
 export const stillWritten = (id: EditionId, now: number): Statement => ({
   sql: "UPDATE edition SET at = ? WHERE id = ? AND state = 'writing'",
@@ -86,7 +86,7 @@ export const stillWritten = (id: EditionId, now: number): Statement => ({
   mustChange: true,
 })
 
-/** Part of the last step: from then on a document names it. Not where it was given up meanwhile. */
+/** Part of the last step: from then on a document refers to the edition. Fails if it was given up. */
 export const nowWritten = (id: EditionId): Statement => ({
   sql: "DELETE FROM edition WHERE id = ? AND state = 'writing'",
   values: [id],
@@ -94,8 +94,8 @@ export const nowWritten = (id: EditionId): Statement => ({
 })
 
 /**
- * Clears away what no document names any more, and what a dead process has left half written. Some at a time; true when there
- * may be more.
+ * Deletes editions that no document refers to, and those that a failed process left incomplete. Some at a time; true if
+ * there may be more.
  */
 export async function clearEditions(engine: Engine, now: number, signal: AbortSignal): Promise<boolean> {
   const before = now - ABANDONED_MS
@@ -110,7 +110,10 @@ export async function clearEditions(engine: Engine, now: number, signal: AbortSi
 
 type LeftEdition = Pick<Edition, "id" | "person"> & { readonly state: string }
 
-/** Whoever was taken for dead and was only slow, on a machine that slept, finds it given up, or has just been done with it. */
+/**
+ * A writer that was only slow, for instance on a machine that slept, finds its edition given up. If it has just
+ * finished, this fails.
+ */
 async function giveUp(engine: Engine, { id }: LeftEdition, before: number): Promise<boolean> {
   const sql = "UPDATE edition SET state = 'gone' WHERE id = ? AND (state = 'gone' OR at < ?)"
   const statements = [{ sql, values: [id, before], mustChange: true }]
@@ -120,7 +123,7 @@ async function giveUp(engine: Engine, { id }: LeftEdition, before: number): Prom
 async function clear(engine: Engine, { id, person }: Pick<Edition, "id" | "person">, signal: AbortSignal) {
   const last = "SELECT coalesce(max(ordinal), -1) AS ordinal FROM passage WHERE person = ? AND edition = ?"
   const [row] = await engine.query<{ ordinal: number }>(last, [person, id])
-  // From behind, so that a second try after a crash finds where the first one stopped.
+  // Backwards, so that a retry after a crash finds where it stopped.
   for (let from = Number(row?.ordinal ?? -1); from >= 0 && !signal.aborted; from -= CLEARED) {
     const values = [person, id, from - CLEARED]
     await engine.change({
@@ -140,7 +143,7 @@ async function clear(engine: Engine, { id, person }: Pick<Edition, "id" | "perso
   await engine.change({ type: "statements", statements })
 }
 
-/** `row`: how one is written, where it is not a list of values. */
+/** `row`: the SQL of a row that is not a list of placeholders. */
 export function inserts(into: string, rows: readonly (readonly unknown[])[], row?: string): Statement[] {
   const statements: Statement[] = []
   for (let i = 0; i < rows.length; i += AT_ONCE) {
@@ -151,7 +154,7 @@ export function inserts(into: string, rows: readonly (readonly unknown[])[], row
   return statements
 }
 
-/** Parts of a text with where they begin; none ends inside a pair of surrogates, which could not be stored. */
+/** Splits a text. No part ends inside a surrogate pair, which could not be stored. */
 function* partsOf(text: string): Generator<[start: number, part: string]> {
   for (let start = 0; start < text.length;) {
     let end = Math.min(start + PART, text.length)

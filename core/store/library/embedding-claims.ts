@@ -2,14 +2,14 @@ import { randomUUID } from "node:crypto"
 import type { UserId } from "../../protocol/ids.ts"
 import type { Engine } from "../engine/engine.ts"
 
-/** Longer than some texts take on a slow machine; what a killed process had claimed waits for so long. */
+/** Longer than some texts take on a slow machine. The claims of a killed process end after this. */
 const CLAIMED_MS = 2 * 60_000
 
-/** What the name of a process begins with that has the lock of its database. */
+/** The prefix of owners that hold the lock of their database. */
 const LOCKED = "locked "
 const owners = new WeakMap<Engine, string>()
 
-/** One name for all who work through the same open database: of each other they know that they live. */
+/** One name for all claims through the same open database, which live and end together. */
 function ownerOf(engine: Engine): string {
   const name = owners.get(engine) ?? `${engine.exclusive ? LOCKED : ""}${randomUUID()}`
   owners.set(engine, name)
@@ -17,16 +17,16 @@ function ownerOf(engine: Engine): string {
 }
 
 /**
- * A table of what waits for vectors, with `person`, `embedder`, `at`, `claimed_by` and `claimed_until`, and an index over
- * embedder, person and time of those that wait.
+ * A table of items that wait for vectors, with `person`, `embedder`, `at`, `claimed_by` and `claimed_until`, and an
+ * index of the waiting ones by embedder, person and time.
  */
 export interface WaitingTable {
   readonly name: string
-  /** With the embedder, what a row is known by. */
+  /** Identifies an item, together with the embedder. */
   readonly key: string
-  /** Whether the primary key begins with the person. Where not, asking for the person leads to an index over all of theirs. */
+  /** Whether the primary key starts with the person. If not, a condition on the person would use another index. */
   readonly keyHasPerson: boolean
-  /** As the index over those that wait has it: otherwise that would not be used. */
+  /** The condition of the partial index, word for word: otherwise it would not be used. */
   readonly waits: string
   readonly order: string
   readonly columns: string
@@ -34,13 +34,13 @@ export interface WaitingTable {
 
 export interface WaitingPerson {
   readonly person: UserId
-  /** Of something that waits nobody is at work on it. */
+  /** Some of their items are not claimed. */
   readonly isFree: boolean
 }
 
 /**
- * Who is at work on what waits for vectors. A claim is a lease: nobody else begins with it before it is released or its time is
- * up, and what a killed process had claimed is taken over then.
+ * Claims on items that wait for vectors. A claim is a lease: no other process starts on the item before the claim is
+ * released or expires.
  */
 export class EmbeddingClaims<Row> {
   readonly #engine: Engine
@@ -58,8 +58,8 @@ export class EmbeddingClaims<Row> {
   }
 
   /**
-   * Whoever held the lock of this database before is dead, or this process would not have it: what it had claimed is free at
-   * once. Claims of processes without the lock, such as a command beside a server, run out by themselves.
+   * Releases the claims of the previous holder of the database's lock, which must have ended. Claims of processes
+   * without the lock, such as a command next to a server, expire by themselves.
    */
   async freeDead(): Promise<void> {
     if (!this.#engine.exclusive) return
@@ -70,10 +70,10 @@ export class EmbeddingClaims<Row> {
     await this.#engine.change({ type: "statements", statements })
   }
 
-  /** People of whom something waits; first those of whom nobody is at work on it, and of these whose waits longest. */
+  /** People with waiting items; first those with unclaimed ones, the longest waiting first. */
   async people(): Promise<WaitingPerson[]> {
     const { name, waits } = this.#table
-    // From one person to the next: it is asked again for every few rows, and would each time look through all that wait.
+    // Steps from one person to the next: it runs for every few items, and would otherwise scan all of them.
     const next = `SELECT min(person) FROM ${name} WHERE embedder = ? AND ${waits}`
     const sql = `WITH RECURSIVE waiting (person) AS (${next} UNION ALL
         SELECT (${next} AND ${name}.person > waiting.person) FROM waiting WHERE person IS NOT NULL),
@@ -85,17 +85,18 @@ export class EmbeddingClaims<Row> {
     return rows.map(({ person, since }) => ({ person, isFree: since !== null }))
   }
 
-  /** What waits of a person's, for whoever asks alone. */
+  /** Claims waiting items of a person. */
   async claim(person: UserId, limit: number): Promise<Row[]> {
     const { name, key, waits, order, columns } = this.#table
     const now = this.#now()
-    // Chosen beforehand: in one statement PostgreSQL chooses anew for every row that waits. Who was quicker keeps what both have chosen.
+    // Chosen by a separate query, because PostgreSQL would choose again for every row. Of concurrent claims on an item
+    // the first wins.
     const choice = `SELECT ${key} AS key FROM ${name} WHERE person = ? AND ${this.#free} ORDER BY ${order} LIMIT ?`
     const chosen = await this.#engine.query<{ key: string }>(choice, [person, this.#embedder, now, limit])
     const keys = chosen.map((row) => row.key)
     if (keys.length === 0) return []
     const some = this.#some(person, keys)
-    // As a CASE, so that the index over those that wait is not taken for this: it would be looked through for a few of them.
+    // In a CASE, so that the index of waiting items is not used for a few keys.
     const sql = `UPDATE ${name} SET claimed_by = ?, claimed_until = ? WHERE ${some.are} AND claimed_until <= ?
       AND CASE WHEN ${waits} THEN 1 ELSE 0 END = 1 RETURNING ${columns}`
     const values = [this.#claimer, now + CLAIMED_MS, ...some.values, now]
@@ -103,7 +104,7 @@ export class EmbeddingClaims<Row> {
     return outcome.ok ? (outcome.rows[0] as unknown as Row[]) : []
   }
 
-  /** Gives back what was claimed and is not done: others take it at once, or not before that time. */
+  /** Releases claims: others may claim the items at once, or at that time. */
   async release(person: UserId, keys: readonly string[], until = 0): Promise<void> {
     if (keys.length === 0) return
     const some = this.#some(person, keys)
@@ -112,7 +113,7 @@ export class EmbeddingClaims<Row> {
     await this.#engine.change({ type: "statements", statements: [{ sql, values }] })
   }
 
-  /** Whether somebody is at work on something of theirs. */
+  /** Whether a process has claimed one of their items. */
   async isAtWork(person: UserId): Promise<boolean> {
     const { name, waits } = this.#table
     const sql = `SELECT 1 FROM ${name} WHERE embedder = ? AND ${waits} AND person = ?
@@ -120,7 +121,7 @@ export class EmbeddingClaims<Row> {
     return (await this.#engine.query(sql, [this.#embedder, person, this.#now()])).length > 0
   }
 
-  /** Rows by their primary key. */
+  /** SQL for rows by their primary key. */
   #some(person: UserId, keys: readonly string[]) {
     const { key, keyHasPerson } = this.#table
     const among = `${key} IN (${keys.map(() => "?").join(", ")}) AND embedder = ?`

@@ -4,31 +4,31 @@ import { codeOf } from "../../protocol/errors.ts"
 import type { UserId } from "../../protocol/ids.ts"
 import { waitAskedBy } from "../../shared/time/words.ts"
 
-/** What another process left lying is found by looking: at what waits, which is little, often; at everything seldom. */
+/** How often to look for work that another process left: for waiting items often, through everything rarely. */
 const LOOK_EVERY_MS = 2000
 const SWEEP_EVERY_MS = 10 * 60_000
 export const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 5 * 60_000
 
-/** What is made findable by its meaning, and how. */
+/** A kind of items that need vectors. */
 export interface EmbeddingWork {
   readonly clock: Clock
   readonly log: Log
-  /** What the log calls it when it does not succeed. */
+  /** The log event of a failure. */
   readonly failure: string
-  /** Notes what does not wait and should. True when there is nothing left of it. */
+  /** Marks items that should wait but do not. True if none are left. */
   sweep(): Promise<boolean>
-  /** Some of what waits. False when nothing waits for this process. */
+  /** Processes some waiting items. False if there are none for this process. */
   next(): Promise<boolean>
-  /** A look at every vector: once in a process's life. */
+  /** Deletes vectors of previous embedders. Runs once per process, because it scans all vectors. */
   forgetOthers(signal: AbortSignal): Promise<void>
-  /** Before what waits is looked at. */
+  /** Runs before each round. */
   prepare?(signal: AbortSignal): Promise<void>
-  /** When it is tried again later, after so many milliseconds. */
+  /** Called when work is retried after this many milliseconds. */
   gaveUp?(error: unknown, retryMs: number): void
 }
 
-/** Works while something waits, looks again now and then, and after a failure later and later. */
+/** Works while items wait, looks for new ones now and then, and retries failures with growing pauses. */
 export class EmbeddingLoop {
   readonly #work: EmbeddingWork
   readonly #end = new AbortController()
@@ -38,7 +38,7 @@ export class EmbeddingLoop {
   #othersForgotten = false
   #pauseMs = FIRST_PAUSE_MS
   #cancel: () => void = () => {}
-  /** Everything was looked through since that was due. */
+  /** Everything was scanned since that was last due. */
   swept = false
 
   constructor(work: EmbeddingWork) {
@@ -59,7 +59,7 @@ export class EmbeddingLoop {
     })
   }
 
-  /** Resolves when nothing waits any more, or when the embedder does not answer. */
+  /** Resolves when nothing waits, or when the embedder fails. */
   async settled(): Promise<void> {
     while (this.#working) await this.#working
   }
@@ -117,15 +117,15 @@ export class EmbeddingLoop {
   }
 }
 
-/** Whose turn it is: who was served longest ago, so that one with a thousand documents does not hold up one with one. */
+/** Chooses the person who was served longest ago, so that a thousand documents do not delay another person's one. */
 export class Turns {
   readonly #served = new Map<UserId, number>()
   #count = 0
 
-  /** Of all who wait, or of some of them where these come first. */
+  /** The next of these people, or of `first`. */
   next(people: readonly UserId[], first: readonly UserId[] = people): UserId | undefined {
     const [next] = first.toSorted((a, b) => (this.#served.get(a) ?? 0) - (this.#served.get(b) ?? 0))
-    // Who waits for nothing any more begins anew.
+    // A person without waiting items loses their place.
     const waiting = new Set(people)
     for (const person of this.#served.keys()) if (!waiting.has(person)) this.#served.delete(person)
     if (next !== undefined) this.#served.set(next, ++this.#count)
@@ -133,9 +133,9 @@ export class Turns {
   }
 }
 
-/** Whether an embedder's error may be about the text that it was given, and not about everything. */
+/** Whether an embedder's error may be caused by its input. */
 export const mayBeTheText = (error: unknown) =>
   ["provider_error", "context_overflow", "refused"].includes(codeOf(error) ?? "")
 
-/** Which text can be embedded wherever anything can: where it is not, the fault is not in what was given before. */
+/** A text that every working embedder accepts: if it fails, the input before was not the cause. */
 export const PROBE = "Is anybody there?"

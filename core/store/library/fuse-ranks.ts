@@ -1,4 +1,4 @@
-/** Far enough that the first place of one list does not beat the second places of both. */
+/** Large enough that the first of one list does not beat the second of both. */
 const K = 60
 
 /** Merges rankings by rank alone, because scores of words and of meaning cannot be compared (Cormack et al., 2009). */

@@ -2,7 +2,7 @@ import { createHash, type Hash } from "node:crypto"
 import { type FileHandle, open } from "node:fs/promises"
 import { type IndexParts, partsFor, VectorIndex } from "../../shared/vectors/vector-index.ts"
 
-/** A vector is named by its document's place in the list and its number. */
+/** A vector is identified by its document's index in the list and its number. */
 export interface IndexHead {
   readonly embedder: string
   readonly dimensions: number
@@ -16,17 +16,17 @@ export interface IndexHead {
 export interface FiledIndex {
   readonly head: IndexHead
   readonly index: VectorIndex
-  /** For each vector: its document's place in the list, and its number in that. */
+  /** For each vector: its document's index in the list, and its number in that document. */
   readonly places: Uint32Array
-  /** Those of the index when the rest was said of it. */
+  /** The version of the index that the other fields describe. */
   readonly changes: number
 }
 
-/** Changes with what is in the file: one of another version is made anew. Bytes are in the order of little-endian machines. */
+/** Changes with the format: a file of another version is replaced. Numbers are little-endian. */
 const MAGIC = "pawl vectors 1\n"
 const HASH_BYTES = 32
 const LENGTH_BYTES = 4
-/** Hashed and written at a time: other work gets its turn in between. */
+/** Hashed and written at a time, so that other work gets its turn. */
 const PIECE = 4 * 1024 * 1024
 /** A list of 100,000 documents takes six million. */
 const MAX_HEAD_BYTES = 64 * 1024 * 1024
@@ -36,8 +36,8 @@ const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Bytes =>
   new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength)
 
 /**
- * Magic, length of the head, head, then the parts, then the SHA-256 of all before. False, and a file that nobody reads, where
- * the index was changed meanwhile.
+ * Writes magic, head length, head, parts and the SHA-256 of everything before. Returns false, and leaves an unreadable
+ * file, if the index changed in the meantime.
  */
 export async function writeIndexFile(path: string, { head, index, places, changes }: FiledIndex): Promise<boolean> {
   const isSame = () => index.changes === changes
@@ -65,7 +65,7 @@ interface WantedIndex {
   idOf(document: IndexHead["documents"][number], ordinal: number): string
 }
 
-/** Undefined where it is torn, of another version, or of other vectors than these. */
+/** Undefined if the file is incomplete, of another version, or of other vectors. */
 export async function readIndexFile(path: string, wanted: WantedIndex) {
   await using file = await open(path, "r")
   const reader = new HashingReader(file)
@@ -85,7 +85,7 @@ export async function readIndexFile(path: string, wanted: WantedIndex) {
   return { head, places, index, changes: index.changes }
 }
 
-/** What a file says that it holds, without looking at the rest of it. */
+/** Reads the head of a file without the rest. */
 export async function readIndexHead(path: string): Promise<IndexHead | undefined> {
   await using file = await open(path, "r")
   return await readHead(new HashingReader(file))
@@ -105,7 +105,7 @@ async function readHead(reader: HashingReader): Promise<IndexHead | undefined> {
   }
 }
 
-/** Reads on and on, and hashes what it has read. */
+/** Reads a file sequentially and hashes it. */
 class HashingReader {
   readonly #file: FileHandle
   readonly #hash: Hash = createHash("sha256")
@@ -115,7 +115,7 @@ class HashingReader {
     this.#file = file
   }
 
-  /** What the file does not have stays nought, and then the hash is another. */
+  /** Missing bytes stay 0, so that the hash differs. */
   async fill(into: Bytes): Promise<Bytes> {
     for (let from = 0; from < into.length;) {
       const { bytesRead } = await this.#file.read(into, from, Math.min(PIECE, into.length - from), this.at)

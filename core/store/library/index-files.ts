@@ -6,24 +6,24 @@ import { type FiledIndex, type IndexHead, readIndexFile, readIndexHead, writeInd
 const ENDING = ".vectors"
 const HALF = ".part"
 
-/** What the database says of the vectors in a file, and what each of them is known by. */
+/** How index files are compared with the database. */
 export interface FiledRows {
   /**
-   * Up to which number the file is of these rows: what is newest in it is what the database has under that number. After a
-   * restore that is something else, and then it is undefined.
+   * The version up to which a file matches these rows: its newest vector must be the one that the database has under
+   * that version. After a restore it may be another one; then this is undefined.
    */
   goodUpTo(owner: string, head: IndexHead): Promise<number | undefined>
-  /** Whether something in it is not there any more. */
+  /** Whether a document in the file was deleted. */
   hasGone(owner: string, documents: IndexHead["documents"]): Promise<boolean>
-  /** Whether a file may be read of which something is gone: who reads it leaves that out. */
+  /** Whether a file with deleted documents may be read, because its reader leaves them out. */
   readonly outlivesGone: boolean
   idOf(document: IndexHead["documents"][number], ordinal: number): string
 }
 
 /**
- * Indexes of vectors as files, one for each owner: a collection, or a person with notes. They lie beside the database, or on a
- * node's own disk. Nothing depends on them: one that cannot be read, is torn, old, or says something else than the database is
- * removed, and the index is made of the rows again.
+ * Vector indexes as files, one per owner: a collection, or a person with notes. They are next to the database, or on a
+ * node's own disk. A file is only a cache: if it is damaged, outdated or does not match the database, it is deleted and
+ * the index is built from the rows.
  */
 export class IndexFiles {
   readonly #folder: string
@@ -34,7 +34,7 @@ export class IndexFiles {
     this.#rows = rows
   }
 
-  /** Undefined where there is none that fits what the database says now. */
+  /** Undefined if there is none that matches the database. */
   async read(owner: string, wanted: { embedder: string; dimensions: number }): Promise<FiledIndex | undefined> {
     const idOf = this.#rows.idOf.bind(this.#rows)
     const found = await readIndexFile(this.#path(owner), { ...wanted, idOf }).catch(() => undefined)
@@ -44,14 +44,17 @@ export class IndexFiles {
     return undefined
   }
 
-  /** Under its name only when it is whole, and not for longer than all that is in it is there. False where it changed meanwhile. */
+  /**
+   * Gives a file its name when it is complete, and deletes it if a document in it was deleted. False if the index
+   * changed in the meantime.
+   */
   async write(owner: string, filed: FiledIndex): Promise<boolean> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 })
     const path = join(this.#folder, `${owner}.${randomUUID()}${HALF}`)
     try {
       if (!(await writeIndexFile(path, filed))) return false
       await rename(path, this.#path(owner))
-      // What was removed while this was written was removed from a file that was not there yet.
+      // A document that was deleted while this was written could not be removed from the file.
       if (await this.#rows.hasGone(owner, filed.head.documents)) await this.remove(owner)
       return true
     } finally {
@@ -63,10 +66,7 @@ export class IndexFiles {
     await rm(this.#path(owner), { force: true })
   }
 
-  /**
-   * Removes what holds something that is gone; and what a killed process left half written, except where one that lives may be
-   * writing it.
-   */
+  /** Deletes files with deleted documents, and incomplete files unless a live process may be writing them. */
   async sweep({ halfWritten }: { readonly halfWritten: "remove" | "leave" }): Promise<void> {
     for (const name of await readdir(this.#folder).catch(() => [])) {
       if (name.endsWith(HALF) && halfWritten === "leave") continue

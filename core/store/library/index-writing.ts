@@ -5,18 +5,18 @@ import type { IndexFiles } from "./index-files.ts"
 /** An index in memory that may also be in a file. */
 export interface Filing {
   readonly index: VectorIndex
-  /** How many are in the file that was written or read last, and when that was. */
+  /** The size of the last file that was written or read, and when. */
   filed: number
   filedAt: number
 }
 
-/** Fewer are read from their rows in a moment. */
+/** Smaller indexes are quickly read from their rows. */
 const WORTH_A_FILE = 2000
-/** A file is written anew when so much of the index is not in it: what is missing there is read from rows. */
+/** A file is replaced when this share of the index is missing in it. */
 const NOT_IN_FILE = 0.1
-/** Where documents come and go all the time, a file is written so often at most. */
+/** The minimum time between two files, for documents that change all the time. */
 const FILED_EVERY_MS = 60_000
-/** An index that is changed while it is written down is written down again. */
+/** How often an index that changes while it is written is written again. */
 const MAX_TRIES = 3
 
 export interface WritingOptions {
@@ -24,7 +24,7 @@ export interface WritingOptions {
   readonly least?: number | undefined
 }
 
-/** Writes indexes into files when that is worth it, in the background and one at a time. */
+/** Writes indexes into files if that saves time, in the background and one at a time. */
 export class IndexWriting {
   readonly #files: IndexFiles
   readonly #now: () => number
@@ -38,8 +38,8 @@ export class IndexWriting {
   }
 
   /**
-   * `toFile`: what is to be written, or nothing; `changed` where it was read on in between, and is to be asked for again. A file
-   * that could not be written is one that is not there.
+   * `toFile` returns what to write, or nothing, or `changed` if the index was extended in the meantime. A failed write
+   *   only means that there is no file.
    */
   writeIfDue(owner: string, kept: Filing, toFile: () => Promise<FiledIndex | "changed" | undefined>): void {
     const { size } = kept.index

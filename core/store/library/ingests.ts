@@ -6,7 +6,7 @@ import type { Engine } from "../engine/engine.ts"
 import { toTime } from "../engine/row-values.ts"
 import { Pace } from "./pace.ts"
 
-/** Why this process makes nothing findable at the moment, since when, by the clock that only goes forward, and until when. */
+/** Why this process cannot embed at the moment, since when on the monotonic clock, and until when. */
 export interface IngestTrouble {
   readonly problem: string
   readonly since: number
@@ -22,12 +22,12 @@ interface Row {
   readonly made: number
 }
 
-/** Collections whose pace is remembered; of others it is measured anew. */
+/** Collections whose pace is cached. */
 const MAX_PACES = 1000
 
 /**
- * How far collections are that are being read in. That is a question to the database, whichever process does the work; how fast it
- * goes is seen by whoever asks again and again, so it needs no record, and is right for one node of many too.
+ * The progress of collections that are being ingested. It is queried from the database, whichever process does the
+ * work. The speed is measured between queries, so it needs no records.
  */
 export class SqlIngests implements Ingests {
   readonly #engine: Engine
@@ -35,7 +35,7 @@ export class SqlIngests implements Ingests {
   readonly #clock: Clock
   readonly #paces = new Map<CollectionId, Pace>()
   readonly #watchers = new Map<UserId, Set<() => void>>()
-  /** Set by whoever makes the vectors in this process. */
+  /** Set by the process's indexer. */
   trouble: IngestTrouble | undefined
 
   constructor(engine: Engine, embedder: string, clock: Clock) {
@@ -45,7 +45,7 @@ export class SqlIngests implements Ingests {
   }
 
   async of(user: UserId): Promise<IngestingCollection[]> {
-    // `vectors` only ever grows, also where documents are removed meanwhile.
+    // `vectors` only grows, even if documents are removed.
     const sql = `SELECT collection.id, collection.name, collection.passages, collection.vectors AS made, w.documents, w.waiting
       FROM (SELECT collection, count(*) AS documents, sum(passages - embedded) AS waiting FROM embedding
         WHERE embedder = ? AND embedded < passages AND person = ? GROUP BY collection) w
@@ -59,7 +59,7 @@ export class SqlIngests implements Ingests {
     this.#watchers.set(user, listeners.add(listener))
     return () => {
       listeners.delete(listener)
-      // Whoever leaves twice must not take along those who have come in between.
+      // A second call must not remove the listeners of later callers.
       if (listeners.size === 0 && this.#watchers.get(user) === listeners) this.#watchers.delete(user)
     }
   }
@@ -72,12 +72,12 @@ export class SqlIngests implements Ingests {
     const at = monotonicOf(this.#clock)
     const pace = this.#paceOf(id)
     pace.see(Number(made), at)
-    // Where another process goes on with it, what is wrong with this one is nobody's trouble.
+    // If another process makes progress, this one's trouble does not matter.
     const trouble = pace.steppedAt > (this.trouble?.since ?? Infinity) ? undefined : this.trouble
     const secondsLeft = trouble ? undefined : pace.secondsFor(Number(waiting), at)
     return {
       documents: Number(documents),
-      // Of a document that is just being replaced both editions may wait for a moment.
+      // While a document is replaced, both of its editions may wait.
       embedded: Math.max(0, Number(passages) - Number(waiting)),
       passages: Number(passages),
       ...(secondsLeft === undefined ? {} : { secondsLeft }),

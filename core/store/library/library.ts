@@ -16,19 +16,19 @@ import { SqlCollections } from "./collections.ts"
 import { SqlDocuments } from "./documents.ts"
 import { passageId, parsePassageId } from "./editions.ts"
 import type { Engine } from "../engine/engine.ts"
-import { lookedFor, rarest, type WordQuery } from "../engine/full-text.ts"
+import { toWordQueries, rarestWords, type WordQuery } from "../engine/full-text.ts"
 import { fuseRanks, fuseWithMeaning, type MeaningRanks } from "./fuse-ranks.ts"
 import { SqlIngests } from "./ingests.ts"
 import { PassageVectors } from "./passage-vectors.ts"
 
-/** Matches of each list that are merged: later ones change nothing among the first. */
+/** Matches of each list that are merged. Further ones would not change the first results. */
 const DEPTH = 100
 
-/** As deep as there is anything. */
+/** No limit. */
 const ALL = 1_000_000
-/** Passages ranked by their words at most: ranking more takes longer than somebody should wait. */
+/** The maximum passages that are ranked by words: more would take too long. */
 const MAX_RANKED = 3000
-/** From so many passages on it is looked which words are common. */
+/** From this size on, common words are left out. */
 const LARGE = 8000
 
 const MAX_ROUNDS = 20
@@ -41,13 +41,13 @@ interface Searched {
 
 export interface LibraryOptions {
   readonly clock: Clock
-  /** The name of the embedder whose vectors count. */
+  /** The name of the embedder whose vectors are used. */
   readonly embedder: string
-  /** How many passages of a collection are worth a file of their vectors. */
+  /** The size of a collection from which its index is written to a file. */
   readonly leastFiled?: number
 }
 
-/** People's collections of documents, found by words and by meaning. */
+/** People's collections of documents, searched by words and by meaning. */
 export class SqlLibrary implements LibraryRecords {
   readonly #engine: Engine
   readonly #collections: SqlCollections
@@ -69,7 +69,7 @@ export class SqlLibrary implements LibraryRecords {
     return this.#engine
   }
 
-  /** Told when something of somebody's was added, replaced or removed: there is work to do. */
+  /** Called when a document was added, replaced or removed. */
   onChange(listener: (user: UserId) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
@@ -138,7 +138,7 @@ export class SqlLibrary implements LibraryRecords {
     if (collections.length === 0) return []
     for (let rounds = 1; ; rounds++) {
       const { found, gone } = await this.#round({ user, collections, passages }, query)
-      // What is gone crowds out others once: then the index has forgotten it.
+      // Deleted passages take the place of others only once, because they are removed from the index.
       this.vectors.indexes.forget(collections, gone)
       if (gone.length === 0 || found.length >= query.limit || rounds === MAX_ROUNDS) return found.slice(0, query.limit)
     }
@@ -150,7 +150,7 @@ export class SqlLibrary implements LibraryRecords {
     const fused = fuseWithMeaning(words, near)
     const found: FoundPassage[] = []
     const gone: string[] = []
-    // What is gone meanwhile leaves its place to the next.
+    // Deleted passages are replaced by the next ones.
     for (let from = 0; found.length < query.limit && from < fused.length; from += query.limit) {
       const some = fused.slice(from, from + query.limit)
       const there = new Map(
@@ -174,9 +174,9 @@ export class SqlLibrary implements LibraryRecords {
     return (await this.#passages(user, [id]))[0]
   }
 
-  /** In both indexes, where a question has something for each. */
+  /** In both full-text indexes, if the question has terms for each. */
   async #byWords(searched: Searched, query: PassageQuery): Promise<string[]> {
-    const lists = await Promise.all(lookedFor(query.text).map((looked) => this.#byIndex(searched, query, looked)))
+    const lists = await Promise.all(toWordQueries(query.text).map((looked) => this.#byIndex(searched, query, looked)))
     return lists.length > 1 ? fuseRanks(lists).map(({ id }) => id) : (lists[0] ?? [])
   }
 
@@ -191,7 +191,7 @@ export class SqlLibrary implements LibraryRecords {
     if (passages > LARGE) {
       const asked = fullText.count({ ...all, limit: MAX_RANKED })
       const counts = await this.#engine.query<{ n: number }>(asked.sql, asked.values)
-      words = rarest(
+      words = rarestWords(
         words.map((word, i) => ({ word, passages: Number(counts[i]?.n ?? 0) })),
         MAX_RANKED,
       )
@@ -201,7 +201,7 @@ export class SqlLibrary implements LibraryRecords {
       return this.#engine.query<{ edition: string; ordinal: number }>(sql, values)
     }
     let rows = await find(2 * DEPTH)
-    // Passages of another day, or of editions that are being cleared away, may stand before all others.
+    // The first matches may all have other dates, or belong to deleted editions.
     if (rows.length < DEPTH && passages > DEPTH) rows = await find(ALL)
     return rows.map(({ edition, ordinal }) => passageId(edition, Number(ordinal)))
   }
@@ -213,16 +213,16 @@ export class SqlLibrary implements LibraryRecords {
         ? {}
         : { among: await this.vectors.dated(collections, daysOf({ from, to })) }
     const near = await this.vectors.nearest({ collections, numbers: vector.numbers, limit: DEPTH, ...dated })
-    // The index may still hold passages that are gone, and the count of passages may be older than the index.
+    // The index may contain deleted passages, and the count may be older than the index.
     return { ...near, share: Math.min(1, near.embedded / Math.max(1, passages)) }
   }
 
-  /** Those of the editions that count, in no order. */
+  /** Passages of current editions, in no order. */
   async #passages(user: UserId, ids: readonly string[]): Promise<PassageView[]> {
     const places = ids.flatMap((id) => parsePassageId(id as PassageId) ?? [])
     const rows = await Promise.all(
       inPortions(places).map((some) => {
-        // Whose it is, in each: otherwise SQLite would look through all of the person's.
+        // The person in each condition: otherwise SQLite scans all passages of the person.
         const sql = `SELECT passage.edition, passage.ordinal, passage.heading, passage.start_at, passage.end_at, passage.hash,
             passage.text, document.id, document.collection, document.title, document.authors, document.source,
             document.format, document.day, collection.name

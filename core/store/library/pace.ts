@@ -1,20 +1,20 @@
-/** What is older says nothing about how fast it goes now. */
+/** Older steps say nothing about the current speed. */
 const WINDOW_MS = 2 * 60_000
-/** Shorter than this says little. */
+/** The minimum period of a measurement. */
 const LEAST_MS = 3000
-/** Where nothing has come for so many of the usual pauses, it stands still. */
+/** After this many average pauses without a step, the count has stalled. */
 const PAUSES = 4
 const LONGEST_PAUSE_MS = 30_000
 
 /**
- * How fast a count grows, as seen by whoever looks at it now and then. It grows in steps, so time is taken from one step to
- * another: from the first look to the first step would be shorter than a step takes.
+ * The speed of a growing count, measured by repeated reads. The count grows in steps, so periods are measured between
+ * steps; from the first read to the first step would be too short.
  */
 export class Pace {
   #steps: { readonly count: number; readonly at: number }[] = []
   #seen: number | undefined
 
-  /** `at`: by a clock that only ever goes forward. */
+  /** `at`: the monotonic clock. */
   see(count: number, at: number): void {
     if (this.#seen !== undefined && count < this.#seen) this.#steps = []
     if (this.#seen !== undefined && count > this.#seen) this.#steps.push({ count, at })
@@ -22,12 +22,12 @@ export class Pace {
     this.#steps = this.#steps.filter((step) => at - step.at <= WINDOW_MS)
   }
 
-  /** When it last became more; long ago where that was never seen. */
+  /** When the count last grew; -Infinity if it never did. */
   get steppedAt(): number {
     return this.#steps.at(-1)?.at ?? -Infinity
   }
 
-  /** How long so much more takes, if it goes on like this; undefined until that can be told, and where it stands still. */
+  /** Seconds until it has grown by this much; undefined if that is unknown or the count has stalled. */
   secondsFor(more: number, at: number): number | undefined {
     const [first, last] = [this.#steps[0], this.#steps.at(-1)]
     if (!first || !last || last.at - first.at < LEAST_MS) return undefined

@@ -14,9 +14,9 @@ export interface IndexerNeeds {
   readonly log: Log
 }
 
-/** Embedded at a time: enough for several threads, few enough that little is lost with a process that dies. */
+/** Embedded at a time: enough for several threads, and little is lost if the process fails. */
 const MAX_PASSAGES = 64
-/** Where several people wait: nobody waits long for another's. */
+/** If several people wait, so that nobody waits long. */
 const MAX_OF_EACH = 16
 
 interface Portion extends WaitingPassages {
@@ -24,8 +24,8 @@ interface Portion extends WaitingPassages {
 }
 
 /**
- * Makes passages findable by what they mean, and clears away editions that nobody reads any more. What is to be done is a
- * question to the database, so nothing of it can be lost, whoever added the document and whenever a process dies.
+ * Embeds passages, and deletes editions that no document refers to. The work is queried from the database, so none is
+ * lost when a process fails.
  */
 export class PassageIndexer {
   readonly #needs: IndexerNeeds
@@ -54,7 +54,7 @@ export class PassageIndexer {
     this.#loop.wake()
   }
 
-  /** Resolves when nothing waits any more, or when the embedder does not answer. */
+  /** Resolves when nothing waits, or when the embedder fails. */
   settled(): Promise<void> {
     return this.#loop.settled()
   }
@@ -66,9 +66,9 @@ export class PassageIndexer {
 
   async #tidy(signal: AbortSignal): Promise<void> {
     const { library } = this.#needs
-    // Before all else: a process that died may have left files of what is gone.
+    // First: a failed process may have left files of deleted documents.
     if (!this.#begun) await library.vectors.indexes.sweep("remove")
-    // What such a process had begun with goes on now, and not when its time is up.
+    // Continues the work of a failed process now, and not when its claims expire.
     if (!this.#begun) await library.vectors.freeDead()
     this.#begun = true
     while (!this.#gramsAdded && !signal.aborted) this.#gramsAdded = await addGrams(library.engine)
@@ -76,26 +76,26 @@ export class PassageIndexer {
 
   async #sweep(): Promise<boolean> {
     const { vectors, engine } = this.#needs.library
-    // What another node has removed is still in a file of this one.
+    // Another node may have removed documents that are still in files of this one.
     if (engine.manyMachines) await vectors.indexes.sweep("leave")
     return vectors.sweep()
   }
 
   #gaveUp(error: unknown, retryMs: number): void {
     const { library, clock } = this.#needs
-    // What is no error of ours may hold anything: it is in the log.
+    // Other errors are not shown to people; they are in the log.
     const problem =
       error instanceof AppError ? error.message : "Passages cannot be embedded now: the server's log says why."
     library.ingests.trouble = { problem, since: monotonicOf(clock), retryAt: clock.now() + retryMs }
   }
 
-  /** Some of what nobody reads any more, and some passages: whose hundred thousand documents go hold up nobody's new one. */
+  /** Deletes some editions and embeds some passages, so that deleting many documents does not delay a new one. */
   async #next(): Promise<boolean> {
     const isMore = await this.#clear()
     try {
       return (await this.#embedSome()) || isMore
     } catch (error) {
-      // What is gone goes also where nothing can be embedded.
+      // Deletions continue if nothing can be embedded.
       while (!this.#loop.signal.aborted && (await this.#clear()));
       throw error
     }
@@ -106,11 +106,11 @@ export class PassageIndexer {
     return clearEditions(library.engine, clock.now(), this.#loop.signal)
   }
 
-  /** Some passages of whose turn it is, of as many documents as it takes. False when nothing waits for this process. */
+  /** Embeds passages of the next person, from several documents. False if there is nothing for this process. */
   async #embedSome(): Promise<boolean> {
     const { vectors, ingests } = this.#needs.library
     const waiting = await vectors.waitingPeople()
-    // Whichever process has added it, and whichever is at work on it: whoever looks sees how far it is.
+    // Clients see the progress, whichever process does the work.
     for (const { person: each } of waiting) ingests.tell(each)
     const people = waiting.flatMap(({ person: each, isFree }) => (isFree ? [each] : []))
     const person = this.#turns.next(people)
@@ -125,9 +125,9 @@ export class PassageIndexer {
         const passages = await vectors.passagesOf(waiting, left)
         left -= passages.length
         if (passages.length > 0) portions.push({ ...waiting, passages })
-        else await vectors.drop(waiting) // its document went while it was noted
+        else await vectors.drop(waiting) // its document was deleted meanwhile
       }
-      // Refused where a document was replaced meanwhile, or another node has done it: then there is something else to do.
+      // Refused if a document was replaced or another node was faster.
       if (portions.length > 0) await vectors.keep(await this.#embed(portions))
       ingests.trouble = undefined
     } finally {
@@ -147,14 +147,17 @@ export class PassageIndexer {
     })
   }
 
-  /** All at once; where that fails and it may be one of them, one by one. Without a vector it is found by its words. */
+  /**
+   * Embeds all texts at once. If that fails and one of them may be the cause, one by one; passages without a vector are
+   * found by words only.
+   */
   async #vectorsOf(texts: readonly string[], embedder: Embedder): Promise<(Float32Array | undefined)[]> {
     const { signal } = this.#loop
     try {
       return await embedder.embed(texts, signal)
     } catch (error) {
       if (!mayBeTheText(error)) throw error
-      // Where nothing at all is embedded, it is not the text.
+      // If this fails, too, no text is the cause.
       await embedder.embed([PROBE], signal)
     }
     const made: (Float32Array | undefined)[] = []
@@ -171,7 +174,7 @@ export class PassageIndexer {
   }
 }
 
-/** With what it stands under: a passage by itself often does not say what it is about. */
+/** With its headings, because a passage alone often does not name its subject. */
 function toText({ title, heading, text }: WaitingPassage): string {
   const headings = (JSON.parse(heading) as string[]).filter((each) => each !== title)
   const under = [title, ...headings].join(" › ")

@@ -8,7 +8,7 @@ import { type PassageIndex, PassageIndexes } from "./passage-indexes.ts"
 import type { Engine } from "../engine/engine.ts"
 import type { Statement } from "../engine/operations.ts"
 
-/** Passages of an edition that wait for their vectors, from a place on. */
+/** Passages of an edition that wait for their vectors, from `embedded` on. */
 export interface WaitingPassages {
   readonly person: UserId
   readonly edition: EditionId
@@ -24,12 +24,12 @@ export interface WaitingPassage {
   readonly title: string
 }
 
-/** Consecutive passages of an edition, each with its vector, or without one where the embedder could not take it. */
+/** Consecutive passages of an edition with their vectors, if the embedder accepted them. */
 export interface EmbeddedPassages extends WaitingPassages {
   readonly vectors: readonly (Float32Array | undefined)[]
 }
 
-/** Read at a time: other work gets its turn in between. */
+/** Read at a time, so that other work gets its turn. */
 const PAGE = 500
 const SWEPT = 2000
 const DAY = 24 * 60 * 60_000
@@ -42,7 +42,7 @@ export interface NearQuery {
   readonly collections: readonly CollectionId[]
   readonly numbers: readonly number[]
   readonly limit: number
-  /** Only passages of these. */
+  /** Only passages of these documents. */
   readonly among?: readonly DocumentId[]
 }
 
@@ -53,7 +53,7 @@ export interface NearPassages {
   hasVector(id: string): boolean
 }
 
-/** The vectors of passages, in the database. */
+/** The vectors of passages. */
 export class PassageVectors {
   readonly #engine: Engine
   readonly #now: () => number
@@ -69,7 +69,10 @@ export class PassageVectors {
     this.#claims = new EmbeddingClaims(engine, TABLE, { embedder, now: this.#now })
   }
 
-  /** Passages by their distance, nearest first. Some may belong to replaced editions: the caller drops these when it reads them. */
+  /**
+   * Passages by their distance, nearest first. Some may belong to replaced editions: the caller drops these when it
+   * reads them.
+   */
   async nearest({ collections, numbers, limit, among }: NearQuery): Promise<NearPassages> {
     const query = toUnit(numbers)
     const found: { id: string; score: number }[] = []
@@ -88,14 +91,13 @@ export class PassageVectors {
     return { ids, embedded, hasVector: (id) => indexes.some((index) => index.has(id)) }
   }
 
-  /** The indexes that find by them. */
   get indexes(): PassageIndexes {
     return this.#indexes
   }
 
-  /** In one commit; false where the editions are gone, or somebody else has been as far. */
+  /** Stores vectors in one commit; false if an edition was deleted or another process was faster. */
   async keep(all: readonly EmbeddedPassages[]): Promise<boolean> {
-    // In the order of collections: of two nodes each would otherwise wait for what the other has locked.
+    // In the order of collections, so that two nodes cannot deadlock.
     const ordered = [...all].sort((a, b) => (a.collection < b.collection ? -1 : Number(a.collection > b.collection)))
     const statements = ordered.flatMap((group) => this.#keeping(group))
     return (await this.#engine.change({ type: "statements", statements })).ok
@@ -103,7 +105,7 @@ export class PassageVectors {
 
   #keeping({ person, edition, collection, document, embedded, vectors }: EmbeddedPassages): Statement[] {
     const count = vectors.length
-    // A number for each: whoever reads on from one must not miss another that shares it.
+    // A version per vector, so that incremental readers miss none.
     const row = "(?, ?, ?, ?, ?, ?, (SELECT vectors FROM collection WHERE id = ?) - ?, ?)"
     const rows = vectors.flatMap((vector, i) =>
       vector
@@ -139,17 +141,15 @@ export class PassageVectors {
     ]
   }
 
-  /** People of whom something waits; first those of whom nobody is at work on it, and of these whose waits longest. */
   waitingPeople(): Promise<WaitingPerson[]> {
     return this.#claims.people()
   }
 
-  /** What waits of a person's, what waits longest first, for whoever asks alone. */
   claim(person: UserId, limit: number): Promise<WaitingPassages[]> {
     return this.#claims.claim(person, limit)
   }
 
-  /** Gives back what was claimed and not kept: others take it at once. */
+  /** Releases claims, so that other processes can continue. */
   async release(some: readonly Pick<WaitingPassages, "person" | "edition">[]): Promise<void> {
     for (const [person, own] of Map.groupBy(some, (each) => each.person))
       await this.#claims.release(
@@ -158,12 +158,11 @@ export class PassageVectors {
       )
   }
 
-  /** What an earlier process had claimed that is known to be dead. */
   freeDead(): Promise<void> {
     return this.#claims.freeDead()
   }
 
-  /** How many passages have no vector yet, of everybody's. */
+  /** How many passages of all people have no vector yet. */
   async waitingCount(): Promise<number> {
     const sql =
       "SELECT coalesce(sum(passages - embedded), 0) AS n FROM embedding WHERE embedder = ? AND embedded < passages"
@@ -183,7 +182,7 @@ export class PassageVectors {
     await this.#engine.change({ type: "statements", statements })
   }
 
-  /** Finds documents that this embedder does not know of yet. Some at a time; true when there are none left. */
+  /** Finds documents that have not been queued for this embedder. Some at a time; true if none are left. */
   async sweep(): Promise<boolean> {
     const sql = `INSERT INTO embedding (person, edition, embedder, collection, document, embedded, passages, at)
       SELECT person, edition, ?, collection, id, 0, passages, ? FROM document WHERE edition <> '' AND NOT EXISTS
@@ -195,7 +194,7 @@ export class PassageVectors {
     return !outcome.ok || (outcome.rows[0]?.length ?? 0) < SWEPT
   }
 
-  /** Vectors of an embedder that was here before; not of one that another node may still be using. */
+  /** Deletes vectors of previous embedders, except those that another node may still use. */
   async forgetOthers(signal: AbortSignal): Promise<void> {
     const sql = "SELECT person, edition, embedder FROM embedding WHERE embedder <> ? AND at < ? LIMIT ?"
     for (;;) {
@@ -213,7 +212,7 @@ export class PassageVectors {
     }
   }
 
-  /** Which of these documents have a day in between. */
+  /** Which documents have a date in this range. */
   async dated(
     collections: readonly CollectionId[],
     { from, to }: { from?: number; to?: number },

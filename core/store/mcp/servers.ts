@@ -3,7 +3,7 @@ import { type McpServerId, newId, type UserId } from "../../protocol/ids.ts"
 import type { McpTarget, StoredMcpServer } from "../../engine/mcp.ts"
 import type { Engine } from "../engine/engine.ts"
 import type { Statement } from "../engine/operations.ts"
-import { type SealedColumns, SealedRows } from "../people/sealed-rows.ts"
+import { type EncryptedColumns, EncryptedRows } from "../people/encrypted-rows.ts"
 import type { Secrets } from "../people/secrets.ts"
 import { withoutSignIn } from "./sign-ins.ts"
 
@@ -11,7 +11,7 @@ import { withoutSignIn } from "./sign-ins.ts"
 const MAX = 20
 const COLUMNS = "id, name, agents, key_id, sealed"
 
-interface Row extends SealedColumns {
+interface Row extends EncryptedColumns {
   readonly id: McpServerId
   readonly name: string
   readonly agents: string
@@ -20,12 +20,12 @@ interface Row extends SealedColumns {
 /** MCP servers of people. Address and headers are one secret. */
 export class SqlMcpServers {
   readonly #engine: Engine
-  readonly #sealed: SealedRows<McpTarget>
+  readonly #sealed: EncryptedRows<McpTarget>
   readonly #now: () => number
 
   constructor(engine: Engine, secrets: Secrets, now: () => number) {
     this.#engine = engine
-    this.#sealed = new SealedRows("mcp_server", engine, secrets)
+    this.#sealed = new EncryptedRows("mcp_server", engine, secrets)
     this.#now = now
   }
 

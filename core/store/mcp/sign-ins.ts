@@ -5,7 +5,7 @@ import type { McpSignInState } from "../../protocol/mcp-servers.ts"
 import type { Engine } from "../engine/engine.ts"
 import type { Statement } from "../engine/operations.ts"
 import { secretHash } from "../people/hashed-secret.ts"
-import type { Sealed, SecretRow } from "../people/seal.ts"
+import type { EncryptedSecret, SecretRow } from "../people/row-encryption.ts"
 import type { Secrets } from "../people/secrets.ts"
 
 interface Row {
@@ -108,7 +108,7 @@ export class SqlMcpSignIns implements McpSignIns {
       version,
       over,
     }: { place: SecretRow; server: string; state: string; version: string; over: string | undefined },
-    { keyId, sealed }: Sealed,
+    { keyId, sealed }: EncryptedSecret,
   ): Statement {
     const now = this.#now()
     if (over !== undefined && over !== "none") {

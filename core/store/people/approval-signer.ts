@@ -1,32 +1,32 @@
 import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject, sign } from "node:crypto"
 import type { MasterKey } from "./master-keys.ts"
 
-/** What stands before the 32 bytes of an Ed25519 key in PKCS #8 (RFC 8410). */
+/** The PKCS #8 prefix of a 32-byte Ed25519 key (RFC 8410). */
 const PKCS8 = Buffer.from("302e020100300506032b657004220420", "hex")
 const SEED_BYTES = 32
 
 interface KeyPair {
   readonly secret: KeyObject
   /** The 32 bytes of the public key as base64url. */
-  readonly shown: string
+  readonly publicKey: string
 }
 
 /**
- * Signs what people have approved, for the devices that carry it out. The key is derived from the master key, so all nodes of
- * a cluster have the same one and none is stored. While keys are rotated there are two, and each signs.
+ * Signs approved tool calls for the devices that execute them. The key is derived from the master key, so all nodes
+ * have the same one and none is stored. During a rotation there are two, and each signs.
  */
 export class ApprovalSigner {
   readonly #secrets: { allKeys(): Promise<readonly MasterKey[]> }
-  /** Every key that this process has had: a device that connected before a rotation knows only the old one. */
+  /** All keys that this process has had: a device that connected before a rotation knows only the old one. */
   readonly #pairs = new Map<string, KeyPair>()
 
   constructor(secrets: { allKeys(): Promise<readonly MasterKey[]> }) {
     this.#secrets = secrets
   }
 
-  /** What a device verifies signatures with; empty if this process has no master key. */
+  /** The keys that devices verify signatures with; empty if this process has no master key. */
   async publicKeys(): Promise<string[]> {
-    return (await this.#all()).map(({ shown }) => shown)
+    return (await this.#all()).map(({ publicKey }) => publicKey)
   }
 
   async sign(text: string): Promise<string[]> {
@@ -45,5 +45,5 @@ function derivePair({ key }: MasterKey): KeyPair {
   const seed = Buffer.from(hkdfSync("sha256", key, "pawl", "pawl approvals 1", SEED_BYTES))
   const secret = createPrivateKey({ key: Buffer.concat([PKCS8, seed]), format: "der", type: "pkcs8" })
   const { x = "" } = createPublicKey(secret).export({ format: "jwk" })
-  return { secret, shown: x }
+  return { secret, publicKey: x }
 }

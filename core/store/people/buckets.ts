@@ -1,48 +1,50 @@
 import type { Engine } from "../engine/engine.ts"
 
-/** Of somebody: time that what was used up takes to come back. */
-interface Used {
+/** How much of a rate limit was used, as the time that it takes to refill. */
+interface BucketUse {
   readonly kind: string
   readonly who: string
   readonly ms: number
 }
 
-interface UsedRow extends Used {
+interface BucketRow extends BucketUse {
   readonly changed_at: number
 }
 
 const MINUTE = 60_000
-/** Somebody else's commit may be seen later than its time says: so far back is read again. */
+/** A commit may become visible later than its time, so changes are read again from this long ago. */
 const OVERLAP_MS = 5000
-/** Read in one look. More change in a second only where strangers make them up. */
-const MOST = 10_000
-/** Buckets that are full are forgotten with every so manieth exchange. */
-const FORGOTTEN_EVERY = 60
+/** The maximum rows of one read. More change within a second only if strangers invent names. */
+const MAX_ROWS = 10_000
+/** Full buckets are deleted once in this many exchanges. */
+const CLEANUP_EVERY = 60
 
 /**
- * The buckets that nodes on one database share, each as the moment at which it will be full again. By the clock of the
- * database alone: nodes may disagree about the time. A bucket that is full needs no row.
+ * Rate-limit buckets that the nodes of a database share. Each is stored as the time at which it is full again, by the
+ * database's clock, because nodes may disagree about the time. A full bucket needs no row.
  */
 export class SqlBuckets {
   readonly #engine: Engine
-  #seen = 0
-  /** Where the last look broke off, with more behind it. Many may have one time, so the time alone is no place. */
-  #brokeOff: UsedRow | undefined
+  #readUpTo = 0
+  /**
+   * Where the last read stopped if there was more. Several rows may have one time, so the time alone is not a position.
+   */
+  #stoppedAt: BucketRow | undefined
   #exchanges = 0
 
   constructor(engine: Engine) {
     this.#engine = engine
   }
 
-  /** Whether anybody else uses them. */
+  /** Whether other nodes use them. */
   get shared(): boolean {
     return this.#engine.serverTime !== undefined
   }
 
-  /** Adds what was used up here; tells of everybody whose bucket has changed since the last time how much is used up. */
-  async exchange(used: readonly Used[]): Promise<Used[]> {
+  /** Adds local use, and returns how much is used of each bucket that changed since the last exchange. */
+  async exchange(used: readonly BucketUse[]): Promise<BucketUse[]> {
     const time = `time AS MATERIALIZED (SELECT ${this.#engine.serverTime} AS now)`
-    // In the order of their keys, so that two nodes never wait for each other.
+    // In the order of their keys, so that two nodes cannot deadlock.
     const add = {
       sql: `WITH ${time}
         INSERT INTO bucket (kind, who, full_at, changed_at)
@@ -54,28 +56,32 @@ export class SqlBuckets {
     }
     const read = {
       sql: `WITH ${time} SELECT kind, who, greatest(0, full_at - now) AS ms, changed_at FROM bucket, time
-        WHERE (changed_at, kind, who) > (?, ?, ?) ORDER BY changed_at, kind, who LIMIT ${MOST}`,
-      values: this.#place(),
+        WHERE (changed_at, kind, who) > (?, ?, ?) ORDER BY changed_at, kind, who LIMIT ${MAX_ROWS}`,
+      values: this.#position(),
     }
     const outcome = await this.#engine.change({
       type: "statements",
       statements: used.length > 0 ? [add, read] : [read],
     })
-    const rows = outcome.ok ? (outcome.rows.at(-1) as unknown as UsedRow[]) : []
+    const rows = outcome.ok ? (outcome.rows.at(-1) as unknown as BucketRow[]) : []
     const last = rows.at(-1)
-    this.#seen = last?.changed_at ?? this.#seen
-    // With more than were read the next look goes on behind them: read again they would be the same ones for ever.
-    this.#brokeOff = rows.length < MOST ? undefined : last
-    if (this.#exchanges++ % FORGOTTEN_EVERY === 0) await this.#forgetFull()
+    this.#readUpTo = last?.changed_at ?? this.#readUpTo
+    // If there were more rows than one read returns, the next read starts after them.
+    this.#stoppedAt = rows.length < MAX_ROWS ? undefined : last
+    if (this.#exchanges++ % CLEANUP_EVERY === 0) await this.#deleteFull()
     return rows.map(({ kind, who, ms }) => ({ kind, who, ms }))
   }
 
-  #place(): readonly unknown[] {
-    const { changed_at, kind, who } = this.#brokeOff ?? { changed_at: this.#seen - OVERLAP_MS + 1, kind: "", who: "" }
+  #position(): readonly unknown[] {
+    const { changed_at, kind, who } = this.#stoppedAt ?? {
+      changed_at: this.#readUpTo - OVERLAP_MS + 1,
+      kind: "",
+      who: "",
+    }
     return [changed_at, kind, who]
   }
 
-  /** Uses one up where there is one, at once and for all nodes; otherwise says in how many milliseconds there is. */
+  /** Consumes one for all nodes, or returns in how many milliseconds that is possible. */
   async take(kind: string, who: string, eachMs: number): Promise<number> {
     const time = `time AS MATERIALIZED (SELECT ${this.#engine.serverTime} AS now)`
     const take = {
@@ -97,10 +103,10 @@ export class SqlBuckets {
     return Math.max(1, Number(outcome.rows[1]?.[0]?.["ms"] ?? 1))
   }
 
-  /** Those that others are changing just now are not full. */
-  async #forgetFull(): Promise<void> {
+  /** Buckets that other nodes are changing are not full. */
+  async #deleteFull(): Promise<void> {
     const sql = `DELETE FROM bucket WHERE (kind, who) IN (SELECT kind, who FROM bucket
-      WHERE full_at < ${this.#engine.serverTime} LIMIT ${MOST} ${this.#engine.skipLocked})`
+      WHERE full_at < ${this.#engine.serverTime} LIMIT ${MAX_ROWS} ${this.#engine.skipLocked})`
     await this.#engine.change({ type: "statements", statements: [{ sql, values: [] }] })
   }
 }

@@ -7,10 +7,10 @@ import { toTime } from "../engine/row-values.ts"
 const TICKET_MS = 30_000
 const AT_ONCE = 1024
 
-/** `revoked` was taken back by the person; `over` has expired or signed out. */
+/** `revoked` by the person; `over`: expired or signed out. */
 export type Lapsed = "revoked" | "over"
 
-/** Whether what somebody came in with still counts, of whichever kind it is; and tickets, which stand in for it once. */
+/** Whether credentials of any kind are still valid, and one-time tickets that stand in for them. */
 export class SqlCredentials {
   readonly #engine: Engine
 
@@ -18,7 +18,10 @@ export class SqlCredentials {
     this.#engine = engine
   }
 
-  /** Those of these ids that no longer count: one query for every thousand. A JWT is never among them, as we keep none. */
+  /**
+   * Which of these credentials are no longer valid, with one query per thousand. A JWT is never among them, because
+   * none is stored.
+   */
   async lapsed(ids: readonly string[], now: number): Promise<ReadonlyMap<string, Lapsed>> {
     const ours = ids.filter((id) => /^(tok|sess)_/.test(id))
     const lapsed = new Map<string, Lapsed>()
@@ -37,7 +40,7 @@ export class SqlCredentials {
   /** A ticket that opens one socket as this caller. */
   async createTicket({ person, scopes, credential }: Known, now: number): Promise<Ticket> {
     const ticket = newSecret(person.id)
-    const make = {
+    const insert = {
       sql: `INSERT INTO ticket (hash, person, scopes, credential, lineage, credential_expires_at, expires_at)
         SELECT ?, key, ?, ?, ?, ?, ? FROM person WHERE id = ?`,
       values: [
@@ -51,11 +54,13 @@ export class SqlCredentials {
       ],
     }
     const tidy = { sql: "DELETE FROM ticket WHERE expires_at <= ?", values: [now] }
-    await this.#engine.change({ type: "statements", statements: [tidy, make] })
+    await this.#engine.change({ type: "statements", statements: [tidy, insert] })
     return { ticket, expiresAt: toTime(now + TICKET_MS) }
   }
 
-  /** Uses a ticket up: of racing uses one gets the row. Undefined also where its credential was revoked meanwhile. */
+  /**
+   * Consumes a ticket: of racing uses one gets the row. Undefined also if its credential was revoked in the meantime.
+   */
   async redeemTicket(ticket: string, now: number): Promise<Known | undefined> {
     const sql = `DELETE FROM ticket WHERE hash = ? AND expires_at > ?
       RETURNING person, scopes, credential, lineage, credential_expires_at`
@@ -85,19 +90,19 @@ export class SqlCredentials {
     return toKnown({ ...person, scopes }, { type, id, ...more })
   }
 
-  async #read(ids: readonly string[]): Promise<Map<string, Standing>> {
-    // A few lengths only, so that a few prepared statements serve all; no id is empty.
+  async #read(ids: readonly string[]): Promise<Map<string, CredentialRow>> {
+    // Padded to a few lengths, so that few different statements are prepared.
     const padded = [...ids, ...Array<string>(2 ** Math.ceil(Math.log2(ids.length)) - ids.length).fill("")]
     const among = `id IN (${padded.map(() => "?").join(", ")})`
     const sql = `SELECT t.id, coalesce(t.revoked_at, maker.revoked_at) AS revoked_at, t.expires_at
       FROM token t LEFT JOIN token maker ON maker.id = t.minted_by WHERE t.${among}
       UNION ALL SELECT id, revoked_at, expires_at FROM session WHERE ${among}`
-    const rows = await this.#engine.query<Standing>(sql, [...padded, ...padded])
+    const rows = await this.#engine.query<CredentialRow>(sql, [...padded, ...padded])
     return new Map(rows.map((row) => [row.id, row]))
   }
 }
 
-interface Standing {
+interface CredentialRow {
   readonly id: string
   readonly revoked_at: number | null
   readonly expires_at: number | null

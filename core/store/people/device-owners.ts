@@ -4,42 +4,45 @@ import { type Credential, type DeviceRequest, lineageOf } from "../../protocol/a
 import type { Engine } from "../engine/engine.ts"
 import { toTime } from "../engine/row-values.ts"
 
-/** Devices one credential may be: far more than needed, but a program cannot fill the table with names. */
+/** The maximum devices of one credential, so that a program cannot fill the table. */
 const MAX_DEVICES = 1000
 const AT_ONCE = 1024
 
-export interface HandedOver {
+export interface TransferredDevice {
   readonly user: UserId
   readonly name: string
   readonly lineage: string
 }
 
-/** What came of a hello. `takenAt`: when this credential was allowed to be a device that was another's before. */
+/** The result of a device's registration. `takenAt`: when this credential was allowed to take over the device. */
 export type ClaimResult =
   | { readonly owned: true; readonly takenAt: number | null }
   | { readonly owned: false; readonly asked: "now" | "before" }
 
-/** Which credential may be which device of a person. The first that says its name is it, until the person says otherwise. */
+/**
+ * Which credential owns which device of a person. The first one to register a name owns it, until the person decides
+ * otherwise.
+ */
 export class SqlDeviceOwners {
   readonly #engine: Engine
   readonly #now: () => number
-  readonly #exactly: () => Promise<number>
+  readonly #exactNow: () => Promise<number>
 
-  /** `exactly`: the time that calls to devices are told from, where `now` may be old for a moment. */
-  constructor(engine: Engine, now: () => number, exactly = async () => now()) {
+  /** `exactNow`: an accurate time, because `now` may be slightly out of date. */
+  constructor(engine: Engine, now: () => number, exactNow = async () => now()) {
     this.#engine = engine
     this.#now = now
-    this.#exactly = exactly
+    this.#exactNow = exactNow
   }
 
-  /** Binds a name that is free, and otherwise asks the person for one that is another's. */
+  /** Registers an unused name, and otherwise asks the person. */
   async claim(user: UserId, name: string, credential: Credential): Promise<ClaimResult> {
     const lineage = lineageOf(credential)
     const row = (await this.#find(user, name)) ?? (await this.#bind(user, name, lineage))
     if (row.lineage === lineage) return { owned: true, takenAt: row.taken_at }
     if (row.asker === lineage) return { owned: false, asked: "before" }
     const now = this.#now()
-    // One request for each device, the newest: who allows it names it, so that nothing is slipped in its place.
+    // One request per device, the newest. Approval names the request, so that it cannot be replaced by another.
     const sql = `UPDATE device SET request = ?, asker = ?, asker_credential = ?, asked_at = ?
       WHERE person = ? AND name = ? AND lineage <> ?`
     const asker = `${credential.type} ${credential.id}`
@@ -48,7 +51,7 @@ export class SqlDeviceOwners {
     return { owned: false, asked: "now" }
   }
 
-  /** What waits for the person's word, the newest first. */
+  /** Requests that wait for the person's decision, newest first. */
   async requests(user: UserId): Promise<DeviceRequest[]> {
     const sql = `SELECT d.request, d.name, d.asker_credential, d.asked_at, t.name AS token FROM device d
       LEFT JOIN token t ON d.asker_credential = 'token ' || t.id
@@ -60,32 +63,34 @@ export class SqlDeviceOwners {
     })
   }
 
-  /** Makes the asker the device. Throws `not_found` for a request that is not theirs or no longer waits. */
+  /**
+   * Gives the device to the asked. Throws `not_found` for a request of another person or one that no longer waits.
+   */
   async allow(user: UserId, request: DeviceRequestId, by: Credential): Promise<{ name: string; lineage: string }> {
     const asked = "SELECT asker FROM device WHERE person = ? AND request = ?"
     const [row] = await this.#engine.query<{ asker: string }>(asked, [user, request])
-    // A session is a person who looks at it. A program that could say yes to itself would not have to ask.
+    // A session belongs to a person who looks at the request. A program must not approve its own request.
     if (row && by.type !== "session" && row.asker === lineageOf(by)) throw failure("own_request")
     const sql = `UPDATE device SET lineage = asker, bound_at = ?, taken_at = ?, request = NULL, asker = NULL,
       asker_credential = NULL, asked_at = NULL WHERE person = ? AND request = ? RETURNING name, lineage`
-    // Too early, and a call that went to the former device would count as one that the new one knows nothing of.
-    const now = await this.#exactly()
+    // With a time that is too early, a call to the previous device would count as unknown to the new one.
+    const now = await this.#exactNow()
     return this.#change<{ name: string; lineage: string }>(sql, [now, now, user, request])
   }
 
-  /** Throws `not_found` as `allow` does. */
+  /** Throws `not_found` like `allow`. */
   async refuse(user: UserId, request: DeviceRequestId): Promise<void> {
     const sql = `UPDATE device SET request = NULL, asker = NULL, asker_credential = NULL, asked_at = NULL
       WHERE person = ? AND request = ? RETURNING name`
     await this.#change(sql, [user, request])
   }
 
-  /** Devices of these people that were handed over from one credential to another, and whose they are now. */
-  async handedOver(users: readonly UserId[]): Promise<HandedOver[]> {
-    const found: HandedOver[] = []
+  /** Devices of these people that changed their owner, with the new owner. */
+  async handedOver(users: readonly UserId[]): Promise<TransferredDevice[]> {
+    const found: TransferredDevice[] = []
     for (let start = 0; start < users.length; start += AT_ONCE) {
       const some = users.slice(start, start + AT_ONCE)
-      // A few lengths only, so that a few prepared statements serve all; no id is empty.
+      // Padded to a few lengths, so that few different statements are prepared.
       const padded = [...some, ...Array<string>(2 ** Math.ceil(Math.log2(some.length)) - some.length).fill("")]
       const sql = `SELECT person, name, lineage FROM device
         WHERE taken_at IS NOT NULL AND person IN (${padded.map(() => "?").join(", ")})`
@@ -95,14 +100,14 @@ export class SqlDeviceOwners {
     return found
   }
 
-  /** The conversation that a device was last spoken in; it may have been erased since, or never have begun. */
+  /** The last conversation of a device. It may have been erased, or may never have started. */
   async lastConversation(user: UserId, name: string): Promise<ConversationId | undefined> {
     const sql = "SELECT conversation FROM device WHERE person = ? AND name = ?"
     const [row] = await this.#engine.query<{ conversation: ConversationId | null }>(sql, [user, name])
     return row?.conversation ?? undefined
   }
 
-  /** Noted before the words are said: after a crash in between it names a conversation that never began, not an old one. */
+  /** Recorded before the message: a crash in between leaves a conversation that never started, not an old one. */
   async speaksIn(user: UserId, name: string, conversation: ConversationId): Promise<void> {
     const sql = "UPDATE device SET conversation = ? WHERE person = ? AND name = ?"
     await this.#engine.change({ type: "statements", statements: [{ sql, values: [conversation, user, name] }] })
@@ -113,7 +118,7 @@ export class SqlDeviceOwners {
     return (await this.#engine.query<OwnerRow>(sql, [user, name]))[0]
   }
 
-  /** Of racing hellos one binds the name; all see whose it is. */
+  /** Of racing registrations one gets the name, and all of them see the owner. */
   async #bind(user: UserId, name: string, lineage: string): Promise<OwnerRow> {
     const sql = `INSERT INTO device (id, person, name, lineage, bound_at) SELECT ?, id, ?, ?, ? FROM person
       WHERE id = ? AND (SELECT count(*) FROM device WHERE person = ? AND lineage = ?) < ? ON CONFLICT (person, name) DO NOTHING`

@@ -3,75 +3,75 @@ import type { ArrivingDevice, DevicePresence, Introduced, PresentDevice, WhichDe
 import type { Engine } from "../engine/engine.ts"
 import type { Statement } from "../engine/operations.ts"
 
-/** This process among those that share the database: rows here hang on its row there. */
-interface OwnNode {
+/** This process's row in `node`, which the rows here refer to. */
+interface LocalNode {
   readonly id: string
   alive(): Promise<void>
-  sign(): Promise<void>
+  heartbeat(): Promise<void>
 }
 
-interface Noted extends ArrivingDevice {
+interface StoredDevice extends ArrivingDevice {
   readonly conversation: ConversationId | undefined
 }
 
 const COLUMNS = "node, person, name, conversation, lineage, introduced, connected_at"
-/** Only of the credential whose device it is by now: what was handed over a moment ago is asked nothing more. */
+/** Only devices of their current owner: a previous owner's connection gets no further calls. */
 const OWNED = "JOIN device owned ON owned.person = c.person AND owned.name = c.name AND owned.lineage = c.lineage"
 const PRESENT = "SELECT c.number, c.node, c.person, c.lineage, c.introduced, c.connected_at FROM connected_device c"
 
-/** Which devices are connected to which process. */
+/** Which devices are connected to which node. */
 export class SqlDevicePresence implements DevicePresence {
   readonly #engine: Engine
-  readonly #node: OwnNode
-  /** What is connected here, as the record should have it. */
-  readonly #here = new Map<number, Noted>()
-  /** Rows of ours that nothing here stood for at the last repair: one that is just being written looks the same. */
+  readonly #node: LocalNode
+  /** The local connections as they should be stored. */
+  readonly #local = new Map<number, StoredDevice>()
+  /** Rows without a local connection at the last repair. A row that is just being written looks the same. */
   #surplus: ReadonlySet<number> = new Set()
-  /** A change has failed, or nobody knows whether it was done: a row may be left that nothing stands for. */
+  /** A change failed or has an unknown outcome, so a row without a connection may be left. */
   #isUnsure = false
 
-  constructor(engine: Engine, node: OwnNode) {
+  constructor(engine: Engine, node: LocalNode) {
     this.#engine = engine
     this.#node = node
   }
 
-  /** As long as it does, this process must give signs of life. */
+  /** While it is true, this process must send heartbeats. */
   get holds(): boolean {
-    return this.#here.size > 0
+    return this.#local.size > 0
   }
 
   async arrive(device: ArrivingDevice): Promise<number> {
-    const noted = { ...device, conversation: undefined }
+    const stored = { ...device, conversation: undefined }
     const sql = `INSERT INTO connected_device (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING number`
-    const number = await this.#note({ sql, values: this.#valuesOf(noted) })
+    const number = await this.#insert({ sql, values: this.#valuesOf(stored) })
     if (number === undefined) throw new Error("a new row has no number")
-    this.#here.set(number, noted)
+    this.#local.set(number, stored)
     return number
   }
 
   async speak(device: ArrivingDevice, conversation: ConversationId): Promise<number | undefined> {
-    const noted = { ...device, conversation }
-    // One statement: of two credentials that speak at the same moment one is the device, and the other is told.
+    const stored = { ...device, conversation }
+    // One statement: if two credentials register a conversation at once, one gets it and the other is refused.
     const sql = `INSERT INTO connected_device (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (conversation) DO UPDATE SET number = excluded.number, node = excluded.node, person = excluded.person,
         lineage = excluded.lineage, introduced = excluded.introduced, connected_at = excluded.connected_at
       WHERE connected_device.lineage = excluded.lineage RETURNING number`
-    const number = await this.#note({ sql, values: this.#valuesOf(noted) })
-    if (number !== undefined) this.#here.set(number, noted)
+    const number = await this.#insert({ sql, values: this.#valuesOf(stored) })
+    if (number !== undefined) this.#local.set(number, stored)
     return number
   }
 
   async leave(numbers: readonly number[]): Promise<void> {
-    for (const number of numbers) this.#here.delete(number)
+    for (const number of numbers) this.#local.delete(number)
     await this.#remove(numbers)
   }
 
   async findElsewhere(which: WhichDevice): Promise<PresentDevice | undefined> {
-    const named = "deviceId" in which
-    const sql = named
+    const isNamed = "deviceId" in which
+    const sql = isNamed
       ? `${PRESENT} ${OWNED} WHERE c.person = ? AND c.name = ? AND c.node <> ? ORDER BY c.number DESC LIMIT 1`
       : `${PRESENT} WHERE c.person = ? AND c.conversation = ? AND c.node <> ?`
-    const values = [which.user, named ? which.deviceId : which.conversation, this.#node.id]
+    const values = [which.user, isNamed ? which.deviceId : which.conversation, this.#node.id]
     const [row] = await this.#engine.query<PresentRow>(sql, values)
     return row && toPresent(row)
   }
@@ -99,41 +99,41 @@ export class SqlDevicePresence implements DevicePresence {
   }
 
   async repair(): Promise<void> {
-    if (this.#here.size === 0 && !this.#isUnsure) return
+    if (this.#local.size === 0 && !this.#isUnsure) return
     await this.#node.alive()
     const rows = await this.#engine.query<{ number: number }>("SELECT number FROM connected_device WHERE node = ?", [
       this.#node.id,
     ])
-    const noted = new Set(rows.map(({ number }) => number))
-    const missing = [...this.#here].filter(([number]) => !noted.has(number))
-    // Under the number it had: being noted again makes nobody the newest.
-    for (const [number, each] of missing) await this.#noteAgain(number, each)
-    const surplus = [...noted].filter((number) => !this.#here.has(number))
+    const stored = new Set(rows.map(({ number }) => number))
+    const missing = [...this.#local].filter(([number]) => !stored.has(number))
+    // With its previous number, so that it does not become the newest one.
+    for (const [number, each] of missing) await this.#restore(number, each)
+    const surplus = [...stored].filter((number) => !this.#local.has(number))
     await this.#remove(surplus.filter((number) => this.#surplus.has(number)))
     this.#surplus = new Set(surplus)
     this.#isUnsure = surplus.length > 0
   }
 
-  /** What was erased meanwhile, or spoken in by somebody else, stays away. */
-  async #noteAgain(number: number, noted: Noted): Promise<void> {
-    const { user, conversation, introduced, lineage } = noted
-    const [still, values] = conversation
+  /** Not if its conversation or device was erased or given to another owner. */
+  async #restore(number: number, stored: StoredDevice): Promise<void> {
+    const { user, conversation, introduced, lineage } = stored
+    const [exists, values] = conversation
       ? ["SELECT 1 FROM conversation WHERE id = ?", [conversation]]
       : ["SELECT 1 FROM device WHERE person = ? AND name = ? AND lineage = ?", [user, introduced?.deviceId, lineage]]
-    if ((await this.#engine.query(still, values)).length === 0 || !this.#here.has(number)) return
+    if ((await this.#engine.query(exists, values)).length === 0 || !this.#local.has(number)) return
     const sql = `INSERT INTO connected_device (number, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT DO NOTHING RETURNING number`
-    await this.#note({ sql, values: [number, ...this.#valuesOf(noted)] })
+    await this.#insert({ sql, values: [number, ...this.#valuesOf(stored)] })
   }
 
-  #valuesOf({ user, lineage, introduced, connectedAt, conversation }: Noted): unknown[] {
+  #valuesOf({ user, lineage, introduced, connectedAt, conversation }: StoredDevice): unknown[] {
     const name = conversation ? null : (introduced?.deviceId ?? null)
-    const said = introduced ? JSON.stringify(introduced) : null
-    return [this.#node.id, user, name, conversation ?? null, lineage, said, connectedAt]
+    const introduction = introduced ? JSON.stringify(introduced) : null
+    return [this.#node.id, user, name, conversation ?? null, lineage, introduction, connectedAt]
   }
 
-  /** Where this process was struck off between its sign of life and the row that hangs on it, both are tried once more. */
-  async #note(statement: Statement): Promise<number | undefined> {
+  /** If this node's row was deleted between its heartbeat and this insert, both are repeated. */
+  async #insert(statement: Statement): Promise<number | undefined> {
     const write = async () => {
       const outcome = await this.#engine.change({ type: "statements", statements: [statement] })
       return outcome.ok ? (outcome.rows[0]?.[0] as { number: number } | undefined)?.number : undefined
@@ -143,7 +143,7 @@ export class SqlDevicePresence implements DevicePresence {
       return await write()
     } catch {
       this.#isUnsure = true
-      await this.#node.sign()
+      await this.#node.heartbeat()
       return write()
     }
   }
@@ -171,6 +171,6 @@ interface PresentRow {
 }
 
 function toPresent({ number, node, person, lineage, introduced, connected_at }: PresentRow): PresentDevice {
-  const said = introduced === null ? undefined : (JSON.parse(introduced) as Introduced)
-  return { number, node, user: person, lineage, introduced: said, connectedAt: connected_at }
+  const introduction = introduced === null ? undefined : (JSON.parse(introduced) as Introduced)
+  return { number, node, user: person, lineage, introduced: introduction, connectedAt: connected_at }
 }

@@ -7,13 +7,13 @@ import { lockFile } from "../engine/open-sqlite.ts"
 
 interface Content {
   readonly current: MasterKey
-  /** The one before it, for as long as secrets may still be under it. */
+  /** The key before it, while secrets may still be encrypted with it. */
   readonly previous: MasterKey | undefined
 }
 
 /**
- * The key in a file of the data folder: a line of base64, and a second one while a rotation is under way. It is made
- * when the first secret needs it and never overwritten but by a rotation, whose file holds the old key too.
+ * The master key in a file of the data folder: a line of base64, and a second one during a rotation. It is created when
+ * the first secret needs it, and only a rotation overwrites it, which stores the old key too.
  */
 export class KeyFile implements MasterKeys {
   readonly path: string
@@ -28,11 +28,11 @@ export class KeyFile implements MasterKeys {
   }
 
   async find(id: string): Promise<MasterKey | undefined> {
-    const known = among(this.#known, id)
+    const known = findKey(this.#known, id)
     if (known) return known
-    // It may have come with a rotation by another process: then the file has it. Where there is none, none is made.
+    // Another process may have rotated the key. Does not create a key.
     this.#known = (await readContent(this.path)) ?? this.#known
-    return among(this.#known, id)
+    return findKey(this.#known, id)
   }
 
   async all(): Promise<readonly MasterKey[]> {
@@ -41,15 +41,14 @@ export class KeyFile implements MasterKeys {
   }
 
   /**
-   * A new key beside the old one, or what a rotation that broke off has left: that one is continued. `end` gives the old
-   * key up; until then both are in the file.
+   * Creates a new key next to the old one, or continues an interrupted rotation. Until `end` the file contains both.
    */
   async rotate(): Promise<Rotation> {
     const { current: old } = await this.#read()
     const lock = lockFile(`${this.path}-lock`)
     if (!lock) throw failure("no_master_key", { problem: "another `pawl rotate-keys` is at work" })
     try {
-      // Read again now that nobody else writes.
+      // Reads again under the lock.
       let content = await this.#read()
       if (!content.previous) {
         const bytes = randomBytes(MASTER_KEY_BYTES)
@@ -77,12 +76,12 @@ export class KeyFile implements MasterKeys {
   async #create(): Promise<Content> {
     await mkdir(dirname(this.path), { recursive: true, mode: 0o700 })
     const text = toText({ current: asMasterKey(randomBytes(MASTER_KEY_BYTES)), previous: undefined })
-    await writeBeside(this.path, text, async (made) => {
-      // Linking fails where there is a file by now: of two processes that start at once, both use the same key.
-      await link(made, this.path).catch((error: NodeJS.ErrnoException) => {
+    await writeDraft(this.path, text, async (draft) => {
+      // A hard link fails if the file exists, so that two processes that start at once use the same key.
+      await link(draft, this.path).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== "EEXIST") throw error
       })
-      await unlink(made)
+      await unlink(draft)
     })
     const content = await readContent(this.path)
     if (!content) throw failure("no_master_key", { problem: `${this.path} is gone again` })
@@ -96,7 +95,7 @@ export interface Rotation extends Disposable {
   end(): Promise<void>
 }
 
-const among = (content: Content | undefined, id: string): MasterKey | undefined =>
+const findKey = (content: Content | undefined, id: string): MasterKey | undefined =>
   [content?.current, content?.previous].find((key) => key?.id === id)
 
 async function readContent(path: string): Promise<Content | undefined> {
@@ -108,7 +107,7 @@ async function readContent(path: string): Promise<Content | undefined> {
   const keys = text.split("\n").flatMap((line) => (line.trim() === "" ? [] : [toMasterKey(line.trim())]))
   const [current, previous] = keys
   if (!current || keys.length > 2 || keys.includes(undefined)) {
-    throw failure("no_master_key", { problem: `${path} does not hold a key; put back the one from your backup` })
+    throw failure("no_master_key", { problem: `${path} does not hold a key; publish back the one from your backup` })
   }
   return { current, previous }
 }
@@ -116,24 +115,25 @@ async function readContent(path: string): Promise<Content | undefined> {
 const toText = ({ current, previous }: Content): string =>
   [current, previous].flatMap((key) => (key ? [`${key.key.export().toString("base64")}\n`] : [])).join("")
 
-const replaceFile = (path: string, text: string): Promise<void> => writeBeside(path, text, (made) => rename(made, path))
+const replaceFile = (path: string, text: string): Promise<void> =>
+  writeDraft(path, text, (draft) => rename(draft, path))
 
-/** Whole on disk before it gets its name, and the name on disk before anybody relies on it. */
-async function writeBeside(path: string, text: string, put: (made: string) => Promise<void>): Promise<void> {
-  const made = `${path}.${randomBytes(6).toString("hex")}`
-  const file = await open(made, "wx", 0o600)
+/** The content is durable before it gets its name, and the name before it is used. */
+async function writeDraft(path: string, text: string, publish: (draft: string) => Promise<void>): Promise<void> {
+  const draft = `${path}.${randomBytes(6).toString("hex")}`
+  const file = await open(draft, "wx", 0o600)
   try {
     await file.writeFile(text)
     await file.sync()
   } catch (error) {
-    await unlink(made).catch(() => {}) // a full disk: what is half a key is nobody's
+    await unlink(draft).catch(() => {}) // half a key is useless, for instance after a full disk
     throw error
   } finally {
     await file.close()
   }
-  await put(made)
+  await publish(draft)
   const folder = await open(dirname(path), "r")
-  // Windows cannot sync a folder, and has no need to.
+  // Windows cannot sync a folder, and does not need to.
   await folder.sync().catch(() => {})
   await folder.close()
 }

@@ -1,19 +1,18 @@
 import { createHash, createSecretKey, type KeyObject } from "node:crypto"
 
-/** A key that secrets are encrypted with. Its bytes are in an object that no log and no error can print. */
+/** A key that encrypts secrets. Its bytes are in an object that no log and no error can print. */
 export interface MasterKey {
-  /** Tells keys apart, and nothing about the key. */
+  /** Identifies a key without revealing anything about it. */
   readonly id: string
   readonly key: KeyObject
 }
 
-/** The keys this process has. */
+/** The keys of this process. */
 export interface MasterKeys {
-  /** The one for a database without secrets. */
+  /** The key for a database without secrets. */
   first(): Promise<MasterKey>
-  /** Undefined for a key that is not here, also after looking again. */
+  /** Undefined if the key is missing, also after reading the file again. */
   find(id: string): Promise<MasterKey | undefined>
-  /** All keys that this process has. */
   all(): Promise<readonly MasterKey[]>
 }
 
@@ -34,8 +33,8 @@ export function asMasterKey(bytes: Buffer): MasterKey {
   return { id, key: createSecretKey(bytes) }
 }
 
-/** Keys that somebody else looks after: the environment's. */
-export function givenKeys(first: MasterKey, ...others: readonly MasterKey[]): MasterKeys {
+/** Keys from the environment. */
+export function fixedKeys(first: MasterKey, ...others: readonly MasterKey[]): MasterKeys {
   const all = new Map([first, ...others].map((key) => [key.id, key]))
   return { first: async () => first, find: async (id) => all.get(id), all: async () => [...all.values()] }
 }

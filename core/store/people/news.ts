@@ -9,13 +9,13 @@ interface Count {
   readonly count: number
 }
 
-/** People asked about at a time. */
+/** People per query. */
 const AT_ONCE = 100
 const SOME = new Array<string>(AT_ONCE).fill("?").join(", ")
 
 /**
- * How often something of a person was changed, for the processes that share the database: one whose count has grown since
- * the last look has something to show. It says that there is something, never what; so counting late does no harm.
+ * Counts changes of a person's data for the nodes of a database: a node whose last count is lower has something to
+ * show. A count says that something changed, not what, so counting late does no harm.
  */
 export class SqlNews {
   readonly #engine: Engine
@@ -24,7 +24,7 @@ export class SqlNews {
     this.#engine = engine
   }
 
-  /** Counts one more for each. In the order of their keys, so that two processes never wait for each other. */
+  /** Counts a change for each person. In the order of their keys, so that two nodes cannot deadlock. */
   async tell(kind: Kind, users: readonly UserId[]): Promise<Count[]> {
     const sql = `INSERT INTO news (person, kind, count) SELECT key, ?, 1 FROM person WHERE id IN (${SOME}) ORDER BY key
       ON CONFLICT (person, kind) DO UPDATE SET count = news.count + 1`
@@ -42,7 +42,7 @@ export class SqlNews {
   }
 }
 
-/** Always as many values as there is room for: the statement is the same one each time, and stays prepared. */
+/** Padded to one length, so that the statement is always the same and stays prepared. */
 function portions(users: readonly UserId[]): string[][] {
   const count = Math.ceil(users.length / AT_ONCE)
   return Array.from({ length: count }, (_, portion) =>

@@ -14,22 +14,22 @@ export interface PersonRecord {
   readonly name: string
 }
 
-/** Somebody who has proved who they are, what that lets them do, and with what they did. */
+/** An authenticated person, their scopes and their credential. */
 export interface Known {
   readonly person: PersonRecord
   readonly scopes: ReadonlySet<Scope>
   readonly credential: Credential
 }
 
-/** Somebody as an issuer of JWTs knows them. */
+/** A person as an issuer of JWTs identifies them. */
 export interface IssuerIdentity {
   readonly issuer: string
   readonly subject: string
-  /** When they last proved it to the issuer, where that is known. */
+  /** When they last signed in at the issuer, if that is known. */
   readonly signedInAt?: number | undefined
 }
 
-/** Who may come in, and the tokens with which programs prove it. */
+/** People, and the tokens of their programs. */
 export class SqlPeople {
   readonly #engine: Engine
 
@@ -38,11 +38,12 @@ export class SqlPeople {
   }
 
   /**
-   * The person with this name or id; if there is none, a new one of this name. Code that has a person's id often passes
-   * it where a name belongs, and would otherwise create a second person.
+   * The person with this name or id, or a new one with this name. Code that has an id often passes it as a name, which
+   * must not create a second person.
    */
   async ensure(name: string, now: number): Promise<PersonRecord> {
-    // It stands in lists and terminals as it is: there it would be a second line, or a command. Nor is it repeated here.
+    // Names appear in lists and terminals, where these characters could start a line or a command. The error does not
+    // repeat them.
     if (/\p{Cc}/u.test(name))
       throw failure("bad_request", { problem: "A name holds no line break, tab or other control character." })
     if (!isStorable(name) || !/^\S(.{0,98}\S)?$/u.test(name)) {
@@ -52,12 +53,12 @@ export class SqlPeople {
   }
 
   /**
-   * The person whom an issuer of JWTs calls `subject`, made at first sight. Who was erased here is made anew only by somebody
-   * who has signed in since: a token from before must not bring them back unasked.
+   * The person whom an issuer of JWTs calls `subject`, created on demand. An erased person is created again only after
+   * a new sign-in, so that an older token cannot restore them.
    */
   async ofIssuer({ issuer, subject, signedInAt = 0 }: IssuerIdentity, now: number): Promise<PersonRecord> {
-    // The name begins with a space, which `ensure` refuses: nobody who is named here can be, or become, somebody who is
-    // named there. An issuer holds no space (config.ts), so no two pairs make the same name.
+    // The name starts with a space, which `ensure` refuses, so it cannot collide with a local name. An issuer contains
+    // no space (config.ts), so different pairs have different names.
     const name = ` ${issuer} ${subject}`
     const known = await this.#byName(name)
     if (known) return { id: known.id, name: subject }
@@ -68,12 +69,12 @@ export class SqlPeople {
     return { id, name: subject }
   }
 
-  /** Whether anybody holds a token that was not taken back. */
+  /** Whether there is a token that was not revoked. */
   async hasTokens(): Promise<boolean> {
     return (await this.#engine.query("SELECT 1 FROM token WHERE revoked_at IS NULL LIMIT 1", [])).length > 0
   }
 
-  /** A new token, shown this once. Where a token makes it, it counts no longer than that one. */
+  /** Creates a token, which is shown once. A token that another token created is not valid for longer than that one. */
   async createToken(
     person: Pick<PersonRecord, "id">,
     granted: readonly Scope[],
@@ -89,7 +90,7 @@ export class SqlPeople {
     return { id, token }
   }
 
-  /** Whose token this is and what it allows; undefined for one that never was or no longer counts. */
+  /** The person and scopes of a token; undefined if it is unknown, revoked or expired. */
   async byToken(token: string, now: number): Promise<Known | undefined> {
     const sql = `SELECT p.id, coalesce(p.called, p.name) AS name, t.id AS token, t.scopes, t.expires_at, t.minted_by, g.resource
       FROM token t JOIN person p ON p.key = t.person LEFT JOIN token maker ON maker.id = t.minted_by
@@ -104,7 +105,8 @@ export class SqlPeople {
     const [row] = await this.#engine.query<Row>(sql, [secretHash(token), now])
     if (!row) return undefined
     const { token: id, expires_at: expiresAt, minted_by: mintedBy, resource } = row
-    // Access is renewed every hour; the grant behind it is what a run goes on with, and what the person takes back.
+    // Access tokens are renewed every hour, so the grant is the credential that a run continues with and that a person
+    // revokes.
     if (resource !== null && mintedBy !== null)
       return toKnown(row, { type: "token", id: mintedBy, resource, ...(expiresAt ? { expiresAt } : {}) })
     return toKnown(row, { type: "token", id, ...(expiresAt ? { expiresAt } : {}), ...(mintedBy ? { mintedBy } : {}) })
@@ -129,7 +131,7 @@ export class SqlPeople {
     })
   }
 
-  /** Throws `not_found` alike for one that never was, was revoked before, and is somebody else's. */
+  /** Throws `not_found` if it does not exist, was revoked before, or belongs to another person. */
   async revokeToken(person: Pick<PersonRecord, "id">, id: TokenId, now: number): Promise<void> {
     const sql = `UPDATE token SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL AND person = (SELECT key FROM person WHERE id = ?)`
     const outcome = await this.#engine.change({
@@ -165,7 +167,7 @@ export class SqlPeople {
 
 export interface TokenToCreate {
   readonly name?: string | null
-  /** The token that makes it. */
+  /** The token that creates it. */
   readonly mintedBy?: TokenId | null
   readonly expiresAt?: number | null
 }
@@ -177,7 +179,7 @@ export interface KnownRow {
 }
 
 export function toKnown({ id, name, scopes }: KnownRow, credential: Credential): Known {
-  // A person of an issuer is called ` issuer subject` in the table and by the subject everywhere else.
+  // The table stores a person of an issuer as ` issuer subject`. Everywhere else only the subject is shown.
   const called = name.startsWith(" ") ? name.slice(name.indexOf(" ", 1) + 1) : name
   return { person: { id, name: called }, scopes: new Set(toScopes(scopes)), credential }
 }

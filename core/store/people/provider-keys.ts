@@ -3,47 +3,47 @@ import { failure } from "../../protocol/errors.ts"
 import type { UserId } from "../../protocol/ids.ts"
 import type { EndpointFacts } from "../../protocol/models/providers.ts"
 import type { Engine } from "../engine/engine.ts"
-import { type SealedColumns, SealedRows } from "./sealed-rows.ts"
+import { type EncryptedColumns, EncryptedRows } from "./encrypted-rows.ts"
 import type { Secrets } from "./secrets.ts"
 
-/** How a person reaches a provider by their own means. */
+/** A person's access to a provider. */
 export interface ProviderKey {
   readonly apiKey?: string
   readonly baseUrl?: string
-  /** What else it takes, by name. */
+  /** Further fields that the provider needs, by name. */
   readonly fields?: Readonly<Record<string, string>>
-  /** It is no provider's, but an endpoint to which the person gave this name. */
+  /** Facts about an endpoint that the person has named, in place of a provider. */
   readonly endpoint?: EndpointFacts
 }
 
-/** What a person has stored, still closed: opening it costs, and is needed only where it has changed. */
+/** A person's access, still encrypted: decrypting takes time and is needed only after a change. */
 export interface StoredAccess {
-  /** Another text after every change. */
+  /** Changes with every change of the content. */
   readonly version: string
-  /** By provider; `unreadable` where the master key does not fit, or the row was tampered with. */
+  /** By provider; `unreadable` if the master key does not match or the row was tampered with. */
   open(): Promise<ReadonlyMap<string, ProviderKey | "unreadable">>
 }
 
-/** How many a person may have, not counting those of these names. */
+/** The maximum number per person, not counting these names. */
 export interface KeyLimit {
   readonly most: number
   readonly besides: readonly string[]
 }
 
-interface Row extends SealedColumns {
+interface Row extends EncryptedColumns {
   readonly id: string
   readonly provider: string
 }
 
-/** The provider keys of people. Key and address are one secret. */
+/** People's provider keys. Key and address are encrypted together. */
 export class SqlProviderKeys {
   readonly #engine: Engine
-  readonly #sealed: SealedRows<ProviderKey>
+  readonly #sealed: EncryptedRows<ProviderKey>
   readonly #now: () => number
 
   constructor(engine: Engine, secrets: Secrets, now: () => number) {
     this.#engine = engine
-    this.#sealed = new SealedRows("provider_key", engine, secrets)
+    this.#sealed = new EncryptedRows("provider_key", engine, secrets)
     this.#now = now
   }
 
@@ -53,18 +53,18 @@ export class SqlProviderKeys {
       throw failure("store_unavailable", { problem: error.message })
     })
     return {
-      // Ciphertexts never repeat, so they tell versions apart. Summed up: it is kept for each person who is at work.
+      // Ciphertexts never repeat, so they identify a version. Hashed, because it is cached for each active person.
       version: rows.length === 0 ? "" : versionOf(rows),
       open: async () => new Map(await Promise.all(rows.map((row) => this.#open(user, row)))),
     }
   }
 
-  /** Stores what is given in place of whatever was there. False where it would be one more than there can be. */
+  /** Stores access in place of any previous one. False if the limit is exceeded. */
   async put(user: UserId, provider: string, access: ProviderKey, limit?: KeyLimit): Promise<boolean> {
     const id = idOf(user, provider)
     const { most = Number.MAX_SAFE_INTEGER, besides = [] } = limit ?? {}
     const uncounted = besides.length > 0 ? `AND provider NOT IN (${besides.map(() => "?").join(", ")})` : ""
-    // Counted as it is stored: of two at once the second sees the first.
+    // Counted in the same statement, so that the second of two concurrent writes sees the first.
     const sql = `INSERT INTO provider_key (id, person, provider, key_id, sealed, updated_at)
       SELECT ?, ?, ?, ?, ?, CAST(? AS BIGINT)
       WHERE (SELECT count(*) FROM provider_key WHERE person = ? AND id <> ? ${uncounted}) < ${most}
@@ -75,14 +75,14 @@ export class SqlProviderKeys {
     return !limit || (await this.#sealed.has(user, id))
   }
 
-  /** Throws `not_found` where there was nothing. */
+  /** Throws `not_found` if there is none. */
   async remove(user: UserId, provider: string): Promise<void> {
     await this.#sealed.remove(user, idOf(user, provider))
   }
 
   async #open(user: UserId, row: Row): Promise<[string, ProviderKey | "unreadable"]> {
     const { id, provider } = row
-    // Its place is told by what was asked for and not by the row, which may have been moved here from elsewhere.
+    // Computed from the request and not from the row, which may have been moved.
     if (id !== idOf(user, provider)) return [provider, "unreadable"]
     return [provider, (await this.#sealed.open(user, id, row)) ?? "unreadable"]
   }

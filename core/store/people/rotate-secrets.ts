@@ -1,10 +1,10 @@
 import type { Engine } from "../engine/engine.ts"
 import type { MasterKey } from "./master-keys.ts"
 import type { Statement } from "../engine/operations.ts"
-import { type SecretRow, seal, unseal } from "./seal.ts"
+import { type SecretRow, encryptForRow, decryptForRow } from "./row-encryption.ts"
 
-/** Every table that keeps secrets, each with the columns `id`, `person`, `key_id` and `sealed`. */
-export const sealedTables: readonly string[] = [
+/** All tables with secrets. Each has the columns `id`, `person`, `key_id` and `sealed`. */
+export const secretTables: readonly string[] = [
   "provider_key",
   "connection",
   "mcp_server",
@@ -12,28 +12,28 @@ export const sealedTables: readonly string[] = [
   "mcp_sign_in_attempt",
 ]
 
-export interface Rotated {
+export interface RotationProgress {
   readonly table: string
-  /** Secrets that are under the new key now. */
+  /** Secrets that are encrypted with the new key now. */
   readonly done: number
-  /** Secrets that nothing we have can open: they stay as they are. */
+  /** Secrets that none of our keys can decrypt. They stay as they are. */
   readonly unreadable: readonly string[]
 }
 
 type Row = { readonly id: string; readonly person: string; readonly key_id: string; readonly sealed: string }
 
-/** Rows in one change: few enough that whoever saves a secret meanwhile does not wait. */
+/** Rows per change: few enough that saving a secret is not delayed. */
 const PAGE = 20
 
 /**
- * Puts every secret under a new key, after `Secrets.changeOver`, and tells how far it is. It can be killed and begun
- * anew at any point: each row is under the one key or the other, and says which.
+ * Encrypts every secret with a new key, after `Secrets.changeOver`, and reports its progress. It can be killed and
+ * restarted at any point: each row records which key it uses.
  */
 export async function* rotateSecrets(
   engine: Engine,
   { to, from }: { readonly to: MasterKey; readonly from: MasterKey },
-): AsyncGenerator<Rotated> {
-  for (const table of sealedTables) {
+): AsyncGenerator<RotationProgress> {
+  for (const table of secretTables) {
     const unreadable: string[] = []
     const read = `SELECT id, person, key_id, sealed FROM ${table} WHERE key_id <> ? AND id > ? ORDER BY id LIMIT ?`
     let done = 0
@@ -62,20 +62,20 @@ interface OneRow {
   readonly old: MasterKey | undefined
 }
 
-/** Puts one row under the new key; undefined where it cannot be opened. */
+/** Encrypts one row with the new key; undefined if it cannot be decrypted. */
 function toStatement({ table, row, to, old }: OneRow): Statement | undefined {
-  const place: SecretRow = { table, id: row.id, person: row.person }
-  const text = old && unseal(old, place, { keyId: row.key_id, sealed: row.sealed })
+  const secretRow: SecretRow = { table, id: row.id, person: row.person }
+  const text = old && decryptForRow(old, secretRow, { keyId: row.key_id, sealed: row.sealed })
   if (text === undefined) return undefined
-  const next = seal(to, place, text)
-  // Whoever has saved a new secret meanwhile has done it under the new key, and theirs is the one that counts.
+  const next = encryptForRow(to, secretRow, text)
+  // A secret that was saved in the meantime already uses the new key, and must not be overwritten.
   const sql = `UPDATE ${table} SET key_id = ?, sealed = ? WHERE id = ? AND sealed = ?`
   return { sql, values: [next.keyId, next.sealed, row.id, row.sealed] }
 }
 
-/** How many secrets are not under this key. */
+/** How many secrets use other keys. */
 export async function countOthers(engine: Engine, { id }: MasterKey): Promise<number> {
-  const counts = sealedTables.map(async (table) => {
+  const counts = secretTables.map(async (table) => {
     const sql = `SELECT count(*) AS n FROM ${table} WHERE key_id <> ?`
     return (await engine.query<{ n: number }>(sql, [id]))[0]?.n ?? 0
   })

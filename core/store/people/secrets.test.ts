@@ -6,9 +6,9 @@ import { describe, expect, inject, test } from "vitest"
 import { databases } from "../../../test/support/databases.ts"
 import type { UserId } from "../../protocol/ids.ts"
 import { KeyFile } from "./key-file.ts"
-import { asMasterKey, givenKeys, type MasterKeys, toMasterKey } from "./master-keys.ts"
+import { asMasterKey, fixedKeys, type MasterKeys, toMasterKey } from "./master-keys.ts"
 import { countOthers, rotateSecrets } from "./rotate-secrets.ts"
-import { seal, unseal } from "./seal.ts"
+import { encryptForRow, decryptForRow } from "./row-encryption.ts"
 import { openStore } from "../store.ts"
 
 const anyKey = () => asMasterKey(randomBytes(32))
@@ -20,8 +20,8 @@ describe("a sealed text", () => {
   const row = { table: "provider_key", id: "a.b", person: "user_ada" }
 
   test("opens in its own row, and is another one each time", () => {
-    const [once, twice] = [seal(key, row, "sk-1 ü"), seal(key, row, "sk-1 ü")]
-    expect(unseal(key, row, once)).toBe("sk-1 ü")
+    const [once, twice] = [encryptForRow(key, row, "sk-1 ü"), encryptForRow(key, row, "sk-1 ü")]
+    expect(decryptForRow(key, row, once)).toBe("sk-1 ü")
     expect(once.sealed).not.toBe(twice.sealed)
     expect(Buffer.from(once.sealed, "base64").toString("latin1")).not.toContain("sk-1")
   })
@@ -32,20 +32,20 @@ describe("a sealed text", () => {
     ["another person", { ...row, person: "user_eve" }],
     ["fields that join to the same text", { ...row, id: "a", person: "b.user_ada" }],
   ])("does not open for %s", (_what, other) => {
-    expect(unseal(key, other, seal(key, row, "secret"))).toBeUndefined()
+    expect(decryptForRow(key, other, encryptForRow(key, row, "secret"))).toBeUndefined()
   })
 
   test("does not open with another key, changed, cut or empty", () => {
-    const { keyId, sealed } = seal(key, row, "secret")
-    expect(unseal(anyKey(), row, { keyId, sealed })).toBeUndefined()
+    const { keyId, sealed } = encryptForRow(key, row, "secret")
+    expect(decryptForRow(anyKey(), row, { keyId, sealed })).toBeUndefined()
     const bytes = Buffer.from(sealed, "base64")
     for (const at of [0, 13, bytes.length - 1]) {
       const changed = Buffer.from(bytes)
       changed.writeUInt8(changed.readUInt8(at) ^ 1, at)
-      expect(unseal(key, row, { keyId, sealed: changed.toString("base64") })).toBeUndefined()
+      expect(decryptForRow(key, row, { keyId, sealed: changed.toString("base64") })).toBeUndefined()
     }
-    expect(unseal(key, row, { keyId, sealed: bytes.subarray(0, 20).toString("base64") })).toBeUndefined()
-    expect(unseal(key, row, { keyId, sealed: "" })).toBeUndefined()
+    expect(decryptForRow(key, row, { keyId, sealed: bytes.subarray(0, 20).toString("base64") })).toBeUndefined()
+    expect(decryptForRow(key, row, { keyId, sealed: "" })).toBeUndefined()
   })
 })
 
@@ -93,7 +93,7 @@ describe.each(databases)("secrets on $name", ({ create }) => {
   }
 
   test("of which several are stored at once are no more than there can be, and those that are there can be changed", async () => {
-    await using store = await opened(givenKeys(anyKey()))
+    await using store = await opened(fixedKeys(anyKey()))
     const { providerKeys } = store
     await providerKeys.put(ada, "openai", access("uncounted"))
     const limit = { most: 2, besides: ["openai"] }
@@ -104,7 +104,7 @@ describe.each(databases)("secrets on $name", ({ create }) => {
   })
 
   test("are replaced, told apart by version, and removed", async () => {
-    await using store = await opened(givenKeys(anyKey()))
+    await using store = await opened(fixedKeys(anyKey()))
     const { providerKeys } = store
     await providerKeys.put(ada, "openai", access("one"))
     const before = await providerKeys.read(ada)
@@ -119,7 +119,7 @@ describe.each(databases)("secrets on $name", ({ create }) => {
   })
 
   test("that are copied to another person or another row of the same person do not open", async () => {
-    await using store = await opened(givenKeys(anyKey()))
+    await using store = await opened(fixedKeys(anyKey()))
     const { providerKeys, engine } = store
     await providerKeys.put(ada, "openai", access("of-ada"))
     await providerKeys.put(ada, "anthropic", access("of-ada-too"))
@@ -143,9 +143,9 @@ describe.each(databases)("secrets on $name", ({ create }) => {
     await using database = await create()
     await using none = await openStore({ url: database.url, durability: "normal" })
     await expect(none.providerKeys.put(ada, "openai", access("x"))).rejects.toMatchObject({ code: "no_master_key" })
-    await using first = await openStore({ url: database.url, durability: "normal", masterKeys: givenKeys(anyKey()) })
+    await using first = await openStore({ url: database.url, durability: "normal", masterKeys: fixedKeys(anyKey()) })
     await first.providerKeys.put(ada, "openai", access("x"))
-    await using other = await openStore({ url: database.url, durability: "normal", masterKeys: givenKeys(anyKey()) })
+    await using other = await openStore({ url: database.url, durability: "normal", masterKeys: fixedKeys(anyKey()) })
     await expect(other.providerKeys.put(eve, "openai", access("x"))).rejects.toMatchObject({ code: "no_master_key" })
     expect((await (await other.providerKeys.read(ada)).open()).get("openai")).toBe("unreadable")
   })
@@ -202,8 +202,8 @@ describe.each(databases)("secrets on $name", ({ create }) => {
     await using database = await create()
     const [old, next] = [anyKey(), anyKey()]
     const open = (masterKeys: MasterKeys) => openStore({ url: database.url, durability: "normal", masterKeys })
-    await using serving = await open(givenKeys(old, next))
-    await using rotating = await open(givenKeys(next, old))
+    await using serving = await open(fixedKeys(old, next))
+    await using rotating = await open(fixedKeys(next, old))
     const people = Array.from({ length: 60 }, (_, i) => `user_${i}` as UserId)
     const saving = people.map(async (person, i) => {
       for (let turn = 0; turn < i % 7; turn++) await serving.engine.query("SELECT 1 FROM migration", [])
@@ -222,14 +222,14 @@ describe.each(databases)("secrets on $name", ({ create }) => {
     const open = (masterKeys: MasterKeys) => openStore({ url: database.url, durability: "normal", masterKeys })
     const headers = { "x-team": "secret-of-the-team" }
     const mine = { ...access("own"), endpoint: { kind: "openai" as const, headers, models: [{ id: "m" }] } }
-    await using before = await open(givenKeys(old))
+    await using before = await open(fixedKeys(old))
     await before.providerKeys.put(ada, "mine", mine)
     await before.providerKeys.put(eve, "mine", access("hers"))
-    await using rotating = await open(givenKeys(next, old))
+    await using rotating = await open(fixedKeys(next, old))
     await rotating.secrets.changeOver(next)
     for await (const _ of rotateSecrets(rotating.engine, { to: next, from: old }));
     // Who has the new key alone opens all of it; what lies in the row says nothing.
-    await using after = await open(givenKeys(next))
+    await using after = await open(fixedKeys(next))
     expect(await (await after.providerKeys.read(ada)).open()).toEqual(new Map([["mine", mine]]))
     expect(await (await after.providerKeys.read(eve)).open()).toEqual(new Map([["mine", access("hers")]]))
     const rows = await after.engine.query("SELECT * FROM provider_key", [])

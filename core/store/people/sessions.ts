@@ -12,12 +12,12 @@ import { toTime } from "../engine/row-values.ts"
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
 const LINK_MS = 15 * MINUTE
-/** How long a session lasts after it was last used. */
+/** How long a session lasts after its last use. */
 export const SESSION_MS = 30 * DAY
-/** A session in use is written once a day, not with each request. */
+/** An active session is extended once a day, not with each request. */
 const RENEW_MS = DAY
 
-/** Browsers that have signed in, and the links with which they do. */
+/** Browser sessions, and the sign-in links that start them. */
 export class SqlSessions {
   readonly #engine: Engine
 
@@ -25,7 +25,10 @@ export class SqlSessions {
     this.#engine = engine
   }
 
-  /** The secret of a link that signs somebody in, once, within a quarter of an hour; by the word of an issuer, where there is one. */
+  /**
+   * Creates the secret of a link that signs a person in once, within a quarter of an hour. `issuer`: who vouched for
+   * the person.
+   */
   async createLink(
     { id }: Pick<PersonRecord, "id">,
     granted: readonly Scope[],
@@ -36,24 +39,24 @@ export class SqlSessions {
     const sql =
       "INSERT INTO sign_in_link (hash, person, scopes, expires_at, issuer) SELECT ?, key, ?, ?, ? FROM person WHERE id = ?"
     const values = [secretHash(secret), granted.join(" "), now + LINK_MS, issuer, id]
-    const make = { sql, values, mustChange: true }
+    const insert = { sql, values, mustChange: true }
     const tidy = { sql: "DELETE FROM sign_in_link WHERE expires_at <= ?", values: [now] }
-    const outcome = await this.#engine.change({ type: "statements", statements: [tidy, make] })
+    const outcome = await this.#engine.change({ type: "statements", statements: [tidy, insert] })
     if (!outcome.ok) throw failure("not_found")
     return secret
   }
 
   /**
-   * Uses a link up and begins a session in one commit; undefined where the link is no good. Of racing uses one wins: the
-   * loser's DELETE finds the row gone, and its session is undone with it.
+   * Consumes a link and starts a session in one commit; undefined if the link is invalid. Of racing uses one wins: the
+   * loser's DELETE finds no row, which undoes its session.
    */
   async signIn(
     link: string,
     browser: string | null,
     now: number,
   ): Promise<{ secret: string; pageSecret: string } | undefined> {
-    const whose = `SELECT p.id FROM sign_in_link l JOIN person p ON p.key = l.person WHERE l.hash = ? AND l.expires_at > ?`
-    const [person] = await this.#engine.query<{ id: UserId }>(whose, [secretHash(link), now])
+    const find = `SELECT p.id FROM sign_in_link l JOIN person p ON p.key = l.person WHERE l.hash = ? AND l.expires_at > ?`
+    const [person] = await this.#engine.query<{ id: UserId }>(find, [secretHash(link), now])
     if (!person) return undefined
     const [secret, pageSecret] = [newSecret(person.id), newSecret(person.id)]
     const begin = {
@@ -72,8 +75,8 @@ export class SqlSessions {
   }
 
   /**
-   * Whose session this is; undefined for one that never was or is over, `half` where the page's secret is not its own.
-   * Being used keeps it alive.
+   * The session of these secrets; undefined if it is unknown or over, `half` if only the page's secret does not match.
+   * Using a session extends it.
    */
   async bySecrets(
     { secret, pageSecret }: SessionSecrets,
@@ -106,7 +109,7 @@ export class SqlSessions {
     })
   }
 
-  /** Throws `not_found` alike for one that never was, is over, and is somebody else's. */
+  /** Throws `not_found` if it does not exist, is over, or belongs to another person. */
   async revoke(user: UserId, id: SessionId, now: number): Promise<void> {
     const sql = `UPDATE session SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL AND expires_at > ?
       AND person = (SELECT key FROM person WHERE id = ?)`
@@ -116,34 +119,34 @@ export class SqlSessions {
   }
 
   /**
-   * Revokes the sessions that an issuer has vouched for and that may do more than it says of somebody now: which. Those of
-   * links that this server has made are not the issuer's to end.
+   * Revokes the person's sessions from this issuer that have more scopes than it grants now, and returns them. Sessions
+   * from local links are not affected.
    */
   async revokeBeyond(user: UserId, { issuer, scopes }: VouchedScopes, now: number): Promise<SessionId[]> {
     const sql = `SELECT id, scopes FROM session WHERE person = (SELECT key FROM person WHERE id = ?) AND issuer = ?
       AND revoked_at IS NULL AND expires_at > ?`
     const rows = await this.#engine.query<{ id: SessionId; scopes: string }>(sql, [user, issuer, now])
-    const beyond = rows.filter((row) => toScopes(row.scopes).some((scope) => !scopes.includes(scope)))
+    const excessive = rows.filter((row) => toScopes(row.scopes).some((scope) => !scopes.includes(scope)))
     const revoke = "UPDATE session SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL"
-    const statements = beyond.map(({ id }) => ({ sql: revoke, values: [now, id] }))
+    const statements = excessive.map(({ id }) => ({ sql: revoke, values: [now, id] }))
     if (statements.length > 0) await this.#engine.change({ type: "statements", statements })
-    return beyond.map(({ id }) => id)
+    return excessive.map(({ id }) => id)
   }
 
-  /** Ends a session by its own will. One that is over already stays as it is. */
+  /** Signs out. A session that is already over stays as it is. */
   async end(secret: string): Promise<void> {
     const sql = "DELETE FROM session WHERE hash = ? AND revoked_at IS NULL"
     await this.#engine.change({ type: "statements", statements: [{ sql, values: [secretHash(secret)] }] })
   }
 }
 
-/** What a browser proves a session with: its cookie, and what its page keeps for its own origin alone. */
+/** A browser proves a session with its cookie and with a secret that the page stores for its origin. */
 export interface SessionSecrets {
   readonly secret: string
   readonly pageSecret?: string | undefined
 }
 
-/** What an issuer says that somebody may do. */
+/** The scopes that an issuer grants a person. */
 interface VouchedScopes {
   readonly issuer: string
   readonly scopes: readonly Scope[]

@@ -8,7 +8,7 @@ import { newestFirst } from "../engine/newest-first.ts"
 import { toTime } from "../engine/row-values.ts"
 import { newSecret, secretHash } from "./hashed-secret.ts"
 
-/** Links of one person that open: more would be a list that nobody looks through, and a table that anybody fills. */
+/** The maximum active links of a person. */
 export const MAX_SHARED_RUNS = 100
 
 interface SharedRunRow {
@@ -18,7 +18,10 @@ interface SharedRunRow {
   readonly expires_at: number | null
 }
 
-/** Links to runs that people have made for others: found by the hash of their secret, gone with the conversation or the person. */
+/**
+ * Links to runs that people share. A link is found by the hash of its secret, and deleted with its conversation or
+ * person.
+ */
 export class SqlSharedRuns {
   readonly #engine: Engine
   readonly #now: () => number
@@ -28,33 +31,33 @@ export class SqlSharedRuns {
     this.#now = now
   }
 
-  /** Undefined where the person has no such run. Throws `too_many` where they have as many links as one may have. */
+  /** Undefined if the person has no such run. Throws `too_many` at the limit. */
   async create(
     user: UserId,
     run: RunId,
     expiresAt: number | null,
   ): Promise<{ readonly view: SharedRunView; readonly secret: string } | undefined> {
     const now = this.#now()
-    // By itself: together with what follows it would wait for rows of conversations that are being erased.
+    // Separately: together with the next statements it could wait for conversations that are being erased.
     const tidy = { sql: "DELETE FROM shared_run WHERE expires_at <= ?", values: [now] }
     await this.#engine.change({ type: "statements", statements: [tidy] })
     const [id, secret] = [newId("shr", user, now), newSecret(user)]
-    const whose =
+    const find =
       "SELECT c.key FROM conversation c JOIN person p ON p.key = c.person JOIN run r ON r.conversation = c.key"
-    // Changes nothing, and stands in line with whoever erases the conversation: a link is erased with it, or not made.
-    const hold = {
-      sql: `UPDATE conversation SET seen = seen WHERE key IN (${whose} WHERE r.id = ? AND p.id = ?)`,
+    // Locks the conversation without changing it: if it is being erased, the link is erased with it or not created.
+    const lock = {
+      sql: `UPDATE conversation SET seen = seen WHERE key IN (${find} WHERE r.id = ? AND p.id = ?)`,
       values: [run, user],
       mustChange: true,
     }
-    const make = {
+    const insert = {
       sql: `INSERT INTO shared_run (id, hash, person, conversation, run, created_at, expires_at)
         SELECT ?, ?, c.person, c.key, r.id, ?, ? FROM run r JOIN conversation c ON c.key = r.conversation
         WHERE r.id = ? AND (SELECT count(*) FROM shared_run x WHERE x.person = c.person) < ${MAX_SHARED_RUNS}`,
       values: [id, secretHash(secret), now, expiresAt, run],
       mustChange: true,
     }
-    const { ok } = await this.#engine.change({ type: "statements", statements: [hold, make] })
+    const { ok } = await this.#engine.change({ type: "statements", statements: [lock, insert] })
     if (ok) return { view: toView({ id, run, created_at: now, expires_at: expiresAt }), secret }
     if (await this.#hasRoom(user)) return undefined
     const then = "Take some back first: Settings, Shared runs, or `pawl show --shares` and `--unshare`."
@@ -76,14 +79,14 @@ export class SqlSharedRuns {
     })
   }
 
-  /** False alike for one that never was, was taken back before, and is somebody else's. */
+  /** False if it does not exist, was revoked before, or belongs to another person. */
   async revoke(user: UserId, id: SharedRunId): Promise<boolean> {
     const sql = "DELETE FROM shared_run WHERE id = ? AND person = (SELECT key FROM person WHERE id = ?)"
     const revoke = { sql, values: [id, user], mustChange: true }
     return (await this.#engine.change({ type: "statements", statements: [revoke] })).ok
   }
 
-  /** The run that a link leads to, and whose it is; undefined for one that never was, has expired or was taken back. */
+  /** The run of a link and its person; undefined if the link is unknown, expired or revoked. */
   async find(secret: string): Promise<{ readonly user: UserId; readonly run: RunId } | undefined> {
     const sql = `SELECT p.id AS "user", s.run FROM shared_run s JOIN person p ON p.key = s.person
       WHERE s.hash = ? AND (s.expires_at IS NULL OR s.expires_at > ?)`

@@ -1,4 +1,4 @@
-import { partitionedEvent } from "../engine/partitioned.ts"
+import { partitionedEvent } from "../engine/schema-syntax.ts"
 import type { SchemaSyntax } from "../engine/schema-syntax.ts"
 
 /** Conversations, the journal of each, its writer, and the nodes that share the database. */

@@ -1,7 +1,7 @@
 import { type Clock, monotonicOf, sleep, systemClock } from "../../shared/time/clock.ts"
 import type { Log } from "../../shared/log.ts"
 import type { Engine } from "../engine/engine.ts"
-import { toIndexStatement } from "../engine/new-index.ts"
+import { toIndexStatement } from "../engine/schema-syntax.ts"
 import type { Statement } from "../engine/operations.ts"
 import { isLockTimeout } from "../engine/store-failure.ts"
 import { type IndexStep, type Migration, migrations } from "./migrations.ts"

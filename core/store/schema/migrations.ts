@@ -1,4 +1,4 @@
-import type { NewIndex } from "../engine/new-index.ts"
+import type { NewIndex } from "../engine/schema-syntax.ts"
 import type { SchemaSyntax } from "../engine/schema-syntax.ts"
 import { countedTables } from "../storage/counted-tables.ts"
 import { contentTables } from "./content-tables.ts"

@@ -5,25 +5,25 @@ import type { Applied, NoteMatch, Vector } from "../../protocol/workspace.ts"
 import type { WorkspaceStatement } from "../../../packs/workspace/rows/layout.ts"
 import type { Engine } from "../engine/engine.ts"
 
-/** What one person's workspace needs of whoever keeps them all. */
+/** What a person's workspace needs from its owner. */
 export interface WorkspaceKeeper {
   readonly engine: Engine
   readonly now: () => number
   readonly vectors: NoteVectors | undefined
-  /** Writes of one person wait for each other: planned at the same time, all but the first would be planned in vain. */
+  /** Writes of one person are serialized, because only the first of several concurrent plans would succeed. */
   readonly writes: Pick<KeyedLock<UserId>, "run">
-  /** Shares the event loop among all who read. */
+  /** Divides the event loop fairly among readers. */
   readonly turns: FairTurns
   /** To be called after each commit. */
   tell(person: UserId, applied: Applied): void
 }
 
-/** Where the vectors of notes are kept. */
+/** A store for the vectors of notes. */
 export interface NoteVectors {
   upsert(person: UserId, note: { id: string; projectId: string | null; content: string }, vector: Vector): Promise<void>
   nearest(person: UserId, vector: Vector, options: { limit: number; projectId?: string | null }): Promise<NoteMatch[]>
-  /** Statements that go into the transaction of the write itself. */
+  /** Statements that belong to the transaction of the write. */
   follow(person: UserId, applied: Applied): readonly WorkspaceStatement[]
-  /** How many of a person's notes cannot be found by what they say now, and of how many. */
+  /** How many of a person's notes are not up to date in the index, and how many there are. */
   progress(person: UserId): Promise<{ waiting: number; all: number }>
 }

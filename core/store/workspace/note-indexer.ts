@@ -17,16 +17,16 @@ interface Needs {
   readonly log: Log
 }
 
-/** Embedded at a time: few enough that somebody who waits for a note of theirs does not wait for long. */
+/** Embedded at a time: few enough that a person who waits for a note is served soon. */
 const MAX_NOTES = 16
 const MAX_CHARACTERS = 8000
-/** Notes that the embedder could not take whose tries are counted. */
+/** The maximum of notes whose failures are counted. */
 const MAX_REFUSED = 10_000
-/** While somebody waits for what another process is at work on, for at most their patience. */
+/** Polling while a search waits for another process, up to this time. */
 const LOOK_SOON_MS = 50
 const PATIENCE_MS = 5000
 
-/** Begins to keep the notes of these workspaces findable by their meaning. */
+/** Starts indexing the notes of these workspaces. */
 export function indexNotes(needs: Omit<Needs, "vectors">): NoteIndexer {
   const { workspaces, embedder, clock } = needs
   const vectors = new SqlNoteVectors(workspaces.engine, embedder.name, { clock })
@@ -35,15 +35,15 @@ export function indexNotes(needs: Omit<Needs, "vectors">): NoteIndexer {
 }
 
 /**
- * Makes notes findable by what they mean, by itself: what is to be done is a question to the database, so nothing of it
- * can be lost, whoever wrote the note and whenever a process dies. People who wait for theirs come first.
+ * Embeds notes. The work is queried from the database, so none is lost when a process fails. People who wait for a
+ * search come first.
  */
 export class NoteIndexer {
   readonly #needs: Needs
   readonly #loop: EmbeddingLoop
   readonly #turns = new Turns()
   readonly #wanted = new Map<UserId, (() => void)[]>()
-  /** How often the embedder could not take a note, as it was then. */
+  /** How often the embedder failed on a note, and the note's version. */
   readonly #refused = new Map<string, { updatedAt: number; tries: number }>()
   readonly #unlisten: () => void
   #begun = false
@@ -57,20 +57,20 @@ export class NoteIndexer {
       next: () => this.#next(),
       forgetOthers: () => vectors.forgetOthers(),
       prepare: () => this.#begin(),
-      // Who waits is told: they search what there is.
+      // Searches stop waiting and use what is indexed.
       gaveUp: () => this.#serveAll(),
     })
     vectors.caughtUp = (person) => this.#caughtUp(person)
     this.#unlisten = needs.workspaces.onChange((person, changes) => {
       const notes = changes.filter(({ table }) => table === "notes")
       if (notes.some(({ row }) => row !== null)) this.#want(person)
-      // A file that cannot be removed now is looked for again: it holds nothing that anybody reads.
+      // A file that cannot be removed now is found by the next sweep; deleted notes in it are ignored.
       if (notes.some(({ row }) => row === null)) vectors.indexes.removed(person).catch(() => {})
     })
     this.wake()
   }
 
-  /** Looks whether there is something to do. */
+  /** Looks for work. */
   wake(): void {
     this.#loop.wake()
   }
@@ -82,7 +82,7 @@ export class NoteIndexer {
     await closing
   }
 
-  /** Files of what is gone, which a process that died may have left; and what it had begun with goes on now. */
+  /** Deletes files that a failed process left, and continues its work. */
   async #begin(): Promise<void> {
     const { vectors } = this.#needs
     if (!this.#begun) await vectors.indexes.sweep("remove")
@@ -92,7 +92,7 @@ export class NoteIndexer {
 
   async #sweep(): Promise<boolean> {
     const { vectors, workspaces } = this.#needs
-    // What another node has removed is still in a file of this one.
+    // Another node may have removed notes that are still in files of this one.
     if (workspaces.engine.manyMachines) await vectors.indexes.sweep("leave")
     return vectors.sweep()
   }
@@ -103,7 +103,7 @@ export class NoteIndexer {
     this.wake()
   }
 
-  /** Tells those who have asked before what is known now was read: others may wait for a later note. */
+  /** Notifies those who waited before the last read: others may wait for a later note. */
   #served(person: UserId, asked = this.#wanted.get(person) ?? []): void {
     const later = this.#wanted.get(person)?.filter((tell) => !asked.includes(tell)) ?? []
     if (later.length > 0) this.#wanted.set(person, later)
@@ -115,7 +115,7 @@ export class NoteIndexer {
     for (const person of [...this.#wanted.keys()]) this.#served(person)
   }
 
-  /** Asked first, because most of the time nothing waits; then not longer than somebody likes to wait for an answer. */
+  /** First checks whether anything waits, because usually nothing does. Then waits for a limited time. */
   async #caughtUp(person: UserId): Promise<void> {
     const { vectors, clock } = this.#needs
     if (this.#loop.swept && !(await vectors.isWaiting(person))) return
@@ -128,7 +128,7 @@ export class NoteIndexer {
     if (others) this.#wanted.set(person, others)
   }
 
-  /** Some notes of whoever waits, else of anybody, in turns. False when nothing is left to do. */
+  /** Embeds some notes of a waiting person, or else of anybody, in turns. False if there is nothing left to do. */
   async #next(): Promise<boolean> {
     const { vectors } = this.#needs
     const wanted = new Map(this.#wanted)
@@ -136,14 +136,14 @@ export class NoteIndexer {
     let waitedFor = false
     for (const [person, asked] of wanted) {
       if (people.includes(person)) continue
-      // What another process is at work on is waited for by whoever searches: here it would be made a second time.
+      // Another process is embedding the note; a second vector would be wasted.
       if (asked.length > 0 && (await vectors.isAtWork(person))) waitedFor = true
       else this.#served(person, asked)
     }
     const first = people.filter((person) => wanted.has(person))
     const person = this.#turns.next(people, first.length > 0 ? first : people)
     if (person === undefined) {
-      // Not by the clock of this process: it is the other one that is waited for.
+      // In real time, because another process has to act.
       if (waitedFor) await pause(LOOK_SOON_MS, undefined, { signal: this.#loop.signal })
       return waitedFor
     }
@@ -153,7 +153,7 @@ export class NoteIndexer {
         const some = portion(rest)
         rest = rest.slice(some.length)
         await this.#index(some)
-        // Somebody has come who waits for theirs.
+        // Someone else has started to wait.
         if ([...this.#wanted.keys()].some((each) => each !== person)) break
       }
     } finally {
@@ -179,7 +179,7 @@ export class NoteIndexer {
     await vectors.keep(fresh.flatMap((note, i) => (made[i] ? [{ ...note, vector: made[i] }] : [])))
   }
 
-  /** All at once; where that fails and it may be one of them, one by one. */
+  /** Embeds all notes at once. If that fails and one of them may be the cause, one by one. */
   async #embed(notes: readonly (IndexedNote & { text: string })[], embedder: Embedder) {
     const { signal } = this.#loop
     const texts = notes.map(({ text }) => text)
@@ -187,7 +187,7 @@ export class NoteIndexer {
       return await embedder.embed(texts, signal)
     } catch (error) {
       if (!mayBeTheText(error)) throw error
-      // Where nothing at all is embedded, it is not them.
+      // If this fails, too, no note is the cause.
       await embedder.embed([PROBE], signal)
     }
     const made: (Float32Array | undefined)[] = []
@@ -204,13 +204,13 @@ export class NoteIndexer {
     return made
   }
 
-  /** For a while, for every process; what is written anew is tried at once. */
+  /** Defers a note for all processes. An edited note is tried at once. */
   async #putAside({ id, person, updatedAt }: IndexedNote, error: unknown): Promise<void> {
     const { clock, log, vectors } = this.#needs
     const before = this.#refused.get(id)
     const tries = (before?.updatedAt === updatedAt ? before.tries : 0) + 1
     const pauseMs = Math.min(FIRST_PAUSE_MS * 10 * 2 ** tries, 60 * 60_000)
-    // Of more than these the oldest begin anew: notes that are gone are never asked about again.
+    // The oldest are forgotten: deleted notes never come up again.
     const [oldest] = this.#refused.keys()
     if (oldest !== undefined && this.#refused.size >= MAX_REFUSED) this.#refused.delete(oldest)
     this.#refused.delete(id)

@@ -14,36 +14,35 @@ export interface IndexedNote {
   readonly title: string
   readonly content: string
   readonly updatedAt: number
-  /** Of the text that this embedder has seen of it, where it has. */
+  /** The hash of the text that this embedder has embedded, if any. */
   readonly hash: string | null
 }
 
-/** A note as it was read, and what it has become. */
+/** A note as it was read, with its vector. */
 export interface EmbeddedNote extends Pick<IndexedNote, "id" | "person" | "title" | "content"> {
   readonly hash: string
   readonly vector: Float32Array
 }
 
-/** Looked for at a time: each look begins anew. */
+/** Rows per sweep, which starts over each time. */
 const SWEPT = 2000
-/** Candidates asked of the index beyond those wanted: its order is exact to a few thousandths, and some rows may be gone. */
+/** Extra candidates from the index: its order is approximate, and some rows may be deleted. */
 const SPARE = 30
 const DAY = 24 * 60 * 60_000
 const TABLE = {
   ...{ name: "note_vector", key: "note", keyHasPerson: false, waits: "note_updated_at = -1" },
-  // As the index has them: anything else would sort all that wait for every few of them.
+  // As in the index: any other order would sort all waiting notes.
   ...{ order: "at DESC", columns: "note" },
 }
 
-/** The vectors of everybody's notes, in the database. */
+/** The vectors of notes. */
 export class SqlNoteVectors implements NoteVectors {
   readonly #engine: Engine
   readonly #embedder: string
   readonly #now: () => number
-  /** The indexes that find by them. */
   readonly indexes: NoteIndexes
   readonly #claims: EmbeddingClaims<{ readonly note: string }>
-  /** Resolves when what the person has written so far is indexed, or after a while. Set by whoever does that. */
+  /** Resolves when the person's notes are indexed, or after a while. Set by the indexer. */
   caughtUp: (person: UserId) => Promise<void> = async () => {}
 
   constructor(engine: Engine, embedder: string, options: NoteIndexOptions) {
@@ -54,7 +53,7 @@ export class SqlNoteVectors implements NoteVectors {
     this.#claims = new EmbeddingClaims(engine, TABLE, { embedder, now: this.#now })
   }
 
-  /** For callers who have a note and a vector but not the whole text; it is of no use when the note has changed. */
+  /** For callers without the complete note. Ignored if the note has changed. */
   async upsert(person: UserId, note: { id: string; content: string }, vector: Vector): Promise<void> {
     const sql = "SELECT title FROM note WHERE id = ? AND person = ? AND content = ?"
     const [row] = await this.#engine.query<{ title: string }>(sql, [note.id, person, note.content])
@@ -63,15 +62,15 @@ export class SqlNoteVectors implements NoteVectors {
     await this.keep([{ ...about, vector: Float32Array.from(vector.numbers) }], vector.embedder)
   }
 
-  /** Keeps vectors in one commit. That of a note which was written to since it was read is left out: a newer one will come. */
+  /** Stores vectors in one commit, except for notes that were changed since they were read. */
   async keep(notes: readonly EmbeddedNote[], embedder = this.#embedder): Promise<void> {
-    // In the order of people: of two nodes each would otherwise wait for what the other has locked.
+    // In the order of people, so that two nodes cannot deadlock.
     const ordered = [...notes].sort((a, b) => (a.person < b.person ? -1 : Number(a.person > b.person)))
     const statements = ordered.flatMap(({ id, person, title, content, hash, vector }): WorkspaceStatement[] => [
-      // A number for each: whoever reads on from one must not miss another that shares it.
+      // A version per vector, so that incremental readers miss none.
       { sql: "UPDATE workspace SET vectors = vectors + 1 WHERE person = ?", values: [person] },
       {
-        // What it says decides, not when it was written: two writes may share a millisecond.
+        // Compares the content, because two writes may share a millisecond.
         sql: `INSERT INTO note_vector (note, embedder, person, hash, note_updated_at, version, at, vector)
           SELECT note.id, ?, note.person, ?, note.updated_at, workspace.vectors, ?, ?
           FROM note JOIN workspace ON workspace.person = note.person
@@ -84,9 +83,9 @@ export class SqlNoteVectors implements NoteVectors {
     if (statements.length > 0) await this.#engine.change({ type: "statements", statements })
   }
 
-  /** The note was written to, and says what it said before: the vector is good still. */
+  /** The note was written without a change of its text, so its vector is still valid. */
   async confirm({ id, person, title, content }: IndexedNote): Promise<void> {
-    // Whoever writes to the note holds this row: behind it the next statement sees what they have written.
+    // Locks the row that writers of notes lock, so that the next statement sees their changes.
     const still = { sql: "UPDATE workspace SET vectors = vectors WHERE person = ?", values: [person] }
     const sql = `UPDATE note_vector SET note_updated_at = (SELECT updated_at FROM note WHERE note.id = note_vector.note)
       WHERE note = ? AND embedder = ? AND EXISTS (SELECT 1 FROM note WHERE id = ? AND title = ? AND content = ?)`
@@ -94,7 +93,7 @@ export class SqlNoteVectors implements NoteVectors {
     await this.#engine.change({ type: "statements", statements: [still, { sql, values }] })
   }
 
-  /** In the transaction of the write itself: what is gone is not found any more, what is there now waits. */
+  /** Statements for the transaction of a write: deleted notes lose their vectors, written notes wait for new ones. */
   follow(person: UserId, applied: Applied): readonly WorkspaceStatement[] {
     const notes = changesOf(applied).filter(({ table }) => table === "notes")
     const some = (gone: boolean) => inPortions(notes.filter(({ row }) => (row === null) === gone).map(({ id }) => id))
@@ -106,7 +105,7 @@ export class SqlNoteVectors implements NoteVectors {
       })),
       ...some(false).flatMap((ids) => [
         {
-          // Whoever is at work on it makes a vector of what it said before, which is not kept.
+          // A vector that is being computed for the previous text is not stored.
           sql: `UPDATE note_vector SET note_updated_at = -1, at = ?, claimed_by = NULL, claimed_until = 0
             WHERE person = ? AND ${among(ids)}`,
           values: [this.#now(), person, ...ids],
@@ -122,8 +121,8 @@ export class SqlNoteVectors implements NoteVectors {
   }
 
   /**
-   * Looks through all notes for what does not wait and should: they have no vector of this embedder, or one that was made
-   * before they were written to. Some at a time; true when there are none left.
+   * Finds notes that should wait but do not: they have no vector of this embedder, or one from before they were
+   * written. Some at a time; true if none are left.
    */
   async sweep(): Promise<boolean> {
     const missing = `SELECT id, ?, person, '', -1, 0, ?, '' FROM note WHERE NOT EXISTS
@@ -161,32 +160,30 @@ export class SqlNoteVectors implements NoteVectors {
       const there = new Set(rows.map(({ id }) => id))
       const gone = found.filter((id) => !there.has(id))
       for (const id of gone) kept.index.delete(id)
-      // Notes that went crowd out others only where more went than were spared for that.
+      // Only if more notes were deleted than there were extra candidates.
       if (gone.length > 0 && rows.length < limit && found.length === limit + SPARE) continue
       return rank(query, rows, limit).map(({ id, content, score }) => ({ id, content, score }))
     }
   }
 
-  /** People of whom a note waits that nobody is at work on; whose waits longest first. */
+  /** People with unclaimed notes, the longest waiting first. */
   async waitingPeople(): Promise<UserId[]> {
     return (await this.#claims.people()).flatMap(({ person, isFree }) => (isFree ? [person] : []))
   }
 
-  /** Whether somebody is at work on a note of theirs. */
   isAtWork(person: UserId): Promise<boolean> {
     return this.#claims.isAtWork(person)
   }
 
-  /** What an earlier process had claimed that is known to be dead. */
   freeDead(): Promise<void> {
     return this.#claims.freeDead()
   }
 
-  /** Notes of a person's that wait to be embedded, those that came last first, for whoever asks alone. */
+  /** Claims waiting notes of a person, the newest first. */
   async claim(person: UserId, limit: number): Promise<IndexedNote[]> {
     const claimed = (await this.#claims.claim(person, limit)).map(({ note }) => note)
     const among = claimed.map(() => "?").join(", ")
-    // A CROSS JOIN is one that SQLite takes in this order: the other way round it looks through all notes of the person.
+    // CROSS JOIN fixes the order for SQLite, which would otherwise scan all notes of the person.
     const sql = `SELECT note.id, note.person, title, content, updated_at, hash
       FROM note_vector CROSS JOIN note
       WHERE note.id = note_vector.note AND note_vector.note IN (${among}) AND embedder = ? AND note.person = ?
@@ -199,12 +196,11 @@ export class SqlNoteVectors implements NoteVectors {
     return rows.map(({ updated_at, ...note }) => ({ ...note, updatedAt: Number(updated_at) }))
   }
 
-  /** Gives back what was claimed and not kept: others take it at once, or not before that time. */
   release(person: UserId, notes: readonly string[], until?: number): Promise<void> {
     return this.#claims.release(person, notes, until)
   }
 
-  /** Of notes that are gone: they would wait for ever. */
+  /** Removes rows of deleted notes, which would wait forever. */
   async #drop(notes: readonly string[]): Promise<void> {
     const sql = "DELETE FROM note_vector WHERE note = ? AND NOT EXISTS (SELECT 1 FROM note WHERE id = ?)"
     const statements = notes.map((id) => ({ sql, values: [id, id] }))
@@ -216,7 +212,7 @@ export class SqlNoteVectors implements NoteVectors {
     return (await this.#engine.query(sql, [this.#embedder, person])).length > 0
   }
 
-  /** How many of a person's notes wait, and of how many. */
+  /** How many of a person's notes wait, and how many there are. */
   async progress(person: UserId): Promise<{ waiting: number; all: number }> {
     if (!(await this.isWaiting(person))) return { waiting: 0, all: 0 }
     const sql = `SELECT (SELECT COUNT(*) FROM note_vector WHERE ${WAITS} AND person = ?) AS waiting,
@@ -225,7 +221,7 @@ export class SqlNoteVectors implements NoteVectors {
     return { waiting: Number(row?.waiting ?? 0), all: Number(row?.total ?? 0) }
   }
 
-  /** Vectors of an embedder that was here before; not of one that another node may still be using. */
+  /** Deletes vectors of previous embedders, except those that another node may still use. */
   async forgetOthers(): Promise<void> {
     const sql = "DELETE FROM note_vector WHERE embedder <> ? AND at < ?"
     const values = [this.#embedder, this.#now() - DAY]
@@ -240,7 +236,7 @@ export class SqlNoteVectors implements NoteVectors {
   async #read(person: UserId, ids: readonly string[]) {
     const rows = await Promise.all(
       inPortions(ids).map((some) => {
-        // Whose it is, is asked of the note only, and in this order: otherwise SQLite would look through all of the person's.
+        // The person is a condition on the note only, in this order: otherwise SQLite scans all notes of the person.
         const sql = `SELECT note.id, content, vector FROM note_vector CROSS JOIN note WHERE note.id = note_vector.note
           AND note_vector.note IN (${some.map(() => "?").join(", ")}) AND embedder = ? AND note.person = ?`
         const values = [...some, this.#embedder, person]
@@ -251,5 +247,5 @@ export class SqlNoteVectors implements NoteVectors {
   }
 }
 
-/** With the number as it stands in the index over those that wait: otherwise it would not be used. */
+/** The condition of the partial index, word for word: otherwise it would not be used. */
 const WAITS = `embedder = ? AND ${TABLE.waits}`

@@ -3,10 +3,10 @@ import { pendingMarks, type TaintedRows } from "../../protocol/workspace.ts"
 import { inPortions, padded, type WorkspaceStatement } from "../../../packs/workspace/rows/layout.ts"
 import type { Engine } from "../engine/engine.ts"
 
-/** Place of the rows in the server's own workspace. */
+/** The place of rows in the server's own workspace. */
 export const ON_SERVER = ""
 
-/** The marks of stored texts that were written by a run which had read untrusted content. */
+/** Marks of stored texts that were written by a run with untrusted content. */
 export class SqlTaintedRows implements TaintedRows {
   readonly #engine: Engine
   readonly #now: () => number

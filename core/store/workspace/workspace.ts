@@ -39,9 +39,9 @@ import { WorkspaceWriter } from "./writer.ts"
 import type { WorkspaceKeeper } from "./keeper.ts"
 
 const EXPORT_ATTEMPTS = 20
-/** Of an export, before the first of it is sent. */
+/** The part of an export that is read before the response starts. */
 const MAX_HELD_CHARACTERS = 4_000_000
-/** Of all rows of a list that are in memory at once. */
+/** The limit of a list in memory. */
 const MAX_CHARACTERS = 16 * 1024 * 1024
 const PAGE_ROWS = 1000
 const MAX_COUNTED_PAGES = 50
@@ -49,7 +49,7 @@ const MAX_COUNTED_PAGES = 50
 const CHANGES_TOO_FAST = () =>
   failure("store_unavailable", { problem: "the workspace changes faster than it can be read; try again" })
 
-/** A person's workspace in the server's own database. */
+/** A person's workspace in the server's database. */
 export class SqlWorkspace implements Workspace {
   readonly #all: WorkspaceKeeper
   readonly #person: UserId
@@ -71,7 +71,7 @@ export class SqlWorkspace implements Workspace {
     return { rows, odd: [], total: next === null ? rows.length : await this.#count(table, filters, rows.length, next) }
   }
 
-  /** A page of a list: bounded in bytes, with the texts shortened. */
+  /** A page of a list: limited in bytes, with shortened texts. */
   async page(
     table: TableName,
     filters: DeviceFilters,
@@ -81,7 +81,7 @@ export class SqlWorkspace implements Workspace {
     return { items: toListed(page), nextCursor: page.next }
   }
 
-  /** Those of these rows that are there, as a list has them. */
+  /** Those of these rows that exist, as in a list. */
   async listed(table: TableName, ids: readonly string[]): Promise<ListedRow[]> {
     return toListed(await this.#writer.follow(findListed(this.#layout, table, ids)))
   }
@@ -90,7 +90,7 @@ export class SqlWorkspace implements Workspace {
     return this.#writer.follow(findPage(this.#layout, table, filters, options))
   }
 
-  /** Page after page, and the requests of others between them. */
+  /** Reads page by page, with turns for other requests in between. */
   async #collect(
     table: TableName,
     filters: DeviceFilters,
@@ -116,7 +116,7 @@ export class SqlWorkspace implements Workspace {
     }
   }
 
-  /** How many rows there are in all; undefined if counting them would read too much. */
+  /** The number of all rows; undefined if counting would read too much. */
   async #count(table: TableName, filters: DeviceFilters, rows: number, next: string): Promise<number | undefined> {
     const counted = await this.#writer.follow(countFound(this.#layout, table, filters))
     if (counted !== undefined) return counted === "too many" ? undefined : counted
@@ -145,8 +145,8 @@ export class SqlWorkspace implements Workspace {
   }
 
   /**
-   * A change by the person's own hand: no caller asks later what became of it, so it is not noted. A row that is marked
-   * as untrusted stays so until the person has replaced every text of it.
+   * A change by the person, which is not recorded because no call asks for its outcome later. A row that is marked as
+   * untrusted stays so until the person has replaced all of its texts.
    */
   async edit(write: WorkspaceWrite): Promise<Applied> {
     return (await this.#writer.change((now) => this.#planByHand(write, now))).applied
@@ -166,8 +166,9 @@ export class SqlWorkspace implements Workspace {
   }
 
   /**
-   * The JSON text of a `WorkspaceFile`, in pieces. It shows one moment: a row that comes while others are read could name a
-   * project that is not in the file. A change starts it anew, or, once more was read than is held here, ends it with an error.
+   * The JSON text of a `WorkspaceFile`, in pieces. It shows one moment: a row that is added during the export could
+   * refer to a project that is not in the file. A change restarts the export, or ends it with an error if the response
+   * has started.
    */
   async export(): Promise<AsyncIterable<string>> {
     for (let attempt = 0; attempt < EXPORT_ATTEMPTS; attempt++) {
@@ -209,7 +210,7 @@ export class SqlWorkspace implements Workspace {
     yield untrusted.length > 0 ? `,"untrusted":${JSON.stringify(untrusted)}}` : "}"
   }
 
-  /** All of a file or nothing, under new ids. */
+  /** Imports all of a file or nothing, with new ids. */
   async import(file: WorkspaceFile): Promise<RowCounts> {
     const { rows, untrusted } = importedRows(file, this.#owner, this.#all.now())
     const write = toRestore(rows)
@@ -217,7 +218,7 @@ export class SqlWorkspace implements Workspace {
     return countRows(rows)
   }
 
-  /** Something in it is due today in this zone. Throws `sample_loaded` while something of it is still there. */
+  /** Something in it is due today in this zone. Throws `sample_loaded` if part of it still exists. */
   async loadSample(timeZone = hostZone()): Promise<RowCounts> {
     const { rows } = await this.#writer.change((now, { sample }) => this.#planSample({ now, timeZone }, sample))
     return countRows(rows)
@@ -308,7 +309,7 @@ function replacesTexts(table: TableName, before: AnyRow, after: AnyRow): boolean
   return textColumns(readTable(table)).every((column) => !was[column] || was[column] !== is[column])
 }
 
-/** Putting back under ids that nobody had: nothing where there are no rows at all. */
+/** Undefined if there are no rows. */
 function toRestore(rows: Rows): WorkspaceWrite | undefined {
   const table = tableNames.find((name) => (rows[name] ?? []).length > 0)
   if (!table) return undefined
@@ -316,7 +317,7 @@ function toRestore(rows: Rows): WorkspaceWrite | undefined {
   return { action: "restore", table, rows: first, with: others } as unknown as WorkspaceWrite
 }
 
-/** Ids are everybody's here, and say what they name: none is made up. */
+/** Ids are shared by all people and identify their table, so a caller must not invent them. */
 function requireOwnIds({ table, rows, with: others }: Extract<WorkspaceWrite, { action: "restore" }>): void {
   for (const [name, theirs] of [[table, rows] as const, ...Object.entries(others)]) {
     const { prefix } = workspaceTables[name as TableName] ?? {}

@@ -9,13 +9,13 @@ import { SqlWorkspace } from "./workspace.ts"
 
 export type ChangeListener = (person: UserId, changes: readonly RowChange[]) => void
 
-/** Everybody's workspaces in the server's own database, and who is told when one has changed in this process. */
+/** All workspaces in the server's database, and listeners for changes in this process. */
 export class SqlWorkspaces implements WorkspaceKeeper {
   readonly engine: Engine
   readonly now: () => number
-  /** Set once by whoever keeps them. */
+  /** Set by the indexer. */
   vectors: NoteVectors | undefined
-  /** Writes of one person wait for each other: planned at the same time, all but the first would be planned in vain. */
+  /** Writes of one person are serialized, because only the first of several concurrent plans would succeed. */
   readonly writes = new KeyedLock<UserId>()
   readonly turns = new FairTurns()
   readonly #listeners = new Set<ChangeListener>()
@@ -29,7 +29,7 @@ export class SqlWorkspaces implements WorkspaceKeeper {
     return new SqlWorkspace(this, person)
   }
 
-  /** Told after each commit, never before. What a listener throws is a warning and nobody's else. */
+  /** Called after each commit. An error of a listener becomes a warning. */
   onChange(listener: ChangeListener): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
@@ -42,13 +42,13 @@ export class SqlWorkspaces implements WorkspaceKeeper {
       try {
         listener(person, changes)
       } catch (error) {
-        process.emitWarning(error as Error) // the write is done, and its caller must learn so
+        process.emitWarning(error as Error) // the write is done, and its caller must learn that
       }
     }
   }
 }
 
-/** What a write has changed, row by row. */
+/** The row changes of a write. */
 export function changesOf({ action, table, before, after, with: others }: Applied): RowChange[] {
   if (action === "update" && before === after) return []
   const gone = action === "delete"

@@ -13,7 +13,7 @@ import { markRow, ON_SERVER, SqlTaintedRows, unmarkRow } from "./tainted-rows.ts
 
 const ATTEMPTS = 20
 
-/** Noted in place of what a call came to: it was not applied, and never is. */
+/** Recorded in place of an outcome: the call was not applied, and never will be. */
 const BARRED = "null"
 
 const TABLES: Readonly<Record<TableName, string>> = {
@@ -26,15 +26,18 @@ const TABLES: Readonly<Record<TableName, string>> = {
 }
 
 interface Standing {
-  /** How often it was written to. */
+  /** The number of writes. */
   readonly version: number
-  /** What the call came to, if it was applied before. */
+  /** The outcome of the call, if it was applied before. */
   readonly noted: Applied | undefined
   readonly isBarred: boolean
   readonly sample: Rows | undefined
 }
 
-/** Reads and changes one person's rows: every change is one transaction that holds only while what it read holds. */
+/**
+ * Reads and changes one person's rows. Each change is one transaction that succeeds only if what it read is still
+ * current.
+ */
 export class WorkspaceWriter {
   readonly layout: Layout
   readonly #all: WorkspaceKeeper
@@ -49,7 +52,7 @@ export class WorkspaceWriter {
     this.layout = { table: (name) => TABLES[name], column: toSnakeCase, tie: "id", owner }
   }
 
-  /** Others have turns between the queries: SQLite answers at once, so that awaiting it gives none. */
+  /** Queries take turns with others, because SQLite answers at once and awaiting it does not yield. */
   follow<T>(steps: Steps<T>): Promise<T> {
     return followSteps(steps, async ({ sql, values }) => {
       const turn = this.#all.turns.enter(this.#person)
@@ -60,8 +63,8 @@ export class WorkspaceWriter {
   }
 
   /**
-   * Plans and applies. One after the other in this process; of two processes the later one finds the count moved, and
-   * plans again. With a call the change is noted, and the same call again comes to what it came to first.
+   * Plans and applies a change. Serialized in this process; another process's write changes the version, and the change
+   * is planned again. The outcome of a call is recorded, and the same call again returns it.
    */
   change<P extends StatementPlan>(
     plan: (now: number, standing: Standing) => Steps<P>,
@@ -75,14 +78,14 @@ export class WorkspaceWriter {
         const { version, noted, isBarred } = standing
         if (isBarred) throw failure("bad_request", { problem: "This call was given up; it is not done any more." })
         if (noted) return { applied: noted, statements: [] as readonly WorkspaceStatement[] } as P
-        // Nobody was there in between, so it is not for them that nothing was changed.
+        // The version has not changed, so a concurrent write is not the cause.
         if (version === last) throw failure("bad_request", { problem: "An id of these rows is taken." })
         last = version
         const now = this.#all.now()
         const planned = await this.follow(plan(now, standing))
         const { applied } = planned
         const note = callId === undefined ? [] : [this.#note(callId, applied, now)]
-        // In the same transaction: a row without its mark would be read as the person's own.
+        // In the same transaction: a row without its mark would be taken for the person's own.
         const marks = taint ? writtenIds(applied).map((id) => this.mark(id, now)) : []
         const followed = this.#followVectors(applied)
         const statements = [this.#count(version), ...note, ...planned.statements, ...marks, ...followed]
@@ -103,17 +106,16 @@ export class WorkspaceWriter {
     return markRow(this.#placeOf(id), now)
   }
 
-  /** The person has written every text of the row anew: nothing of what was marked is left. */
+  /** The person has replaced all texts of the row, so none of the marked content is left. */
   unmark(id: string): WorkspaceStatement {
     return unmarkRow(this.#placeOf(id))
   }
 
-  /** Those of these rows that are marked. */
   marked(ids: readonly string[]): Promise<readonly string[]> {
     return this.#tainted.find(this.#person, ON_SERVER, ids)
   }
 
-  /** Read before everything else: whatever is read after it is not older. */
+  /** Read first, so that everything that is read afterwards is not older. */
   async standing(callId?: CallId): Promise<Standing> {
     const sql = `SELECT (SELECT version FROM workspace WHERE person = ?) AS version,
       (SELECT sample FROM workspace WHERE person = ?) AS sample,
@@ -130,14 +132,14 @@ export class WorkspaceWriter {
     }
   }
 
-  /** Of a call and this, one is noted, whichever comes first: the call finds its place taken and is not done. */
+  /** Records that the call must not be applied, unless it already was. The call's own record then fails. */
   async bar(callId: CallId): Promise<Applied | undefined> {
     const note = this.#noteOf(callId, BARRED, this.#all.now())
     await this.#all.engine.change({ type: "statements", statements: [{ ...note, mustChange: false }] })
     return (await this.standing(callId)).noted
   }
 
-  /** What the sample was when it was loaded, for as long as it is; part of the change that loads it or takes it out. */
+  /** Stores the sample's rows while it is loaded; part of the change that loads or removes it. */
   rememberSample(rows: Rows | undefined): WorkspaceStatement {
     const sql = "UPDATE workspace SET sample = ? WHERE person = ?"
     return { sql, values: [rows ? JSON.stringify(rows) : null, this.#person] }
@@ -152,7 +154,7 @@ export class WorkspaceWriter {
     return { sql, values: [this.#person, version], mustChange: true }
   }
 
-  /** The effect and the note that this call had it are one commit: after a crash either both are there or neither. */
+  /** The write and the record of its call are one commit: after a crash there are both or neither. */
   #note(callId: CallId, applied: Applied, now: number): WorkspaceStatement {
     return this.#noteOf(callId, toStorableJson(applied), now)
   }
@@ -163,12 +165,12 @@ export class WorkspaceWriter {
     return { sql, values: [callId, answer, now, this.#person], mustChange: true }
   }
 
-  /** In the same transaction: what is gone must not be found by its meaning, and what has changed by its former one. */
+  /** In the same transaction: a deleted note must not be found, and a changed one not by its previous text. */
   #followVectors(applied: Applied): readonly WorkspaceStatement[] {
     return this.#all.vectors?.follow(this.#person, applied) ?? []
   }
 
-  /** Before there were six tables the task alone was noted, whether it had come or gone. */
+  /** Old records contain a task alone, whether it was inserted or deleted. */
   async #noted(answer: string): Promise<Applied> {
     const noted = JSON.parse(answer) as Applied | Task
     if ("action" in noted) return noted

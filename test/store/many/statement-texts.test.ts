@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import type { UserId } from "../../../core/protocol/ids.ts"
 import { SqlLibrary } from "../../../core/store/library/library.ts"
-import { asMasterKey, givenKeys } from "../../../core/store/people/master-keys.ts"
+import { asMasterKey, fixedKeys } from "../../../core/store/people/master-keys.ts"
 import { openStore, type Store } from "../../../core/store/store.ts"
 import { USAGE_COLUMNS } from "../../../core/store/engine/operations.ts"
 import { anyDatabase } from "../../support/databases.ts"
@@ -9,7 +9,7 @@ import { TurnedClock } from "../../support/loop/world.ts"
 import { recordStatements } from "./statement-plans.ts"
 
 const NOON = Date.UTC(2026, 2, 20, 12)
-const masterKeys = givenKeys(asMasterKey(Buffer.alloc(32, "texts")))
+const masterKeys = fixedKeys(asMasterKey(Buffer.alloc(32, "texts")))
 
 test.each(anyDatabase)("what is done again later is said in the same words, on $name", async ({ create }) => {
   await using database = await create()

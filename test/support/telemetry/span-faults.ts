@@ -1,6 +1,6 @@
 import type { JournalEvent } from "../../../core/protocol/events.ts"
 import type { ConversationId } from "../../../core/protocol/ids.ts"
-import { type PlacedSpan, type RecordedRun, runSpans } from "../../../core/telemetry/run-spans.ts"
+import { type PositionedSpan, type RecordedRun, runSpans } from "../../../core/telemetry/run-spans.ts"
 
 /** Each run of a journal, from its start to the next. */
 export function runsIn(events: readonly JournalEvent[]): JournalEvent[][] {
@@ -12,7 +12,7 @@ export function runsIn(events: readonly JournalEvent[]): JournalEvent[][] {
   return runs
 }
 
-const spansOf = (events: readonly JournalEvent[]): PlacedSpan[] =>
+const spansOf = (events: readonly JournalEvent[]): PositionedSpan[] =>
   runSpans(
     { conversation: "conv_1" as ConversationId, agent: "test", events: events as unknown as RecordedRun["events"] },
     { content: true },

@@ -1,16 +1,16 @@
 import type { ClientBase } from "pg"
-import { type NewIndex, toIndexStatement } from "../new-index.ts"
+import { type NewIndex, toIndexStatement } from "../schema-syntax.ts"
 import type { PostgresPool } from "./pool.ts"
 
 /**
- * Builds an index while others read and write its table. One that a crash has left half-built is in the way and of no use:
- * it is dropped first. Where it is half-built at the end, too, another process was at it and has failed: then once more.
+ * Builds an index while others read and write its table. An invalid index that a crash left behind is dropped first. If
+ * the index is invalid at the end, another process built it at the same time and failed, so this tries again.
  */
 export async function buildIndex(pool: PostgresPool, index: NewIndex, lockMs: number): Promise<void> {
   await pool.use(async (client) => {
     do {
       await dropHalfBuilt(client, index, lockMs)
-      // Its own locks keep nobody from reading or writing, so it may wait for them, and for older transactions, at leisure.
+      // Its locks block neither reads nor writes, so it may wait for older transactions.
       await client.query(toIndexStatement(index, "CONCURRENTLY"))
     } while (await isHalfBuilt(client, index))
   }, "long")
@@ -20,7 +20,7 @@ async function dropHalfBuilt(client: ClientBase, index: NewIndex, lockMs: number
   if (!(await isHalfBuilt(client, index))) return
   await client.query(`BEGIN; SET LOCAL lock_timeout = ${lockMs}`)
   try {
-    // Whoever builds it holds this lock: under it, half-built means that nobody is at it any more.
+    // Whoever builds it holds this lock. So an invalid index under this lock is not being built.
     await client.query(`LOCK TABLE ${index.table} IN SHARE UPDATE EXCLUSIVE MODE`)
     if (await isHalfBuilt(client, index)) await client.query(`DROP INDEX ${index.name}`)
     await client.query("COMMIT")

@@ -1,8 +1,8 @@
 import { type ByteCounts, isOverLimit, ownerOf, rowBytes, STORAGE_FULL } from "../byte-counts.ts"
 
 /**
- * Each change adds a row with the difference. One row for each person, changed in place, would make all commits of a person
- * wait for each other, and two groups of commits that change the rows of two people in different orders would deadlock.
+ * Each change adds a row with the difference. One row per person would make all commits of a person wait for each
+ * other, and two groups of commits could deadlock.
  */
 export const postgresByteCounts: ByteCounts = {
   makeTables: [
@@ -26,7 +26,7 @@ export const postgresByteCounts: ByteCounts = {
       `CREATE TRIGGER storage_${name}_${what} AFTER ${on} ON ${name} REFERENCING ${tables}
         FOR EACH STATEMENT EXECUTE FUNCTION storage_${name}()`
     return [
-      // A statement is planned when it is first reached: each kind of change has only its own rows.
+      // PL/pgSQL plans a statement when it is first reached, so each kind of change has its own.
       `CREATE OR REPLACE FUNCTION storage_${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
         IF TG_OP = 'INSERT' THEN ${add(rows("added", ""))}${refuses ? refuse(rows("added", "")) : ""}
         ELSIF TG_OP = 'DELETE' THEN ${add(rows("removed", "-"))}
@@ -42,7 +42,7 @@ export const postgresByteCounts: ByteCounts = {
   dropTriggers: (table) =>
     ["added", "removed", "changed"].map((what) => `DROP TRIGGER IF EXISTS storage_${table}_${what} ON ${table}`),
   adds: "",
-  // What another compacts at the same time is left to it: nobody waits, and every row is added up once.
+  // Rows that another transaction compacts are skipped, so each is added up once and nobody waits.
   compact: `WITH gone AS (DELETE FROM storage_use WHERE ctid = ANY (ARRAY(
       SELECT ctid FROM storage_use WHERE person = ? FOR UPDATE SKIP LOCKED)) RETURNING source, bytes)
     INSERT INTO storage_use (person, source, bytes)

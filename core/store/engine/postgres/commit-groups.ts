@@ -1,122 +1,124 @@
 import type { Commit, Committed, OperationOutcome } from "../operations.ts"
-import { type CommitShape, shapeOf, whoseIs } from "./commit.ts"
+import { type CommitShape, shapeOf, conversationOf } from "./commit.ts"
 
-export interface CommitWays {
-  /** One statement for all, which waits for nobody: in their order, undefined for whoever it left out. */
-  together(operations: readonly Commit[]): Promise<(Committed | undefined)[]>
-  /** Waits for whoever holds the conversation, and says why it is refused. */
-  alone(operation: Commit): Promise<OperationOutcome>
-  /** Whether the database itself has refused the statement: then nothing of it was done. Otherwise nobody knows. */
+export interface CommitRunner {
+  /**
+   * Runs all in one statement that waits for no lock. Returns results in order, undefined for those that it skipped.
+   */
+  runGroup(operations: readonly Commit[]): Promise<(Committed | undefined)[]>
+  /** Runs one, waits for the holder of the conversation, and returns why it was refused. */
+  runOne(operation: Commit): Promise<OperationOutcome>
+  /** Whether the database refused the statement, so that nothing was done. Otherwise the outcome is unknown. */
   isRefused(error: unknown): boolean
-  /** So many statements are under way before commits wait to be gathered. */
-  readonly atOnce: number
+  /** How many statements run at once before further commits are gathered. */
+  readonly maxConcurrent: number
 }
 
-interface Waiting {
+interface PendingCommit {
   readonly operation: Commit
   readonly shape: CommitShape
   resolve(outcome: OperationOutcome | Promise<OperationOutcome>): void
   reject(error: unknown): void
 }
 
-/** Measured: of 64 conversations two groups are in each other's way less than one, and cost hardly more than it. */
-const MOST_COMMITS = 32
-/** Of all that they bring. A longer one goes alone: whoever has little to write does not wait for it. */
-const MOST_CHARACTERS = 256 * 1024
-/** A statement that takes longer may wait for a row that a frozen node holds: others do not wait behind it. */
+/** Measured with 64 conversations: two groups of 32 conflict less than one of 64, and cost hardly more. */
+const MAX_GROUP = 32
+/** The limit of a group. A longer commit goes alone, so that short ones do not wait for it. */
+const MAX_CHARACTERS = 256 * 1024
+/** A slower statement may wait for a row that a frozen node holds; others do not wait behind it. */
 const SLOW_MS = 100
 
 /**
- * Commits of many conversations, written together where there are more than the database takes at once. Nobody waits for
- * company: what comes while few are under way goes at once, by itself; what comes meanwhile is gathered.
+ * Groups commits of several conversations into one statement if more arrive than the database runs at once. A commit
+ * never waits for company: while few are in flight it goes alone, and those that arrive meanwhile are gathered.
  *
- * Each has the answer that it would have had alone. Whoever is left out of a group's statement is tried alone, and so is
- * everybody where the database refused it, for whatever one of them has brought. Where the answer was lost nobody is.
+ * Each gets the result that it would have got alone. Commits that a group's statement skipped are tried alone, and so
+ * are all of them if the database refused the statement. If the answer was lost, none is retried.
  */
 export class CommitGroups {
-  readonly #ways: CommitWays
-  #waiting: Waiting[] = []
-  #underWay = 0
+  readonly #runner: CommitRunner
+  #pending: PendingCommit[] = []
+  #inFlight = 0
   #scheduled = false
 
-  constructor(ways: CommitWays) {
-    this.#ways = ways
+  constructor(runner: CommitRunner) {
+    this.#runner = runner
   }
 
-  /** The caller sees to it that no conversation has two at a time. */
+  /** The caller must not pass two commits of one conversation at a time. */
   change(operation: Commit): Promise<OperationOutcome> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ operation, shape: shapeOf(operation), resolve, reject })
+      this.#pending.push({ operation, shape: shapeOf(operation), resolve, reject })
       this.#schedule()
     })
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#underWay >= this.#ways.atOnce) return
+    if (this.#scheduled || this.#inFlight >= this.#runner.maxConcurrent) return
     this.#scheduled = true
-    // The next tick comes when every promise that could go on has gone on: whoever has something to write has said so.
+    // `nextTick` runs after all pending promises, so everything that is ready has been added.
     process.nextTick(() => {
       this.#scheduled = false
-      while (this.#waiting.length > 0 && this.#underWay < this.#ways.atOnce) void this.#send(this.#take())
+      while (this.#pending.length > 0 && this.#inFlight < this.#runner.maxConcurrent) void this.#send(this.#takeGroup())
     })
   }
 
-  /** The one that has waited longest, and what can be written with it. */
-  #take(): Waiting[] {
-    const shape = this.#waiting[0]?.shape
-    const group: Waiting[] = []
-    const left: Waiting[] = []
+  /** Removes the oldest commit, and those that can be written with it. */
+  #takeGroup(): PendingCommit[] {
+    const shape = this.#pending[0]?.shape
+    const group: PendingCommit[] = []
+    const left: PendingCommit[] = []
     const conversations = new Set<number | string>()
     let characters = 0
-    for (const each of this.#waiting) {
-      const whose = whoseIs(each.operation)
-      // Two that are to be born under one id are as many commits as others, and one answer would be taken for both.
-      const fits = each.shape === shape && group.length < MOST_COMMITS && !conversations.has(whose)
+    for (const each of this.#pending) {
+      const conversation = conversationOf(each.operation)
+      // Two new conversations with one id are separate commits, and one result would be taken for both.
+      const fits = each.shape === shape && group.length < MAX_GROUP && !conversations.has(conversation)
       const length = fits ? lengthOf(each.operation) : 0
-      if (fits && (group.length === 0 || characters + length <= MOST_CHARACTERS)) {
+      if (fits && (group.length === 0 || characters + length <= MAX_CHARACTERS)) {
         characters += length
-        conversations.add(whose)
+        conversations.add(conversation)
         group.push(each)
       } else left.push(each)
     }
-    this.#waiting = left
+    this.#pending = left
     return group
   }
 
-  async #send(group: readonly Waiting[]): Promise<void> {
-    this.#underWay++
-    let counts = true
-    const leave = () => {
-      if (counts) this.#underWay--
-      counts = false
-      if (this.#waiting.length > 0) this.#schedule()
+  async #send(group: readonly PendingCommit[]): Promise<void> {
+    this.#inFlight++
+    let isCounted = true
+    const finish = () => {
+      if (isCounted) this.#inFlight--
+      isCounted = false
+      if (this.#pending.length > 0) this.#schedule()
     }
-    const slow = setTimeout(leave, SLOW_MS)
+    const slow = setTimeout(finish, SLOW_MS)
     const [first] = group
-    if (first && group.length === 1) await this.#ways.alone(first.operation).then(first.resolve, first.reject)
-    else await this.#together(group)
+    if (first && group.length === 1) await this.#runner.runOne(first.operation).then(first.resolve, first.reject)
+    else await this.#runGroup(group)
     clearTimeout(slow)
-    leave()
+    finish()
   }
 
-  async #together(group: readonly Waiting[]): Promise<void> {
+  async #runGroup(group: readonly PendingCommit[]): Promise<void> {
     try {
-      const committed = await this.#ways.together(group.map(({ operation }) => operation))
+      const committed = await this.#runner.runGroup(group.map(({ operation }) => operation))
       group.forEach(({ operation, resolve }, index) => {
-        const done = committed[index]
-        resolve(done ? { ok: true, committed: done } : this.#ways.alone(operation))
+        const result = committed[index]
+        resolve(result ? { ok: true, committed: result } : this.#runner.runOne(operation))
       })
     } catch (error) {
-      const refused = this.#ways.isRefused(error)
+      const refused = this.#runner.isRefused(error)
       for (const { operation, resolve, reject } of group) {
-        if (refused) resolve(this.#ways.alone(operation))
+        if (refused) resolve(this.#runner.runOne(operation))
         else reject(error)
       }
     }
   }
 }
 
-/** In characters, of what can be long. */
+/** In characters, of the columns that can be long. */
 function lengthOf({ events, audits }: Commit): number {
   let length = 0
   for (const row of events) length += textOf(row)

@@ -2,12 +2,12 @@ import { EVENT_COLUMNS } from "../event-rows.ts"
 import { AUDIT_COLUMNS, type Commit, USAGE_COLUMNS } from "../operations.ts"
 import type { Scalar } from "./wire-messages.ts"
 
-/** Rows that a commit writes beside those of its conversation. */
+/** The rows of one table that a commit writes. */
 export interface CommitPart {
   readonly name: string
   readonly columns: readonly { readonly name: string; readonly type: string }[]
   rows(operation: Commit): readonly (readonly Scalar[])[]
-  /** `from`: the lease, and with it the rows that hang on it; `values`: their columns. */
+  /** `from`: the lease and the rows to insert; `values`: their columns. */
   sql(from: string, values: string): string
 }
 
@@ -16,7 +16,7 @@ const RUN_COLUMNS = `id, status, iteration, max_iterations, pause_reason, error_
   output_tokens, started_at, ended_at, model`
 const PROPOSAL_COLUMNS = "id, run_id, position, status, code, expires_at, decided_by, decided_at"
 
-/** Names as the table has them, types in the same order; `n` is a number, `t` a text. */
+/** Column names with their types, in order: `n` is a number, `t` a text. */
 function columnsOf(names: string, types: string): CommitPart["columns"] {
   const all = names.split(",").map((name) => name.trim())
   return all.map((name, index) => ({ name, type: types[index] === "n" ? "bigint" : "text" }))
@@ -58,7 +58,7 @@ export const commitParts: readonly CommitPart[] = [
     sql: (from, value) =>
       `DELETE FROM inbox USING ${from} WHERE inbox.conversation = lease.key AND inbox.number = ${value}`,
   },
-  // Written once, however often their commit is tried.
+  // `ON CONFLICT` makes retries of a commit harmless.
   {
     name: "audits",
     columns: columnsOf(AUDIT_COLUMNS, "tttttttttttttntt"),

@@ -1,54 +1,56 @@
 import type { Engine } from "../engine.ts"
-import { EVENTS, EVENTS_TO_FOLD, type EventRow } from "../event-rows.ts"
-import { EVENTS_UNLESS_KEPT, FOLD_ROW, type FoldRow } from "../fold-source.ts"
-import { numbered } from "../numbered.ts"
+import { EVENTS, EVENTS_TO_REPLAY, type EventRow } from "../event-rows.ts"
+import { EVENTS_WITHOUT_SNAPSHOT, STATE_ROW, type StateRow } from "../state-source.ts"
+import { numberPlaceholders } from "../numbered.ts"
 import type { TextRow } from "./run-named.ts"
 import type { NamedStatement, WireValue } from "./wire-messages.ts"
 
-/** How events are read, and what a conversation is folded from. The statements stay prepared: to plan one costs more than to run it. */
-export function readsOfEvents(
+/**
+ * Reads events and conversation states. The statements are prepared, because planning one costs more than running it.
+ */
+export function eventReads(
   read: (statements: readonly NamedStatement[]) => Promise<TextRow[][]>,
-): Pick<Engine, "events" | "eventsToFold"> & Required<Pick<Engine, "foldSource">> {
+): Pick<Engine, "events" | "eventsToReplay"> & Required<Pick<Engine, "stateSource">> {
   const readEvents = async (statement: NamedStatement) => {
     const [rows = []] = await read([statement])
     return rows.map(toEventRow)
   }
   return {
     events: (key, { after, upTo, limit }) => readEvents(statements.events([key, after, upTo, limit])),
-    eventsToFold: (key) => readEvents(statements.eventsToFold([key, key, key])),
-    async foldSource(id, version) {
+    eventsToReplay: (key) => readEvents(statements.eventsToReplay([key, key, key])),
+    async stateSource(id, version) {
       const [[row] = [], rows = []] = await read([
-        statements.foldRow([version, id]),
-        statements.eventsUnlessKept([version, id]),
+        statements.stateRow([version, id]),
+        statements.eventsWithoutSnapshot([version, id]),
       ])
-      return row && { row: toFoldRow(row), events: rows.map(toEventRow) }
+      return row && { row: toStateRow(row), events: rows.map(toEventRow) }
     },
   }
 }
 
 const statements = {
   events: named("events", EVENTS, 4),
-  eventsToFold: named("events-to-fold", EVENTS_TO_FOLD, 3),
-  foldRow: named("fold-row", FOLD_ROW, 2),
-  eventsUnlessKept: named("events-unless-kept", EVENTS_UNLESS_KEPT, 2),
+  eventsToReplay: named("events-to-fold", EVENTS_TO_REPLAY, 3),
+  stateRow: named("fold-row", STATE_ROW, 2),
+  eventsWithoutSnapshot: named("events-unless-kept", EVENTS_WITHOUT_SNAPSHOT, 2),
 }
 
-function named(name: string, sql: string, places: number): (values: readonly WireValue[]) => NamedStatement {
-  const text = numbered(sql, places)
+function named(name: string, sql: string, count: number): (values: readonly WireValue[]) => NamedStatement {
+  const text = numberPlaceholders(sql, count)
   return (values) => ({ name, text, values })
 }
 
-/** In place: thousands are read at a time, and nobody else has the texts. */
+/** Converts in place, because thousands are read at a time. */
 function toEventRow(texts: TextRow): EventRow {
   const row = texts as (string | number | null)[]
   for (const column of NUMBERS) if (row[column] !== null) row[column] = Number(row[column])
   return row as EventRow
 }
 
-/** Columns of `EventRow`: position, version, at, seq. */
+/** Indexes in `EventRow`: position, version, at, seq. */
 const NUMBERS = [0, 2, 3, 6]
 
-function toFoldRow([key, user_id, fence, arrivals, seen, owner, kept, fold]: TextRow): FoldRow {
+function toStateRow([key, user_id, fence, arrivals, seen, owner, snapshot_position, snapshot]: TextRow): StateRow {
   return {
     key: Number(key),
     user_id: user_id ?? "",
@@ -56,7 +58,7 @@ function toFoldRow([key, user_id, fence, arrivals, seen, owner, kept, fold]: Tex
     arrivals: Number(arrivals),
     seen: Number(seen),
     owner: owner ?? null,
-    kept: kept === null ? null : Number(kept),
-    fold: fold ?? null,
+    snapshot_position: snapshot_position === null ? null : Number(snapshot_position),
+    snapshot: snapshot ?? null,
   }
 }

@@ -1,7 +1,7 @@
 import { daysCondition, type FullText, type WordQuery } from "../full-text.ts"
-import { isBeginning } from "../text-grams.ts"
+import { isPrefix } from "../text-grams.ts"
 
-/** A tsvector with English stems that follows the row by itself, under a GIN index. */
+/** A generated tsvector column with English stems, under a GIN index. */
 export const postgresFullText: FullText = {
   statements: [
     `ALTER TABLE passage ADD COLUMN words TSVECTOR
@@ -34,7 +34,7 @@ export const postgresFullText: FullText = {
   },
 }
 
-/** With the condition of the index over them: otherwise it would not be used. */
+/** With the conditions of the partial index; otherwise it would not be used. */
 const COLUMNS = {
   words: { found: "words", vector: "words", language: "english" },
   grams: {
@@ -44,6 +44,6 @@ const COLUMNS = {
   },
 } as const
 
-/** Quoted, because a word may be one of theirs; quotes are no part of a word. */
+/** Quoted, because a word may be an operator. Words contain no quotes. */
 const matching = ({ words, among }: Pick<WordQuery, "words" | "among">) =>
-  words.map((word) => (among === "grams" && isBeginning(word) ? `'${word}':*` : `'${word}'`)).join(" | ")
+  words.map((word) => (among === "grams" && isPrefix(word) ? `'${word}':*` : `'${word}'`)).join(" | ")

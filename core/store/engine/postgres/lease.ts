@@ -2,8 +2,8 @@ import type { Commit, DecisionCondition, HeadRow } from "../operations.ts"
 import type { Scalar } from "./wire-messages.ts"
 
 /**
- * `change` holds the lease and changes the conversation's row; `hold` only holds it still. `decide` and `decide-expired`
- * claim it together with the one decision that a proposal has: both, or neither.
+ * `change` holds the lease and changes the conversation's row; `hold` only locks it. `decide` and `decide-expired`
+ *   claim the lease together with the one decision of a proposal: both, or neither.
  */
 export type LeaseKind = Commit["lease"] | "change" | "decide" | "decide-expired"
 
@@ -12,22 +12,22 @@ export function leaseKindOf({ lease, head, deciding }: Commit): LeaseKind {
   return lease === "hold" && head ? "change" : lease
 }
 
-/** A value that the lease is given with each commit. */
+/** A value of a commit that the lease checks or writes. */
 export interface LeaseColumn {
   readonly name: string
   readonly type: string
   of(operation: Commit): Scalar
 }
 
-export interface LeaseQuestion {
+export interface LeaseContext {
   /** The SQL of a value by its name. */
-  given(name: string): string
-  /** Where the values of each conversation stand, as `given`; undefined for a single one, whose values are parameters. */
+  input(name: string): string
+  /** The table of values of a group; undefined for a single commit, whose values are parameters. */
   readonly group: string | undefined
-  /** Takes from the inbox. */
-  readonly takes: boolean
-  /** Adds to the journal. */
-  readonly adds: boolean
+  /** The commit consumes inbox rows. */
+  readonly consumes: boolean
+  /** The commit appends events. */
+  readonly appends: boolean
 }
 
 const column = (name: string, type: string, of: LeaseColumn["of"]): LeaseColumn => ({ name, type, of })
@@ -79,102 +79,103 @@ export const leaseColumns: Readonly<Record<LeaseKind, readonly LeaseColumn[]>> =
 }
 
 /**
- * The conversations of which everything fits, as `lease`; the others are not in it. A group leaves out those whose rows
- * somebody else holds: one conversation that has to wait does not keep the others waiting.
+ * The conversations that match, as `lease`. A group skips rows that other transactions have locked, so that one waiting
+ * conversation does not delay the others.
  */
-export const leaseSql: Readonly<Record<LeaseKind, (question: LeaseQuestion) => string>> = {
-  create({ given, group }) {
-    const heads = HEAD_NAMES.map((name) => given(name)).join(", ")
-    // In one order: two nodes that begin the same conversations would wait for each other.
-    const from = group === undefined ? "" : ` FROM ${group} ORDER BY given.id`
+export const leaseSql: Readonly<Record<LeaseKind, (context: LeaseContext) => string>> = {
+  create({ input, group }) {
+    const heads = HEAD_NAMES.map((name) => input(name)).join(", ")
+    // In one order, so that two nodes that create the same conversations cannot deadlock.
+    const from = group === undefined ? "" : ` FROM ${group} ORDER BY input.id`
     return `lease AS (INSERT INTO conversation (id, person, owner, fence, created_at, updated_at, ${HEAD_NAMES.join(", ")})
-      SELECT ${given("id")}, ${given("person")}, ${given("owner")}, 1, ${given("now")}, ${given("now")}, ${heads}${from}
+      SELECT ${input("id")}, ${input("person")}, ${input("owner")}, 1, ${input("now")}, ${input("now")}, ${heads}${from}
       ON CONFLICT (id) DO NOTHING RETURNING id, key, fence, arrivals, owner IS NULL AS released)`
   },
-  // Most appends leave the row as it is and only hold it still.
-  hold(question) {
-    const { group } = question
+  // Most appends only lock the row.
+  hold(context) {
+    const { group } = context
     const [from, skip] = group === undefined ? ["conversation", ""] : [`${group}, conversation`, " SKIP LOCKED"]
-    return `lease AS (SELECT ${GIVES}, false AS released FROM ${from}
-      WHERE ${isWriterSql(question)} FOR SHARE OF conversation${skip})`
+    return `lease AS (SELECT ${LEASE_COLUMNS}, false AS released FROM ${from}
+      WHERE ${isWriterSql(context)} FOR SHARE OF conversation${skip})`
   },
-  change: (question) => updateSql(question, { fits: isWriterSql(question), owner: "conversation.owner", fence: "" }),
-  claim: (question) => updateSql(question, { fits: isClaimableSql(question), ...claimSql(question) }),
-  decide: (question) => decideSql(question, standsSql("pending", question.given)),
-  "decide-expired": (question) => decideSql(question, standsSql("expired", question.given)),
+  change: (context) => updateSql(context, { fits: isWriterSql(context), owner: "conversation.owner", fence: "" }),
+  claim: (context) => updateSql(context, { fits: isClaimableSql(context), ...claimSql(context) }),
+  decide: (context) => decideSql(context, isDecidableSql("pending", context.input)),
+  "decide-expired": (context) => decideSql(context, isDecidableSql("expired", context.input)),
 }
 
-const GIVES = "conversation.key, conversation.fence, conversation.arrivals"
+const LEASE_COLUMNS = "conversation.key, conversation.fence, conversation.arrivals"
 
-const followsSql = ({ given }: LeaseQuestion) =>
-  `(SELECT coalesce(max(position), 0) FROM event WHERE event.conversation = ${given("key")}) = ${given("after")}`
+const followsSql = ({ input }: LeaseContext) =>
+  `(SELECT coalesce(max(position), 0) FROM event WHERE event.conversation = ${input("key")}) = ${input("after")}`
 
-function isWriterSql(question: LeaseQuestion): string {
-  const { given, takes, adds } = question
+function isWriterSql(context: LeaseContext): string {
+  const { input, consumes, appends } = context
   return [
-    `conversation.key = ${given("key")} AND conversation.owner = ${given("node")} AND conversation.fence = ${given("fence")}`,
-    // What is taken from the inbox must be what was read: whoever changes it counts an arrival.
-    ...(takes ? [`conversation.arrivals = ${given("seen")}`] : []),
-    // Without events there is no place to check.
-    ...(adds ? [followsSql(question)] : []),
+    `conversation.key = ${input("key")} AND conversation.owner = ${input("node")} AND conversation.fence = ${input("fence")}`,
+    // Any change of the inbox raises `arrivals`, so the consumed rows are those that were read.
+    ...(consumes ? [`conversation.arrivals = ${input("seen")}`] : []),
+    // Without events there is no position to check.
+    ...(appends ? [followsSql(context)] : []),
   ].join(" AND ")
 }
 
-/** A claim is held against the journal also where it adds nothing: what it says about the conversation would be old. */
-function isClaimableSql(question: LeaseQuestion): string {
-  const { given } = question
-  return `conversation.key = ${given("key")} AND conversation.fence = ${given("fence")}
-        AND (${given("with_inbox")} OR conversation.arrivals = ${given("seen")}) AND ${followsSql(question)}
-        AND (conversation.owner IS NULL OR conversation.owner = ${given("node")}
+/** A claim without events also checks the last position: otherwise its row would be out of date. */
+function isClaimableSql(context: LeaseContext): string {
+  const { input } = context
+  return `conversation.key = ${input("key")} AND conversation.fence = ${input("fence")}
+        AND (${input("with_inbox")} OR conversation.arrivals = ${input("seen")}) AND ${followsSql(context)}
+        AND (conversation.owner IS NULL OR conversation.owner = ${input("node")}
           OR NOT EXISTS (SELECT 1 FROM node WHERE node.id = conversation.owner))`
 }
 
 /**
- * Nothing is changed before all of it is known to fit: the conversation is locked as it was checked, then the proposal is
- * decided, and only with that the conversation is claimed. In this order, as commits lock them: the other way round two
- * would wait for each other.
+ * Changes nothing before everything is known to match: it locks the conversation, then decides the proposal, and then
+ * claims the conversation. Commits lock in the same order; the reverse order could deadlock.
  */
-function decideSql(question: LeaseQuestion, stands: string): string {
-  const { given } = question
-  return `held AS (SELECT conversation.key FROM conversation WHERE ${isClaimableSql(question)} FOR NO KEY UPDATE),
-    decided AS (UPDATE proposal SET status = ${given("to")}, decided_by = ${given("by")}, decided_at = ${given("now")}
-      FROM held WHERE proposal.id = ${given("proposal")} AND proposal.conversation = held.key AND ${stands}
+function decideSql(context: LeaseContext, isDecidable: string): string {
+  const { input } = context
+  return `held AS (SELECT conversation.key FROM conversation WHERE ${isClaimableSql(context)} FOR NO KEY UPDATE),
+    decided AS (UPDATE proposal SET status = ${input("to")}, decided_by = ${input("by")}, decided_at = ${input("now")}
+      FROM held WHERE proposal.id = ${input("proposal")} AND proposal.conversation = held.key AND ${isDecidable}
       RETURNING proposal.conversation),
-    lease AS (${changeSql(question, claimSql(question))} FROM decided WHERE conversation.key = decided.conversation ${GIVEN_BACK})`
+    lease AS (${changeSql(context, claimSql(context))} FROM decided WHERE conversation.key = decided.conversation ${RETURNING})`
 }
 
-/** Whether a proposal can be decided: an expired one is also one that is still `pending` after its time. */
-export const standsSql = (from: DecisionCondition["from"], given: LeaseQuestion["given"]): string =>
+/** Whether a proposal can be decided. An expired one may still be `pending` after its time. */
+export const isDecidableSql = (from: DecisionCondition["from"], input: LeaseContext["input"]): string =>
   from === "expired"
-    ? `(proposal.status = 'expired' OR (proposal.status = 'pending' AND proposal.expires_at <= ${given("now")}))`
-    : `proposal.status = ${given("from")} AND (proposal.status <> 'pending' OR proposal.expires_at > ${given("now")})`
+    ? `(proposal.status = 'expired' OR (proposal.status = 'pending' AND proposal.expires_at <= ${input("now")}))`
+    : `proposal.status = ${input("from")} AND (proposal.status <> 'pending' OR proposal.expires_at > ${input("now")})`
 
 interface Update {
-  /** Who owns the conversation if it does not rest. */
+  /** The owner unless the conversation is released. */
   readonly owner: string
   readonly fence: string
 }
 
-const claimSql = ({ given }: LeaseQuestion): Update => ({
-  owner: given("node"),
+const claimSql = ({ input }: LeaseContext): Update => ({
+  owner: input("node"),
   fence: "fence = conversation.fence + 1, ",
 })
 
-const GIVEN_BACK = `RETURNING ${GIVES}, conversation.owner IS NULL AS released`
+const RETURNING = `RETURNING ${LEASE_COLUMNS}, conversation.owner IS NULL AS released`
 
-function changeSql({ given }: LeaseQuestion, { owner, fence }: Update): string {
-  // A row that waited for another transaction is read anew by this, so an input that came in between is never missed.
-  const rests = `${given("release")} AND conversation.arrivals = ${given("seen")}`
-  return `UPDATE conversation SET ${fence}${HEAD_NAMES.map((name) => `${name} = ${given(name)}`).join(", ")},
-      updated_at = ${given("now")}, seen = CASE WHEN ${rests} THEN ${given("seen")} ELSE conversation.seen END,
-      owner = CASE WHEN ${rests} THEN NULL ELSE ${owner} END`
+function changeSql({ input }: LeaseContext, { owner, fence }: Update): string {
+  // PostgreSQL reads a row again after waiting for another transaction, so it never misses an input that came in
+  // between.
+  const isReleased = `${input("release")} AND conversation.arrivals = ${input("seen")}`
+  return `UPDATE conversation SET ${fence}${HEAD_NAMES.map((name) => `${name} = ${input(name)}`).join(", ")},
+      updated_at = ${input("now")}, seen = CASE WHEN ${isReleased} THEN ${input("seen")} ELSE conversation.seen END,
+      owner = CASE WHEN ${isReleased} THEN NULL ELSE ${owner} END`
 }
 
-function updateSql(question: LeaseQuestion, { fits, ...how }: Update & { readonly fits: string }): string {
-  const { group } = question
-  const update = changeSql(question, how)
-  if (group === undefined) return `lease AS (${update} WHERE ${fits} ${GIVEN_BACK})`
-  // An UPDATE cannot leave out what is locked. What is locked here stays as it was checked until the end of the statement.
-  return `free AS (SELECT given.* FROM ${group}, conversation WHERE ${fits} FOR NO KEY UPDATE OF conversation SKIP LOCKED),
-    lease AS (${update} FROM free AS given WHERE conversation.key = given.key ${GIVEN_BACK})`
+function updateSql(context: LeaseContext, { fits, ...how }: Update & { readonly fits: string }): string {
+  const { group } = context
+  const update = changeSql(context, how)
+  if (group === undefined) return `lease AS (${update} WHERE ${fits} ${RETURNING})`
+  // An UPDATE cannot skip locked rows. Rows that are locked here stay as they were checked until the end of the
+  // statement.
+  return `free AS (SELECT input.* FROM ${group}, conversation WHERE ${fits} FOR NO KEY UPDATE OF conversation SKIP LOCKED),
+    lease AS (${update} FROM free AS input WHERE conversation.key = input.key ${RETURNING})`
 }

@@ -1,11 +1,11 @@
 import type { ClientBase } from "pg"
 import { toQuery } from "../numbered.ts"
-import { standsSql } from "./lease.ts"
+import { isDecidableSql } from "./lease.ts"
 import type { NamedStatement } from "./wire-messages.ts"
 import type { Commit, DecisionCondition, InboxAppend, Refusal, Statement, Statements } from "../operations.ts"
 
-/** Why a commit found no lease to hang on. */
-export async function whyRefused(client: ClientBase, operation: Commit): Promise<Refusal> {
+/** Why a commit found no matching lease. */
+export async function refusalOf(client: ClientBase, operation: Commit): Promise<Refusal> {
   const { lease, key, fence, node, taken } = operation
   const { rows } = await client.query<{ fence: number; owner: string | null; alive: boolean }>(
     `SELECT fence, owner, EXISTS (SELECT 1 FROM node WHERE node.id = owner) AS alive
@@ -31,8 +31,8 @@ export async function appendToInbox(
 }
 
 /**
- * Whether this caller's decision is the one that counts. The conversation is locked before the proposal, as commits do:
- * the other way round the two wait for each other.
+ * Whether this decision was the first. Locks the conversation before the proposal, as commits do; the reverse order
+ * could deadlock.
  */
 export async function decide(
   client: ClientBase,
@@ -41,30 +41,30 @@ export async function decide(
   now: number,
 ): Promise<boolean> {
   const isExpired = from === "expired"
-  const stands = standsSql(from, (name) => (name === "now" ? "$3" : "$6"))
+  const isDecidable = isDecidableSql(from, (name) => (name === "now" ? "$3" : "$6"))
   const { rowCount } = await client.query({
     name: isExpired ? "decide-expired" : "decide",
     text: `UPDATE proposal SET status = $1, decided_by = $2, decided_at = $3
-      WHERE id = $4 AND conversation = (SELECT key FROM conversation WHERE key = $5 FOR UPDATE) AND ${stands}`,
+      WHERE id = $4 AND conversation = (SELECT key FROM conversation WHERE key = $5 FOR UPDATE) AND ${isDecidable}`,
     values: [to, by, now, proposal, key, ...(isExpired ? [] : [from])],
   })
   return rowCount === 1
 }
 
-/** Waits until nobody else changes the conversation: the statement behind it sees all that was done by then. */
-export const toHoldStill = (key: number): NamedStatement => ({
+/** Waits until no other transaction changes the conversation, so that the next statement sees its result. */
+export const lockConversation = (key: number): NamedStatement => ({
   name: "hold-still",
   text: "SELECT 1 FROM conversation WHERE key = $1::bigint FOR UPDATE",
   values: [key],
 })
 
-/** Undefined when a statement that had to change something did not. */
+/** Undefined if a statement with `mustChange` changed nothing. */
 export async function runStatements(
   client: ClientBase,
   { statements }: Statements,
 ): Promise<Record<string, unknown>[][] | undefined> {
   const all: Record<string, unknown>[][] = []
-  for (const { sql: text, values, mustChange } of joined(statements)) {
+  for (const { sql: text, values, mustChange } of joinDefinitions(statements)) {
     const result = await client.query(toQuery(text, values))
     if (mustChange && !result.rowCount) return undefined
     all.push(result.rows as Record<string, unknown>[])
@@ -72,16 +72,16 @@ export async function runStatements(
   return all
 }
 
-/** Definitions stand next to each other by the dozen, and nobody reads their answers: one way to the server for all. */
-function joined(statements: readonly Statement[]): Statement[] {
-  const together: Statement[] = []
+/** Sends consecutive definitions together, because their results are not read. */
+function joinDefinitions(statements: readonly Statement[]): Statement[] {
+  const runGroup: Statement[] = []
   for (const statement of statements) {
-    const last = together.at(-1)
+    const last = runGroup.at(-1)
     if (last && isDefinition(last) && isDefinition(statement)) {
-      together[together.length - 1] = { ...last, sql: `${last.sql};\n${statement.sql}` }
-    } else together.push(statement)
+      runGroup[runGroup.length - 1] = { ...last, sql: `${last.sql};\n${statement.sql}` }
+    } else runGroup.push(statement)
   }
-  return together
+  return runGroup
 }
 
 const isDefinition = ({ sql: text, values }: Statement) => values.length === 0 && /^(CREATE|ALTER|DROP) /.test(text)

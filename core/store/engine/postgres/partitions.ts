@@ -1,41 +1,44 @@
 import type { ClientBase } from "pg"
-import { partName, type PartitionedTable, rangeOf, restName } from "../partitioned.ts"
+import { partitionName, type PartitionedTable, rangeOf, defaultPartitionName } from "../schema-syntax.ts"
 import type { PostgresPool } from "./pool.ts"
 import { shortTransaction } from "./short-transaction.ts"
 
-/** PostgreSQL reads the rest before it attaches a partition, and locks it meanwhile: this much takes a moment. */
-const MAX_REST_BYTES = 64 * 1024 * 1024
+/**
+ * PostgreSQL scans the default partition under a lock before it attaches another one. This many bytes take a moment.
+ */
+const MAX_DEFAULT_BYTES = 64 * 1024 * 1024
 
-/** The partitions of a new table: the first range, with everything below it, the next one, and the rest. */
+/** The partitions of a new table: the first range with everything below it, the next one, and the default. */
 export function firstPartitions(table: PartitionedTable): string[] {
   const { name, size } = table
   return [
-    `CREATE TABLE ${partName(table, 0)} PARTITION OF ${name} FOR VALUES FROM (MINVALUE) TO (${size})`,
-    `CREATE TABLE ${partName(table, 1)} PARTITION OF ${name} ${toBounds(table, 1)}`,
-    `CREATE TABLE ${restName(table)} PARTITION OF ${name} DEFAULT`,
+    `CREATE TABLE ${partitionName(table, 0)} PARTITION OF ${name} FOR VALUES FROM (MINVALUE) TO (${size})`,
+    `CREATE TABLE ${partitionName(table, 1)} PARTITION OF ${name} ${toBounds(table, 1)}`,
+    `CREATE TABLE ${defaultPartitionName(table)} PARTITION OF ${name} DEFAULT`,
   ]
 }
 
 /**
- * Adds a partition for the range after that of the newest key, if there is none. A range whose first rows came before its
- * partition stays in the rest. The rest is empty unless partitions were missing for a whole range; if it is large, this
- * rejects, and rows continue to go to the rest. Of two nodes at once, each finds under the lock what the other has done.
+ * Adds a partition for the range after the newest key, if it is missing. Rows that were written before their partition
+ * existed stay in the default one. It is empty unless a partition was missing for a whole range; if it is large, this
+ * rejects, and rows still go to the default partition. If two nodes do this at once, the second one finds the partition
+ * under the lock.
  */
 export function addPartition(pool: PostgresPool, table: PartitionedTable, lockMs: number): Promise<void> {
   return pool.use(async (client) => {
     const state = await readTableState(client, table)
     const range = rangeOf(table, state.newest) + 1
-    if (await isTaken(client, table, range)) return
-    if (!state.isOurs)
+    if (await hasPartition(client, table, range)) return
+    if (!state.canActAsOwner)
       throw new Error(
         `only ${state.owner}, who owns ${table.name}, can make its partitions: run pawl migrate as that role now and then`,
       )
-    await refuseLargeRest(client, table)
+    await refuseLargeDefault(client, table)
     await shortTransaction(client, { lockMs }, async () => {
       await client.query(`SET LOCAL search_path TO ${state.schema}`)
       await client.query(`SET LOCAL ROLE ${state.owner}`)
       await client.query(`LOCK TABLE ONLY ${table.name} IN SHARE UPDATE EXCLUSIVE MODE`)
-      if (!(await isTaken(client, table, range))) await attachPartition(client, table, range)
+      if (!(await hasPartition(client, table, range))) await attachPartition(client, table, range)
     })
   }, "long")
 }
@@ -45,7 +48,7 @@ interface TableState {
   readonly schema: string
   readonly owner: string
   /** The connected role may act as the owner. */
-  readonly isOurs: boolean
+  readonly canActAsOwner: boolean
   /** The largest key that was ever assigned. */
   readonly newest: number
 }
@@ -64,19 +67,19 @@ async function readTableState(client: ClientBase, { name, key, counted }: Partit
   return row
 }
 
-async function refuseLargeRest(client: ClientBase, table: PartitionedTable): Promise<void> {
-  const rest = restName(table)
+async function refuseLargeDefault(client: ClientBase, table: PartitionedTable): Promise<void> {
+  const rest = defaultPartitionName(table)
   const sql = "SELECT coalesce(pg_relation_size(to_regclass($1)), 0) AS bytes"
   const { rows } = await client.query<{ bytes: number }>(sql, [rest])
-  if (Number(rows[0]?.bytes) <= MAX_REST_BYTES) return
+  if (Number(rows[0]?.bytes) <= MAX_DEFAULT_BYTES) return
   throw new Error(
     `${rest} has become too large to be read while it is locked. docs/recipes/manage-event-partitions.md says how it is made a partition; until then new rows are added to it`,
   )
 }
 
-/** Created next to the table and then attached: that locks only the rest, for a moment. */
+/** Created separately and then attached, which locks only the default partition for a moment. */
 async function attachPartition(client: ClientBase, table: PartitionedTable, range: number): Promise<void> {
-  const part = partName(table, range)
+  const part = partitionName(table, range)
   const settings = await settingsOfLast(client, table)
   const storage = await storageOf(client, table.name, settings)
   await client.query(`CREATE TABLE ${part} (LIKE ${table.name} INCLUDING ALL EXCLUDING IDENTITY) ${storage}`)
@@ -88,8 +91,8 @@ function toBounds({ size }: PartitionedTable, range: number): string {
   return `FOR VALUES FROM (${range * size}) TO (${(range + 1) * size})`
 }
 
-/** A partition contains some of the range: its own, or one of another size that an operator made. */
-async function isTaken(client: ClientBase, table: PartitionedTable, range: number): Promise<boolean> {
+/** Whether a partition contains part of the range, also one of another size that an operator created. */
+async function hasPartition(client: ClientBase, table: PartitionedTable, range: number): Promise<boolean> {
   const [from, to] = [range * table.size, (range + 1) * table.size]
   return (await readPartitions(client, table)).some(({ start, end }) => start < to && end > from)
 }
@@ -101,7 +104,7 @@ interface Partition {
   readonly end: number
 }
 
-/** Without the rest. */
+/** Without the default partition. */
 async function readPartitions(client: ClientBase, { name }: PartitionedTable): Promise<Partition[]> {
   const sql = `SELECT pg_get_expr(c.relpartbound, c.oid) AS bounds, c.oid::regclass::text AS name
     FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = to_regclass($1)`
@@ -112,13 +115,12 @@ async function readPartitions(client: ClientBase, { name }: PartitionedTable): P
   })
 }
 
-/** PostgreSQL quotes the numbers of bounds. */
 function toNumber(bound: string): number {
   if (bound === "MINVALUE") return -Infinity
   return bound === "MAXVALUE" ? Infinity : Number(bound.replaceAll("'", ""))
 }
 
-/** What an operator set on the last partition, which the next one copies. */
+/** Settings of the last partition, which the next one copies. */
 interface PartitionSettings {
   /** Such as `fillfactor=90`. */
   readonly options: readonly string[]
@@ -126,17 +128,17 @@ interface PartitionSettings {
   readonly identity: "f" | "i" | "n" | "d"
 }
 
-/** Of the last partition, or of the rest if an operator detached all others. */
+/** From the last partition, or from the default one if an operator detached all others. */
 async function settingsOfLast(client: ClientBase, table: PartitionedTable): Promise<PartitionSettings | undefined> {
   const partitions = await readPartitions(client, table)
   const last = partitions.toSorted((one, other) => one.end - other.end).at(-1)
   const sql = `SELECT c.relreplident AS identity, coalesce(c.reloptions, '{}')
       || ARRAY(SELECT 'toast.' || o FROM pg_class t, unnest(t.reloptions) AS o WHERE t.oid = c.reltoastrelid) AS options
     FROM pg_class c WHERE c.oid = to_regclass($1)`
-  return (await client.query<PartitionSettings>(sql, [last?.name ?? restName(table)])).rows[0]
+  return (await client.query<PartitionSettings>(sql, [last?.name ?? defaultPartitionName(table)])).rows[0]
 }
 
-/** What is written after CREATE TABLE: the options of a partition, and the tablespace of the table. */
+/** The SQL after CREATE TABLE: the options of a partition, and the tablespace of the table. */
 async function storageOf(client: ClientBase, table: string, settings?: PartitionSettings): Promise<string> {
   // If the owner may not write to the tablespace, the partition goes to the default one.
   const sql = `SELECT format('TABLESPACE %I', s.spcname) AS place FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace
@@ -146,7 +148,10 @@ async function storageOf(client: ClientBase, table: string, settings?: Partition
   return `${options.length === 0 ? "" : `WITH (${options.join(", ")})`} ${rows[0]?.place ?? ""}`
 }
 
-/** A new partition does not inherit the identity, and PostgreSQL refuses to delete from a published table without one. */
+/**
+ * A new partition does not inherit its replica identity, and PostgreSQL refuses to delete from a published table
+ * without one.
+ */
 async function setReplicaIdentity(
   client: ClientBase,
   { unique }: PartitionedTable,

@@ -1,80 +1,80 @@
 import { Socket } from "node:net"
 import { Pool, type PoolClient, types } from "pg"
-import { type DatabaseWaits, WAITS } from "../database-waits.ts"
-import { isAway, storeAway } from "../store-failure.ts"
+import { type DatabaseTimeouts, DEFAULT_TIMEOUTS } from "../engine.ts"
+import { isUnreachable, storeUnreachable } from "../store-failure.ts"
 
 export interface PoolSettings {
   readonly url: string
   readonly connections: number
-  /** Of each session, in the words of the server's command line. */
+  /** Command-line options of each session. */
   readonly options?: string | undefined
-  readonly waits?: DatabaseWaits | undefined
+  readonly waits?: DatabaseTimeouts | undefined
 }
 
-/** How long the database may say nothing: `long` is for work whose length is that of the data, such as a migration. */
-export type Patience = "usual" | "long"
+/** How long the database may be silent: `long` is for work that depends on the amount of data, such as a migration. */
+export type SilenceLimit = "usual" | "long"
 
 const LONG_SILENCE_MS = 60 * 60_000
-/** The same once the process goes down: whoever stops it waits. */
-const HURRIED_MS = 3000
-/** Shorter than the silence that is borne, so that a connection that nobody needs is closed in good order. */
+/** The timeout while the process ends. */
+const CLOSING_MS = 3000
+/** Below 1, so that an idle connection is closed properly before its timeout. */
 const IDLE_SHARE = 0.8
-/** A machine that is gone acknowledges nothing: after this, and ten probes a second apart, the system cuts its connections. */
+/** The operating system probes an idle connection after this, and closes it after ten failed probes. */
 const PROBE_AFTER_MS = 5000
 
-// Our integers are milliseconds, positions and counts: all far below 2^53, so numbers and not strings.
+// Our integers (milliseconds, positions, counts) are far below 2^53, so they are parsed as numbers.
 const parsers = {
   getTypeParser: (oid: number, format?: "text" | "binary") =>
     oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format as "text"),
 }
 
 /**
- * The connections of the store. One on which nothing is heard for too long is cut, and what it was asked rejects: after a
- * failover nobody resets it, and it would be waited for, by its query and by whoever comes next, for ever. The driver's own
- * `query_timeout` is of no use here: it rejects the query, and leaves its connection, with the answer still to come, to
- * whoever releases it. The bound is on silence and not on the query, so that rows may come for as long as they come.
+ * A connection pool with a timeout for silence. A connection without an answer for too long is closed and its query
+ * rejects: after a failover nothing else would close it. The driver's own `query_timeout` only rejects the query and
+ * returns a connection whose answer is still to come. The limit is on silence, not on the query, so rows may arrive for
+ * as long as it takes.
  */
 export class PostgresPool {
   readonly #pool: Pool
-  readonly #clients = new Map<PoolClient, Patience>()
-  /** Those that are asked something now. */
-  readonly #lent = new Set<PoolClient>()
-  /** Also of those that are still being connected, which the driver would wait for. */
+  readonly #clients = new Map<PoolClient, SilenceLimit>()
+  /** Connections with a query. */
+  readonly #inUse = new Set<PoolClient>()
+  /** Also sockets that are still connecting, which the driver would wait for. */
   readonly #sockets = new Set<Socket>()
-  /** Whoever waits for a connection, as what tells them that there will be none. */
+  /** Rejects the callers that wait for a connection. */
   readonly #waiting = new Set<(error: Error) => void>()
-  readonly #silence: Record<Patience, number>
-  #hurried = false
-  #givenUp = false
+  readonly #silence: Record<SilenceLimit, number>
+  #isClosing = false
+  #isAbandoned = false
 
-  constructor({ url, connections, options, waits = WAITS }: PoolSettings) {
+  constructor({ url, connections, options, waits = DEFAULT_TIMEOUTS }: PoolSettings) {
     this.#silence = { usual: waits.silence, long: LONG_SILENCE_MS }
     this.#pool = new Pool({
-      allowExitOnIdle: true, // an open store keeps no process alive that has nothing else to do
+      allowExitOnIdle: true, // an open store does not keep an idle process alive
       connectionString: url,
       max: connections,
       connectionTimeoutMillis: waits.connect,
       idleTimeoutMillis: waits.silence * IDLE_SHARE,
       keepAlive: true,
-      keepAliveInitialDelayMillis: PROBE_AFTER_MS, // without it the system's own, which is two hours
+      keepAliveInitialDelayMillis: PROBE_AFTER_MS, // the system's default is two hours
       types: parsers as never,
       options,
       stream: () => this.#newSocket(),
     })
-    this.#pool.on("error", () => {}) // a connection that dies while idle is replaced by the next query
+    this.#pool.on("error", () => {}) // a connection that fails while idle is replaced by the next query
     this.#pool.on("connect", (client) => {
-      // The same while it is at work: its query rejects, and an `error` that nobody listens to would end the process.
+      // The same during a query, which rejects. An unhandled `error` event would end the process.
       client.on("error", () => {}).once("end", () => this.#clients.delete(client))
-      socketOf(client).on("timeout", () => this.#cut(client))
-      this.#bear(client, "usual")
+      socketOf(client).on("timeout", () => this.#closeSilent(client))
+      this.#setTimeout(client, "usual")
     })
   }
 
-  /** Lends a connection. One that failed in a way that says nothing good about its other end is not used again. */
-  async use<T>(work: (client: PoolClient) => Promise<T>, patience: Patience = "usual"): Promise<T> {
+  /** Lends a connection. It is not reused if its error suggests that the server is unreachable. */
+  async use<T>(work: (client: PoolClient) => Promise<T>, patience: SilenceLimit = "usual"): Promise<T> {
     const client = await this.#connect()
-    this.#lent.add(client)
-    if (patience !== "usual") this.#bear(client, patience)
+    this.#inUse.add(client)
+    if (patience !== "usual") this.#setTimeout(client, patience)
     let failed: unknown
     try {
       return await work(client)
@@ -82,23 +82,23 @@ export class PostgresPool {
       failed = error
       throw error
     } finally {
-      if (patience !== "usual") this.#bear(client, "usual")
-      this.#lent.delete(client)
-      client.release(failed !== undefined && isAway(failed))
+      if (patience !== "usual") this.#setTimeout(client, "usual")
+      this.#inUse.delete(client)
+      client.release(failed !== undefined && isUnreachable(failed))
     }
   }
 
-  /** From now on the database has seconds to answer; where it does not, nothing waits for it any more. */
+  /** Shortens all timeouts to seconds. */
   hurry(): void {
-    if (this.#hurried) return
-    this.#hurried = true
-    this.#pool.options.connectionTimeoutMillis = HURRIED_MS
-    for (const [client, patience] of this.#clients) this.#bear(client, patience)
+    if (this.#isClosing) return
+    this.#isClosing = true
+    this.#pool.options.connectionTimeoutMillis = CLOSING_MS
+    for (const [client, patience] of this.#clients) this.#setTimeout(client, patience)
     const waiting = [...this.#waiting]
-    setTimeout(() => waiting.some((each) => this.#waiting.has(each)) && this.#giveUp(), HURRIED_MS).unref()
+    setTimeout(() => waiting.some((each) => this.#waiting.has(each)) && this.#abandon(), CLOSING_MS).unref()
   }
 
-  /** Resolves when what is at work is done, or has been waited for long enough. */
+  /** Resolves when running queries have ended or timed out. */
   close(): Promise<void> {
     this.hurry()
     return this.#pool.end()
@@ -106,19 +106,19 @@ export class PostgresPool {
 
   #connect(): Promise<PoolClient> {
     return new Promise((resolve, reject) => {
-      if (this.#givenUp) return reject(storeAway(new Error("given up")))
+      if (this.#isAbandoned) return reject(storeUnreachable(new Error("given up")))
       this.#waiting.add(reject)
       this.#pool.connect().then(
         (client) => {
-          // Nobody waits for it any more where it comes too late.
+          // If the caller has been rejected, nobody needs this connection.
           if (this.#waiting.delete(reject)) resolve(client)
           else client.release(true)
         },
         (error: unknown) => {
           this.#waiting.delete(reject)
-          if (this.#hurried) this.#giveUp()
-          // Whatever kept us from coming in, also a role that is not there yet, is no fault of the request.
-          reject(storeAway(error))
+          if (this.#isClosing) this.#abandon()
+          // Any failure to connect, also a missing role, is the server's fault and not the request's.
+          reject(storeUnreachable(error))
         },
       )
     })
@@ -130,26 +130,26 @@ export class PostgresPool {
     return socket.once("close", () => this.#sockets.delete(socket))
   }
 
-  #bear(client: PoolClient, patience: Patience): void {
+  #setTimeout(client: PoolClient, patience: SilenceLimit): void {
     this.#clients.set(client, patience)
-    socketOf(client).setTimeout(this.#hurried ? HURRIED_MS : this.#silence[patience])
+    socketOf(client).setTimeout(this.#isClosing ? CLOSING_MS : this.#silence[patience])
   }
 
-  #cut(client: PoolClient): void {
-    // Its query, if it has one, rejects with this, and may have been done all the same, as with any answer that is lost.
+  #closeSilent(client: PoolClient): void {
+    // Its query rejects with this error, and may have been executed, as with any lost answer.
     socketOf(client).destroy(Object.assign(new Error("the database says nothing"), { code: "ETIMEDOUT" }))
-    // An idle connection is silent because it was asked nothing.
-    if (this.#hurried && this.#lent.has(client)) this.#giveUp()
+    // An idle connection is expected to be silent.
+    if (this.#isClosing && this.#inUse.has(client)) this.#abandon()
   }
 
-  #giveUp(): void {
-    this.#givenUp = true
+  #abandon(): void {
+    this.#isAbandoned = true
     for (const socket of this.#sockets) socket.destroy()
-    for (const tell of this.#waiting) tell(storeAway(new Error("given up")))
+    for (const rejectCaller of this.#waiting) rejectCaller(storeUnreachable(new Error("given up")))
     this.#waiting.clear()
   }
 }
 
-/** The driver's types leave it out. With TLS it is the encrypted one, which is there when the driver says `connect`. */
+/** Missing in the driver's types. With TLS it is the encrypted socket, which exists when the driver emits `connect`. */
 const socketOf = (client: PoolClient): Socket =>
   (client as unknown as { readonly connection: { readonly stream: Socket } }).connection.stream

@@ -31,8 +31,8 @@ describe.each(databases.filter(({ name }) => name === "postgres"))("statements b
   test("are given each value as it was, alone and in arrays", async () => {
     await using client = await connect()
     for (const text of ODD_TEXTS) {
-      const [alone] = await runNamed(client, [named("one", "SELECT $1::text, length($1::text)", [text])])
-      expect(alone).toEqual([[text, String([...text].length)]])
+      const [runOne] = await runNamed(client, [named("one", "SELECT $1::text, length($1::text)", [text])])
+      expect(runOne).toEqual([[text, String([...text].length)]])
     }
     const many = "SELECT * FROM unnest($1::text[], $2::bigint[])"
     const values = [...ODD_TEXTS, null]

@@ -1,15 +1,15 @@
 import type { ClientBase, Connection, Submittable } from "pg"
 import { type NamedStatement, toMessages } from "./wire-messages.ts"
 
-/** The values of a row as PostgreSQL writes them, in the order of its columns. */
+/** The values of a row as PostgreSQL's text, in the order of its columns. */
 export type TextRow = readonly (string | null)[]
 
 /**
- * The rows of each of the statements, which are run one after the other in one transaction of their own, on one way to
- * the server and back. Where one of them fails, none was done.
+ * Runs prepared statements one after the other in one transaction and one round trip, and returns the rows of each. If
+ * one fails, none was done.
  *
- * The driver's own queries take half as much again of the processor's time, or more: they copy what they are given,
- * ask for the columns each time, and make an object of each row.
+ * The driver's own queries take at least half as much again of CPU time: they copy their parameters, describe the
+ * columns each time, and create an object for each row.
  */
 export function runNamed(client: ClientBase, statements: readonly NamedStatement[]): Promise<TextRow[][]> {
   return new Promise((resolve, reject) => {
@@ -17,22 +17,25 @@ export function runNamed(client: ClientBase, statements: readonly NamedStatement
   })
 }
 
-/** What each connection has prepared; what was used last comes last. */
-const known = new WeakMap<Connection, Set<string>>()
+/** The prepared statements of each connection; the most recently used come last. */
+const prepared = new WeakMap<Connection, Set<string>>()
 
-/** Of each connection. A commit costs the server a quarter of a megabyte, and has a text for each number of rows of its parts. */
-const MAX_KNOWN = 100
+/**
+ * Per connection. A commit's plan takes a quarter of a megabyte on the server, and there is one for each number of
+ * rows.
+ */
+const MAX_PREPARED = 100
 
-/** The session has lost what it had prepared. */
-const UNKNOWN_STATEMENT = "26000"
+/** The error code for a session that has lost its prepared statements. */
+const STATEMENT_NOT_PREPARED = "26000"
 
-/** What the driver calls with the answers, as they come. */
+/** Receives the driver's callbacks. */
 class NamedStatements implements Submittable {
   readonly #statements: readonly NamedStatement[]
   readonly #resolve: (rows: TextRow[][]) => void
   readonly #reject: (error: unknown) => void
   readonly #rows: TextRow[][]
-  #unknown: readonly NamedStatement[] = []
+  #unprepared: readonly NamedStatement[] = []
   #at = 0
 
   constructor(
@@ -46,19 +49,19 @@ class NamedStatements implements Submittable {
     this.#rows = statements.map(() => [])
   }
 
-  /** For whoever watches what is sent. */
+  /** For code that inspects queries. */
   get text(): string {
     return this.#statements.map(({ text }) => text).join(";\n")
   }
 
   submit(connection: Connection): void {
-    const names = known.get(connection) ?? new Set<string>()
-    if (names.size === 0) known.set(connection, names)
-    this.#unknown = this.#statements.filter(({ name }) => !names.has(name))
+    const names = prepared.get(connection) ?? new Set<string>()
+    if (names.size === 0) prepared.set(connection, names)
+    this.#unprepared = this.#statements.filter(({ name }) => !names.has(name))
     for (const { name } of this.#statements) if (names.delete(name)) names.add(name)
-    const forgotten = leaveRoom(names, this.#unknown.length)
-    // One that cannot be written to any more has ended, and says so to whoever waits.
-    if (connection.stream.writable) connection.stream.write(toMessages(this.#statements, this.#unknown, forgotten))
+    const evicted = evictNames(names, this.#unprepared.length)
+    // A connection that is not writable has ended, and rejects its queries itself.
+    if (connection.stream.writable) connection.stream.write(toMessages(this.#statements, this.#unprepared, evicted))
   }
 
   handleDataRow({ fields }: { readonly fields: TextRow }): void {
@@ -70,22 +73,22 @@ class NamedStatements implements Submittable {
   }
 
   handleError(error: unknown, connection: Connection): void {
-    if ((error as { code?: unknown }).code === UNKNOWN_STATEMENT) known.delete(connection)
+    if ((error as { code?: unknown }).code === STATEMENT_NOT_PREPARED) prepared.delete(connection)
     this.#reject(error)
   }
 
   handleReadyForQuery(connection: Connection): void {
-    const names = known.get(connection)
-    for (const { name } of this.#unknown) names?.add(name)
+    const names = prepared.get(connection)
+    for (const { name } of this.#unprepared) names?.add(name)
     this.#resolve(this.#rows)
   }
 }
 
-/** Takes out those that were not used for longest, as far as there would be too many. */
-function leaveRoom(names: Set<string>, more: number): string[] {
+/** Removes the least recently used names, to make room. */
+function evictNames(names: Set<string>, more: number): string[] {
   const out: string[] = []
   for (const name of names) {
-    if (names.size + more <= MAX_KNOWN) break
+    if (names.size + more <= MAX_PREPARED) break
     names.delete(name)
     out.push(name)
   }

@@ -1,21 +1,21 @@
 import type { ClientBase } from "pg"
 
 export interface ShortTransaction {
-  /** How long to wait for a lock: whoever waits for a table as a whole has everybody behind it who comes later. */
+  /** How long to wait for a lock: everyone after a statement that waits for a table waits, too. */
   readonly lockMs: number
-  /** Whoever is frozen, or gone without a word, holds its locks for so long. Only tests name it. */
+  /** After this the server ends the transaction of a frozen process. Only tests set it. */
   readonly idleMs?: number
 }
 
 const IDLE_MS = 5000
-/** A statement that takes longer than this is not what it was taken for, and is undone before everybody has waited for it. */
+/** A longer statement is undone before others have waited too long for it. */
 const STATEMENT_MS = 10_000
-/** The same for all of them together, where PostgreSQL can be told so (17 and newer). */
+/** The same for all statements together, on PostgreSQL 17 and newer. */
 const TRANSACTION_MS = 30_000
 
 /**
- * A transaction with locks that everybody else waits for: it ends soon, whatever becomes of the process that began it. What
- * the role or the database says about these times does not count, neither where it is shorter nor where it is longer.
+ * A transaction whose locks block others, so it ends soon, even if its process is frozen. The timeouts of the role or
+ * the database do not apply.
  */
 export async function shortTransaction<T>(
   client: ClientBase,
@@ -28,7 +28,7 @@ export async function shortTransaction<T>(
     statement_timeout: STATEMENT_MS,
     transaction_timeout: TRANSACTION_MS,
   }
-  // The last of them has begun to run, as the role has it, and is begun anew only where it was ended before.
+  // The transaction timeout already runs with the role's value, and restarts only after it was disabled.
   await client.query(`BEGIN; ${setLocally({ transaction_timeout: 0 })}; ${setLocally(times)}`)
   try {
     const result = await work()
@@ -40,7 +40,7 @@ export async function shortTransaction<T>(
   }
 }
 
-/** Only those that this PostgreSQL knows: others are refused. */
+/** Sets only those that this PostgreSQL version knows, because it refuses others. */
 function setLocally(times: Readonly<Record<string, number>>): string {
   const values = Object.entries(times).map(([name, ms]) => `('${name}', '${ms}')`)
   return `SELECT set_config(name, ms, true) FROM (VALUES ${values.join(", ")}) AS time (name, ms) JOIN pg_settings USING (name)`

@@ -1,8 +1,8 @@
-/** What a statement is given in one place. PostgreSQL reads all of them as texts, and knows the types from the statement. */
+/** A parameter. PostgreSQL gets all of them as text, and takes their types from the statement. */
 export type Scalar = string | number | boolean | null | undefined
 export type WireValue = Scalar | readonly Scalar[]
 
-/** `text` is always the same for the same name. */
+/** The same name always has the same text. */
 export interface NamedStatement {
   readonly name: string
   readonly text: string
@@ -10,49 +10,48 @@ export interface NamedStatement {
 }
 
 const LONG_TEXT = 512
-/** Most bytes that a UTF-16 unit takes in UTF-8. */
+/** The maximum UTF-8 bytes of a UTF-16 unit. */
 const UNIT_BYTES = 3
-/** Of a statement's messages without its values, its name and its text: more than it ever is. */
+/** An upper bound for the frames of a statement's messages. */
 const FRAME_BYTES = 64
 
 /**
- * The messages that run statements one after the other, in one transaction of their own: all of them in one piece, as each
- * write is a system call. `unknown` are those that the server is to prepare first. What it may know under the name is
- * forgotten before: whether an attempt that failed came so far nobody knows, and to prepare a name twice is an error. So are
- * `forgotten`, which are to take no room any more.
+ * The protocol messages that run statements in one transaction, as one buffer, because each write is a system call.
+ * `unprepared` statements are prepared first. Their names are closed before, because a failed attempt may or may not
+ * have prepared them, and preparing a name twice is an error. `evicted` names are closed to free memory.
  */
 export function toMessages(
   statements: readonly NamedStatement[],
-  unknown: readonly NamedStatement[],
-  forgotten: readonly string[],
+  unprepared: readonly NamedStatement[],
+  evicted: readonly string[],
 ): Buffer {
   const values = statements.map((statement) => statement.values.map(toText))
-  let most = FRAME_BYTES
-  for (const { name, text } of unknown) most += FRAME_BYTES + 2 * name.length + mostBytes(text)
+  let size = FRAME_BYTES
+  for (const { name, text } of unprepared) size += FRAME_BYTES + 2 * name.length + maxBytes(text)
   statements.forEach(({ name }, index) => {
-    most += FRAME_BYTES + name.length
-    for (const value of values[index] ?? []) most += value === null ? 4 : 4 + mostBytes(value)
+    size += FRAME_BYTES + name.length
+    for (const value of values[index] ?? []) size += value === null ? 4 : 4 + maxBytes(value)
   })
-  for (const name of forgotten) most += FRAME_BYTES + name.length
-  const to = new MessageBuffer(most)
-  for (const name of forgotten) to.message("C", () => to.byte("S").name(name))
-  for (const { name, text } of unknown) {
-    to.message("C", () => to.byte("S").name(name))
-    to.message("P", () => to.name(name).name(text).int16(0))
+  for (const name of evicted) size += FRAME_BYTES + name.length
+  const buffer = new MessageBuffer(size)
+  for (const name of evicted) buffer.message("C", () => buffer.byte("S").name(name))
+  for (const { name, text } of unprepared) {
+    buffer.message("C", () => buffer.byte("S").name(name))
+    buffer.message("P", () => buffer.name(name).name(text).int16(0))
   }
   statements.forEach(({ name }, index) => {
-    to.message("B", () =>
-      to
+    buffer.message("B", () =>
+      buffer
         .name("")
         .name(name)
         .int16(0)
         .values(values[index] ?? [])
         .int16(0),
     )
-    to.message("E", () => to.name("").int32(0))
+    buffer.message("E", () => buffer.name("").int32(0))
   })
-  to.message("S", () => to)
-  return to.written()
+  buffer.message("S", () => buffer)
+  return buffer.written()
 }
 
 class MessageBuffer {
@@ -63,7 +62,7 @@ class MessageBuffer {
     this.#bytes = Buffer.allocUnsafe(size)
   }
 
-  /** A letter that says what follows, and its length, which is known behind it. */
+  /** Writes a type, the length, which is filled in at the end, and the body. */
   message(type: string, body: () => MessageBuffer): void {
     this.byte(type)
     const start = this.#end
@@ -111,7 +110,7 @@ class MessageBuffer {
   }
 }
 
-const mostBytes = (text: string): number =>
+const maxBytes = (text: string): number =>
   text.length > LONG_TEXT ? Buffer.byteLength(text) : text.length * UNIT_BYTES
 
 function toText(value: WireValue): string | null {
@@ -120,7 +119,7 @@ function toText(value: WireValue): string | null {
   return typeof value === "object" ? toArrayText(value) : String(value)
 }
 
-/** As PostgreSQL writes arrays: what is quoted is a text, also where it says NULL. */
+/** PostgreSQL's array syntax. A quoted NULL is a text. */
 function toArrayText(values: readonly Scalar[]): string {
   let text = "{"
   for (const value of values) {

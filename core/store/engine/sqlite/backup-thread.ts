@@ -3,7 +3,7 @@ import { parentPort, workerData } from "node:worker_threads"
 
 const { from, to } = workerData as { from: string; to: string }
 
-/** Copies what the database held at one moment, while others go on writing, and reads the copy through once. */
+/** Copies the database as of one moment while others write, and checks the copy. */
 function copy(): void {
   const db = new DatabaseSync(from, { readOnly: true, timeout: 5000 })
   const { page_count: pages, page_size: size } = {
@@ -11,8 +11,8 @@ function copy(): void {
     ...db.prepare("PRAGMA page_size").get(),
   } as { page_count: number; page_size: number }
   parentPort?.postMessage({ bytes: pages * size })
-  // One read transaction from beginning to end. The backup API would begin anew whenever somebody writes in between,
-  // and never end on a busy server.
+  // One read transaction. The backup API starts over when somebody writes in between, and would never end on a busy
+  // server.
   db.prepare("VACUUM INTO ?").run(to)
   db.close()
   const made = new DatabaseSync(to, { readOnly: true })

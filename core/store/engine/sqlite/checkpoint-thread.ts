@@ -5,8 +5,8 @@ const db = new DatabaseSync(workerData as string, { timeout: 1000 })
 db.exec("PRAGMA synchronous = FULL")
 
 /**
- * Folds the write-ahead log into the database: first as much as can be done beside the writer, then, with the writer
- * kept out for a moment, the little that has come since, so that the log begins anew.
+ * Writes the write-ahead log into the database: first as much as possible while the writer works, then the rest while
+ * the writer is blocked for a moment, so that the log restarts.
  */
 parentPort?.on("message", () => {
   try {

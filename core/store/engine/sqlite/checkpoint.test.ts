@@ -2,7 +2,7 @@ import { closeSync, mkdtempSync, openSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { reaches } from "./checkpoint.ts"
+import { isWalAtLeast } from "./checkpoint.ts"
 import { openConnection } from "./connection.ts"
 
 const LONG = 100_000
@@ -15,14 +15,14 @@ test("a log that has begun anew is short again, though its file is as long as be
   const log = openSync(`${file}-wal`, "r")
   const insert = db.prepare("INSERT INTO note (text) VALUES (?)")
   try {
-    expect(reaches(log, LONG)).toBe(false)
+    expect(isWalAtLeast(log, LONG)).toBe(false)
     while (statSync(`${file}-wal`).size < LONG + 5000) insert.run("x".repeat(1000))
-    expect(reaches(log, LONG)).toBe(true)
+    expect(isWalAtLeast(log, LONG)).toBe(true)
 
     db.exec("PRAGMA wal_checkpoint(RESTART)")
     insert.run("the next")
     expect(statSync(`${file}-wal`).size).toBeGreaterThan(LONG)
-    expect(reaches(log, LONG)).toBe(false)
+    expect(isWalAtLeast(log, LONG)).toBe(false)
   } finally {
     closeSync(log)
     db.close()

@@ -3,46 +3,42 @@ import type { Worker } from "node:worker_threads"
 import type { Log } from "../../../shared/log.ts"
 import { besideModule, startThread } from "../../../shared/processes/thread.ts"
 
-/** How long the log may grow before it is folded into the database. */
+/** The length of the log that starts a checkpoint. */
 const LOG_BYTES = 16 * 1024 * 1024
-/** Longer than this, writers have to wait a moment so that the thread gets its turn. */
-const PRESSING_BYTES = 4 * LOG_BYTES
-/** The length is looked at once in so many commits. */
-const EVERY = 64
+/** Beyond this, writers pause so that the thread can catch up. */
+const BEHIND_BYTES = 4 * LOG_BYTES
+/** The length is checked once in this many commits. */
+const CHECK_EVERY_COMMITS = 64
 
-/**
- * Keeps the write-ahead log short. Folding it in means fsyncs, so a thread does it; it is started when first needed, and
- * a server with little to do never needs it.
- */
+/** Keeps the write-ahead log short. A checkpoint needs fsyncs, so a thread does it. The thread is started on demand. */
 export class Checkpoints {
   readonly #file: string
-  /** The program's log; `log` here is the write-ahead log. */
-  readonly #toTell: Log | undefined
-  #log: number | undefined
+  readonly #logger: Log | undefined
+  #wal: number | undefined
   #commits = 0
   #worker: Worker | undefined
   #busy = false
-  /** The log has grown faster than it could be folded in. */
-  pressing = false
+  /** The log grows faster than checkpoints shorten it. */
+  isBehind = false
 
-  constructor(file: string, toTell?: Log) {
+  constructor(file: string, logger?: Log) {
     this.#file = file
-    this.#toTell = toTell
+    this.#logger = logger
   }
 
   /** To be called after every commit. */
   committed(): void {
-    if (++this.#commits % EVERY !== 0) return
-    const log = (this.#log ??= openSync(`${this.#file}-wal`, "r"))
-    if (this.#busy) this.pressing = reaches(log, PRESSING_BYTES)
-    else if (reaches(log, LOG_BYTES)) this.#run()
+    if (++this.#commits % CHECK_EVERY_COMMITS !== 0) return
+    const wal = (this.#wal ??= openSync(`${this.#file}-wal`, "r"))
+    if (this.#busy) this.isBehind = isWalAtLeast(wal, BEHIND_BYTES)
+    else if (isWalAtLeast(wal, LOG_BYTES)) this.#run()
   }
 
   async close(): Promise<void> {
-    const log = this.#log
-    this.#log = undefined // closed once: by a second time its number may be another file's
+    const wal = this.#wal
+    this.#wal = undefined // closed once: by a second time its number may be another file's
     await this.#worker?.terminate()
-    if (log !== undefined) closeSync(log)
+    if (wal !== undefined) closeSync(wal)
   }
 
   #run(): void {
@@ -53,8 +49,8 @@ export class Checkpoints {
 
   #start(): Worker {
     const script = besideModule(import.meta.url, "checkpoint-thread")
-    // When it dies the log stays long, and the next commits try again.
-    const worker = startThread(script, { workerData: this.#file, log: this.#toTell })
+    // If the thread fails, the log stays long and a later commit tries again.
+    const worker = startThread(script, { workerData: this.#file, log: this.#logger })
     worker.unref()
     worker.on("message", () => this.#ended())
     worker.on("exit", () => {
@@ -65,7 +61,7 @@ export class Checkpoints {
   }
 
   #ended(): void {
-    this.#busy = this.pressing = false
+    this.#busy = this.isBehind = false
   }
 }
 
@@ -75,13 +71,13 @@ const header = Buffer.alloc(HEADER_BYTES)
 const frame = Buffer.alloc(FRAME_HEADER_BYTES)
 
 /**
- * Whether the log is so long. Its file never gets shorter: a log that begins anew overwrites the old one from the start,
- * and what is of now carries the two numbers of chance that stand in its header (https://sqlite.org/fileformat2.html#walformat).
+ * Whether the log has at least this many bytes. Its file never shrinks: a restarted log overwrites the old one, and its
+ * frames have the salts of the current header (https://sqlite.org/fileformat2.html#walformat).
  */
-export function reaches(log: number, bytes: number): boolean {
-  if (readSync(log, header, 0, HEADER_BYTES, 0) < HEADER_BYTES) return false
+export function isWalAtLeast(wal: number, bytes: number): boolean {
+  if (readSync(wal, header, 0, HEADER_BYTES, 0) < HEADER_BYTES) return false
   const frameBytes = FRAME_HEADER_BYTES + header.readUInt32BE(8)
   const at = HEADER_BYTES + Math.floor((bytes - HEADER_BYTES) / frameBytes) * frameBytes
-  if (readSync(log, frame, 0, FRAME_HEADER_BYTES, at) < FRAME_HEADER_BYTES) return false
+  if (readSync(wal, frame, 0, FRAME_HEADER_BYTES, at) < FRAME_HEADER_BYTES) return false
   return frame.compare(header, 16, 24, 8, 16) === 0
 }

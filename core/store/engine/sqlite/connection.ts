@@ -1,56 +1,70 @@
 import { closeSync, openSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
+import { once } from "node:events"
+import type { Log } from "../../../shared/log.ts"
+import { besideModule, startThread } from "../../../shared/processes/thread.ts"
 
-// Small pages: a commit writes whole pages, and the rows of a turn are small. Measured in bench/.
+// Small pages, because a commit writes whole pages and the rows of a turn are small. Measured in bench/.
 const PAGE_BYTES = 2048
 
-/** One connection with our settings. It never waits for another process: whoever finds the file locked comes again. */
+/** Opens a connection with our settings. It never blocks: a caller that finds the file locked tries again later. */
 export function openConnection(file: string): DatabaseSync {
   if (file !== ":memory:") createPrivate(file)
   const db = new DatabaseSync(file, { timeout: 0 })
   db.exec(`PRAGMA page_size = ${PAGE_BYTES}`)
-  inTurn(() => db.exec("PRAGMA journal_mode = WAL"))
-  inTurn(() => markNew(db))
+  retryWhileLocked(() => db.exec("PRAGMA journal_mode = WAL"))
+  retryWhileLocked(() => markNew(db))
   db.exec("PRAGMA synchronous = FULL")
-  db.exec("PRAGMA wal_autocheckpoint = 0") // it would fsync on this thread; checkpoint.ts does it on another
+  db.exec("PRAGMA wal_autocheckpoint = 0") // it would fsync on this thread; checkpoint.ts uses another one
   db.exec("PRAGMA foreign_keys = ON")
-  // What is deleted, changed or moved is overwritten: erased is gone. Always on, because a row that was queued and taken,
-  // or a note that was edited, leaves its words in the file long before its person goes.
+  // Overwrites deleted data, so that erased text is gone. Always on, because deleted inbox rows and edited notes leave
+  // text in the file long before a person is erased.
   db.exec("PRAGMA secure_delete = ON")
   return db
 }
 
-/** Whether a file was ever written to without `secure_delete`: scrub-thread.ts makes such a one anew, once. */
+/** Marks a file as always written with `secure_delete`. scrub-thread.ts rewrites other files once. */
 function markNew(db: DatabaseSync): void {
   const tables = db.prepare("SELECT count(*) AS n FROM sqlite_master").get()
   if (tables?.n === 0) db.exec("PRAGMA user_version = 1")
 }
 
-/** Another process may be opening the same new file: then its lock is held for a moment. */
-function inTurn(open: () => void): void {
+/** Retries for a moment, because another process may be opening the same new file. */
+function retryWhileLocked(open: () => void): void {
   const deadline = Date.now() + 5000
   for (;;) {
     try {
       return open()
     } catch (error) {
       if (!isLocked(error) || Date.now() > deadline) throw error
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5) // nothing else runs yet that could be held up
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5) // nothing else runs yet that this could block
     }
   }
 }
 
-/** Whether SQLite says that another connection is in the way; then nothing was done. */
+/** Whether another connection holds a lock; then nothing was done. */
 export function isLocked(error: unknown): boolean {
   return (error as { errcode?: number }).errcode === 5 || /database is (locked|busy)/.test((error as Error).message)
 }
 
 /**
- * What people say is nobody else's to read, whatever the umask; the log takes the mode of the file. One that is there is not
- * opened: closing it again would let go of every lock that SQLite holds on it in this process. Whatever else is wrong with it,
- * SQLite says.
+ * Creates the file readable for its owner only, whatever the umask; the log inherits the mode. An existing file is not
+ * opened, because closing it would release all locks that SQLite holds on it in this process. SQLite reports any other
+ * problem.
  */
 function createPrivate(file: string): void {
   try {
     closeSync(openSync(file, "wx", 0o600))
   } catch {}
+}
+
+/**
+ * Removes deleted data from the files of a SQLite database. In a thread, because it rewrites whole files and calls
+ * fsync. `words` also rebuilds the full-text index, which only marks deleted rows.
+ */
+export async function scrub(file: string, { words }: { words: boolean }, log?: Log): Promise<void> {
+  const script = besideModule(import.meta.url, "scrub-thread")
+  const worker = startThread(script, { workerData: { file, words }, log })
+  const [code] = (await once(worker, "exit")) as [number] // rejects with the error of the thread
+  if (code !== 0) throw new Error(`the thread that scrubs the database ended with ${code}`)
 }

@@ -1,9 +1,9 @@
 import { daysCondition, type FullText, type WordQuery } from "../full-text.ts"
-import { isBeginning } from "../text-grams.ts"
+import { isPrefix } from "../text-grams.ts"
 
 /**
- * FTS5 with Porter's stems, ranked by BM25. It keeps no copy of the text, and follows the table by itself. The collection
- * is a word like any other, so that a search does not go through everybody's passages; it counts nothing.
+ * FTS5 with Porter stems, ranked by BM25. It stores no copy of the text, and triggers update it. The collection is
+ * indexed as a word with weight 0, so that a search does not scan other people's passages.
  */
 export const sqliteFullText: FullText = {
   statements: [
@@ -21,7 +21,7 @@ export const sqliteFullText: FullText = {
     `CREATE TRIGGER passage_grams_added AFTER INSERT ON passage WHEN new.grams <> '' BEGIN
       INSERT INTO passage_grams (rowid, collection, grams) VALUES (new.key, new.collection, new.grams);
     END`,
-    // Where it had some before, they are others of the same words: none are left.
+    // A row may have had other grams before.
     `CREATE TRIGGER passage_grams_changed AFTER UPDATE OF grams ON passage BEGIN
       DELETE FROM passage_grams WHERE rowid = old.key;
       INSERT INTO passage_grams (rowid, collection, grams) SELECT new.key, new.collection, new.grams WHERE new.grams <> '';
@@ -34,7 +34,7 @@ export const sqliteFullText: FullText = {
     const { sql, values } = daysCondition(query)
     const { table, weights } = TABLES[query.among]
     return {
-      // CROSS: in this order. Otherwise it goes through all passages of the person to see which of them were found.
+      // CROSS JOIN fixes the order. Otherwise SQLite scans all passages of the person.
       sql: `SELECT passage.edition, passage.ordinal, -found.rank AS score
         FROM (SELECT rowid AS key, rank FROM ${table} WHERE ${table} MATCH ? AND rank MATCH 'bm25(${weights})'
           ORDER BY rank LIMIT ?) AS found
@@ -47,7 +47,7 @@ export const sqliteFullText: FullText = {
   },
   count({ words, among, limit }) {
     const { table } = TABLES[among]
-    // Of everybody's passages: an estimate that costs a tenth of an exact count.
+    // Counts everyone's passages: an estimate that costs a tenth of an exact count.
     return {
       sql: words
         .map(() => `SELECT count(*) AS n FROM (SELECT 1 FROM ${table} WHERE ${table} MATCH ? LIMIT ?)`)
@@ -57,15 +57,15 @@ export const sqliteFullText: FullText = {
   },
 }
 
-/** The collection counts nothing in either. */
+/** Collections have weight 0. */
 const TABLES = {
   words: { table: "passage_words", weights: "0, 1, 1" },
   grams: { table: "passage_grams", weights: "0, 1" },
 } as const
 
 /**
- * The collection by the part of its id that is one word by itself. That columns are named costs a look into each passage,
- * so it is done only for the word that stands in all ids.
+ * Matches the part of the collection's id that is a single word. A column filter costs a lookup per passage, so it is
+ * used only for the word that is in all ids.
  */
 function matching({ collections, words, among }: Pick<WordQuery, "collections" | "words" | "among">): string {
   const scope = collections.map((id) => quoted(id.slice(id.indexOf("_") + 1))).join(" OR ")
@@ -73,7 +73,7 @@ function matching({ collections, words, among }: Pick<WordQuery, "collections" |
 }
 
 const anyWord = (words: readonly string[], among: WordQuery["among"]) =>
-  words.map((word) => (among === "grams" && isBeginning(word) ? `${quoted(word)} *` : quoted(word))).join(" OR ")
+  words.map((word) => (among === "grams" && isPrefix(word) ? `${quoted(word)} *` : quoted(word))).join(" OR ")
 
-/** A text between quotes is a phrase, and quotes are no part of a word: there is nothing that could end it. */
+/** Quoted text is a phrase. Words contain no quotes, so nothing can end it. */
 const quoted = (text: string) => `"${text}"`

@@ -11,15 +11,15 @@ import type {
   Statements,
 } from "../operations.ts"
 import { isLocked } from "./connection.ts"
-import { KeptStatements } from "./kept-statements.ts"
+import { StatementCache } from "./statement-cache.ts"
 import { EVENTS_AT_ONCE, PreparedStatements } from "./statements.ts"
 
 type Value = string | number | null
 
-/** Said once in the life of a database: not kept prepared, or whoever made a new one would hold two hundred of these for good. */
-const MAKES = /^(?:CREATE|ALTER|DROP)\s/
+/** Not cached: a new database would hold hundreds of definitions that run once. */
+const DEFINITION = /^(?:CREATE|ALTER|DROP)\s/
 
-/** A refusal travels as an exception inside, so that everything the operation has done so far is undone with it. */
+/** Thrown for a refusal, so that everything the operation has done is undone. */
 class Refused extends Error {
   readonly why: Refusal
 
@@ -29,46 +29,46 @@ class Refused extends Error {
   }
 }
 
-/** Carries out operations on one SQLite connection. */
+/** Applies operations on one SQLite connection. */
 export class SqliteOperations {
   readonly #db: DatabaseSync
-  /** A row that breaks a rule ends its transaction: SQLite need not remember what the statement has changed so far. */
-  readonly #ending: PreparedStatements
-  /** A row that breaks a rule ends its statement alone. */
-  readonly #careful: PreparedStatements
-  readonly #others: KeptStatements
+  /** A constraint violation rolls back the transaction, so SQLite needs no statement journal. */
+  readonly #rollingBack: PreparedStatements
+  /** A constraint violation undoes its statement only. */
+  readonly #undoing: PreparedStatements
+  readonly #cache: StatementCache
   /**
-   * Where the journals end that were last appended to from here, by conversation. Right for as long as the lease is: who
-   * else appends has taken it over first.
+   * The last position of each conversation that this process appended to. Valid while the lease is held, because
+   * another writer has to take it over first.
    */
-  readonly #ends = new Map<number, number>()
+  readonly #lastPositions = new Map<number, number>()
 
   constructor(db: DatabaseSync) {
     this.#db = db
-    this.#ending = new PreparedStatements(db, "ROLLBACK")
-    this.#careful = new PreparedStatements(db, "ABORT")
-    this.#others = new KeptStatements(db)
+    this.#rollingBack = new PreparedStatements(db, "ROLLBACK")
+    this.#undoing = new PreparedStatements(db, "ABORT")
+    this.#cache = new StatementCache(db)
   }
 
-  /** All operations in one commit. One that is refused or fails undoes only itself. */
+  /** Applies all operations in one commit. One that is refused or fails undoes only itself. */
   applyAll(operations: readonly Operation[]): (OperationOutcome | Error)[] {
     const [only] = operations
     if (only && operations.length === 1) {
-      const appended = this.#append(this.#ending, only) // one statement, and a statement is a transaction of its own
+      const appended = this.#append(this.#rollingBack, only) // one statement is its own transaction
       return [appended ?? this.#applyAlone(only)]
     }
     try {
-      return this.#inOneCommit(() => operations.map((each) => this.#applyTo(this.#ending, each)))
+      return this.#inOneCommit(() => operations.map((each) => this.#applyTo(this.#rollingBack, each)))
     } catch (error) {
       if (isLocked(error)) throw error
-      // Nothing was done. Once more, so that each can be undone by itself: that alone takes a tenth of a group's time.
+      // Nothing was done. Tries again with a savepoint each, which costs a tenth of a group's time.
       return this.#inOneCommit(() => operations.map((each) => this.#applyAmongOthers(each)))
     }
   }
 
   #applyAlone(operation: Operation): OperationOutcome {
     try {
-      return this.#inOneCommit(() => this.#apply(this.#ending, operation))
+      return this.#inOneCommit(() => this.#apply(this.#rollingBack, operation))
     } catch (error) {
       if (error instanceof Refused) return { ok: false, refused: error.why }
       throw error
@@ -82,22 +82,22 @@ export class SqliteOperations {
       this.#prepare("COMMIT").run()
       return outcome
     } catch (error) {
-      this.#ends.clear() // some of them tell of what has not been done
+      this.#lastPositions.clear() // they may describe what was not committed
       if (this.#db.isTransaction) this.#db.exec("ROLLBACK")
       throw error
     }
   }
 
   #applyAmongOthers(operation: Operation): OperationOutcome | Error {
-    const appended = this.#append(this.#careful, operation)
+    const appended = this.#append(this.#undoing, operation)
     if (appended) return appended
     this.#prepare("SAVEPOINT operation").run()
     try {
-      const outcome = this.#apply(this.#careful, operation)
+      const outcome = this.#apply(this.#undoing, operation)
       this.#prepare("RELEASE operation").run()
       return outcome
     } catch (error) {
-      // A full disk ends the whole transaction, not only this operation: then nobody may be told that it was done.
+      // A full disk ends the whole transaction, so no operation was done.
       if (!this.#db.isTransaction) throw error
       this.#db.exec("ROLLBACK TO operation; RELEASE operation")
       return error instanceof Refused ? { ok: false, refused: error.why } : (error as Error)
@@ -105,14 +105,14 @@ export class SqliteOperations {
   }
 
   /**
-   * Most commits only add events under a lease that is held. Then the insert itself asks for the lease. Undefined where
-   * it is something else, or where the lease has changed: the long way finds out how.
+   * Most commits only append events under a held lease, which the insert itself checks. Undefined for other commits,
+   * and if the lease has changed: then `#apply` finds out how.
    */
   #append(prepared: PreparedStatements, operation: Operation): OperationOutcome | undefined {
     if (operation.type !== "commit" || !onlyAppends(operation)) return undefined
-    const committed = appendUnderLease(prepared, operation, this.#ends.get(operation.key))
+    const committed = appendUnderLease(prepared, operation, this.#lastPositions.get(operation.key))
     if (!committed) return undefined
-    this.#ends.set(operation.key, operation.after + operation.events.length)
+    this.#lastPositions.set(operation.key, operation.after + operation.events.length)
     return { ok: true, committed }
   }
 
@@ -123,16 +123,16 @@ export class SqliteOperations {
   #apply(prepared: PreparedStatements, operation: Operation): OperationOutcome {
     if (operation.type === "statements") return { ok: true, rows: this.#statements(operation) }
     if (operation.type === "inbox") return { ok: true, arrived: appendToInbox(prepared, operation) }
-    const committed = commit(prepared, operation, this.#ends.get(operation.key))
+    const committed = commit(prepared, operation, this.#lastPositions.get(operation.key))
     const last = operation.events.at(-1)
-    if (last && !committed.released) this.#ends.set(committed.key, last[0])
-    else this.#ends.delete(committed.key)
+    if (last && !committed.released) this.#lastPositions.set(committed.key, last[0])
+    else this.#lastPositions.delete(committed.key)
     return { ok: true, committed }
   }
 
   #statements({ statements }: Statements): Record<string, unknown>[][] {
     return statements.map(({ sql, values, mustChange }) => {
-      if (MAKES.test(sql)) {
+      if (DEFINITION.test(sql)) {
         this.#db.exec(sql)
         return []
       }
@@ -144,27 +144,27 @@ export class SqliteOperations {
   }
 
   #prepare(sql: string): StatementSync {
-    return this.#others.prepare(sql)
+    return this.#cache.prepare(sql)
   }
 }
 
 function commit(prepared: PreparedStatements, operation: Commit, end: number | undefined): Committed {
   if (operation.deciding) decide(prepared, operation, operation.deciding)
   const appended = appendUnderLease(prepared, operation, end)
-  const committed = appended ?? takeLease(prepared, operation, end)
+  const committed = appended ?? checkLease(prepared, operation, end)
   const { key } = committed
   if (!appended) insertEvents(prepared, key, operation.events)
-  for (const run of operation.runs) prepared.the("run").run(key, ...run)
-  for (const proposal of operation.proposals) prepared.the("proposal").run(key, ...proposal)
-  for (const audit of operation.audits) prepared.the("audit").run(...audit)
-  for (const usage of operation.usage) prepared.the("usage").run(...usage)
-  for (const number of operation.taken) prepared.the("take").run(key, number)
+  for (const run of operation.runs) prepared.named("run").run(key, ...run)
+  for (const proposal of operation.proposals) prepared.named("proposal").run(key, ...proposal)
+  for (const audit of operation.audits) prepared.named("audit").run(...audit)
+  for (const usage of operation.usage) prepared.named("usage").run(...usage)
+  for (const number of operation.taken) prepared.named("take").run(key, number)
   return committed
 }
 
 /**
- * Adds events by a statement that asks for the lease itself. Undefined where the row of the conversation changes too, where it
- * is not known where the journal ends, and where the lease has changed: then nothing is added.
+ * Appends events with a statement that checks the lease. Undefined, without appending, if the conversation's row
+ * changes too, if the last position is unknown, or if the lease has changed.
  */
 function appendUnderLease(
   prepared: PreparedStatements,
@@ -180,21 +180,21 @@ function appendUnderLease(
   return { key, fence, arrivals: seen, released: false }
 }
 
-/** `end`: where the journal ends, if that is known without a look. */
-function takeLease(prepared: PreparedStatements, operation: Commit, end: number | undefined): Committed {
+/** `end`: the last position, if it is known without a query. */
+function checkLease(prepared: PreparedStatements, operation: Commit, end: number | undefined): Committed {
   if (operation.lease === "create") return create(prepared, operation)
   if (operation.lease === "claim") return claim(prepared, operation)
   const { key, node, fence, seen, head, release } = operation
   if (head && end !== undefined && follows(operation.events, end) && change(prepared, operation, seen))
     return { key, fence, arrivals: seen, released: release }
-  const row = get<[arrivals: number]>(prepared.the("lease"), key, node, fence)
+  const row = get<[arrivals: number]>(prepared.named("lease"), key, node, fence)
   if (!row || !follows(operation.events, end ?? lastPosition(prepared, key))) throw new Refused("lost")
   if (operation.taken.length > 0 && row[0] !== seen) throw new Refused("unread")
   if (head) change(prepared, operation, row[0])
   return { key, fence, arrivals: row[0], released: release && row[0] === seen }
 }
 
-/** Whether the lease is still held and so much has arrived; then the row of the conversation says what the fold says. */
+/** Updates the conversation's row if the lease is still held and this much input has arrived. */
 function change(
   prepared: PreparedStatements,
   { key, node, fence, seen, now, head, release }: Commit,
@@ -204,7 +204,7 @@ function change(
   const { agent, model, provider, mode, title, status, device, connection, settings } = head
   const [owner, read] = release && arrivals === seen ? [null, seen] : [node, null]
   const columns = [agent, model, provider, mode, title, status, device, connection, settings, now, owner, read]
-  return prepared.the("change").run(...columns, key, node, fence, arrivals).changes === 1
+  return prepared.named("change").run(...columns, key, node, fence, arrivals).changes === 1
 }
 
 function claim(prepared: PreparedStatements, operation: Commit): Committed {
@@ -213,20 +213,20 @@ function claim(prepared: PreparedStatements, operation: Commit): Committed {
   const { agent, model, provider, mode, title, status, device, connection, settings } = head
   const columns = [agent, model, provider, mode, title, status, device, connection, settings, now]
   if (!operation.withInbox) {
-    // All that is asked of the row is that it is as it was read: what it says then is known, and need not be returned.
+    // The row must be as it was read, so its values are known and need not be returned.
     const [owner, read] = release ? [null, seen] : [node, null]
-    const claimed = prepared.the("claimAsRead").run(...columns, owner, read, key, fence, seen, node, operation.after)
-    if (claimed.changes === 0) throw new Refused(whyNotClaimed(prepared, operation))
+    const claimed = prepared.named("claimAsRead").run(...columns, owner, read, key, fence, seen, node, operation.after)
+    if (claimed.changes === 0) throw new Refused(refusalOf(prepared, operation))
     return { key, fence: fence + 1, arrivals: seen, released: release }
   }
-  const letGo = release ? 1 : 0
+  const releases = release ? 1 : 0
   const row = get<[fence: number, arrivals: number, owner: string | null, last: number | null]>(
-    prepared.the("claim"),
-    ...[...columns, letGo, seen, node, letGo, seen],
+    prepared.named("claim"),
+    ...[...columns, releases, seen, node, releases, seen],
     ...[key, fence, node],
   )
-  if (!row) throw new Refused(whyNotClaimed(prepared, operation))
-  // Also where it adds nothing: what it says about the conversation would be old.
+  if (!row) throw new Refused(refusalOf(prepared, operation))
+  // Also for a claim without events, whose row would otherwise be out of date.
   if (operation.after !== (row[3] ?? 0)) throw new Refused("moved")
   return { key, fence: row[0], arrivals: row[1], released: row[2] === null }
 }
@@ -236,14 +236,14 @@ function create(prepared: PreparedStatements, { born, head, node, now, release }
   const { agent, model, provider, mode, title, status, device, connection, settings } = head
   const owner = release ? null : node
   const columns = [agent, model, provider, mode, title, status, device, connection, settings, now]
-  // Asked for by RETURNING the key would go through a table of its own.
-  const made = prepared.the("create").run(...columns, born.id, born.person, owner, now)
-  if (made.changes === 0) throw new Refused("moved")
-  return { key: Number(made.lastInsertRowid), fence: 1, arrivals: 0, released: release }
+  // RETURNING the key would need a temporary table.
+  const result = prepared.named("create").run(...columns, born.id, born.person, owner, now)
+  if (result.changes === 0) throw new Refused("moved")
+  return { key: Number(result.lastInsertRowid), fence: 1, arrivals: 0, released: release }
 }
 
-function whyNotClaimed(prepared: PreparedStatements, { key, fence, node }: Commit): Refusal {
-  const row = get<[fence: number, owner: string | null, alive: number]>(prepared.the("whoHolds"), key)
+function refusalOf(prepared: PreparedStatements, { key, fence, node }: Commit): Refusal {
+  const row = get<[fence: number, owner: string | null, alive: number]>(prepared.named("holder"), key)
   return row && row[0] === fence && row[1] !== null && row[1] !== node && row[2] === 1 ? "busy" : "moved"
 }
 
@@ -253,9 +253,9 @@ function onlyAppends({ lease, head, runs, proposals, audits, usage, taken, relea
 }
 
 const lastPosition = (prepared: PreparedStatements, key: number): number =>
-  get<[number | null]>(prepared.the("lastPosition"), key)?.[0] ?? 0
+  get<[number | null]>(prepared.named("lastPosition"), key)?.[0] ?? 0
 
-/** Whether events stand directly behind the last one there is: a journal has no gaps. */
+/** Whether the events continue the journal without a gap. */
 function follows(events: readonly EventRow[], last: number): boolean {
   const [first] = events
   return !first || first[0] === last + 1
@@ -272,9 +272,9 @@ function insertEvents(prepared: PreparedStatements, key: number, events: readonl
 
 function appendToInbox(prepared: PreparedStatements, { key, id, body, now, deciding }: InboxAppend): number {
   if (deciding) decide(prepared, { key, now }, deciding)
-  const row = get<[number]>(prepared.the("arrive"), key)
+  const row = get<[number]>(prepared.named("arrive"), key)
   if (!row) throw new Refused("moved")
-  prepared.the("inbox").run(key, row[0], id, body, now)
+  prepared.named("inbox").run(key, row[0], id, body, now)
   return row[0]
 }
 
@@ -286,8 +286,8 @@ function decide(
   const { proposal, from, to, by } = deciding
   const { changes } =
     from === "expired"
-      ? prepared.the("decideExpired").run(to, by, now, proposal, key, now)
-      : prepared.the("decide").run(to, by, now, proposal, key, from, now)
+      ? prepared.named("decideExpired").run(to, by, now, proposal, key, now)
+      : prepared.named("decide").run(to, by, now, proposal, key, from, now)
   if (changes === 0) throw new Refused("decided")
 }
 

@@ -23,7 +23,7 @@ const sql = {
       AND coalesce((SELECT max(position) FROM event WHERE conversation = key), 0) = ?`,
   create: `INSERT INTO conversation (agent, model, provider, mode, title, status, device, connection, settings, updated_at, id, person, owner,
       fence, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?) ON CONFLICT (id) DO NOTHING`,
-  whoHolds: `SELECT fence, owner, EXISTS (SELECT 1 FROM node WHERE node.id = owner)
+  holder: `SELECT fence, owner, EXISTS (SELECT 1 FROM node WHERE node.id = owner)
     FROM conversation WHERE key = ?`,
   run: `INSERT INTO run (conversation, id, status, iteration, max_iterations, pause_reason, error_code, error_message,
       input_tokens, output_tokens, started_at, ended_at, model) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -49,7 +49,7 @@ const sql = {
 /** Events in one prepared statement; most commits have fewer. */
 export const EVENTS_AT_ONCE = 4
 
-/** Our statements, each prepared when it is first needed: a process that resumes one conversation needs a few of them. */
+/** Prepares statements on demand: a process that resumes one conversation needs few of them. */
 export class PreparedStatements {
   readonly #db: DatabaseSync
   readonly #insert: string
@@ -57,13 +57,13 @@ export class PreparedStatements {
   readonly #inserts: StatementSync[] = []
   readonly #appends: StatementSync[] = []
 
-  /** `onConflict`: what an event ends whose place is taken, its transaction or its statement alone. */
+  /** `onConflict`: what an event whose position is taken undoes, its transaction or its statement. */
   constructor(db: DatabaseSync, onConflict: "ROLLBACK" | "ABORT") {
     this.#db = db
     this.#insert = `INSERT OR ${onConflict} INTO event (conversation, ${EVENT_COLUMNS})`
   }
 
-  the(name: keyof typeof sql): StatementSync {
+  named(name: keyof typeof sql): StatementSync {
     return (this.#named[name] ??= this.#prepare(sql[name]))
   }
 
@@ -71,12 +71,12 @@ export class PreparedStatements {
     return (this.#inserts[count] ??= this.#prepare(`${this.#insert} VALUES ${repeated(`(?, ${EVENT_VALUES})`, count)}`))
   }
 
-  /** The same under a lease, and only while nothing has arrived that its holder does not know of. */
+  /** Inserts under a lease, if no unknown input has arrived. */
   appendEvents(count: number): StatementSync {
     return (this.#appends[count] ??= this.#prepare(`${this.#insert} ${underLease(count)}`))
   }
 
-  /** Rows come back as arrays: an object for each would cost more than reading it. */
+  /** Rows as arrays, because objects would cost more than the reading. */
   #prepare(text: string): StatementSync {
     const statement = this.#db.prepare(text)
     statement.setReturnArrays(true)

@@ -6,21 +6,21 @@ interface Waiting {
 }
 
 /**
- * Brings the write-ahead log to the disk without stopping the event loop. SQLite itself would fsync inside COMMIT, on the
- * thread that commits; here the commit is handed to the operating system at once and counts when this resolves. One
- * call to the disk serves everybody who came before it began.
+ * Flushes the write-ahead log without blocking the event loop. SQLite itself would call fsync inside COMMIT, on the
+ * committing thread; here the commit is only written, and counts when this resolves. One call flushes for all commits
+ * that came before it.
  */
 export class WalSync {
   readonly #fd: number
   #waiting: Waiting[] = []
-  readonly #failed: (error: Error) => void
+  readonly #onFailure: (error: Error) => void
   #busy = false
   #failure: Error | undefined
 
-  /** `file` is the database's; its log must exist. `failed` is called once, when only a new start can heal it. */
-  constructor(file: string, failed: (error: Error) => void) {
+  /** `file` is the database's; its log must exist. `onFailure` is called once, if only a restart can help. */
+  constructor(file: string, onFailure: (error: Error) => void) {
     this.#fd = openSync(`${file}-wal`, "r+")
-    this.#failed = failed
+    this.#onFailure = onFailure
   }
 
   /** Resolves when everything that was written before the call would survive a power failure. */
@@ -42,8 +42,8 @@ export class WalSync {
     this.#busy = true
     fdatasync(this.#fd, (error) => {
       this.#busy = false
-      // After a failed fsync the system may have dropped what it could not write, and a second try would say it is fine.
-      if (error) this.#failed((this.#failure = error))
+      // After a failed fsync the system may have dropped the pages, and a second fsync would succeed.
+      if (error) this.#onFailure((this.#failure = error))
       for (const { resolve, reject } of served) error ? reject(error) : resolve()
       if (this.#waiting.length === 0) return
       if (this.#failure) for (const { reject } of this.#waiting.splice(0)) reject(this.#failure)

@@ -22,13 +22,12 @@ interface Waiting {
 
 const RETRY_MS = 5
 const GIVE_UP_AFTER_MS = 10_000
-/** At most 16 batches per event-loop turn, so that sockets and timers are not starved. */
+/** More batches in one turn would starve sockets and timers. */
 const BATCHES_A_TURN = 16
 
 /**
- * The one writer of a SQLite database. Operations of everything that can run now, of however many conversations, share
- * one commit; with `full` durability each is answered only when the log is on the disk, and while the disk works the
- * next commits go on.
+ * The one writer of a SQLite database. Operations that are ready at the same time share one commit. With `full`
+ * durability each resolves only when the log is on the disk; further commits continue in the meantime.
  */
 export class SqliteWriter {
   readonly #db: DatabaseSync
@@ -41,9 +40,9 @@ export class SqliteWriter {
   #scheduled = false
   #batches = 0
   #lockedSince: number | undefined
-  #open = 0
+  #inFlight = 0
   #closed = false
-  #idle: (() => void) | undefined
+  #onIdle: (() => void) | undefined
   readonly #broken = new AbortController()
 
   constructor(db: DatabaseSync, settings: WriterSettings) {
@@ -53,7 +52,7 @@ export class SqliteWriter {
     this.#checkpoints = settings.file === ":memory:" ? undefined : new Checkpoints(settings.file, settings.log)
   }
 
-  /** Aborts when the disk has failed to keep what it was given: nothing is written any more until the next start. */
+  /** Aborts if the disk failed to store something. Nothing is written until the next start. */
   get broken(): AbortSignal {
     return this.#broken.signal
   }
@@ -61,16 +60,16 @@ export class SqliteWriter {
   change(operation: Operation): Promise<OperationOutcome> {
     return new Promise<OperationOutcome>((resolve, reject) => {
       if (this.#closed) return reject(failure("store_unavailable", { problem: "it is closed" }))
-      this.#open++
+      this.#inFlight++
       this.#waiting.push({ operation, resolve, reject })
       this.#schedule()
     })
   }
 
-  /** Waits for what is under way. */
+  /** Waits for pending operations. */
   async close(): Promise<void> {
     this.#closed = true
-    if (this.#open > 0) await new Promise<void>((resolve) => (this.#idle = resolve))
+    if (this.#inFlight > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve))
     await this.#checkpoints?.close()
     this.#sync?.close()
   }
@@ -78,8 +77,8 @@ export class SqliteWriter {
   #schedule(): void {
     if (this.#scheduled) return
     this.#scheduled = true
-    if (this.#checkpoints?.pressing) return void setTimeout(this.#flush, RETRY_MS)
-    // The next tick comes when every promise that could go on has gone on: whoever has something to write has said so.
+    if (this.#checkpoints?.isBehind) return void setTimeout(this.#flush, RETRY_MS)
+    // `nextTick` runs after all pending promises, so everything that is ready has been added.
     if (++this.#batches < BATCHES_A_TURN) process.nextTick(this.#flush)
     else setImmediate(this.#flush)
   }
@@ -89,7 +88,7 @@ export class SqliteWriter {
     if (this.#batches >= BATCHES_A_TURN) this.#batches = 0
     const batch = this.#waiting
     this.#waiting = []
-    // Committed now it would be seen by every reader, and refused to the one who asked for it.
+    // Committed now, readers would see it although its caller gets an error.
     if (this.#broken.signal.aborted) return this.#answer(batch, this.#broken.signal.reason as Error)
     try {
       const outcomes = this.#operations.applyAll(batch.map(({ operation }) => operation))
@@ -105,20 +104,20 @@ export class SqliteWriter {
       if (!isLocked(error) || Date.now() > (this.#lockedSince ??= Date.now()) + GIVE_UP_AFTER_MS) {
         return this.#answer(batch, error as Error)
       }
-      // Another process is writing: nothing was done, so it may come again, without blocking meanwhile.
+      // Another process is writing. Nothing was done, so it can be retried without blocking.
       this.#waiting = [...batch, ...this.#waiting]
       this.#scheduled = true
       setTimeout(this.#flush, RETRY_MS)
     }
   }
 
-  /** Undefined when the commit is as durable as it needs to be. */
+  /** Undefined if the commit is already as durable as required. */
   #makeDurable(): Promise<void> | undefined {
     const { file, durability } = this.#settings
     if (file === ":memory:") return undefined
     if (!this.#relaxed) {
-      // The first commit was SQLite's own, fsync included: with it the log's own name is on the disk too. From now on
-      // COMMIT only writes, and the fsync is ours, beside the event loop.
+      // SQLite itself flushed the first commit, so the log's name is durable, too. From now on COMMIT only writes, and
+      // WalSync flushes outside the event loop.
       if (durability === "full") this.#sync = new WalSync(file, (error) => this.#break(error))
       this.#db.exec("PRAGMA synchronous = NORMAL")
       this.#relaxed = true
@@ -132,7 +131,7 @@ export class SqliteWriter {
     const known = failure("store_unavailable", { problem })
     known.cause = cause
     this.#broken.abort(known)
-    void this.#checkpoints?.close() // folding in a log that is not on the disk could ruin the database itself
+    void this.#checkpoints?.close() // a checkpoint of a log that is not durable could damage the database
   }
 
   #answer(batch: readonly Waiting[], outcomes: readonly (OperationOutcome | Error)[] | Error): void {
@@ -141,7 +140,7 @@ export class SqliteWriter {
       if (outcome instanceof Error) reject(toWriteFailure(outcome))
       else resolve(outcome)
     })
-    this.#open -= batch.length
-    if (this.#open === 0) this.#idle?.()
+    this.#inFlight -= batch.length
+    if (this.#inFlight === 0) this.#onIdle?.()
   }
 }

@@ -125,12 +125,12 @@ function scopesOf(claims: Claims, { groups, groupsClaim }: OidcSettings): Scope[
   const claimed = readClaim(claims, groupsClaim)
   const theirs: unknown[] = Array.isArray(claimed) ? claimed : [claimed]
   const granted = new Set(
-    [...theirs, EVERYBODY].flatMap((group) => (typeof group === "string" ? (groups.get(group) ?? []) : [])),
+    [...theirs, ALL_NODES].flatMap((group) => (typeof group === "string" ? (groups.get(group) ?? []) : [])),
   )
   return scopes.filter((scope) => granted.has(scope))
 }
 
-const EVERYBODY = "*"
+const ALL_NODES = "*"
 
 /** By its whole name, which may be an address with dots in it, or else by a path: `realm_access.roles`. */
 function readClaim(claims: Claims, name: string): unknown {

@@ -12,7 +12,7 @@ import type { Engine } from "../engine/engine.ts"
 import { text } from "../../engine/staged.fixture.ts"
 import type { Statements } from "../engine/operations.ts"
 import { openStore } from "../store.ts"
-import { readFold } from "./read-fold.ts"
+import { readConversation } from "./read-conversation.ts"
 
 const NOW = Date.UTC(2026, 0, 1)
 const STARTED = { type: "conversation_started", agent: "a", model: null, provider: null, mode: "confirm" } as const
@@ -32,7 +32,7 @@ describe.each(databases)("the fold of a long conversation on $name", ({ name, cr
       for (let run = 0; run < count; run++) await journal.append(conversation, turn(conversation), { release: false })
     }
     await talk(runs)
-    const read = async () => (await readFold(engine, id)).conversation
+    const read = async () => (await readConversation(engine, id)).conversation
     const rows = () =>
       engine.query<{ position: number; version: string; body: string }>(
         "SELECT position, version, body FROM kept_fold",
@@ -60,14 +60,14 @@ describe.each(databases)("the fold of a long conversation on $name", ({ name, cr
   /** An engine that counts how often a whole history is read. */
   function counting(engine: Engine) {
     const counted = { whole: 0 }
-    const eventsToFold: Engine["eventsToFold"] = (key) => (counted.whole++, engine.eventsToFold(key))
-    const { foldSource } = engine
-    const counting: Engine["foldSource"] = async (...given) => {
-      const source = await foldSource?.(...given)
+    const eventsToReplay: Engine["eventsToReplay"] = (key) => (counted.whole++, engine.eventsToReplay(key))
+    const { stateSource } = engine
+    const counting: Engine["stateSource"] = async (...given) => {
+      const source = await stateSource?.(...given)
       counted.whole += source && source.events.length > 0 ? 1 : 0
       return source
     }
-    return { counted, engine: { ...engine, eventsToFold, ...(foldSource ? { foldSource: counting } : {}) } }
+    return { counted, engine: { ...engine, eventsToReplay, ...(stateSource ? { stateSource: counting } : {}) } }
   }
 
   /** An engine whose changes are made when they are told to. */
@@ -89,7 +89,7 @@ describe.each(databases)("the fold of a long conversation on $name", ({ name, cr
     expect([position, version]).toEqual([241, FOLD_VERSION])
     await world.talk(3)
     const { counted, engine } = counting(world.engine)
-    const { conversation } = await readFold(engine, world.id)
+    const { conversation } = await readConversation(engine, world.id)
     expect([conversation.position, counted.whole]).toEqual([253, 0])
     expect(comparable(conversation)).toEqual(comparable(await world.whole()))
   })
@@ -98,10 +98,10 @@ describe.each(databases)("the fold of a long conversation on $name", ({ name, cr
     "is one way to the server for a short conversation, and two for a long one",
     async () => {
       await using short = await open(1)
-      expect(await countQueries(() => readFold(short.engine, short.id))).toBe(1)
+      expect(await countQueries(() => readConversation(short.engine, short.id))).toBe(1)
       await using long = await open(60)
       await long.kept()
-      expect(await countQueries(() => readFold(long.engine, long.id))).toBe(2)
+      expect(await countQueries(() => readConversation(long.engine, long.id))).toBe(2)
     },
   )
 
@@ -113,10 +113,10 @@ describe.each(databases)("the fold of a long conversation on $name", ({ name, cr
       await world.change("DELETE FROM kept_fold")
       const other = new pg.Client({ connectionString: world.url })
       await other.connect()
-      await world.engine.foldSource?.(world.id, FOLD_VERSION) // prepared by now: what follows is asked one after the other
+      await world.engine.stateSource?.(world.id, FOLD_VERSION) // prepared by now: what follows is asked one after the other
       // Whoever reads has the row then, and waits with the question for the events.
       await other.query("BEGIN; LOCK TABLE event IN ACCESS EXCLUSIVE MODE")
-      const reading = readFold(world.engine, world.id)
+      const reading = readConversation(world.engine, world.id)
       const waiting = "SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'event'::regclass"
       await expect.poll(async () => (await other.query(waiting)).rowCount).toBe(1)
       const insert =
@@ -131,7 +131,7 @@ describe.each(databases)("the fold of a long conversation on $name", ({ name, cr
   test("is kept anew when much stands behind it, and no older one takes its place", async () => {
     await using world = await open(60)
     const late = delayed(world.engine)
-    await readFold(late.engine, world.id)
+    await readConversation(late.engine, world.id)
     await world.talk(40)
     await world.read()
     await expect.poll(async () => (await world.rows())[0]?.position).toBe(401)
@@ -152,7 +152,7 @@ describe.each(databases)("the fold of a long conversation on $name", ({ name, cr
     await world.kept()
     await world.change(sql)
     const { counted, engine } = counting(world.engine)
-    const { conversation } = await readFold(engine, world.id)
+    const { conversation } = await readConversation(engine, world.id)
     expect(counted.whole).toBe(1)
     expect(comparable(conversation)).toEqual(comparable(await world.whole()))
   })
@@ -165,7 +165,7 @@ describe.each(databases)("the fold of a long conversation on $name", ({ name, cr
 
     await using world = await open(60)
     const away = { ...world.engine, change: () => Promise.reject(new Error("away")) }
-    expect(comparable((await readFold(away, world.id)).conversation)).toEqual(comparable(await world.whole()))
+    expect(comparable((await readConversation(away, world.id)).conversation)).toEqual(comparable(await world.whole()))
     const middle = `DELETE FROM event WHERE position > 240`
     await world.change(middle)
     expect((await world.read()).run?.status).toBe("running")
@@ -187,7 +187,7 @@ describe.each(databases)("the fold of a long conversation on $name", ({ name, cr
     await world.kept()
     const late = delayed(world.engine)
     await world.change("UPDATE kept_fold SET version = '1.0'")
-    await readFold(late.engine, world.id)
+    await readConversation(late.engine, world.id)
     await world.store.retention.eraseConversation(world.user, world.id)
     expect(await world.rows()).toEqual([])
     late.go()

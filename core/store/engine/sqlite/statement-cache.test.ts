@@ -1,10 +1,10 @@
 import { DatabaseSync } from "node:sqlite"
 import { expect, test } from "vitest"
-import { KeptStatements } from "./kept-statements.ts"
+import { StatementCache } from "./statement-cache.ts"
 
 test("the same words are prepared once, and of many others the oldest go", () => {
   const db = new DatabaseSync(":memory:")
-  const statements = new KeptStatements(db, 3)
+  const statements = new StatementCache(db, 3)
   const first = statements.prepare("SELECT 1")
   statements.prepare("SELECT 2")
   statements.prepare("SELECT 3")

@@ -4,17 +4,20 @@ import type { Engine } from "../engine/engine.ts"
 
 const ROWS_OF_A_STEP = 64
 
-/** What dead nodes have left, and how their deaths were judged. Kept for as long as anything is left of a node. */
-export class Deaths {
+/**
+ * Conversations of failed nodes, with the recorded verdicts on why the nodes failed. A verdict is stored while
+ * conversations of its node are left.
+ */
+export class NodeFailures {
   readonly #engine: Engine
 
   constructor(engine: Engine) {
     this.#engine = engine
   }
 
-  /** `handedOver`: the owner of what was let go in good order, which nobody died of. */
+  /** `handedOver`: the owner of conversations that were released properly, without a failure. */
   async suspected(handedOver: string): Promise<Death[]> {
-    // A step that breaks off leaves few rows behind; with more of them it has made progress.
+    // A failing step leaves few rows. With more rows the run has made progress.
     const again = `EXISTS (SELECT 1 FROM event WHERE conversation = key AND type = 'restarted'
       AND position > (SELECT max(position) FROM event WHERE conversation = key) - ${ROWS_OF_A_STEP})`
     const sql = `SELECT id, owner, CASE WHEN ${again} THEN 1 ELSE 0 END AS again FROM conversation
@@ -22,7 +25,7 @@ export class Deaths {
     type Row = { id: ConversationId; owner: string; again: number }
     const left = Map.groupBy(await this.#engine.query<Row>(sql, [handedOver]), ({ owner }) => owner)
     if (left.size === 0) return []
-    const judged = await this.#judged()
+    const judged = await this.#verdicts()
     return [...left].flatMap(([node, group]) => {
       const known = judged.get(node)
       if (!known && group.every(({ again }) => again === 0)) return []
@@ -30,21 +33,21 @@ export class Deaths {
     })
   }
 
-  /** The first judgement of a death stands. What is kept of nodes that have left nothing any more goes with it. */
+  /** The first verdict counts. Deletes verdicts on nodes that have no conversations left. */
   async judge(node: string, judged: Judgement): Promise<Judgement> {
-    const forget = {
+    const deleteOthers = {
       sql: "DELETE FROM death WHERE node <> ? AND NOT EXISTS (SELECT 1 FROM conversation WHERE owner = node)",
       values: [node],
     }
-    const keep = {
+    const insert = {
       sql: "INSERT INTO death (node, judged) VALUES (?, ?) ON CONFLICT (node) DO NOTHING",
       values: [node, JSON.stringify(judged)],
     }
-    await this.#engine.change({ type: "statements", statements: [forget, keep] })
-    return (await this.#judged()).get(node) ?? judged
+    await this.#engine.change({ type: "statements", statements: [deleteOthers, insert] })
+    return (await this.#verdicts()).get(node) ?? judged
   }
 
-  async #judged(): Promise<Map<string, Judgement>> {
+  async #verdicts(): Promise<Map<string, Judgement>> {
     type Row = { node: string; judged: string }
     const rows = await this.#engine.query<Row>("SELECT node, judged FROM death", [])
     return new Map(rows.map(({ node, judged }) => [node, JSON.parse(judged) as Judgement]))
