@@ -15,10 +15,10 @@ test.each([
 ])("%i tokens are %s", (tokens, words) => expect(formatTokens(tokens)).toBe(words))
 
 test.each([
-  [undefined, "price not known"],
+  [undefined, "price unknown"],
   [{ input: 0, output: 0 }, "free"],
-  [{ input: 3, output: 15 }, "$3 in, $15 out a million"],
-  [{ input: 0, output: 0.075 }, "$0 in, $0.075 out a million"],
+  [{ input: 3, output: 15 }, "$3 in, $15 out per million"],
+  [{ input: 0, output: 0.075 }, "$0 in, $0.075 out per million"],
 ])("a price of %j is %s", (price, words) => expect(formatPrice(price)).toBe(words))
 
 const sources: FactSources = {
@@ -31,7 +31,7 @@ const model: ListedModel = {
 }
 
 test("a model is told by its window, its price and what it can do; that it takes no tools comes first", () => {
-  expect(modelFacts(model)).toEqual(["32k tokens assumed of 128k", "price not known", "no tools, images, reasoning"])
+  expect(modelFacts(model)).toEqual(["32k of 128k tokens (assumed)", "price unknown", "no tools, images, reasoning"])
   // A server of an older version knows no more than the window.
   const { can: _, sources: __, maxContextTokens: ___, ...old } = model
   expect(modelFacts(old)).toEqual(["32k tokens"])
@@ -39,7 +39,7 @@ test("a model is told by its window, its price and what it can do; that it takes
 
 test("who says it is said for each fact", () => {
   expect(describeFactSources(sources)).toBe(
-    "Its endpoint says: tools, images. Pawl's catalogue says: reasoning. The operator says: price. Assumed: window, files.",
+    "From its endpoint: tools, images. From the catalogue: reasoning. From the operator: price. Assumed: window, files.",
   )
 })
 
@@ -56,9 +56,9 @@ test("of endpoints it is told what is under way, what failed and what is left ou
     (iso) => `<${iso}>`,
   )
   expect(words).toEqual([
-    "Asking ollama which models it has…",
-    "vllm did not tell its models: it could not be reached.",
-    "lmstudio did not tell its models: it refused the key. What it said at <2026-01-01> is shown.",
-    "openrouter tells of 2,000 more models that cannot be listed.",
+    "Loading the models of ollama…",
+    "The models of vllm could not be loaded: it could not be reached.",
+    "The models of lmstudio could not be loaded: it refused the key. Showing the list from <2026-01-01>.",
+    "openrouter has 2,000 more models that cannot be listed.",
   ])
 })

@@ -9,33 +9,33 @@ export function formatTokens(tokens: number): string {
   return thousands < 1000 ? `${Math.round(thousands)}k` : `${Math.round(thousands / (thousand / 10)) / 10}M`
 }
 
-/** Formats a price, such as `$3 in, $15 out a million`. An unknown price is not shown as free. */
+/** Formats a price, such as `$3 in, $15 out per million`. An unknown price is not shown as free. */
 export function formatPrice(price: ListedModel["price"]): string {
-  if (!price) return "price not known"
+  if (!price) return "price unknown"
   if (price.input === 0 && price.output === 0) return "free"
-  return `${perMillion(price.input)} in, ${perMillion(price.output)} out a million`
+  return `${perMillion(price.input)} in, ${perMillion(price.output)} out per million`
 }
 
 const perMillion = (dollars: number): string => `$${Number(dollars.toPrecision(3))}`
 
 /** Describes a model in short phrases: its context window, its price and its abilities. */
 export function modelFacts({ contextTokens, maxContextTokens, price, can, sources }: ListedModel): string[] {
-  const window = `${formatTokens(contextTokens)} tokens${sources?.contextTokens === "assumed" ? " assumed" : ""}`
-  const made = maxContextTokens ? ` of ${formatTokens(maxContextTokens)}` : ""
-  if (!can) return [window + made]
+  const most = maxContextTokens ? ` of ${formatTokens(maxContextTokens)}` : ""
+  const window = `${formatTokens(contextTokens)}${most} tokens${sources?.contextTokens === "assumed" ? " (assumed)" : ""}`
+  if (!can) return [window]
   const { tools, ...others } = can
   const able = Object.entries(others).flatMap(([name, is]) => (is ? [name] : []))
-  return [window + made, formatPrice(price), [tools ? "tools" : "no tools", ...able].join(", ")]
+  return [window, formatPrice(price), [tools ? "tools" : "no tools", ...able].join(", ")]
 }
 
 const SAYS: Readonly<Record<FactSource, string>> = {
-  endpoint: "Its endpoint says",
-  catalogue: "Pawl's catalogue says",
-  operator: "The operator says",
+  endpoint: "From its endpoint",
+  catalogue: "From the catalogue",
+  operator: "From the operator",
   assumed: "Assumed",
 }
 
-/** Describes where the facts about a model come from, such as `Its endpoint says: window, tools. Assumed: price.` */
+/** Describes where the facts about a model come from, such as `From its endpoint: window, tools. Assumed: price.` */
 export function describeFactSources({ contextTokens, ...others }: FactSources): string {
   const facts = Object.entries({ window: contextTokens, ...others })
   return Object.entries(SAYS)
@@ -49,12 +49,12 @@ export function describeFactSources({ contextTokens, ...others }: FactSources): 
 /** Describes problems with endpoints that list their models; `at` formats a time of day. */
 export function describeEndpoints(endpoints: readonly ModelEndpoint[], at: (iso: string) => string): string[] {
   return endpoints.flatMap(({ provider, state, leftOut, answeredAt, problem }) => {
-    if (state === "asking") return [`Asking ${provider} which models it has…`]
+    if (state === "asking") return [`Loading the models of ${provider}…`]
     if (state === "failed") {
-      const stands = answeredAt ? ` What it said at ${at(answeredAt)} is shown.` : ""
-      return [`${provider} did not tell its models: ${problem ?? "it failed"}.${stands}`]
+      const stands = answeredAt ? ` Showing the list from ${at(answeredAt)}.` : ""
+      return [`The models of ${provider} could not be loaded: ${problem ?? "no reason given"}.${stands}`]
     }
-    return leftOut > 0 ? [`${provider} tells of ${count(leftOut, "more model")} that cannot be listed.`] : []
+    return leftOut > 0 ? [`${provider} has ${count(leftOut, "more model")} that cannot be listed.`] : []
   })
 }
 
@@ -63,5 +63,5 @@ export function describeUnavailable({ name, need }: UnavailableChoice, usual: st
   // What to set comes first in it.
   const [reason = need] = need.split(",")
   const instead = usual === null ? "Choose another model." : `${usual} answers instead.`
-  return `The model that you chose last, ${name}, is not available (${reason}). ${instead}`
+  return `Your last model, ${name}, is not available (${reason}). ${instead}`
 }

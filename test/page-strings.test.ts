@@ -2,7 +2,9 @@ import { readdirSync, readFileSync } from "node:fs"
 import { basename, join, posix } from "node:path"
 import { parseAst } from "rolldown/parseAst"
 import { expect, test } from "vitest"
+import { providerName } from "../apps/web/parts/provider-name.ts"
 import { parseMessage, type Part } from "../apps/web/strings/message.ts"
+import { providers } from "../core/models/providers/list.ts"
 
 type Messages = Readonly<Record<string, string>>
 
@@ -213,6 +215,7 @@ const NAMES = new RegExp(
     ...["Pawl", "SQL", "CSV", "JSON", "MCP", "XLSX", "PNG", "SVG", "Authorization", "Bearer", "curl", "run_…"],
     ...["\\w+\\.csv", "docs/", "\\.md", "https?://\\S+", "(PAWL_TOKEN=\\S+ )?npx .*", "--\\w+ .*"],
     "(value|share|words) of slice",
+    ...["OpenAI", "Anthropic", "Google Gemini", "Azure OpenAI", "Amazon Bedrock", "Google Vertex", "LM Studio"],
   ].join("|")})$`,
 )
 
@@ -279,4 +282,18 @@ const isNoText = (node: Node): boolean => {
 
 test("text that a person sees stands in the catalogues", () => {
   expect(sources.flatMap(englishIn)).toEqual([])
+})
+
+test("each provider has the name that the server uses in its messages", () => {
+  for (const [id, { label }] of Object.entries(providers)) expect([id, providerName(id)]).toEqual([id, label])
+  expect(providerName("my-endpoint")).toBe("my-endpoint")
+})
+
+test("the page describes Pawl's own agents as their packs do, and can therefore translate them", () => {
+  const packs = ["workspace/agent.ts", "analyst/agent.ts", "research/agent.ts", "files/device-files.ts"]
+  for (const file of packs) {
+    const source = readFileSync(join(web, "../../packs", file), "utf8")
+    const [, description = ""] = /^    description:\s+"(.*)",$/m.exec(source) ?? []
+    expect([file, ...english.values()]).toContain(description)
+  }
 })

@@ -93,6 +93,7 @@ Exit codes: 0 done, or the program that started it closed its input, 1 wrong usa
   openInSignedInBrowser: (url: string) =>
     `Open this address in a browser that is signed in to that Pawl server:\n\n  ${url}\n\nWaiting …`,
   openHere: (url: string) => `Open this address in a browser on this machine:\n\n  ${url}\n\nWaiting …`,
+  unknownServer: (name: string) => `There is no MCP server "${name}". "pawl mcp list" lists them.`,
   gone: (name: string) => `There is no MCP server "${name}" any more.`,
   notSignedIn: (name: string) => `You are not signed in. To try again, run "pawl mcp login ${name}".`,
   pageNotFound: "This page does not exist.",

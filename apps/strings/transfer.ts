@@ -15,7 +15,7 @@ results of queries and usage. Provider keys, database passwords and MCP servers 
 (master.key in the data folder, or MASTER_ENCRYPTION_KEY) is not part of the file. Tokens, sessions and everything else
 that lets someone sign in are left out.
 
-A database of a checkout from before 0.1.0 is exported as it is.
+A database from before 0.1.0 can be exported too; it is not updated first.
 `,
   missingFile: "Name the file to write the export to.",
   exists: (path: string) => `${path} already exists. An export does not overwrite files; choose another name.`,
@@ -31,12 +31,12 @@ A database of a checkout from before 0.1.0 is exported as it is.
 export const importText = {
   help: `Usage: pawl import FILE
 
-Reads a file of "pawl export" into the database. Ids stay. Everything that is there already is left as it is, so an import
-that was interrupted can be run again. The whole file is checked first; if a line does not fit, nothing is imported.
+Reads a file of "pawl export" into the database. IDs stay the same. Data that exists already is not changed, so you can repeat
+an import that was interrupted. The whole file is checked first; if a line does not fit, nothing is imported.
 
-What someone agreed to on the other server is not agreed to here: runs in progress are cancelled with their proposals,
-grants are revoked, and conversations in automatic mode ask first. Tools of MCP servers have to be agreed to again. Encrypted
-keys and passwords are imported only if this server has the same master key. People sign in again: pawl invite --user NAME
+Approvals are not imported: runs in progress are cancelled with their proposals, grants are revoked, and conversations in
+automatic mode ask first. Allow the tools of MCP servers again. Encrypted keys and passwords are imported only if this server
+has the same master key. People sign in again: pawl invite --user NAME
 `,
   missingFile: "Name the file to import.",
   unreadable: (path: string, reason: string) => `${path} cannot be read: ${reason}.`,

@@ -9,7 +9,7 @@ const MAX_WORDS = 300
 
 /** One line per type of event; the compiler refuses a type without one. */
 export const follow: { readonly [Type in EventType]: Follow<Type> } = {
-  conversation_started: moment("other", () => "The conversation began"),
+  conversation_started: moment("other", () => "Conversation started"),
   settings(following, event) {
     const { model, mode, title, titledBy } = event
     const set = [model && `model ${model}`, mode && `mode ${mode}`, title && `title ${quote(title)}`].filter(Boolean)
@@ -18,13 +18,13 @@ export const follow: { readonly [Type in EventType]: Follow<Type> } = {
     else following.add({ ...at(event), ...entry })
   },
   run_started: moment("other", ({ undoes, again, compacts }) => {
-    if (undoes) return "A run that undoes"
-    if (again) return "A run that proposes again"
-    return compacts ? "A run that sums up" : "The run began"
+    if (undoes) return "Undo run started"
+    if (again) return "Run started to propose again"
+    return compacts ? "Summary run started" : "Run started"
   }),
   message(following, event) {
     for (const part of event.parts) if (part.type === "call") following.names.set(part.id, part.name)
-    if (event.role === "user") following.add({ ...at(event), kind: "words", title: "Words", detail: wordsOf(event) })
+    if (event.role === "user") following.add({ ...at(event), kind: "words", title: "Message", detail: wordsOf(event) })
     else following.add(replyOf(following, event))
   },
   step(following, event) {
@@ -36,7 +36,7 @@ export const follow: { readonly [Type in EventType]: Follow<Type> } = {
     const { asked } = event
     const title = humanName(event.step)
     if (!asked) return void following.add({ ...at(event), kind: "stage", title })
-    const tries = asked.tries > 1 ? `, ${asked.tries} tries` : ""
+    const tries = asked.tries > 1 ? `, ${asked.tries} attempts` : ""
     following.add({
       ...since(following, event),
       kind: "stage",
@@ -50,12 +50,14 @@ export const follow: { readonly [Type in EventType]: Follow<Type> } = {
     following.begin(event.callId, { ...at(event), kind: "call", title: nameOf(following, event.callId) })
   },
   handed_over(following, event) {
-    const title = `Waits for its program: ${nameOf(following, event.callId)}`
+    const title = `Waiting for the client: ${nameOf(following, event.callId)}`
     following.begin(event.callId, { ...at(event), kind: "wait", title })
   },
   tool_end(following, event) {
     const said = event.status === "error" ? firstLine(event.text) : ""
-    const how = event.reusedFrom ? "as read before" : [callLabels[event.status], said].filter(Boolean).join(": ")
+    const how = event.reusedFrom
+      ? "result of an earlier read"
+      : [callLabels[event.status], said].filter(Boolean).join(": ")
     for (const [proposal, call] of following.callOf)
       if (call === event.callId) following.end(proposal, event, callLabels[event.status])
     const entry = following.end(event.callId, event, how)
@@ -67,52 +69,53 @@ export const follow: { readonly [Type in EventType]: Follow<Type> } = {
   awaiting_confirmation(following, event) {
     for (const { id, callId, summary } of event.proposals) {
       following.callOf.set(id, callId)
-      following.begin(id, { ...at(event), kind: "wait", title: `Waits for a yes: ${summary}` })
+      following.begin(id, { ...at(event), kind: "wait", title: `Waiting for approval: ${summary}` })
     }
   },
   proposal(following, { proposal, approvedBy, replaces, ...event }) {
     following.callOf.set(proposal.id, proposal.callId)
-    if (replaces) following.end(replaces, event, "changed")
+    if (replaces) following.end(replaces, event, "edited")
     const { summary } = proposal
-    if (!approvedBy) following.begin(proposal.id, { ...at(event), kind: "wait", title: `Waits for a yes: ${summary}` })
-    else following.add({ ...at(event), kind: "other", title: `Approved beforehand: ${summary}`, detail: approvedBy })
+    if (!approvedBy)
+      following.begin(proposal.id, { ...at(event), kind: "wait", title: `Waiting for approval: ${summary}` })
+    else following.add({ ...at(event), kind: "other", title: `Approved in advance: ${summary}`, detail: approvedBy })
   },
   decision(following, event) {
-    const said = { commit: "yes", reject: "no", edit: "changed" }[event.decision]
+    const said = { commit: "approved", reject: "rejected", edit: "edited" }[event.decision]
     following.end(event.proposalId, event, event.reason ? `${said}, ${quote(event.reason)}` : said)
   },
-  grant_revoked: moment("other", ({ tool }) => `What was allowed beforehand is taken back: ${tool ?? "all of it"}`),
+  grant_revoked: moment("other", ({ tool }) => (tool ? `Permission revoked: ${tool}` : "All permissions revoked")),
   in_doubt(following, event) {
     following.end(event.callId, event, callLabels.in_doubt)
-    const title = `In doubt, a person has to say: ${nameOf(following, event.callId)}`
+    const title = `In doubt, a person must decide: ${nameOf(following, event.callId)}`
     following.begin(event.callId, { ...at(event), kind: "wait", title, detail: event.because })
   },
   resolution(following, event) {
     following.end(event.callId, event, event.choice)
   },
-  late_result: moment("call", ({ status }) => `A result that was late: ${callLabels[status]}`),
+  late_result: moment("call", ({ status }) => `Late result: ${callLabels[status]}`),
   // What was begun before is lost, and the time that it took with it.
   restarted(following, event) {
     const { because, detail } = event
     const why = {
       crash: "the server stopped",
       handover: "another server took over",
-      provider: detail ?? "the provider",
+      provider: detail ?? "the provider failed",
     }
     const trouble = because === "provider" ? "retry" : "restart"
-    following.add({ ...lost(following, event), kind: "trouble", trouble, title: `Restarted: ${why[because]}` })
+    following.add({ ...lost(following, event), kind: "trouble", trouble, title: `Started over: ${why[because]}` })
   },
   fallback(following, event) {
     const title = `${event.to} instead of ${event.from}: ${event.message}`
     following.add({ ...lost(following, event), kind: "trouble", trouble: "fallback", title })
   },
-  history_cut: moment("room", ({ seq }) => `The model sees what came after message ${seq}`),
+  history_cut: moment("room", ({ seq }) => `From here on, the model sees only what follows message ${seq}`),
   compaction(following, event) {
     const title = {
-      due: "A summary is due",
-      references: "Old results gave way",
-      summary: "Summed up",
-      failed: "No summary",
+      due: "Summary due",
+      references: "Old results removed",
+      summary: "Summarized",
+      failed: "Summary failed",
     }
     const entry = { kind: "room", title: title[event.what] } as const
     if (event.asked)
@@ -145,7 +148,7 @@ const lost = (following: Following, event: Placed) =>
 
 const used = ({ usage }: { readonly usage?: TimelineEntry["usage"] | undefined }) => (usage ? { usage } : {})
 
-const nameOf = ({ names }: Following, callId: string): string => humanName(names.get(callId) ?? "A call")
+const nameOf = ({ names }: Following, callId: string): string => humanName(names.get(callId) ?? "Tool call")
 
 function moment<Type extends EventType>(
   kind: TimelineEntry["kind"],
@@ -161,7 +164,7 @@ function replyOf(following: Following, event: EventOf<"message">): TimelineEntry
   const detail = [...(said ? [said] : []), ...(calls.length > 0 ? [`calls ${calls.join(", ")}`] : []), ...how].join(
     " · ",
   )
-  const entry = { ...since(following, event), kind: "model", title: event.model ?? "A model" } as const
+  const entry = { ...since(following, event), kind: "model", title: event.model ?? "Model" } as const
   return { ...entry, ...(detail ? { detail } : {}), ...used(event) }
 }
 
@@ -183,11 +186,11 @@ function waitingFor({
   attempt,
   attempts,
 }: Waiting): Omit<TimelineEntry, "position" | "at"> {
-  const which = attempt && attempts ? `, try ${attempt} of ${attempts}` : ""
+  const which = attempt && attempts ? `, attempt ${attempt} of ${attempts}` : ""
   return {
     kind: "trouble",
     trouble: "retry",
-    title: `Waits ${seconds} s for ${provider}${which}`,
+    title: `Waiting ${seconds} s for ${provider}${which}`,
     detail: because,
     ms: seconds * 1000,
   }

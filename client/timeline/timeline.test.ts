@@ -36,10 +36,10 @@ describe("the timeline of a run", () => {
       ),
     )
     expect(entries.map(({ kind, title, detail, ms }) => [kind, title, detail, ms])).toEqual([
-      ["other", "The run began", undefined, undefined],
-      ["words", "Words", "Add a task, please.", undefined],
+      ["other", "Run started", undefined, undefined],
+      ["words", "Message", "Add a task, please.", undefined],
       ["model", "m", "calls create_task", 2000],
-      ["wait", "Waits for a yes: Create task", "yes", 10_000],
+      ["wait", "Waiting for approval: Create task", "approved", 10_000],
       ["call", "Create task", "done", 1000],
       ["model", "m", "Done.", 3000],
       ["end", "Completed", undefined, undefined],
@@ -90,17 +90,17 @@ describe("the timeline of a run", () => {
       ),
     )
     expect(entries.map(({ kind, title, detail, ms }) => [kind, title, detail, ms]).slice(1)).toEqual([
-      ["trouble", "Waits 4 s for openai", "rate_limited", 4000],
-      ["trouble", "Restarted: the server stopped", undefined, 3000],
+      ["trouble", "Waiting 4 s for openai", "rate_limited", 4000],
+      ["trouble", "Started over: the server stopped", undefined, 3000],
       ["trouble", "n instead of m: It is overloaded.", undefined, undefined],
       ["model", "m", "calls delete_task", 2000],
-      ["wait", "Waits for a yes: Delete task", "expired, not done", 2000],
-      ["call", "Delete task", "expired, not done", undefined],
+      ["wait", "Waiting for approval: Delete task", "expired", 2000],
+      ["call", "Delete task", "expired", undefined],
       ["end", "Failed", "expired: Nobody said yes.", undefined],
     ])
     expect(totals).toMatchObject({ modelMs: 2000, waitingMs: 2000, troubles: 3 })
     expect(totals).toMatchObject({ retries: 1, restarts: 1, fallbacks: 1 })
-    expect(describeTotals(totals)[1]).toBe("0 model calls · 1 call · 1 restart · 1 retry · 1 fallback")
+    expect(describeTotals(totals)[1]).toBe("0 model calls · 1 tool call · 1 restart · 1 retry · 1 fallback")
   })
 
   test("a run that failed while its model was asked was with that model until then", () => {

@@ -62,14 +62,14 @@ type Used = Pick<Usage, "inputTokens" | "outputTokens" | "cachedTokens" | "cost"
 /** Describes a run's totals in sentences. Omits totals that are zero. */
 export function describeTotals(totals: Totals, locale = "en"): string[] {
   const { ms, modelMs, callMs, waitingMs, modelCalls, calls, retries, restarts, fallbacks, ...used } = totals
-  const times = [`${duration(ms)} in all`, `models ${duration(modelMs)}`, `calls ${duration(callMs)}`]
-  if (waitingMs > 0) times.push(`waited ${duration(waitingMs)}`)
-  const counts = [count(modelCalls, "model call", undefined, locale), count(calls, "call", undefined, locale)]
+  const times = [`${duration(ms)} in total`, `models ${duration(modelMs)}`, `tools ${duration(callMs)}`]
+  if (waitingMs > 0) times.push(`waiting ${duration(waitingMs)}`)
+  const counts = [count(modelCalls, "model call", undefined, locale), count(calls, "tool call", undefined, locale)]
   if (restarts > 0) counts.push(count(restarts, "restart", undefined, locale))
   if (retries > 0) counts.push(count(retries, "retry", "retries", locale))
   if (fallbacks > 0) counts.push(count(fallbacks, "fallback", undefined, locale))
   const tokens = formatUsage(used, locale)
-  const unknown = used.cost === null ? ", price not known" : ""
+  const unknown = used.cost === null ? ", price unknown" : ""
   return [times.join(" · "), counts.join(" · "), ...(tokens ? [tokens + unknown] : [])]
 }
 

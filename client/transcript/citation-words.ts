@@ -14,8 +14,8 @@ export function citationsOf(data: unknown): AnswerData | undefined {
  * contain.
  */
 export const CITATION_PROBLEMS: Readonly<Record<NonNullable<Citation["problem"]>, string>> = {
-  unknown_source: "No passage that was found has this name. Do not rely on it.",
-  quote_not_found: "The quoted words do not stand in this passage.",
+  unknown_source: "No passage found has this name. Do not rely on it.",
+  quote_not_found: "The quote does not appear in this passage.",
 }
 
 /** Describes what is wrong with a citation, and what its quote leaves out; undefined if there is nothing to report. */
@@ -28,12 +28,12 @@ export function describeCitation({
   unchecked,
 }: Citation): string | undefined {
   const gaps = leftOut.map(quote).join(", ")
-  if (because === "left_out") return `The quote leaves out words that may change what it says: ${gaps}`
+  if (because === "left_out") return `The quote leaves out words that may change its meaning: ${gaps}`
   if (problem) return CITATION_PROBLEMS[problem]
   if (figures.length > 0)
-    return `The passage does not say ${figures.join(", ")}: ${figures.length > 1 ? "these numbers stand" : "this number stands"} nowhere in it.`
+    return `${figures.length > 1 ? "These numbers do" : "This number does"} not appear in the passage: ${figures.join(", ")}.`
   if (differs) return `${DIFFERENCES[differs.kind]} The passage says: ${quote(differs.passage)}`
-  if (unchecked) return "Not all of its quotes were checked: this answer quotes too much."
+  if (unchecked) return "Some quotes were not checked because this answer quotes too much."
   return gaps === "" ? undefined : `Where the quote has dots, the passage says ${gaps}`
 }
 
@@ -58,7 +58,7 @@ export const sourceNumber = ({ sources }: AnswerData, id: string): number => {
 export const describeUnmarked = ({ unmarked = [] }: AnswerData): string[] =>
   unmarked.map(
     ({ quote: words }) =>
-      `${quote(words.length > 80 ? `${words.slice(0, 80).toWellFormed()}…` : words)} stands in nothing that was found.`,
+      `This quote appears in no source: ${quote(words.length > 80 ? `${words.slice(0, 80).toWellFormed()}…` : words)}`,
   )
 
 /**
@@ -67,11 +67,11 @@ export const describeUnmarked = ({ unmarked = [] }: AnswerData): string[] =>
  */
 export function describeAnswerProblems(answer: AnswerData): string[] {
   const { citesNothing, unchecked = 0 } = answer
-  const left = `${unchecked} of its quotes and citations ${unchecked === 1 ? "was" : "were"} not checked: there are too many.`
+  const left = `${unchecked} ${unchecked === 1 ? "quote or citation was" : "quotes and citations were"} not checked because there are too many.`
   return [...describeUnmarked(answer), ...(citesNothing ? [CITES_NOTHING] : []), ...(unchecked > 0 ? [left] : [])]
 }
 
-const CITES_NOTHING = "This answer cites nothing of what was found: its statements cannot be checked here."
+const CITES_NOTHING = "This answer cites none of the sources found, so it cannot be checked here."
 
 /** A legend below an answer, for displays without links: the sources, and the citations with problems. */
 export function citationLegend(data: unknown): { readonly sources: string[]; readonly problems: string[] } {

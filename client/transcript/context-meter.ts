@@ -42,8 +42,8 @@ export function formatContextUse({ usedTokens: used, limitTokens: limit }: Conte
 /** Describes in full sentences how much of the model's context window is used. */
 export function describeContext(context: ContextMeter): string {
   const { usedTokens: used, limitTokens: limit, costUsd: cost, estimated } = context
-  const room = limit === null ? "" : ` of ${inThousands(limit)} that it can read`
-  const count = `The model is shown ${estimated ? "about " : ""}${inThousands(used)} tokens${room}.`
+  const room = limit === null ? "" : ` of ${inThousands(limit)} possible`
+  const count = `The model receives ${estimated ? "about " : ""}${inThousands(used)}${room} tokens.`
   if (cost === null) return count
   return `${count} This conversation has cost ${cost === 0 ? "nothing" : dollars(cost)} so far.`
 }

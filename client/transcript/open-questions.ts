@@ -33,7 +33,7 @@ export function openQuestions({ items }: Pick<Transcript, "items">, now: number)
  * for one of Pawl.
  */
 export const describeAsker = ({ server, tool }: Pick<Question, "server" | "tool">): string =>
-  `The MCP server ${quote(server)} asks, for its tool ${quote(tool)}. These are words from outside: tell it no password and no key.`
+  `The MCP server ${quote(server)} asks this for its tool ${quote(tool)}. The text comes from outside: do not enter a password or a key.`
 
 /** Describes which part of a long form a question is; undefined for a form with one part. */
 export const describePart = ({ part }: Pick<Question, "part">): string | undefined =>
@@ -43,7 +43,7 @@ const OUTCOMES = {
   accept: "answered",
   decline: "declined",
   cancel: "dismissed",
-  expired: "it expired without an answer",
+  expired: "not answered in time",
 } as const
 
 /** Describes a question of an MCP server, or how it ended, in short phrases. */

@@ -14,7 +14,7 @@ export function describeEnding({ role, finish = "stop", content, toolCalls }: En
   switch (finish) {
     case "limit":
       return isEmpty
-        ? "The model reached its limit before it said a word; ask again, or for less."
+        ? "The model reached its output limit before it wrote any text. Ask again, or for less."
         : "The reply reached the output limit. Ask the model to continue."
     case "refused":
       return isEmpty ? "The model's provider declined to answer." : "The model's provider declined to continue."
@@ -75,9 +75,9 @@ export function summaryLists({ kept }: SummedUp): { readonly head: string; reado
   const { decisions = [], proposals = [], sources = [] } = kept ?? {}
   const titles = sources.map(({ title, number }) => (number === undefined ? title : `[${number}] ${title}`))
   return [
-    { head: "Kept word for word: what you decided", lines: decisions },
+    { head: "Kept word for word: your decisions", lines: decisions },
     { head: "Kept word for word: open proposals", lines: proposals },
-    { head: "Kept word for word: sources that were cited", lines: titles },
+    { head: "Kept word for word: cited sources", lines: titles },
   ].filter(({ lines }) => lines.length > 0)
 }
 

@@ -32,11 +32,9 @@ test.each([
   ["after a reload", reloaded],
 ])("who waits for a program is told which tool, until when and how to go on: %s", (_, transcript) => {
   expect(says(transcript)).toBe(
-    "Waits for the program that has offered weather, until 00:15. Send a message to continue without it, or stop it.",
+    "Waiting until 00:15 for the program that provides weather. Send a message to continue without it, or stop the run.",
   )
-  expect(says(transcript, Date.parse(expiresAt))).toMatch(
-    /^The program that has offered weather did not answer in time/,
-  )
+  expect(says(transcript, Date.parse(expiresAt))).toMatch(/^The program that provides weather did not answer in time/)
   // What happens beside it changes nothing: it still waits.
   const renamed = reduce(transcript, { id: "4", type: "settings", data: { title: "Oslo", at } })
   expect([renamed.status, says(renamed)]).toEqual(["awaiting_confirmation", says(transcript)])
@@ -48,7 +46,7 @@ test.each([
 test("a call whose reply lies before the list is told of all the same", () => {
   const data = { callId: call.id, name: call.name, input: call.input, expiresAt, at }
   const later = { ...emptyTranscript, status: "running", cursor: "2" } as const
-  expect(says(reduce(later, { id: "3", type: "handed_over", data }))).toMatch(/^Waits for the program/)
+  expect(says(reduce(later, { id: "3", type: "handed_over", data }))).toMatch(/^Waiting until 00:15 for the program/)
 })
 
 const words = (status: ProposalStatus, code?: string, decidedBy: string | null = null) =>
@@ -63,16 +61,16 @@ test("every status of a proposal and every end of a call has words, and none of 
 })
 
 test("what was not done is never called done, nor replaced: it may have been overtaken by other words", () => {
-  expect([words("superseded"), callLabels.superseded]).toEqual(["not done", "not done"])
-  expect([words("expired"), callLabels.expired]).toEqual(["expired", "expired, not done"])
+  expect([words("superseded"), callLabels.superseded]).toEqual(["not applied", "not applied"])
+  expect([words("expired"), callLabels.expired]).toEqual(["expired", "expired"])
   expect(words("failed", "proposal_stale")).toBe("skipped: it changed in the meantime")
 })
 
 test("what was done without asking says so", () => {
   expect(["policy", "grant", "device", "user_ada"].map((by) => words("applied", undefined, by))).toEqual([
     "done automatically",
-    "done, as you allowed",
-    "done, approved by the device",
+    "done, allowed by you earlier",
+    "done, approved on the device",
     "done",
   ])
 })

@@ -96,34 +96,34 @@ export function describeClientWait(
   const calls = transcript.status === "awaiting_confirmation" ? callsOfPrograms(transcript) : []
   if (calls.length === 0) return undefined
   const names = [...new Set(calls.map(({ name }) => clientNameOf(name) ?? name))].join(", ")
-  const offered = `the program that has offered ${names}`
+  const offered = `the program that provides ${names}`
   const until = calls.flatMap(({ waitsUntil }) => waitsUntil ?? []).sort()
   const last = until.at(-1)
   // By this machine's clock: the server's own word comes with whatever is done next.
   if (last !== undefined && Date.parse(last) <= clock.now)
     return `${offered[0]?.toUpperCase()}${offered.slice(1)} did not answer in time. ${WHAT_NOW}`
-  return `Waits for ${offered}${last === undefined ? "" : `, until ${clock.toTime(last)}`}. ${WHAT_NOW}`
+  return `Waiting ${last === undefined ? "" : `until ${clock.toTime(last)} `}for ${offered}. ${WHAT_NOW}`
 }
 
-const WHAT_NOW = "Send a message to continue without it, or stop it."
+const WHAT_NOW = "Send a message to continue without it, or stop the run."
 
 /** Labels for the state of calls and proposals, for the page and the terminal. */
 
 /** A short label for each state of a tool call, for display. */
 export const callLabels: Readonly<Record<ShownCallState, string>> = {
-  asked: "next",
-  proposed: "waits for you",
+  asked: "queued",
+  proposed: "needs approval",
   approved: "approved",
-  running: "at work",
-  handed_over: "waits for its program",
+  running: "running",
+  handed_over: "waiting for the client",
   ended: "done",
   ok: "done",
   error: "failed",
   denied: "not allowed",
-  rejected: "rejected, not done",
-  expired: "expired, not done",
-  superseded: "not done",
-  timed_out: "took too long",
+  rejected: "rejected",
+  expired: "expired",
+  superseded: "not applied",
+  timed_out: "timed out",
   cancelled: "stopped",
   interrupted: "interrupted",
   in_doubt: "in doubt",
@@ -134,13 +134,13 @@ export function describeProposal({ proposal: { status, code }, decidedBy }: Prop
   switch (status) {
     case "pending":
     case "in_doubt":
-      return "waits for you"
+      return "waiting for you"
     case "applying":
-      return "being done"
+      return "applying"
     case "applied":
       return appliedBy(decidedBy)
     case "failed":
-      if (code === "proposal_unmet") return "not done: it depends on a change that was not made"
+      if (code === "proposal_unmet") return "skipped: the change it builds on was not applied"
       return code === "proposal_stale" ? "skipped: it changed in the meantime" : "failed"
     case "rejected":
       return "rejected"
@@ -148,14 +148,14 @@ export function describeProposal({ proposal: { status, code }, decidedBy }: Prop
       return "expired"
     // Edited, proposed anew, or overtaken by words or by a stop: a proposal that was read later does not say which.
     case "superseded":
-      return "not done"
+      return "not applied"
     case "abandoned":
-      return "given up"
+      return "abandoned"
   }
 }
 
 function appliedBy(by: string | null): string {
   if (by === "policy") return "done automatically"
-  if (by === "device") return "done, approved by the device"
-  return by === "grant" ? "done, as you allowed" : "done"
+  if (by === "device") return "done, approved on the device"
+  return by === "grant" ? "done, allowed by you earlier" : "done"
 }

@@ -15,14 +15,15 @@ export type McpToolRule = (typeof mcpToolRules)[number]
 /** MCP servers that people name: how they are reached goes in, and of it only the address comes out. */
 
 const ServerName = z.string().regex(/^[a-z][a-z0-9]{0,23}$/, {
-  message: "must be a small letter, then up to 23 small letters and digits: it stands before the names of its tools",
+  message:
+    "must start with a lowercase letter and have up to 24 lowercase letters and digits, because the names of its tools start with it",
 })
 const AgentName = z.string().min(1).max(64)
 /** More than any server wants. */
 const MAX_HEADERS = 50
 const HeaderName = z
   .string()
-  .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/, { message: "is no name of a header" })
+  .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/, { message: "is not a valid header name" })
   .refine((name) => !/^(?:host|connection|content-length|content-type|transfer-encoding|upgrade|te)$/i.test(name), {
     message: "cannot be set",
   })
@@ -38,7 +39,7 @@ const Address = z
   .regex(/^https?:\/\/[A-Za-z0-9.:[\]-]+(?:\/[\x21-\x7e]*)?$/, {
     message: "must be an address such as https://mcp.example/mcp",
   })
-  .refine((text) => URL.canParse(text), { message: "is no address" })
+  .refine((text) => URL.canParse(text), { message: "is not an address" })
 
 const OneLine = z
   .string()

@@ -42,7 +42,7 @@ const ENDINGS: readonly (readonly [argument: string, ending: RegExp, toValue: (s
     new RegExp(`(?<! (?:about|the|of|from|or|and)),? (?:due |by |on |until |before |for )*(?<said>${WHEN})$`, "i"),
     String,
   ],
-  // The tool answers that this is no date, rather than that a date becomes a part of the title.
+  // The tool answers that this is not a date, rather than that a date becomes a part of the title.
   ["due_date", /,? due (?:on |by )?(?<said>(?:next|this|the) .{1,40}|\d.{0,40})$/i, String],
 ]
 

@@ -29,7 +29,7 @@ export interface AnalystOptions extends AskPorts {
 export function analystAgent({ databases, results, clock, extra = [] }: AnalystOptions): Agent {
   return defineAgent({
     name: "analyst",
-    description: "Answers questions about a database of yours, and shows the SQL behind each answer.",
+    description: "Answers questions about your databases and shows the SQL behind each answer.",
     instructions: PERSONA,
     tools: [askDatabase({ databases, results }), ...extra],
     ground: grounding(databases, clock),

@@ -55,7 +55,7 @@ export function createFilesAgent(options: FilesOptions): Agent {
   const { folder, platform = process.platform } = options
   return defineAgent({
     name: "files",
-    description: "Works on the files of a folder: finds, reads, searches, proposes changes, runs commands.",
+    description: "Works on the files of a folder: finds, reads and searches them, proposes changes, and runs commands.",
     instructions: `${FILES_PERSONA}\n\n${describeFolder(folder, platform)}`,
     tools: filesTools(options),
     maxIterations: FILES_ITERATIONS,

@@ -32,7 +32,8 @@ const declaredTools = () => (declared ??= filesTools(noFilesOptions))
 export function createDeviceFilesAgent(devices: DeviceCalls): Agent {
   return defineAgent({
     name: "files",
-    description: "Works on the files of a folder on your machine, where pawl chat --server or pawl exec --server runs.",
+    description:
+      "Works on the files of a folder on your machine, in which pawl chat --server or pawl exec --server runs.",
     instructions: `${FILES_PERSONA}\n\n${PLACE}`,
     tools: declaredTools().map((tool) => onDevice(tool, devices)),
     maxIterations: FILES_ITERATIONS,

@@ -90,7 +90,7 @@ export function editFile(ports: ChangePorts): Tool {
       plan({ path, old_text, new_text, all = false }, look) {
         const { real, before } = look(path)
         if (!before) throw missing(path)
-        if (isBinary(before.bytes)) throw fileRefusal(`${shown(real)} is no text`)
+        if (isBinary(before.bytes)) throw fileRefusal(`${shown(real)} is not text`)
         const text = before.bytes.toString("utf8")
         // What is no UTF-8 would come back changed where nobody has looked.
         if (!Buffer.from(text, "utf8").equals(before.bytes))

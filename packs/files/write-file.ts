@@ -22,8 +22,7 @@ export function writeFile(ports: ChangePorts): Tool {
       plan({ path, content }, look) {
         const directories = missingDirectories(ports.folder, dirname(path))
         const above = directories.at(-1)
-        if (above !== undefined && /^\.*$/.test(basename(path)))
-          throw fileRefusal(`${shown(path)} is no name for a file`)
+        if (above !== undefined && /^\.*$/.test(basename(path))) throw fileRefusal(`${shown(path)} is not a file name`)
         const { real, before } = look(path)
         const after = Buffer.from(content, "utf8")
         if (before?.bytes.equals(after))

@@ -19,7 +19,7 @@ const PERSONA = `You are a research assistant. You answer from what your tools f
 export function researchAgent(tools: readonly Tool[]): Agent {
   return defineAgent({
     name: "research",
-    description: "Answers from your documents, from papers and the web, with citations that are checked.",
+    description: "Answers from your documents, from papers and the web, with checked citations.",
     instructions: PERSONA,
     tools,
     maxIterations: ITERATIONS,

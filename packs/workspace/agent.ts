@@ -47,7 +47,7 @@ export function workspaceAgent(
   const tools = [...tables.flatMap((table) => toolsOf(table, open)), ...Object.values(more).flat()]
   return defineAgent({
     name: "workspace",
-    description: "Works on your own tasks, projects, checkpoints, notes and clients: finds them, and proposes changes.",
+    description: "Finds your tasks, projects, checkpoints, notes and clients, and proposes changes.",
     instructions: PERSONA,
     tools,
     ...(route ? { profiles: grounded(workspaceProfiles), route } : {}),

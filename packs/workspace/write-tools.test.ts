@@ -95,7 +95,7 @@ describe("create", () => {
   test.each<[string, Record<string, unknown>, string]>([
     ["create_task", {}, "title"],
     ["create_task", { title: "  " }, "title"],
-    ["create_task", { title: "x", due_date: "sometime" }, 'due_date: "sometime" is no date'],
+    ["create_task", { title: "x", due_date: "sometime" }, 'due_date: "sometime" is not a date'],
     ["create_task", { title: "x", due_date: "2027-02-31" }, "due_date"],
     ["create_task", { title: "x", due_date: 1e300 }, "due_date"],
     ["create_task", { title: "x", priority: "urgent" }, "priority"],

@@ -191,9 +191,9 @@ describe.concurrent("pawl exec", () => {
     await command(["exec", "--agent", "workspace", "--mode", "auto", "add a task: buy milk"], environment)
 
     const { stdout } = await command(["show"], environment)
-    expect(stdout).toMatch(/^run_\w+ · completed · offline\n.* in all · models .*\n2 model calls · 1 call\n/)
+    expect(stdout).toMatch(/^run_\w+ · completed · offline\n.* in total · models .*\n2 model calls · 1 tool call\n/)
     expect(stdout).toMatch(
-      /Words · add a task: buy milk\n[^]*calls create_task\n[^]*Create task · done\n[^]*Completed\n$/,
+      /Message · add a task: buy milk\n[^]*calls create_task\n[^]*Create task · done\n[^]*Completed\n$/,
     )
     const [run = ""] = stdout.split(" ")
     const foreign = await command(["show", `${run}x`], environment)

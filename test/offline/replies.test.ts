@@ -80,7 +80,7 @@ test("somebody who was not understood is offered the requests that share most wo
 test("requests about a row that may not be there are not offered as buttons", () => {
   const changing = { name: "update_task", examples: ["mark Buy milk as done"] }
   const said = greeting("help", [...table, changing], [])
-  expect(said).toContain("With rows of such names also: “mark Buy milk as done”.")
+  expect(said).toContain("If you have such entries, also: “mark Buy milk as done”.")
   expect(said).not.toContain("`mark Buy milk as done`")
 })
 

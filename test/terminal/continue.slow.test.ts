@@ -62,6 +62,6 @@ test("what was done, rejected and overtaken reads the same after --continue, wit
   expect(told(after)).toEqual(told(before))
   expect(after).toMatch(/✓ .*done\.txt.* · \+1 −1 · done\n/)
   expect(after).toMatch(/✗ .*rejected\.txt.* · rejected/)
-  expect(after).toMatch(/✗ .*overtaken\.txt.* · not done/)
+  expect(after).toMatch(/✗ .*overtaken\.txt.* · not applied/)
   expect(after).not.toMatch(/replaced/)
 })

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs"
 import { rm } from "node:fs/promises"
-import { resolve } from "node:path"
+import { dirname, resolve } from "node:path"
 import { backUp } from "../../../core/store/engine/sqlite/backup.ts"
 import { type BackedUp, backUpFolder } from "../../../core/store/files/back-up-folder.ts"
 import { CommandError, readFlags, UsageError } from "../process/command.ts"
@@ -42,6 +42,7 @@ export async function run(words: readonly string[]): Promise<number> {
     // The copied attachments belong to no backup.
     if (copied && copied.files + copied.unreadable > 0) await rm(folder, { recursive: true, force: true })
     if (code === "EEXIST") throw new CommandError(backupText.exists(existsSync(to) ? to : folder))
+    if (code === "ENOENT" && !existsSync(dirname(to))) throw new CommandError(backupText.noFolder(dirname(to)))
     throw new CommandError(backupText.failed(to, failureReason(error)), { cause: error })
   }
 }

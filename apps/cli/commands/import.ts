@@ -4,7 +4,7 @@ import { resolve } from "node:path"
 import { openConfiguredStore } from "../../../core/compose/open-store.ts"
 import { TransferError } from "../../../core/store/transfer/check-lines.ts"
 import { importLines } from "../../../core/store/transfer/import-lines.ts"
-import { failureReason } from "../../../core/shared/text/system-errors.ts"
+import { failureReason, systemReason } from "../../../core/shared/text/system-errors.ts"
 import { importText } from "../../strings/transfer.ts"
 import { usageText } from "../../strings/usage.ts"
 import { CommandError, readFlags, UsageError } from "../process/command.ts"
@@ -38,6 +38,8 @@ export async function run(words: readonly string[]): Promise<number> {
     for (const [table, secrets] of imported.leftOut) process.stderr.write(importText.leftOut(table, secrets))
     return 0
   } catch (error) {
+    if (systemReason(error) !== undefined)
+      throw new CommandError(importText.unreadable(file, failureReason(error)), { cause: error })
     if (!(error instanceof TransferError)) throw error
     throw new CommandError(importText.refused(file, error.message), { cause: error })
   }

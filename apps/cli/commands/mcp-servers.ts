@@ -108,6 +108,8 @@ export async function runPart(part: McpPart, words: readonly string[]): Promise<
   try {
     print(await mcpParts[part]({ client: place.client, ...asked }))
   } catch (error) {
+    if (error instanceof ClientError && error.code === "not_found" && name !== undefined)
+      throw new CommandError(mcpText.unknownServer(name))
     if (error instanceof ClientError) throw new CommandError(clientErrorText(error))
     throw error
   }

@@ -49,7 +49,7 @@ test("a call that waits for a program says so, with its tool, until when, and wh
   })
   const transcript = { ...emptyTranscript, status: "awaiting_confirmation", items: [waits] } as const
   const shown = programLines(transcript, 0, 60).map(lineText).join(" ")
-  expect(shown).toMatch(/^… Waits for the program that has offered weather, until \d\d:\d\d\. .* Esc stops\.$/)
+  expect(shown).toMatch(/^… Waiting until \d\d:\d\d for the program that provides weather\. .* Esc stops\.$/)
   expect(programLines({ ...transcript, status: "running" }, 0, 60)).toEqual([])
 })
 
@@ -92,5 +92,5 @@ test("what a result has brought is named, and how far a call is stands behind it
   const drawn = callLines(call({ ms: 10, text: "Here.", data: { kind: "files", files } }), 80).map(lineText)
   expect(drawn).toEqual(["✓ Run command  npm test  10 ms", "  a⟨U+202E⟩.png (image/png, 12 bytes)"])
   const [line] = callLines(call({ state: "running", progress: `Reading\x1b[2J ${"x".repeat(100)}` }), 70).map(lineText)
-  expect(line).toMatch(/^… Run command {2}npm test {2}at work · Reading⟨U\+001B⟩\[2J x+…$/)
+  expect(line).toMatch(/^… Run command {2}npm test {2}running · Reading⟨U\+001B⟩\[2J x+…$/)
 })

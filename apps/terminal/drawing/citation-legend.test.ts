@@ -23,7 +23,7 @@ const data: AnswerData = {
 test("where nothing can be clicked an answer says what its markers stand for, each as it is written there", () => {
   expect(citationLegend(data)).toEqual({
     sources: ["[psg_a] On\u001b[31m wings", "[2] On stalls (https://example.org/)"],
-    problems: ["[9]: No passage that was found has this name. Do not rely on it."],
+    problems: ["[9]: No passage found has this name. Do not rely on it."],
   })
   expect(citationLegend({ kind: "table" })).toEqual({ sources: [], problems: [] })
 })
@@ -44,11 +44,13 @@ test("the terminal shows it below the answer, and lets no title steer it", () =>
 
 test("what was not checked is said of the answer, and of its marker", () => {
   expect(describeAnswerProblems({ ...data, unchecked: 22 })).toEqual([
-    "22 of its quotes and citations were not checked: there are too many.",
+    "22 quotes and citations were not checked because there are too many.",
   ])
   expect(describeAnswerProblems(data)).toEqual([])
-  expect(describeCitation({ marker: "1", at: 0, source: "psg_a", unchecked: true })).toMatch(/^Not all of its quotes/)
-  expect(citationLegend({ ...data, unchecked: 1 }).problems.at(-1)).toMatch(/^1 of its .* was not checked/)
+  expect(describeCitation({ marker: "1", at: 0, source: "psg_a", unchecked: true })).toMatch(
+    /^Some quotes were not checked/,
+  )
+  expect(citationLegend({ ...data, unchecked: 1 }).problems.at(-1)).toMatch(/^1 quote or citation was not checked/)
 })
 
 test("words of a passage cannot pass for Pawl's", () => {
@@ -58,6 +60,6 @@ test("words of a passage cannot pass for Pawl's", () => {
   expect(describeCitation({ ...at, differs: { kind: "year", passage } })).toContain(`The passage says: ${quoted}`)
   expect(describeCitation({ ...at, leftOut: [passage] })).toContain(quoted)
   expect(describeAnswerProblems({ ...data, unmarked: [{ at: 0, quote: passage }] })).toEqual([
-    `${quoted} stands in nothing that was found.`,
+    `This quote appears in no source: ${quoted}`,
   ])
 })

@@ -65,7 +65,7 @@ test("what still changes holds back what comes after it", () => {
   scrollback.take(transcript([call("a", false), call("b", true)]), 40)
   expect(printed(scrollback)).toEqual([])
   expect(scrollback.live(transcript([call("a", false), call("b", true)]), 40, moving).map(lineText)).toEqual([
-    "… Read file  a.txt  at work · 1.5 s",
+    "… Read file  a.txt  running · 1.5 s",
     "✓ Read file  a.txt  5 ms",
   ])
   scrollback.take(transcript([call("a", true), call("b", true)]), 40)

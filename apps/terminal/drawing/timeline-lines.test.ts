@@ -35,7 +35,9 @@ test("however much was said, what it used is not what is cut, nor how a wait end
   expect(lines.find((line) => line.includes("word"))).toMatch(
     /  m · word word .*… · 1,000 → 50 tokens, 800 cached, \$0\.00048$/,
   )
-  expect(lines.find((line) => line.includes("Waits"))).toMatch(/Waits for a yes: Create task "milk .*… · no$/)
+  expect(lines.find((line) => line.includes("Waiting"))).toMatch(
+    /Waiting for approval: Create task "milk .*… · rejected$/,
+  )
   for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(120)
   const narrow = timelineLines(toTimeline(rows), 80)
   const reply = narrow.findIndex((line) => line.includes("word"))
@@ -45,6 +47,6 @@ test("however much was said, what it used is not what is cut, nor how a wait end
   // Half of a window, as beside another: the sums are on as many lines as they need.
   const sums = timelineLines(toTimeline(rows), 40).slice(0, 4)
   expect(sums.join(" · ")).toMatch(
-    / in all · models .* · calls 0 ms · waited 900 ms · 1 model call · 0 calls · 1,000 → /,
+    / in total · models .* · tools 0 ms · waiting 900 ms · 1 model call · 0 tool calls · 1,000 → /,
   )
 })

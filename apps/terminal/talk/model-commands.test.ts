@@ -48,9 +48,9 @@ test("/model lists what each model reads, costs and can do, and how it went with
   )
   expect(printed).toEqual([
     "",
-    "* p/a · 128k tokens · $3 in, $15 out a million · tools",
-    "  p/b⟨U+202E⟩ · 128k tokens · price not known · no tools, images",
-    "p did not tell its models: it refused the key.",
+    "* p/a · 128k tokens · $3 in, $15 out per million · tools",
+    "  p/b⟨U+202E⟩ · 128k tokens · price unknown · no tools, images",
+    "The models of p could not be loaded: it refused the key.",
     "1 other model needs a key or an address: /model and part of a name shows what to set.",
     "/model NAME selects one.",
   ])
@@ -79,8 +79,8 @@ test("a name chooses; one that no endpoint lists is left to the server to judge,
   expect([without.chosen, without.printed]).toEqual([
     ["p/b"],
     [
-      "Model: p/b. 128k tokens · price not known · no tools. It cannot use tools, so agents that need tools cannot use it.",
-      "Its endpoint says: window. Assumed: price.",
+      "Model: p/b. 128k tokens · price unknown · no tools. It cannot use tools, so agents that need tools cannot use it.",
+      "From its endpoint: window. Assumed: price.",
     ],
   ])
   expect(without.windows.get("p/b")).toBe(128_000)
@@ -98,6 +98,6 @@ test("a plain name means the only model that is listed by it and can be used, no
   const found = await typed("qwen3-8b", models)
   expect([found.chosen, found.printed[0]]).toEqual([
     ["lmstudio/qwen3-8b"],
-    "Model: lmstudio/qwen3-8b. 128k tokens · price not known · tools.",
+    "Model: lmstudio/qwen3-8b. 128k tokens · price unknown · tools.",
   ])
 })

@@ -1,7 +1,7 @@
 import { isDay } from "../../../core/protocol/index.ts"
 import { humanName } from "../../../client/index.ts"
 import { day, dayAndTime } from "../strings/format.ts"
-import { t } from "../strings/strings.ts"
+import { type Key, t } from "../strings/strings.ts"
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -23,14 +23,58 @@ export function toText(value: unknown): string {
     .join(", ")
 }
 
-/** `isAiSuggested` is read as "AI suggested", to which the value says yes or no. */
+/** The columns of the workspace, by the names that its pages use. */
+const LABELS: Readonly<Record<string, Key>> = {
+  assignee: "changes.fieldAssignee",
+  assignees: "changes.fieldAssignees",
+  author: "changes.fieldAuthor",
+  clientId: "changes.fieldClientId",
+  content: "changes.fieldContent",
+  createdAt: "changes.fieldCreatedAt",
+  date: "changes.fieldDate",
+  description: "changes.fieldDescription",
+  dueDate: "changes.fieldDueDate",
+  industry: "changes.fieldIndustry",
+  isAiSuggested: "changes.fieldIsAiSuggested",
+  isApproved: "changes.fieldIsApproved",
+  name: "changes.fieldName",
+  parentId: "changes.fieldParentId",
+  priority: "changes.fieldPriority",
+  projectId: "changes.fieldProjectId",
+  project: "changes.fieldProjectId",
+  client: "changes.fieldClientId",
+  task: "changes.fieldTaskId",
+  status: "changes.fieldStatus",
+  taskId: "changes.fieldTaskId",
+  title: "changes.fieldTitle",
+  updatedAt: "changes.fieldUpdatedAt",
+}
+
+/** The values of its columns that are one of a few. */
+const VALUES: Readonly<Record<string, Readonly<Record<string, Key>>>> = {
+  status: {
+    todo: "changes.valueTodo",
+    in_progress: "changes.valueInProgress",
+    done: "changes.valueDone",
+    active: "changes.valueActive",
+    archived: "changes.valueArchived",
+  },
+  priority: { high: "changes.valueHigh", medium: "changes.valueMedium", low: "changes.valueLow" },
+}
+
+/** The label of a field. Without one of its own, `dueAt` is shown as "Due at". */
 export function labelOf(name: string): string {
+  // A tool's argument is called `due_date`, the column `dueDate`.
+  const column = name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+  if (Object.hasOwn(LABELS, column)) return t(LABELS[column]!)
   const words = name.replace(/^is(?=[A-Z])/, "").replaceAll(/([a-z])([A-Z])/g, "$1 $2")
   return humanName(words.toLowerCase()).replaceAll(/\b(ai|sql|url|id)\b/gi, (word) => word.toUpperCase())
 }
 
 /** Rows hold marks as 0 and 1, and times as milliseconds: nobody reads those. What is sent is shown as it is sent. */
 export function inWords(name: string, value: unknown): unknown {
+  const values = Object.hasOwn(VALUES, name) ? VALUES[name]! : {}
+  if (typeof value === "string" && Object.hasOwn(values, value)) return t(values[value]!)
   if (/^is[A-Z]/.test(name) && (value === 0 || value === 1)) return value === 1
   if (/(^date|Date|At)$/.test(name) && typeof value === "number" && value > 1e11 && value < 1e14)
     return dayAndTime(value)

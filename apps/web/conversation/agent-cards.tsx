@@ -4,7 +4,7 @@ import { Plain } from "../parts/plain.tsx"
 import { humanName } from "../../../client/index.ts"
 import type { Catalogue } from "../state/catalogue.ts"
 import { AgentMark } from "../parts/agent-name.tsx"
-import { t } from "../strings/strings.ts"
+import { english, type Key, t } from "../strings/strings.ts"
 
 type Agent = Catalogue["agents"][number]
 
@@ -17,6 +17,19 @@ interface AgentCardsProps {
   readonly instead: Readonly<Record<string, ReactNode>>
   /** Below them: what they are about, or where to bring more. */
   readonly below: Readonly<Record<string, ReactNode>>
+}
+
+const ABOUT: Readonly<Record<string, Key>> = {
+  workspace: "conversation.aboutWorkspace",
+  analyst: "conversation.aboutAnalyst",
+  research: "conversation.aboutResearch",
+  files: "conversation.aboutFiles",
+}
+
+/** Describes an agent. Pawl's own are described in the language of the page; an agent of a pack may have the same name. */
+const aboutAgent = (name: string, description: string): string => {
+  const key = Object.hasOwn(ABOUT, name) ? ABOUT[name]! : undefined
+  return key !== undefined && english(key) === description ? t(key) : description
 }
 
 /** Examples on a card; "help" lists the others. */
@@ -45,7 +58,7 @@ export function AgentCards({ agents, chosen, onChoose, onSay, instead, below }: 
                 <Plain text={humanName(name)} />
               </span>
               <span className="block text-[13px] leading-snug text-soft">
-                <Plain text={description} />
+                <Plain text={aboutAgent(name, description)} />
               </span>
             </span>
           </button>

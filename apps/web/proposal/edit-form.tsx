@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react"
 import type { Proposal } from "../../../core/protocol/index.ts"
-import { type Fields, isRecord } from "../changes/value-words.ts"
+import { type Fields, inWords, isRecord } from "../changes/value-words.ts"
 import { Button } from "../parts/button.tsx"
 import { FieldOf, Form, Labelled, Select, SubmitButton } from "../parts/form.tsx"
 import { Plain } from "../parts/plain.tsx"
@@ -164,8 +164,14 @@ function FieldEditor({ field, value, shown, onChange }: FieldEditorProps) {
   )
 }
 
+/** A choice in words: of a field that the page knows in its language. */
+const choiceText = (name: string, choice: string): string => {
+  const text = inWords(name, choice)
+  return typeof text === "string" && text !== choice ? text : humanName(choice)
+}
+
 /** An element rather than a component, so that `FieldOf` can describe it. */
-function toInput({ field: { control, choices, isRequired }, value, shown, onChange }: FieldEditorProps) {
+function toInput({ field: { name, control, choices, isRequired }, value, shown, onChange }: FieldEditorProps) {
   const text = value === undefined || value === null ? "" : String(value)
   const date = control === "date" ? toDateInput(value, shown) : undefined
   if (control === "choice") {
@@ -174,7 +180,7 @@ function toInput({ field: { control, choices, isRequired }, value, shown, onChan
     return (
       <Select
         value={text}
-        choices={[...none, ...known.map((each) => [each, humanName(each)] as const)]}
+        choices={[...none, ...known.map((each) => [each, choiceText(name, each)] as const)]}
         onChoose={(chosen) => onChange(chosen === "" ? undefined : chosen)}
       />
     )

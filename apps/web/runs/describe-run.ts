@@ -1,3 +1,5 @@
+import { stepName } from "../parts/step-name.ts"
+import { providerName } from "../parts/provider-name.ts"
 import { type TimelineEntry, type Totals, escapeHidden, humanName } from "../../../client/index.ts"
 import {
   EVENT_VERSION,
@@ -126,8 +128,9 @@ function describe(event: JournalEvent, { entry, index, names }: Described): Part
       return event.role === "user" ? { title: t("runs.entryMessage") } : describeReply(event)
     case "step": {
       const waiting = event.step === "waiting" ? Waiting.safeParse(event.detail).data : undefined
-      if (!waiting) return {}
-      const { provider, seconds, attempt, attempts } = waiting
+      if (!waiting) return { title: stepName(event.step) }
+      const { seconds, attempt, attempts } = waiting
+      const provider = providerName(waiting.provider)
       if (!attempt || !attempts) return { title: t("runs.entryWaiting", { provider, seconds }) }
       return { title: t("runs.entryWaitingAttempt", { provider, seconds, attempt, attempts }) }
     }

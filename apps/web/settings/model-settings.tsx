@@ -4,6 +4,7 @@ import type { ProviderView } from "../../../core/protocol/index.ts"
 import { Button } from "../parts/button.tsx"
 import { attempt } from "../parts/explain.ts"
 import { Select } from "../parts/form.tsx"
+import { providerName } from "../parts/provider-name.ts"
 import { Plain } from "../parts/plain.tsx"
 import { type Catalogue, catalogue, loadCatalogue } from "../state/catalogue.ts"
 import { client } from "../state/client.ts"
@@ -43,7 +44,10 @@ export function ModelSettings() {
           {models?.items.slice(0, MOST_LISTED).map(({ name, provider, available, ...facts }) => (
             <li key={name} className="flex flex-wrap items-baseline gap-x-3 px-3.5 py-2">
               <span className="min-w-0 flex-1 [overflow-wrap:anywhere]">
-                <Plain text={name} /> <span className="text-faint">{provider}</span>
+                <Plain text={name} />{" "}
+                <span className="text-faint">
+                  <Plain text={providerName(provider)} />
+                </span>
                 <span className="block text-[13px] text-faint">
                   {modelFacts({ name, provider, available, ...facts }).join(" · ")}
                 </span>
@@ -111,7 +115,7 @@ function Provider({ provider, onChanged }: ProviderProps) {
     <li className="px-3.5 py-2">
       <div className="flex flex-wrap items-center gap-2">
         <span className="min-w-0 flex-1">
-          <Plain text={name} />
+          <Plain text={providerName(name)} />
           <span className="block text-[13px] text-faint">
             {t("settings.provider", { source: configured ? (source ?? "shared") : "none" })}
             {baseUrl && (

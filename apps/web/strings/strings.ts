@@ -1,4 +1,5 @@
 import { createElement, Fragment, type ReactNode } from "react"
+import enStart from "./en/start.ts"
 import { type Catalogue, currentMessages, locale } from "./language.ts"
 import { fillMessage, parseMessage, type Part, type Values } from "./message.ts"
 
@@ -10,6 +11,12 @@ export type Key = { [Area in keyof Catalogue]: `${Area}.${keyof Catalogue[Area] 
  * top of a module: the language is not known there, and may change later.
  */
 export const t = (key: Key, values: Values = {}): string => pieces(key, values).join("")
+
+/** The message in English, if it is part of the first load. */
+export const english = (key: Key): string | undefined => {
+  const [area, name] = key.split(".") as [keyof typeof enStart, string]
+  return (enStart[area] as Readonly<Record<string, string>> | undefined)?.[name]
+}
 
 /**
  * The same with elements: `rich("inbox.in", { title: <Plain text={title} />, link: (inner) => <a href={…}>{inner}</a> })`

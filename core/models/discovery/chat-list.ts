@@ -31,7 +31,7 @@ export async function readChatList(listing: ModelListing, asker: JsonAsker): Pro
 /** The entries of a list, under `data` as OpenAI has it; Together's has nothing around it. Throws a `ListFault`. */
 export function entriesOf(answer: unknown): readonly unknown[] {
   const entries = Array.isArray(answer) ? answer : toRecord(answer).data
-  if (!Array.isArray(entries)) throw new ListFault("what it answered is no list of models")
+  if (!Array.isArray(entries)) throw new ListFault("its answer is not a list of models")
   return entries
 }
 

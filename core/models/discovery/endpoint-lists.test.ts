@@ -149,9 +149,9 @@ test.each([
   [
     "no list",
     (response: ServerResponse) => response.end('{"data": {"id": "m"}}'),
-    "what it answered is no list of models",
+    "its answer is not a list of models",
   ],
-  ["null", (response: ServerResponse) => response.end("null"), "what it answered is no list of models"],
+  ["null", (response: ServerResponse) => response.end("null"), "its answer is not a list of models"],
   ["a refused key", (response: ServerResponse) => response.writeHead(401).end("sk-secret"), "it refused the key"],
   ["a closed door", (response: ServerResponse) => response.destroy(), "it could not be reached"],
 ])("%s is told in a sentence of our own", async (_, answer, problem) => {

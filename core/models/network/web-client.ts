@@ -96,7 +96,7 @@ function toText(bytes: Uint8Array, type: string): string {
 
 function toUrl(text: string, base?: URL): URL {
   const url = URL.parse(text, base?.href)
-  if (!url || !/^https?:$/.test(url.protocol)) throw new Error(`"${text.slice(0, 100)}" is no address of the web`)
+  if (!url || !/^https?:$/.test(url.protocol)) throw new Error(`"${text.slice(0, 100)}" is not a web address`)
   // What stands before an @ is a password, or made to look like a host.
   if (url.username || url.password) throw new Error("it holds a name or a password")
   return url

@@ -65,6 +65,8 @@ export function parseSettings(words: readonly string[]): ReplySettingsPatch {
       throw new RangeError(
         `"${word.slice(0, 60)}" is not a setting. Write NAME=VALUE, such as effort=low. Settings: ${settingNames.join(", ")}.`,
       )
+    if (!Object.hasOwn(fields, name))
+      throw new RangeError(`There is no reply setting "${name.slice(0, 60)}". Settings: ${settingNames.join(", ")}.`)
     const value = toValue(text)
     if (name === "stop" && typeof value === "string" && Array.isArray(given.stop)) given.stop.push(value)
     else given[name] = name === "stop" && value !== null ? [text] : value

@@ -52,7 +52,7 @@ const endpointFields = {
       message: `must have ${MAX_HEADER_CHARACTERS} characters at most, all together`,
     })
     .refine((headers) => Object.keys(headers).every((name) => NAME.test(name) && !UNSETTABLE.test(name)), {
-      message: "one of these is no name of a header, or cannot be set",
+      message: "one of these is not a valid header name, or cannot be set",
     }),
   /** The models in lists. Other models can be used as `name/id`. */
   models: boundedList(OwnModel, MAX_MODELS),

@@ -33,7 +33,7 @@ export function decodeText(bytes: Uint8Array, said: SaidEncoding = {}): DecodedT
   const sent = encodingOf(said.sent, found)
   if (!isMarked && sent && isValid(sent, bytes)) return as(sent, true)
   if (isSure) return as(found.encoding, true, found.broken)
-  if (isMarked) return { type: "unknown", because: found.type === "unknown" ? found.because : "it is no text" }
+  if (isMarked) return { type: "unknown", because: found.type === "unknown" ? found.because : "it is not text" }
   const inside = encodingOf(said.inside, found)
   if (inside && isValid(inside, bytes)) return as(inside, true)
   const named = sent ?? inside

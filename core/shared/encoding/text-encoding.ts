@@ -22,7 +22,7 @@ export type EncodingVerdict =
   | { readonly type: "unknown"; readonly because: string; readonly problem: string }
 
 const SAVE = "save it as UTF-8, or say which encoding it is"
-const NO_TEXT = "it holds NUL bytes, so it is no text, or one in an unusual encoding"
+const NO_TEXT = "it contains NUL bytes, so it is not text, or uses an unusual encoding"
 /** Bytes that are examined where the encoding has to be guessed. */
 const HEAD = 64 * 1024
 const SAMPLE = 256 * 1024

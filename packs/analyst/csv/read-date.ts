@@ -20,7 +20,7 @@ const MONTHS = "january february march april may june july august september octo
 /** Longer cells are no dates. */
 const MAX = 40
 
-/** Undefined for what is no date. */
+/** Undefined for what is not a date. */
 export function readDateCell(cell: string): DateCell | undefined {
   if (cell.length > MAX) return undefined
   if (isIso(cell)) return { as: "both", hasTime: false }

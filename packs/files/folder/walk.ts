@@ -107,7 +107,7 @@ function requireStill(
     process.platform === "linux" &&
     SPEAKING.has(statfsSync(`/proc/self/fd/${open.fd}`).type)
   )
-    throw fileRefusal(`${shown(said)} is no file of this folder, but the system's own`)
+    throw fileRefusal(`${shown(said)} is not a file of this folder, but of the system`)
 }
 
 export function requireInside({ ground, root, closed }: Roots, opened: Directory, said: string): void {

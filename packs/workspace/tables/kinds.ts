@@ -90,7 +90,7 @@ export const flag: Kind = {
 /** Kept as a day, or in milliseconds where a time was said. `orNone`: "none" empties the column. */
 export function date(orNone?: "orNone"): Kind {
   const none = (said: unknown) => orNone !== undefined && typeof said === "string" && isNone(said)
-  // Checked here already, from wherever: what is no date anywhere is refused before anything is proposed.
+  // Checked here already, from wherever: what is not a date anywhere is refused before anything is proposed.
   const isDate = async (said: string | number, context: z.RefinementCtx) => {
     if (none(said)) return
     const problem = await readDate(said, { now: 0, timeZone: "UTC" }).then(

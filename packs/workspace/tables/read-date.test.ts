@@ -55,7 +55,7 @@ describe("a date in words, seen from Berlin on Sunday 15 November 2026", () => {
     ...["10/11/2026", "10.11.2026", "2027", "in 999999999 years", "20 nov 0026", "x".repeat(5000)],
     ...[`tomorrow${" ".repeat(200)}at nothing`, "'; DROP TABLE tasks; --"],
   ])("%.30j is none, and the refusal says what one looks like", async (said) => {
-    await expect(readDate(said, berlin)).rejects.toThrow(/is no date\. Dates look like 2027-01-31, .*tomorrow/)
+    await expect(readDate(said, berlin)).rejects.toThrow(/is not a date\. Dates look like 2027-01-31, .*tomorrow/)
   })
 })
 

@@ -36,7 +36,9 @@ export async function readDate(said: string | number, here: Here): Promise<DayOr
 
 function notADate(said: string) {
   const examples = "2027-01-31, 2027-01-31T17:00, tomorrow, next friday, in 3 days, end of month, tomorrow at 5pm"
-  return failure("bad_request", { problem: `"${said.slice(0, LONGEST_DATE)}" is no date. Dates look like ${examples}` })
+  return failure("bad_request", {
+    problem: `"${said.slice(0, LONGEST_DATE)}" is not a date. Dates look like ${examples}`,
+  })
 }
 
 /** NaN for figures of a day that does not exist: no words will mend it. */

@@ -5,6 +5,7 @@ import { Button } from "../../parts/button.tsx"
 import { attempt } from "../../parts/explain.ts"
 import { escapeHidden } from "../../../../client/index.ts"
 import { describeFactSources, modelFacts } from "../../parts/model-facts.ts"
+import { providerName } from "../../parts/provider-name.ts"
 import { Plain } from "../../parts/plain.tsx"
 import { SearchField, hasWords } from "../../parts/form.tsx"
 import { type Catalogue, catalogue, lookAtModels } from "../../state/catalogue.ts"
@@ -164,7 +165,7 @@ function ModelList({ models, chosen, onChoose }: ModelListProps) {
               {/* Most names begin with it: to say it twice only takes the room of what is known of them. */}
               {provider !== name && !name.startsWith(`${provider}/`) && (
                 <span className="shrink-0 text-[13px] text-faint">
-                  <Plain text={provider} />
+                  <Plain text={providerName(provider)} />
                 </span>
               )}
             </li>

@@ -1,3 +1,4 @@
+import { providerName } from "../../parts/provider-name.ts"
 import type { MessageItem, NoticeItem } from "../../../../client/index.ts"
 import { LeftOut, type Usage, Waiting } from "../../../../core/protocol/index.ts"
 import { dollars, list, timeWithSeconds } from "../../strings/format.ts"
@@ -81,7 +82,8 @@ export function summaryLists({ kept }: SummedUp): { readonly head: string; reado
 export function describeWaiting(step: string, detail: unknown): string | undefined {
   const waiting = step === "waiting" ? Waiting.safeParse(detail).data : undefined
   if (!waiting) return undefined
-  const { provider, because, seconds, until, attempt, attempts } = waiting
+  const { because, seconds, until, attempt, attempts } = waiting
+  const provider = providerName(waiting.provider)
   const wait = t("conversation.waitingFor", { cause: because, provider, seconds })
   if (until === undefined || attempt === undefined || attempts === undefined) return wait
   return `${wait} ${t("conversation.waitingAttempt", { attempt, attempts, time: timeWithSeconds(until) })}`

@@ -22,7 +22,7 @@ export function endpointEntry() {
   const headerName = z
     .string()
     .toLowerCase()
-    .regex(/^[a-z0-9!#$%&'*+.^_`|~-]{1,100}$/, { message: "is no name of a header" })
+    .regex(/^[a-z0-9!#$%&'*+.^_`|~-]{1,100}$/, { message: "is not a valid header name" })
     .refine((name) => !UNSETTABLE.test(name), { message: "cannot be set" })
 
   /** Text in which `${VARIABLE}` stands for a variable of the environment. */
