@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest"
 import type { Commit, Statement } from "./operations.ts"
 import { openStore } from "../store.ts"
+import { countQueries } from "../../../test/support/count-queries.ts"
 import { databases } from "../../../test/support/databases.ts"
 
 const NOW = Date.UTC(2026, 0, 1)
@@ -19,7 +20,7 @@ const step = (position: number): Commit["events"][number] => {
 const TAKE_PLACE =
   "INSERT INTO event (conversation, position, type, version, at) SELECT key, 2, 'step', 1, 1 FROM conversation WHERE id = ?"
 
-describe.each(databases)("what is changed at once on $name", ({ create }) => {
+describe.each(databases)("what is changed at once on $name", ({ name, create }) => {
   async function open() {
     const { url } = await create()
     const store = await openStore({ url, durability: "normal" })
@@ -88,4 +89,18 @@ describe.each(databases)("what is changed at once on $name", ({ create }) => {
       [1, 2],
     ])
   })
+
+  test.runIf(name === "postgres")(
+    "commits of many conversations are one statement, created, appended and claimed",
+    async () => {
+      await using store = await open()
+      const ids = Array.from({ length: 8 }, (_, n) => `conv_${n}`)
+      const one = async (work: () => Promise<unknown>) => expect(await countQueries(work)).toBe(1)
+      let keys: number[] = []
+      await one(async () => (keys = await Promise.all(ids.map(store.begin))))
+      await one(() => Promise.all(keys.map((key) => store.goesOn(key))))
+      await one(() => Promise.all(keys.map((key) => store.goesOn(key, 2, { head: HEAD, release: true }))))
+      await one(() => Promise.all(keys.map((key) => store.goesOn(key, 3, { lease: "claim", head: HEAD }))))
+    },
+  )
 })

@@ -149,11 +149,11 @@ function groupStatement(operations: readonly Commit[]): NamedStatement {
 
 function groupText({ lease, columns, parts }: CommitShape): string {
   const placeholder = placeholders()
-  const group = arraysOf(columns, "given", placeholder)
+  const group = arraysOf(columns, "input", placeholder)
   const clauses = [leaseSql[lease]({ ...requirementsOf(parts), input: (name) => `input.${name}`, group })]
   const [type, known] = lease === "create" ? (["text", "id"] as const) : (["bigint", "key"] as const)
   for (const part of parts) {
-    const rows = arraysOf([{ name: "whose", type }, ...part.columns], "part", placeholder)
+    const rows = arraysOf([{ name: "conversation", type }, ...part.columns], "part", placeholder)
     clauses.push(toPart(part, `lease JOIN ${rows} ON part.conversation = lease.${known}`))
   }
   return `WITH ${clauses.join(",\n    ")}\n    SELECT ${RESULT_COLUMNS}, ${known} FROM lease`
