@@ -277,6 +277,14 @@ describe("a program that signs in by itself", () => {
     expect([back.searchParams.get("error"), back.searchParams.get("code")]).toEqual(["access_denied", null])
   })
 
+  test("with a full storage no further program is let in, because each one adds a token that nothing else bounds", async () => {
+    const { answer } = await granted()
+    expect(answer.status).toBe(200)
+    await face.store.storage.setLimit(1)
+    expect(codeOf((await granted()).answer)).toEqual([409, "storage_full"])
+    await face.store.storage.setLimit(1e9)
+  })
+
   test("only a signed-in browser says yes: no token does, and nobody with half a session or less scope", async () => {
     const { keeps, sent } = provider()
     await expect(new Client({ name: "t", version: "1" }).connect(transportFor(keeps))).rejects.toThrow()

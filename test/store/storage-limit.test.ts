@@ -123,6 +123,22 @@ describe.each(databases)("on $name", ({ create }) => {
     expect(face.logged).toEqual([])
   })
 
+  test("with a full storage a person creates no tokens, and can still sign in", async () => {
+    await using database = await create()
+    await using face = await Face.open({ url: database.url, model: scripted() })
+    const ada = await face.as("ada")
+    const token = { name: "n".repeat(100), scopes: ["read"] }
+    const before = await ada.post("/api/tokens", token)
+    expect(before.status).toBe(201)
+    await face.store.storage.setLimit(1)
+    const refused = await ada.post("/api/tokens", token)
+    expect([refused.status, refused.body.code]).toEqual([409, "storage_full"])
+    expect((await ada.get("/api/tokens")).body.items).toHaveLength(2)
+    expect((await ada.delete(`/api/tokens/${before.body.id}`)).status).toBe(204)
+    const page = await face.as("ada")
+    expect((await page.get("/api/storage")).status).toBe(200)
+  })
+
   test("each table that refuses does so for a row beyond the limit, and lets rows go", async () => {
     await using database = await create()
     await using face = await Face.open({ url: database.url, model: scripted() })

@@ -111,11 +111,12 @@ test("in a pipe nothing steers the terminal that shows it in the end", () => {
   const { isTTY } = process.stdout
   process.stdout.isTTY = false
   try {
-    textPrinter().show(delta(`${HOSTILE}\n\tü`))
+    const printer = textPrinter()
+    for (const text of [`${HOSTILE}\n\tü`, "h\r", "\n", "i\r", "j"]) printer.show(delta(text))
   } finally {
     process.stdout.isTTY = isTTY
   }
-  expect(said.join("")).toBe("a⟨U+001B⟩[2Jb⟨U+202E⟩c\u200bd\u{e0041}e⟨U+009B⟩f\rg\n\tü")
+  expect(said.join("")).toBe("a⟨U+001B⟩[2Jb⟨U+202E⟩c\u200bd\u{e0041}e⟨U+009B⟩f⟨U+000D⟩g\n\tüh\r\ni⟨U+000D⟩j")
 })
 
 test("as JSON lines it is the same to programs, and nothing to terminals", () => {

@@ -134,10 +134,13 @@ export function textPrinter(
   /** A file or a model must not steer the terminal, nor say what nobody sees; what goes into a pipe is left as it is otherwise. */
   function write(text: string): void {
     midLine = !text.endsWith("\n")
-    if (!process.stdout.isTTY) return void process.stdout.write(escapeControls(text))
     const all = unfinished + text
-    unfinished = unfinishedEnd(all)
-    process.stdout.write(escapeHidden(all.slice(0, all.length - unfinished.length)))
+    const { isTTY } = process.stdout
+    // A line end may come in two pieces.
+    const startedLineEnd = all.endsWith("\r") ? "\r" : ""
+    unfinished = isTTY ? unfinishedEnd(all) : startedLineEnd
+    const finished = all.slice(0, all.length - unfinished.length)
+    process.stdout.write(isTTY ? escapeHidden(finished) : escapeControls(finished))
   }
 
   function finishLine(): void {

@@ -28,6 +28,10 @@ test("a pipe gets the numbers of controls and of what turns the direction of a p
   expect(escapeControls(text)).toBe("a⟨U+202E⟩b⟨U+2066⟩c⟨U+2069⟩ ⟨U+001B⟩[31m \u200F שלום 👩‍👩‍👧\n\t")
 })
 
+test("a pipe gets the number of a carriage return that ends no line, because the text after it hides the text before", () => {
+  expect(escapeControls("Deletes everything\rReads a file\r\n\r")).toBe("Deletes everything⟨U+000D⟩Reads a file\r\n⟨U+000D⟩")
+})
+
 test("what a model is told of as hidden a person is shown too", () => {
   const isHidden = /[\p{Default_Ignorable_Code_Point}\uFFF9-\uFFFB]/u
   for (let code = 0; code < 0x110000; code++) {

@@ -31,10 +31,11 @@ export function escapeHidden(text: string): string {
 
 /**
  * Escapes text for a pipe or a file, whose content is often displayed by a terminal: replaces control characters,
- * except tabs and line ends, and bidirectional controls with their code points.
+ * except tabs and line ends, and bidirectional controls with their code points. A carriage return alone is not a line end:
+ * a terminal writes the text after it over the text before it.
  */
 export const escapeControls = (text: string): string =>
-  text.replaceAll(/[^\P{Cc}\t\n\r]|[\u202A-\u202E\u2066-\u2069]/gu, (control) => `⟨${numberOf(control)}⟩`)
+  text.replaceAll(/[^\P{Cc}\t\n\r]|\r(?!\n)|[\u202A-\u202E\u2066-\u2069]/gu, (control) => `⟨${numberOf(control)}⟩`)
 
 /** Escapes hidden characters in JSON as `\u…`, which programs read as the same text. */
 export function escapeHiddenJson(json: string): string {

@@ -116,7 +116,7 @@ export const neverRefused: Readonly<Record<string, string>> = {
   mcp_tool: "pins the tools of a server that was added before",
   mcp_sign_in: "renews what was signed in before",
   device: "signing in must work: only who is signed in can delete something",
-  token: "signing in must work",
+  token: "signing in must work; with a full storage a person creates none",
   session: "signing in must work",
   program_grant: "signing in must work",
 }

@@ -11,10 +11,16 @@ export interface AccountPorts extends DoorPorts, ConversationPorts {
   /** Answers that are kept in memory. */
   readonly cache: { forget(user: UserId): void }
   readonly retention: Retention
-  readonly storage: { read(user: UserId): Promise<StorageUse> }
+  readonly storage: OwnStorage
   readonly databases: OwnedDatabases & UploadedFiles
   readonly devices: OwnDevices
   readonly deviceOwners: DeviceOwners
+}
+
+export interface OwnStorage {
+  read(user: UserId): Promise<StorageUse>
+  /** Throws `storage_full` if the person stores as much as they may. */
+  demandRoom(user: UserId): Promise<void>
 }
 
 export interface UploadedFiles {

@@ -90,7 +90,7 @@ export function toIdentity({ person, scopes, credential }: Caller): Identity {
 }
 
 /** Tokens for programs, made and taken back by whoever they act for. */
-export function tokenRoutes(app: Hono<Env>, { people, streams, clock }: AccountPorts): void {
+export function tokenRoutes(app: Hono<Env>, { people, storage, streams, clock }: AccountPorts): void {
   serveRoute(app, routes.listTokens, (c, { query }) => people.listTokens(userOf(c), query, clock.now()))
 
   serveRoute(app, routes.createToken, async (c, { body }) => {
@@ -105,6 +105,8 @@ export function tokenRoutes(app: Hono<Env>, { people, streams, clock }: AccountP
     const { expiresAt: latest = Infinity, ...lineage } = boundsOf(credential)
     const until = Math.min(latest, body.days ? now + body.days * DAY_MS : Infinity)
     const expiresAt = until === Infinity ? null : until
+    // The table itself refuses no token, because signing in must work: a program that creates them without end stops here.
+    await storage.demandRoom(person.id)
     const { id, token } = await people.createToken(person, granted, now, { name, expiresAt, ...lineage })
     return {
       id,

@@ -34,7 +34,7 @@ export function readConsent(
  */
 export async function giveConsent(
   c: Context<Env>,
-  { address, authorizationCodes, clock }: OAuthPorts,
+  { address, authorizationCodes, storage, clock }: OAuthPorts,
   { agrees, ...asked }: z.infer<typeof Consent>,
 ): Promise<z.infer<typeof ConsentGiven>> {
   const base = publicBase(c, address)
@@ -44,6 +44,7 @@ export async function giveConsent(
   const to = new URL(asked.redirect_uri)
   if (agrees) {
     for (const scope of scopes) demand(c, scope)
+    await storage.demandRoom(person.id)
     const binding = { client: asked.client_id, redirect: asked.redirect_uri, challenge: asked.code_challenge, resource }
     const grant = { ...binding, user: person.id, name: client.name, scopes }
     to.searchParams.set("code", await authorizationCodes.create(grant, clock.now()))
