@@ -45,7 +45,7 @@ describe.each(anyDatabase)("an MCP server that says that its tools have changed,
     talking.server.tools = [CHANGED]
     await talking.sayChanged()
     await expect.poll(() => seen(world)).toEqual([CHANGED.description])
-    const [view] = await world.mcp.servers.list(world.user)
+    const [view] = (await world.mcp.servers.list(world.user, { limit: 10 })).items
     expect(view?.tools).toMatchObject([{ tool: "dig", state: "changed", before: { description: "Digs." } }])
     await world.send(id, "And now?")
     expect(model.received.at(-1)?.request.tools.map(({ name }) => name)).toEqual(["no_tools"])

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { calls, says } from "../../core/models/scripted/script.ts"
 import { scripted } from "../../core/models/scripted/model.ts"
+import { readPages } from "../../client/read-pages.ts"
 import { OutboundPolicy } from "../../core/models/network/outbound-policy.ts"
 import type { JournalEvent } from "../../core/protocol/events.ts"
 import type { ConversationId } from "../../core/protocol/ids.ts"
@@ -68,6 +69,45 @@ describe.each(databasesInTurn(import.meta.filename))("MCP servers of people, on 
     expect([again.status, again.body.detail]).toEqual([400, expect.stringContaining("cannot be opened any more")])
     expect((await ada.delete("/api/mcp-servers/notes")).status).toBe(204)
     expect((await ada.post("/api/mcp-servers", entry)).status).toBe(201)
+  })
+
+  test("with long tools are listed in pages, and no page is longer than its bound", async () => {
+    await using place = await create()
+    await using server = await PlayedServer.open(
+      Array.from({ length: 90 }, (_, i) => ({ name: `t${i}`, description: "d".repeat(1900) })),
+    )
+    await using face = await Face.open({ url: place.url, model: scripted(), reach })
+    const ada = await face.as("ada")
+    const names = ["a", "b", "c", "d", "e", "f"]
+    for (const name of names) expect((await ada.post("/api/mcp-servers", { name, url: server.url })).status).toBe(201)
+    const pages: string[] = []
+    const listed = await readPages(async ({ cursor }) => {
+      const { text: said, body } = await ada.get(`/api/mcp-servers?${cursor === undefined ? "" : `cursor=${cursor}`}`)
+      pages.push(said)
+      return body as { items: { name: string; tools: unknown[] }[]; nextCursor: string | null }
+    })
+    expect(Math.max(...pages.map(({ length }) => length))).toBeLessThan(600_000)
+    expect(pages.length).toBeGreaterThan(1)
+    expect(listed.map(({ name, tools }) => [name, tools.length])).toEqual(names.map((name) => [name, 90]))
+    expect((await ada.get("/api/mcp-servers?limit=2")).body).toMatchObject({ items: [{}, {}], nextCursor: "b" })
+  })
+
+  test("whose list of tools is another one each time keep few that are gone, however many were agreed to", async () => {
+    await using place = await create()
+    await using server = await PlayedServer.open([ECHO])
+    await using face = await Face.open({ url: place.url, model: scripted(), reach })
+    const ada = await face.as("ada")
+    await ada.post("/api/mcp-servers", { name: "notes", url: server.url })
+    for (let turn = 0; turn < 5; turn++) {
+      server.tools = Array.from({ length: 50 }, (_, i) => ({ name: `t${turn}_${i}`, description: "" }))
+      const { tools } = (await ada.post("/api/mcp-servers/notes/look")).body
+      for (const { tool, now, state } of tools)
+        if (state === "new") await ada.post("/api/mcp-servers/notes/tools", { tool, hash: now.hash })
+    }
+    const { tools } = (await ada.get("/api/mcp-servers")).body.items[0]
+    expect(tools.length).toBeLessThanOrEqual(150)
+    expect(tools.filter(({ tool }: { tool: string }) => tool.startsWith("t4_"))).toHaveLength(50)
+    expect(tools.map(({ tool }: { tool: string }) => tool)).toContain("echo")
   })
 
   test("whose tools change are held back until their person agrees to what they have seen", async () => {

@@ -99,14 +99,8 @@ const others: Partial<Record<RouteName, string>> = {
   ]),
   ...all(SERVER, ["readMcpClient"]),
   ...all(SMALL, ["listSessions", "listTokens", "listConversations", "listRuns", "listCollections", "listConnections"]),
-  ...all(SMALL, [
-    "listSharedRuns",
-    "listDevices",
-    "listDeviceRequests",
-    "listGrants",
-    "listProviders",
-    "listMcpServers",
-  ]),
+  ...all(SMALL, ["listSharedRuns", "listDevices", "listDeviceRequests", "listGrants", "listProviders"]),
+  listMcpServers: "pages, bounded by how long the tools of their servers are (test/mcp/own-servers.test.ts)",
   ...all(STREAM, ["openSocket", "watchConversation", "watchFeed", "exportAll", "exportWorkspace", "exportResult"]),
   ...all(STREAM, ["resumeUiStream", "openMcpStream", "readFile"]),
   ...all(ONE, [

@@ -1,5 +1,5 @@
 import { silentLog } from "../../../core/shared/log.ts"
-import { type Client, ClientError } from "../../../client/index.ts"
+import { type Client, ClientError, readPages } from "../../../client/index.ts"
 import { type McpServer, SERVER_NAME } from "../../../core/tools/mcp/definition/server.ts"
 import { RecentSecrets } from "../../../core/models/providers/errors/recent-secrets.ts"
 import type { McpToolView } from "../../../core/protocol/mcp-servers.ts"
@@ -41,7 +41,7 @@ export const operatorParts = {
       const isProgram = servers.some((each) => each.name === newName && each.target.kind === "program")
       // Tools are pinned by the name of their server: under a new one the program is asked for them again.
       if (isRenamed && isProgram) return told(await client.lookAtMcpServer({ params: { name: newName } }))
-      const { items } = await client.listMcpServers()
+      const items = await readPages((query) => client.listMcpServers({ query }))
       return items
         .filter((each) => each.name === newName)
         .map(told)
@@ -107,7 +107,7 @@ export async function addTriedProgram(config: Config, program: NewProgram): Prom
 }
 
 export async function findTool(client: Client, name: string, tool: string | undefined): Promise<McpToolView> {
-  const { items } = await client.listMcpServers()
+  const items = await readPages((query) => client.listMcpServers({ query }))
   const found = items.find((each) => each.name === name)?.tools.find((each) => each.tool === tool)
   if (found) return found
   throw new CommandError(mcpText.noTool(tool ?? "", name))

@@ -1,4 +1,4 @@
-import { type Client, ClientError } from "../../../client/index.ts"
+import { type Client, ClientError, readPages } from "../../../client/index.ts"
 import { RecentSecrets } from "../../../core/models/providers/errors/recent-secrets.ts"
 import { openClient } from "../open/client.ts"
 import { type SigningIn, signInTo } from "../open/mcp-sign-in.ts"
@@ -21,7 +21,7 @@ interface Asked extends SigningIn {
 /** What is done about the servers whose tools this person's agents may have: each says what to print. */
 export const mcpParts = {
   async list({ client }) {
-    const { items } = await client.listMcpServers()
+    const items = await readPages((query) => client.listMcpServers({ query }))
     return items.map(serverLine).join("\n") || mcpText.none
   },
   async add(asked) {
@@ -39,7 +39,7 @@ export const mcpParts = {
   },
   async login(asked) {
     const name = named(asked.words[0])
-    const { items } = await asked.client.listMcpServers()
+    const items = await readPages((query) => asked.client.listMcpServers({ query }))
     if (items.find((each) => each.name === name)?.signIn === "done") return mcpText.alreadySignedIn(name)
     return signedIn(asked, name)
   },
@@ -125,7 +125,7 @@ const isEdit = (part: McpPart): part is keyof typeof operatorParts => Object.has
 
 /** A server of the operator cannot be changed over its API. */
 async function requirePersons(client: Client, name: string): Promise<void> {
-  const { items } = await client.listMcpServers()
+  const items = await readPages((query) => client.listMcpServers({ query }))
   if (items.some((each) => each.name === name && each.by === "operator"))
     throw new CommandError(mcpText.operatorServer(name))
 }

@@ -2,7 +2,7 @@ import { once } from "node:events"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { sleep, systemClock } from "../../../core/shared/time/clock.ts"
-import type { Client } from "../../../client/index.ts"
+import { type Client, readPages } from "../../../client/index.ts"
 import { hasCode } from "../../../core/protocol/errors.ts"
 import type { McpServerView } from "../../../core/protocol/mcp-servers.ts"
 import { CommandError } from "../process/command.ts"
@@ -32,7 +32,8 @@ async function throughTheServer(client: Client, name: string, { tell, stopping }
   for (;;) {
     await sleep(systemClock, LOOK_MS, stopping)
     if (stopping.aborted) throw given(name)
-    const server = (await client.listMcpServers()).items.find((each) => each.name === name)
+    const servers = await readPages((query) => client.listMcpServers({ query }))
+    const server = servers.find((each) => each.name === name)
     if (!server) throw new CommandError(mcpText.gone(name))
     if (server.signIn === "done") return server
   }

@@ -1,3 +1,4 @@
+import { readPages } from "../../../client/index.ts"
 import { useState } from "react"
 import { Button } from "../parts/button.tsx"
 import { Confirm } from "../parts/dialog.tsx"
@@ -15,13 +16,13 @@ type Server = Awaited<ReturnType<typeof client.listMcpServers>>["items"][number]
 
 /** The MCP servers whose tools the user's agents can use, with a permission for each tool. */
 export function McpSettings() {
-  const { value, reload, trouble } = useLoaded(() => client.listMcpServers())
+  const { value, reload, trouble } = useLoaded(() => readPages((query) => client.listMcpServers({ query })))
   const [leaving, setLeaving] = useState<string>()
   return (
     <Section title={t("settings.mcpServers")} says={t("settings.mcpHint")}>
       {trouble}
       <McpForm onDone={reload} />
-      {value?.items.map((server) => (
+      {value?.map((server) => (
         <OneServer key={server.name} server={server} onChange={reload} onRemove={() => setLeaving(server.name)} />
       ))}
       {leaving !== undefined && (

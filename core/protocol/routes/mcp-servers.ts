@@ -7,6 +7,8 @@ import {
   McpSignInRequest,
   NewMcpServer,
 } from "../mcp-servers.ts"
+import { pageOf } from "../answers.ts"
+import { PageQuery } from "../requests.ts"
 import { defineRoutes } from "./route.ts"
 
 /** MCP servers whose tools agents may have: those of the operator, and a person's own. */
@@ -15,8 +17,11 @@ export const mcpServerRoutes = defineRoutes({
     method: "GET",
     path: "/api/mcp-servers",
     needs: "read",
-    says: "Lists the MCP servers whose tools your agents can use, with the settings of each tool.",
-    answers: { 200: z.object({ items: z.array(McpServerView) }) },
+    says:
+      "Lists the MCP servers whose tools your agents can use, with the settings of each tool. A page can have fewer items than its " +
+      "limit, because its length is limited too.",
+    query: PageQuery,
+    answers: { 200: pageOf(McpServerView) },
   },
   addMcpServer: {
     method: "POST",

@@ -1,6 +1,8 @@
 import type { Context, Hono } from "hono"
 import { routes } from "../../protocol/routes/index.ts"
 import { userOf } from "../auth/caller.ts"
+import type { Page } from "../../protocol/answers.ts"
+import type { PageQuery } from "../../protocol/requests.ts"
 import { publicBase } from "../auth/origins.ts"
 import type { Env, ServerAddress } from "../auth/credentials.ts"
 import { serveRoute } from "../request/serve-route.ts"
@@ -9,7 +11,7 @@ import type { ChangedMcpServer, McpDecision, McpServerView, NewMcpServer } from 
 
 /** MCP servers whose tools agents may have. */
 export function mcpServerRoutes(app: Hono<Env>, { mcpServers, address }: McpServerRoutePorts): void {
-  serveRoute(app, routes.listMcpServers, async (c) => ({ items: await mcpServers.list(userOf(c)) }))
+  serveRoute(app, routes.listMcpServers, (c, { query }) => mcpServers.list(userOf(c), query))
 
   serveRoute(app, routes.addMcpServer, (c, { body }) => mcpServers.add(userOf(c), body, c.req.raw.signal))
 
@@ -91,7 +93,7 @@ export interface McpSignInBegins {
 
 /** The MCP servers of people, and those of the operator as people see them. Throws `not_found` for one that there is not. */
 export interface McpServers {
-  list(user: UserId): Promise<McpServerView[]>
+  list(user: UserId, page: PageQuery): Promise<Page<McpServerView>>
   add(user: UserId, server: NewMcpServer, signal: AbortSignal): Promise<McpServerView>
   change(
     user: UserId,

@@ -29,7 +29,9 @@ test("a pipe gets the numbers of controls and of what turns the direction of a p
 })
 
 test("a pipe gets the number of a carriage return that ends no line, because the text after it hides the text before", () => {
-  expect(escapeControls("Deletes everything\rReads a file\r\n\r")).toBe("Deletes everything⟨U+000D⟩Reads a file\r\n⟨U+000D⟩")
+  expect(escapeControls("Deletes everything\rReads a file\r\n\r")).toBe(
+    "Deletes everything⟨U+000D⟩Reads a file\r\n⟨U+000D⟩",
+  )
 })
 
 test("what a model is told of as hidden a person is shown too", () => {

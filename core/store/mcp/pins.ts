@@ -31,20 +31,22 @@ export class SqlMcpPins {
 
   /**
    * Notes what a server offers now. What is seen of it first is agreed to, with that: whoever named it wants to use it. Two
-   * that look for the first time at once may agree to two lists; of one tool only to the first.
+   * that look for the first time at once may agree to two lists; of one tool only to the first. A tool that is gone keeps
+   * what was agreed to, in case it comes back, while there are few of these.
    */
   async see(server: string, of: UserId | null, tools: readonly PinnedFacts[]): Promise<void> {
     const known = await this.read(server)
     const names = new Set(tools.map(({ facts }) => facts.tool))
-    const gone = known.filter(({ tool, agreed }) => !names.has(tool) && !agreed).map(({ tool }) => tool)
+    const absent = known.filter(({ tool }) => !names.has(tool))
+    const stays = firstWithin(absent, MAX_ABSENT)
+    const gone = absent.filter((pin) => !stays.has(pin))
     const changed = tools.filter(({ hash, facts }) => {
       return known.find(({ tool }) => tool === facts.tool)?.seen.hash !== hash
     })
     const isFirst = known.length === 0
     const statements = [
       ...changed.map(({ hash, facts }) => this.#noted({ server, of, isFirst }, hash, facts)),
-      // What nobody has agreed to leaves no trace; of what somebody has, the pin stays.
-      ...gone.map((tool) => ({ sql: GONE, values: [server, tool] })),
+      ...gone.map(({ tool, agreed }) => ({ sql: agreed ? GONE : GONE_IF_NEW, values: [server, tool] })),
     ]
     if (statements.length > 0) await this.#engine.change({ type: "statements", statements })
   }
@@ -82,8 +84,25 @@ export class SqlMcpPins {
   }
 }
 
-/** What nobody has agreed to, also not a moment ago. */
-const GONE = "DELETE FROM mcp_tool WHERE server = ? AND tool = ? AND agreed_hash IS NULL"
+const GONE = "DELETE FROM mcp_tool WHERE server = ? AND tool = ?"
+/** Somebody may have agreed to it a moment ago. */
+const GONE_IF_NEW = `${GONE} AND agreed_hash IS NULL`
+
+/** As much as one list of tools may hold: a server that has none for a while loses nothing. */
+const MAX_ABSENT = { tools: 100, characters: 400_000 }
+
+/** The agreed tools from the first on, while there are few of them. */
+function firstWithin(absent: readonly PinnedMcpTool[], most: typeof MAX_ABSENT): ReadonlySet<PinnedMcpTool> {
+  const stays = new Set<PinnedMcpTool>()
+  let characters = 0
+  for (const pin of absent) {
+    if (!pin.agreed) continue
+    characters += JSON.stringify(pin).length
+    if (stays.size === most.tools || characters > most.characters) break
+    stays.add(pin)
+  }
+  return stays
+}
 
 function toPinned({ tool, agreed_hash, agreed, seen_hash, seen, rule, again }: Row): PinnedMcpTool {
   const read = (text: string) => JSON.parse(text) as PinnedFacts["facts"]

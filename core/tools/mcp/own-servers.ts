@@ -9,7 +9,9 @@ import type {
   StoredMcpServer,
 } from "../../engine/mcp.ts"
 import { isThisMachine } from "../../protocol/databases/connections.ts"
+import type { Page } from "../../protocol/answers.ts"
 import { failure } from "../../protocol/errors.ts"
+import type { PageQuery } from "../../protocol/requests.ts"
 import type { McpServerId, UserId } from "../../protocol/ids.ts"
 import type {
   ChangedMcpServer,
@@ -24,6 +26,9 @@ import type { McpTools } from "./mcp-tools.ts"
 import { type NamedByPeople, type NamedServers, toServer } from "./named-servers.ts"
 import { isAgreed, mayRunAgain, ruleOf } from "./offered-tools.ts"
 import type { SignInBegins } from "./sign-in/sign-in.ts"
+
+/** One server alone may have more: its tools, and what they were when they were approved. */
+const MAX_PAGE_CHARACTERS = 500_000
 
 /** What people name and decide, as the store keeps it. */
 export interface OwnServersPorts {
@@ -53,12 +58,22 @@ export class OwnServers {
     this.#ports = ports
   }
 
-  async list(user: UserId): Promise<McpServerView[]> {
-    const { named, pins } = this.#ports
-    const [servers, states] = await Promise.all([named.now(user), this.#ports.signIns.states(user)])
-    return Promise.all(
-      servers.map(async (server) => toServerView(server, await pins.read(server.key), states.get(server.key))),
-    )
+  /** The servers after the one that `cursor` names, as many as fit in a page. */
+  async list(user: UserId, { cursor, limit }: PageQuery): Promise<Page<McpServerView>> {
+    const { named, pins, signIns } = this.#ports
+    const [servers, states] = await Promise.all([named.now(user), signIns.states(user)])
+    // A server that was removed meanwhile is not found: the list starts over, so that none is left out.
+    const rest = servers.slice(servers.findIndex(({ name }) => name === cursor) + 1)
+    const items: McpServerView[] = []
+    let length = 0
+    // One after another, because the tools of one server alone can fill a page.
+    for (const server of rest) {
+      const view = toServerView(server, await pins.read(server.key), states.get(server.key))
+      length += JSON.stringify(view).length
+      if (items.length > 0 && (items.length === limit || length > MAX_PAGE_CHARACTERS)) break
+      items.push(view)
+    }
+    return { items, nextCursor: items.length < rest.length ? (items.at(-1)?.name ?? null) : null }
   }
 
   /**
