@@ -54,6 +54,47 @@ export function resolveName(planned: PlannedCall, since: readonly CallResult[], 
   return { says: `I find no ${kind} whose name has "${said.name}" in it, and have changed nothing.` }
 }
 
+const IN_PROJECT = "(?:to|in|into|under|for) (?:the |my )?"
+const MAX_PROJECT_WORDS = 4
+
+/**
+ * Whether the end of a new task's title may name a project, so that the projects have to be read first: `Paint to Garden`
+ * is a title, or the task `Paint` of the project `Garden`.
+ */
+export function mayNameProject({ name, input }: PlannedCall, request: string): boolean {
+  const { title, project_id } = input
+  if (name !== "create_task" || typeof title !== "string" || project_id !== undefined) return false
+  // A title in quotes is one.
+  if (new RegExp(`["“'‘]${RegExp.escape(title)}["”'’]`, "i").test(request)) return false
+  return new RegExp(` ${IN_PROJECT}\\S`, "i").test(title) || isAllAfterTask(title, request)
+}
+
+/** `add a task to Garden`: nothing but the name that follows. */
+const isAllAfterTask = (title: string, request: string) =>
+  title.split(" ").length <= MAX_PROJECT_WORDS &&
+  new RegExp(`\\b(?:task|to-?do|reminder) ${IN_PROJECT}${RegExp.escape(title)}\\b`, "i").test(request)
+
+/** A new task in the project that its title ends with, if there is one of that name. `since` are the results of this run. */
+export function resolveProject(
+  planned: PlannedCall,
+  since: readonly CallResult[],
+  request: string,
+): Meaning | undefined {
+  if (since.length !== 1 || since[0]!.name !== LIST_PROJECTS.name || !mayNameProject(planned, request)) return undefined
+  const title = String(planned.input.title)
+  const projects = rowsIn(since[0]!).toSorted((a, b) => b.title.length - a.title.length)
+  for (const project of projects) {
+    const name = RegExp.escape(project.title)
+    const before = new RegExp(`^(?<task>.+?),? ${IN_PROJECT}${name}(?: project)?$`, "isu").exec(title)?.groups?.task
+    if (before) return { calls: [call(planned.name, { ...planned.input, title: before, project_id: project.id })] }
+    if (title.toLowerCase() === project.title.toLowerCase())
+      return {
+        says: `What shall the task be called? Say it like: add a task Buy milk to the ${project.title} project.`,
+      }
+  }
+  return { calls: [planned] }
+}
+
 /** `yes`, typed instead of a click: the changes that the message superseded are proposed again. */
 export function repeatSuperseded(request: string, before: History): Meaning | undefined {
   if (!AGREES.test(request)) return undefined
@@ -75,9 +116,11 @@ export function repeatSuperseded(request: string, before: History): Meaning | un
 export const resultsIn = (turns: History): CallResult[] =>
   turns.flatMap((turn) => (turn.role === "tool" ? turn.results : []))
 
+export const LIST_PROJECTS: PlannedCall = call("list_all_projects")
+
 const LOOKS: Readonly<Record<string, (name: string) => PlannedCall>> = {
   task: (search) => call("list_tasks", { search }),
-  project: () => call("list_all_projects"),
+  project: () => LIST_PROJECTS,
   note: () => call("list_notes"),
   client: () => call("list_clients"),
 }
@@ -104,9 +147,10 @@ const isMissing = ({ status, text }: CallResult, noun: string) =>
   status === "error" && (text.includes(`There is no ${noun} `) || text.includes(' are called "'))
 
 function which(rows: readonly NamedRow[], request: string, name: string): Meaning {
-  const offered = rows
-    .slice(0, MAX_OFFERED)
-    .map(({ title }) => `- \`${request.replace(name, () => title.replaceAll("`", "'"))}\``)
+  // The id tells rows of the same name apart.
+  const toName = ({ title, id }: NamedRow) =>
+    rows.filter((other) => other.title === title).length > 1 ? id : title.replaceAll("`", "'")
+  const offered = rows.slice(0, MAX_OFFERED).map((row) => `- \`${request.replace(name, () => toName(row))}\``)
   return { says: `Which one do you mean?\n\n${offered.join("\n")}` }
 }
 

@@ -7,12 +7,21 @@ import type {
   ToolDeclaration,
 } from "../../core/index.ts"
 import { analystPhrases } from "./analyst.ts"
-import { resolveName, type Meaning, repeatSuperseded, resolveIt, resultsIn } from "./changes.ts"
+import {
+  LIST_PROJECTS,
+  mayNameProject,
+  type Meaning,
+  repeatSuperseded,
+  resolveIt,
+  resolveName,
+  resolveProject,
+  resultsIn,
+} from "./changes.ts"
 import { filePhrases } from "./files.ts"
 import { type Arguments, call, type Phrase, type PlannedCall } from "./phrase.ts"
 import { CANNOT_READ_FILES, greeting, notUnderstood, type OfferedTool, retold, topicOf } from "./replies.ts"
 import { researchPhrases } from "./research.ts"
-import { soundsLikeTask } from "./tasks.ts"
+import { lacksTitle, soundsLikeTask } from "./tasks.ts"
 import { workspacePhrases } from "./workspace.ts"
 
 const NOTHING = { inputTokens: 0, outputTokens: 0 }
@@ -27,7 +36,12 @@ const NAMES_FILE = /(?:^|\s)@["\S]/
 const PHRASES: readonly Phrase[] = [...workspacePhrases, ...analystPhrases, ...filePhrases, ...researchPhrases]
 
 /** Requests that no tool serves, and what to do instead. */
-const REPLIES: readonly (readonly [pattern: RegExp, tool: string, reply: string])[] = [
+const REPLIES: readonly (readonly [request: RegExp | ((request: string) => boolean), tool: string, reply: string])[] = [
+  [
+    /^what (?:did|have) (?:i|you) (?:do|done|change|changed)\b.{0,40}$/i,
+    "create_task",
+    "I cannot list changes, but you can see them on the page under History.",
+  ],
   [
     /^(?:undo|revert)\b.{0,40}$|^take (?:that|it) back$/i,
     "create_task",
@@ -38,10 +52,16 @@ const REPLIES: readonly (readonly [pattern: RegExp, tool: string, reply: string]
     "create_task",
     "I change one thing at a time. List what you mean, for example with `list my tasks`, and then name it.",
   ],
+  [lacksTitle, "create_task", "What shall the task be called? Say it like: add a task Buy milk."],
   [
-    /^(?:add|create|new|make)(?: an?)?(?: new)? task$/i,
+    /^(?:add|create|new|make)(?: me)? (?:\d+|two|three|four|five|some|several|these|the following)(?: new)? tasks\b/i,
     "create_task",
-    "What shall the task be called? Say it like: add a task Buy milk.",
+    "I create one task at a time. Say it like: add a task Buy milk.",
+  ],
+  [
+    /^(?:add|create|new|make|write|take)(?: me)?(?: an?)?(?: new)? note(?: (?:called|named|titled|about|on) [^:]+)?$/i,
+    "create_note",
+    "What shall the note say? Say it like: create a note called Deployment: push on Friday.",
   ],
   [
     /^(?:add|create|make|start|new)\b.{0,20} project .*\b(?:and|with) .*\btasks?\b/i,
@@ -93,7 +113,8 @@ function reply(request: ModelRequest, offered: readonly OfferedTool[]): ReplyPar
   const results = resultsIn(history.slice(at + 1)).filter(({ name }) => name !== MORE_TOOLS)
   if (results.length > 0) {
     const planned = meaning.length === 1 ? meaning[0] : undefined
-    const next = toolChoice === "auto" && planned ? resolveName(planned, results, said) : undefined
+    const resolve = (each: PlannedCall) => resolveProject(each, results, said) ?? resolveName(each, results, said)
+    const next = toolChoice === "auto" && planned ? resolve(planned) : undefined
     return next && canMake(next, has)
       ? toParts(next)
       : inWords(retold(lastResults(history), text.slice(0, MAX_REQUEST)))
@@ -102,7 +123,8 @@ function reply(request: ModelRequest, offered: readonly OfferedTool[]): ReplyPar
   if (files && NAMES_FILE.test(said)) return inWords(CANNOT_READ_FILES)
   const topic = topicOf(text)
   if (topic === "thanks") return inWords(greeting(topic, [], history))
-  const fixed = REPLIES.find(([pattern, tool]) => pattern.test(said) && (has(tool) || hasMore))
+  const isMeant = (of: RegExp | ((request: string) => boolean)) => (typeof of === "function" ? of(said) : of.test(said))
+  const fixed = REPLIES.find(([of, tool]) => isMeant(of) && (has(tool) || hasMore))
   if (fixed) return inWords(fixed[2])
   const again = repeatSuperseded(said, before)
   if (again && toolChoice === "auto" && canMake(again, has)) return toParts(again)
@@ -117,6 +139,10 @@ function reply(request: ModelRequest, offered: readonly OfferedTool[]): ReplyPar
     return inWords(`I would call ${names} for that, but no more tools may be used now.`)
   }
   const [planned] = calls
+  if (calls.length === 1 && planned && mayNameProject(planned, said)) {
+    if (has(LIST_PROJECTS.name)) return calling([LIST_PROJECTS])
+    if (hasMore) return calling([call(MORE_TOOLS)])
+  }
   const meant = calls.length === 1 && planned ? resolveIt(planned, before, said) : undefined
   return toParts(meant ?? { calls })
 }

@@ -85,6 +85,8 @@ const creating: readonly Phrase[] = [
   ),
   newTask(`${NOUN}: (?<task>.+)`),
   newTask("(?:add|put) (?<task>.+) (?:to|on) my (?:tasks|task list|list|to-?do list)"),
+  newTask("put an?(?: new)? task (?:called |named )?(?<task>.+ (?:in|into|to|under) .+)"),
+  newTask("add (?!an? |the )(?<task>.+ (?:to|in|under) (?:the |my )?(?:project .+|.+ project))"),
   newTask(`remind me (?:(?:on )?(?<when>${WHEN}) )?(?:to|about|of) (?<task>.+)`),
   newTask(
     "(?:i (?:need|have|gotta|should)(?: to)?|i must|remember to|do(?:n't| not|nt) (?:let me )?forget to) (?!see |know |show |list |find )(?<task>.+)",
@@ -99,9 +101,22 @@ function newTask(source: string): Phrase {
     const { task, level = "", when } = pattern.exec(request)?.groups ?? {}
     if (task === undefined) return undefined
     const priority = levelOf(level)
-    const input = { ...readTask(task), ...(priority ? { priority } : {}), ...(when ? { due_date: when } : {}) }
-    return [call("create_task", input)]
+    const input: Arguments = {
+      ...readTask(task),
+      ...(priority ? { priority } : {}),
+      ...(when ? { due_date: when } : {}),
+    }
+    return isTitle(input.title) ? [call("create_task", input)] : undefined
   }
+}
+
+/** `for` and `2027` are what is left of a request that only says when: `set a task for 29 February 2027`. */
+const isTitle = (title: unknown) => !/^(?:for|on|by|due|to|in|at|until|before|with|\d{4})?$/i.test(String(title).trim())
+
+/** Whether a request for a task does not say what the task is: `add a task`, `set a task for tomorrow`. */
+export function lacksTitle(request: string): boolean {
+  const said = new RegExp(`^${NEW} ${NOUN}(?: (?<rest>.+))?$`, "isu").exec(request.replace(/[.!?]+$/, ""))
+  return said !== null && creating.every((phrase) => phrase(request) === undefined)
 }
 
 /** Whether a request only sounds like something to do. */
@@ -168,8 +183,13 @@ const looking: readonly Phrase[] = [
     "when is (?<when>.+) due|is (?<done>.+) done|what(?:'s| is) the status of (?:the |my )?(?<status>.+)|show(?: me)?(?: the| my)? task (?<task>.+)",
     (group) => ({ search: group("when") || group("done") || group("status") || group("task") }),
   ),
-  phrase("list_tasks", "what(?:'s| is) (?:the )?most (?:important|urgent)(?: task| thing)?", () => ({
-    priority: "high",
+  phrase(
+    "list_tasks",
+    "what(?:'s| is) (?:the |my )?most (?:important|urgent)(?: task| thing)?|which task is (?:the )?most (?:important|urgent)",
+    () => ({ priority: "high" }),
+  ),
+  phrase("list_tasks", "(?:give me a summary of|summari[sz]e) (?:all )?(?:my |the )?tasks", () => ({
+    order_by: "due_date",
   })),
   phrase("list_tasks", "what (?:do i have|do i have to do|is left|is left to do|is open)", () => ({ status: "open" })),
   phrase("list_tasks_due_today", "what do i have to do today"),
@@ -200,13 +220,13 @@ const changing: readonly Phrase[] = [
   change(`(?:complete|finish|tick off|check off)${TASK}`, done),
   change(`i(?:'ve| have)? (?:just )?(?:finished|completed|did)${TASK}`, done),
   change("(?!what |which )(?:the |my )?(?<task>.+?) is (?:done|finished|completed)", done),
-  change(`(?:start|begin)${TASK}`, () => ({ status: "in_progress" })),
+  change(`(?:start|begin)(?: work(?:ing)? on)?${TASK}`, () => ({ status: "in_progress" })),
   change(`reopen${TASK}`, () => ({ status: "todo" })),
   change(`(?:make|mark|set)${TASK} (?:to |as )?(?<level>${LEVEL})`, level),
   change(`(?:set|change|move)(?: the)? (?:due date|deadline) of${TASK} to (?<due>.+)`, (group) => ({
     due_date: group("due"),
   })),
-  change(`(?:postpone|reschedule|push|delay)${TASK} (?:to|until|till|for) (?<due>.+)`, (group) => ({
+  change(`(?:postpone|reschedule|push|delay|snooze)${TASK} (?:to|until|till|for) (?<due>.+)`, (group) => ({
     due_date: group("due"),
   })),
   change(
@@ -219,6 +239,10 @@ const changing: readonly Phrase[] = [
     project_id: group("project"),
   })),
   change(`(?:move|put)${TASK} (?:in|into|to)(?: the| my)? (?<project>.+) project`, (group) => ({
+    project_id: group("project"),
+  })),
+  change(`(?:move|put)${TASK} (?:in|into|to) (?<state>${STATE})`, (group) => ({ status: stateOf(group("state")) })),
+  change(`(?:move|put)${TASK} (?:in|into|to)(?: the| my)? (?<project>.+)`, (group) => ({
     project_id: group("project"),
   })),
   change(`(?:assign|give|delegate)${TASK} to (?<who>.+)`, (group) => ({
@@ -246,5 +270,17 @@ const comments: readonly Phrase[] = [
   })),
 ]
 
+/** After `listing`, which knows the days and states that may follow `in` or `for`. */
+const ofProject: readonly Phrase[] = [
+  phrase(
+    "list_tasks",
+    "(?:(?:what|which|show|list)(?: me)?(?: all)?(?: of)?(?: the| my)? )?tasks (?:are |do i have |there are )?(?:in|under|of) (?:the |my )?(?<project>.+)",
+    (group) => ({ project_id: group("project") }),
+  ),
+]
+
 /** Plain requests about tasks and their comments. */
-export const taskPhrases: readonly Phrase[] = [...looking, listing, ...comments, ...creating, ...changing]
+export const taskPhrases: readonly Phrase[] = [
+  ...[...looking, listing, ...ofProject],
+  ...[...comments, ...creating, ...changing],
+]

@@ -50,7 +50,12 @@ const checkpoints: readonly Phrase[] = [
   ),
   phrase(
     "create_checkpoint",
-    `(?:add|create)(?: a| another)?(?: new)? (?:checkpoint|milestone)${CALLED}(?<title>.+?) on (?<date>.+) (?:in|for|to)${THE} project (?<project>.+)`,
+    `(?:add|create)(?: a| another)?(?: new)? (?:checkpoint|milestone)${CALLED}(?<title>.+?) on (?<date>.+) (?:in|for|to)${THE}(?: project)? (?<project>.+)`,
+    (group) => ({ ...project(group), title: group("title"), date: group("date") }),
+  ),
+  phrase(
+    "create_checkpoint",
+    `(?:add|create)(?: a| another)?(?: new)? (?:checkpoint|milestone)${CALLED}(?<title>.+?) (?:in|for|to)${THE}(?: project)? (?<project>.+?),? (?:due on|due|on|by) (?<date>.+)`,
     (group) => ({ ...project(group), title: group("title"), date: group("date") }),
   ),
   phrase("update_checkpoint", `(?:move|postpone)${CHECKPOINT} (?<checkpoint>.+?) to (?<date>.+)`, (group) => ({

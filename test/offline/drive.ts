@@ -81,12 +81,12 @@ export async function drive(said: readonly string[]): Promise<Came> {
         const problem = "problem" in parsed ? parsed.problem : undefined
         if (tool.effect === "read") {
           looked.push(`${call.name} ${JSON.stringify(call.input)}`)
-          results.push(problem === undefined ? await result(call) : failed(call, problem))
+          results.push(problem === undefined ? await result(call) : unfit(call, problem))
           continue
         }
         const shown = problem ?? (await summaryOf(tool, call).catch((error: Error) => error))
         if (typeof shown === "string" && problem === undefined) proposed.push(shown)
-        else results.push(failed(call, problem ?? (shown as Error).message))
+        else results.push(problem === undefined ? failed(call, (shown as Error).message) : unfit(call, problem))
       }
       if (proposed.length > 0) {
         open = calls.filter(({ id }) => !results.some(({ callId }) => callId === id))
@@ -109,7 +109,13 @@ export async function drive(said: readonly string[]): Promise<Came> {
 }
 
 const toPart = ({ id, name, input }: Call) => ({ type: "call" as const, id, name, input })
-const failed = ({ id, name }: Call, text: string) => ({ callId: id, name, status: "error" as const, text })
+const failed = ({ id, name }: Call, text: string) =>
+  ({ callId: id, name, status: "error", text: `${name} failed: ${text}` }) as const
+/** In the loop's own text, which is meant for a model. */
+const unfit = (call: Call, problem: string) => ({
+  ...failed(call, ""),
+  text: `The arguments of ${call.name} do not fit: ${problem}. Mend them and call again.`,
+})
 
 async function summaryOf(tool: Tool, { input, id }: Call): Promise<string> {
   const preview = tool.effect === "write" ? await tool.preview?.(input, contextAt({ callId: id })) : undefined

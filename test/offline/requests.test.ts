@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { drive } from "./drive.ts"
-import type { Row } from "./outcome.ts"
+import { NOT_UNDERSTOOD, type Row } from "./outcome.ts"
 import { requests } from "./requests.ts"
 
 const told = (said: Row[0]) => (typeof said === "string" ? said : said.join(" | "))
@@ -39,6 +39,15 @@ describe("said to the workspace's assistant without a language model", () => {
     }
   })
 })
+
+test.each(["zzz", "erinnere mich morgen an Milch", "comment buy milk"])(
+  "a reply that did not understand offers requests that a click sends: %s",
+  async (said) => {
+    const { words } = await drive([said])
+    expect(words).toMatch(NOT_UNDERSTOOD)
+    expect(words).toMatch(/^- `.+`$/m)
+  },
+)
 
 test("every request that is suggested is understood when it is sent", async () => {
   let sent = 0

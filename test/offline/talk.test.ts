@@ -53,4 +53,17 @@ test("a conversation without a language model goes on from what was said, in the
   ])
   const second = await say("delete Buy bread")
   expect(second.proposals.map(({ summary }) => summary)).toEqual([expect.stringMatching(/^Delete task "Buy bread"/)])
+  // Only the tools for tasks are shown there: the one that lists projects has to be asked for.
+  expect(titles(await say("add a task Rent a van to Move"))).toEqual([
+    { title: "Rent a van", project_id: expect.stringMatching(/^proj_/) },
+  ])
+  expect((await say("set a task for 30 February: dance")).messages.at(-1)?.content).toMatch(
+    /^"30 February" is no date\. Dates look like [^_]+ I have changed nothing\.$/,
+  )
+  expect(titles(await say("add a task Pack boxes in project Move"))).toHaveLength(1)
+  await commit((await say("yes")).proposals)
+  const [first, other] = [...((await say("complete Pack boxes")).messages.at(-1)?.content ?? "").matchAll(/`(.+)`/g)]
+  expect(first?.[1]).toMatch(/^complete task_/)
+  expect(other?.[1]).not.toBe(first?.[1])
+  expect(titles(await say(first?.[1] ?? ""))).toEqual([{ task_id: first?.[1]?.split(" ")[1], status: "done" }])
 })
