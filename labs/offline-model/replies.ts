@@ -164,14 +164,15 @@ const withoutIds = (text: string): string =>
 
 const DOES_NOT_FIT = /^The arguments of \w+ do not fit: (?:[a-z_]+: )?(?<problem>[^]*?)\.? Mend them and call again\.$/
 /** A sentence that names a tool is advice for a model. A name in quotes is the person's. */
-const NAMES_TOOL = /\b[a-z]+(?:_[a-z]+)+\b/
+const NAMES_TOOL =
+  /(?<![\w./])(?:ask|change|create|delete|edit|find|get|list|more|read|retrieve|run|search|update|write)_[a-z_]+(?![\w./])/
 const CHANGES = /^(?:create|update|delete|add|change|restore|edit|write|move)_/
 
 /** An error without what is meant for a model: the names of tools and arguments, and what to call next. */
 function withoutAdvice(text: string, tool: string): string {
   const problem = DOES_NOT_FIT.exec(text)?.groups?.problem
   const said = problem === undefined ? text.replace(new RegExp(`^${tool} failed: `), "") : `${problem}.`
-  const sentences = said.split(/(?<=[.!?]) (?=\S)/)
+  const sentences = said.split(/(?<=[.!?]) (?=\S)|; (?=\w+_\w+ )/)
   const forPerson = sentences.filter((sentence) => !NAMES_TOOL.test(sentence.replaceAll(/"[^"]*"|“[^”]*”/g, "")))
   const left = (forPerson.length > 0 ? forPerson : ["That did not work."]).join(" ")
   return CHANGES.test(tool) ? `${left.replace(/[^.!?]$/, "$&.")} I have changed nothing.` : left

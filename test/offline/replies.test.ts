@@ -102,3 +102,29 @@ describe("how a call ended", () => {
     expect(told(no, yes, no, yes).split("\n\n")).toEqual([told(no), "Found 1 task(s).", "Found 1 task(s)."])
   })
 })
+
+test.each([
+  [
+    "edit_file",
+    'edit_file failed: src/my_file.ts does not hold that text, exactly as given; read_file {"path":"src/my_file.ts"} shows what it holds',
+    "src/my_file.ts does not hold that text, exactly as given. I have changed nothing.",
+  ],
+  [
+    "edit_file",
+    "edit_file failed: src/my_file.ts is not UTF-8, so it cannot be edited as text",
+    "src/my_file.ts is not UTF-8, so it cannot be edited as text. I have changed nothing.",
+  ],
+  [
+    "get_note",
+    'Note not found: "list_notes shows". list_notes shows those there are.',
+    'Note not found: "list_notes shows".',
+  ],
+  ["list_tasks", 'There is no project "Moon".', 'There is no project "Moon".'],
+  [
+    "create_task",
+    "The arguments of create_task do not fit: title: Too long. Mend them and call again.",
+    "Too long. I have changed nothing.",
+  ],
+])("an error of %s is repeated without advice for a model", (tool, text, said) => {
+  expect(told(result(tool, "error", text))).toBe(said)
+})

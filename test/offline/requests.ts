@@ -77,7 +77,7 @@ export const requests: readonly Row[] = [
   ["set a task for 29 February 2027", says(/^What shall the task be called\?/)],
   [
     "set a task for 30 February: dance",
-    says(/^"30 February" is no date\. Dates look like [^_]+\. I have changed nothing\.$/),
+    says(/^"30 February" is not a date\. Dates look like [^_]+\. I have changed nothing\.$/),
   ],
   ["create 3 tasks: a, b, c", says(/^I create one task at a time/)],
   ["write a note about the meeting", says(/^What shall the note say\?/)],

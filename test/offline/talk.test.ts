@@ -58,7 +58,7 @@ test("a conversation without a language model goes on from what was said, in the
     { title: "Rent a van", project_id: expect.stringMatching(/^proj_/) },
   ])
   expect((await say("set a task for 30 February: dance")).messages.at(-1)?.content).toMatch(
-    /^"30 February" is no date\. Dates look like [^_]+ I have changed nothing\.$/,
+    /^"30 February" is not a date\. Dates look like [^_]+ I have changed nothing\.$/,
   )
   expect(titles(await say("add a task Pack boxes in project Move"))).toHaveLength(1)
   await commit((await say("yes")).proposals)
